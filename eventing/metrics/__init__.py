@@ -1,7 +1,7 @@
 """Metrics for Prometheus: `work` reads those of runs and queue, `exposition` has the library write the text.
 
-The watcher serves them beside those of the objects that it watches (`eventing/watch/census`); the endpoint serves them
-where no watcher runs.
+The watcher serves them beside those of the objects that it watches (`eventing/watch/object_metrics`); the endpoint
+serves them where no watcher runs.
 
 Context: the workers are many processes that come and go, and count in Redis, in the scripts that change the queue; what
 exists is counted from what the watcher knows. Decision: `prometheus-client` writes the text, from collectors over these

@@ -1,9 +1,10 @@
 """Watches the Kubernetes API and turns each change into an event.
 
 There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
-`hints` (the hints of an event), `memory` (the objects seen so far, and so what changed), `stream` (its requests),
-`kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not be handled),
-`pulse` (liveness), `census` (metrics of objects), `program` (the process, with its probes and `/metrics`).
+`hints` (the hints of an event), `known_objects` (the objects seen so far, and so what changed), `stream` (its
+requests), `kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not
+be handled), `watch_health` (liveness), `object_metrics` (metrics of objects), `program` (the process, with its probes
+and `/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
@@ -25,7 +26,7 @@ Decisions:
 - When more than 20 events in a row were skipped because the sink could not handle them, it is not they that are at
   fault: that counts as a refusal of Redis, until one is taken.
 - Versions are compared for being equal only; the position of a watch is passed on as it came.
-- Memory: of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
+- Of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
   50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion

@@ -12,8 +12,8 @@ import aiohttp
 import structlog
 
 from eventing.watch.outage import Outage, no_outage
-from eventing.watch.pulse import Pulse
 from eventing.watch.stream import UNREADABLE, Stream
+from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError
 from shared.api.manifest import ReadOnly, version_of
 from shared.kinds import Kind
@@ -58,7 +58,7 @@ class KindWatch(Generic[News]):
         observer: Observer[News],
         deliver: Callable[[Sequence[News]], Awaitable[None]],
         *,
-        pulse: Pulse,
+        health: WatchHealth,
         seconds: int,
         outage: Outage | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class KindWatch(Generic[News]):
         self._observer = observer
         self._stream = stream
         self._deliver = deliver
-        self._pulse = pulse
+        self._health = health
         self._seconds = seconds
         self._outage = outage or no_outage()
         self._position = ""
@@ -74,7 +74,7 @@ class KindWatch(Generic[News]):
         self._failures = 0
         self._nudged = asyncio.Event()
         self._hopeful_until = 0.0
-        pulse.expect(self.name)
+        health.expect(self.name)
 
     def nudge(self) -> None:
         """Try again soon, because the CRD of this kind may just have changed."""
@@ -118,16 +118,16 @@ class KindWatch(Generic[News]):
         listed: set[tuple[str, str]] = set()
         position = ""
         async for items, position in self._stream.pages():  # noqa: B007  # the last position is the one to use
-            self._pulse.beat(self.name)
+            self._health.record_activity(self.name)
             await self._deliver(self._observer.page(items, listed))
         await self._deliver(self._observer.settle(listed))
         self._position = position
-        self._pulse.settled(self.name)
+        self._health.record_first_list(self.name)
 
     async def _follow(self) -> None:
         seconds = int(self._seconds * random.uniform(0.8, 1.0))  # noqa: S311  # why: twenty watches should not end at once
         async for changes in self._stream.changes(self._position, max(seconds, 1)):
-            self._pulse.beat(self.name)
+            self._health.record_activity(self.name)
             found = [
                 event
                 for change in changes
@@ -142,10 +142,10 @@ class KindWatch(Generic[News]):
 
     async def _vanish(self) -> None:
         """The kind is not served (any more): report all its known objects as deleted."""
-        self._pulse.beat(self.name)
+        self._health.record_activity(self.name)
         self._position = ""
         await self._deliver(self._observer.settle(set()))
-        self._pulse.settled(self.name)
+        self._health.record_first_list(self.name)
 
     def _complain(self, what: str, error: str) -> None:
         """Log a warning once per outage; later failures are logged at debug level."""
@@ -153,7 +153,8 @@ class KindWatch(Generic[News]):
         log.log(level, what, kind=self.name, error=error)
 
     async def _pause(self, longest: float, *, is_away: bool = False) -> None:
-        self._pulse.excuse(self.name)  # why: while the API server is away, a restart would only make the watch later
+        # why: while the API server is away, a restart would only make the watch later
+        self._health.record_outage(self.name)
         if asyncio.get_running_loop().time() < self._hopeful_until:
             longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter

@@ -19,13 +19,13 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
-from eventing.watch.census import COUNTED, Census, Counting
 from eventing.watch.kind_watch import KindWatch
-from eventing.watch.memory import Memory
+from eventing.watch.known_objects import KnownObjects
+from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
 from eventing.watch.outage import Outage
-from eventing.watch.pulse import Pulse
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
+from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
@@ -56,8 +56,8 @@ class Watcher:
         self._watches: list[KindWatch[Event]] = []
         # why: one thread, because the sink blocks on Redis and events are passed on in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
-        self.pulse = Pulse()
-        self.census = Census()
+        self.health = WatchHealth()
+        self.object_metrics = ObjectMetrics()
         self.skips = Skips()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
@@ -66,18 +66,25 @@ class Watcher:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             outage = Outage(partial(_answers, session, self._connection))
             for kind in self._kinds:
-                memory = Memory(kind, self._connection.origin)
-                observer = Counting(memory, kind, self.census) if kind in COUNTED else memory
+                known_objects = KnownObjects(kind, self._connection.origin)
+                observer = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
                 stream = Stream(session, self._connection, kind, in_full=kind.watch is not None and kind.watch.is_whole)
                 guarded = Guarded(observer, kind, self.skips)
                 self._watches.append(
-                    KindWatch(stream, guarded, self.deliver, pulse=self.pulse, seconds=self._seconds, outage=outage)
+                    KindWatch(
+                        stream,
+                        guarded,
+                        self.deliver,
+                        health=self.health,
+                        seconds=self._seconds,
+                        outage=outage,
+                    )
                 )
             try:
                 async with asyncio.TaskGroup() as tasks:
                     for watch in self._watches:
                         tasks.create_task(watch.run(), name=watch.name)
-                    await self.pulse.complete.wait()
+                    await self.health.complete.wait()
                     log.info("watch_ready", kinds=len(self._watches))
                     if on_ready:
                         on_ready()
@@ -88,9 +95,9 @@ class Watcher:
         """The text of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
         work = await asyncio.to_thread(self._work)
         silence = Metric.olmf_watch_silence_seconds
-        ages = {Series(silence, (("kind", name),)): age for name, age in self.pulse.ages().items()}
-        failing = {Series(Metric.olmf_sink_failing_seconds): self.pulse.failing()}
-        values = {**self.census.values(), **work, **self.skips.values(), **failing, **ages}
+        ages = {Series(silence, (("kind", name),)): age for name, age in self.health.ages().items()}
+        failing = {Series(Metric.olmf_sink_failing_seconds): self.health.failing()}
+        values = {**self.object_metrics.values(), **work, **self.skips.values(), **failing, **ages}
         return await asyncio.to_thread(text, values)
 
     async def deliver(self, events: Sequence[Event]) -> None:
@@ -115,16 +122,16 @@ class Watcher:
                         self._skip(event, error)
                     return False
                 log.warning("sink_failed", events=len(events), error=f"{type(error).__name__}: {error}")
-                self.pulse.refused(is_away=isinstance(error, (*UNREACHABLE, OSError)))
+                self.health.refused(is_away=isinstance(error, (*UNREACHABLE, OSError)))
             else:
-                self.pulse.accepted()
+                self.health.accepted()
                 return True
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_SINK_PAUSE_SECONDS)
 
     def _skip(self, event: Event, error: Exception) -> None:
         self.skips.note(event.ref.kind, str(event.ref), error)
-        self.pulse.skipped()
+        self.health.skipped()
 
     def _nudge(self, events: Sequence[Event]) -> None:
         definitions = {event.ref.name for event in events if event.ref.kind == CUSTOM_RESOURCE_DEFINITION.kind}
@@ -153,7 +160,7 @@ async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: 
     listening = listener(settings)
     address = address_of(listening)
     has_redis = answering(settings.redis_url)
-    health = await serve_health(watcher.pulse, listening, watcher.metrics, has_redis=has_redis)
+    health = await serve_health(watcher.health, listening, watcher.metrics, has_redis=has_redis)
     ready = on_ready and partial(on_ready, address, f"{address}/livez")
     watching = asyncio.create_task(watcher.run(ready))
     loop = asyncio.get_running_loop()
@@ -168,7 +175,7 @@ async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: 
 
 
 async def serve_health(
-    pulse: Pulse,
+    health: WatchHealth,
     listening: socket.socket,
     metrics: Callable[[], Awaitable[str]],
     *,
@@ -181,14 +188,14 @@ async def serve_health(
     """
 
     async def livez(_: web.Request) -> web.Response:
-        stale = pulse.stale()
-        facts = {"stale": stale, "ages": pulse.ages(), "failing": pulse.failing()}
-        return _answer(not stale and not pulse.is_dead, facts)
+        stale = health.stale()
+        facts = {"stale": stale, "ages": health.ages(), "failing": health.failing()}
+        return _answer(not stale and not health.is_dead, facts)
 
     async def readyz(_: web.Request) -> web.Response:
         is_reachable = await asyncio.to_thread(has_redis)
-        facts = {"waiting": sorted(pulse.waiting), "failing": pulse.failing(), "redis": is_reachable}
-        return _answer(pulse.is_ready and is_reachable, facts)
+        facts = {"waiting": sorted(health.waiting), "failing": health.failing(), "redis": is_reachable}
+        return _answer(health.is_ready and is_reachable, facts)
 
     async def tell(_: web.Request) -> web.Response:
         return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})

@@ -50,7 +50,7 @@ async def _changes(kubeconfig: str) -> list[Row]:
     client = KubeClient(connect(kubeconfig))
     watcher = Watcher(connect(kubeconfig), sink, kinds=(kinds.NAMESPACE,))
     watching = asyncio.create_task(watcher.run())
-    await watcher.pulse.complete.wait()
+    await watcher.health.complete.wait()
     delays = []
     for number in range(CHANGES):
         patch: Manifest = {"metadata": {"annotations": {"n": str(number)}}}
@@ -75,7 +75,7 @@ async def _jobs(kubeconfig: str) -> Row:
     client = KubeClient(connect(kubeconfig))
     kubelet = Kubelet(connect(kubeconfig), kubeconfig)
     acting = asyncio.create_task(kubelet.run())
-    await kubelet.pulse.complete.wait()
+    await kubelet.health.complete.wait()
     await asyncio.to_thread(_run_job, client, "warm-up")
     took = [await asyncio.to_thread(_run_job, client, f"job-{number}") for number in range(JOBS)]
     acting.cancel()
@@ -121,7 +121,7 @@ from shared.adapters.kube import Connection
 async def main():
     watcher = Watcher(Connection(sys.argv[1]), lambda events: None)
     watching = asyncio.create_task(watcher.run())
-    await watcher.pulse.complete.wait()
+    await watcher.health.complete.wait()
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     watching.cancel()
 

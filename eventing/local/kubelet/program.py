@@ -20,8 +20,8 @@ from eventing.local.kubelet.programs import Programs
 from eventing.local.kubelet.requests import insist
 from eventing.local.processes import Launcher
 from eventing.watch.kind_watch import KindWatch
-from eventing.watch.pulse import Pulse
 from eventing.watch.stream import Stream
+from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, connect
 from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
 from shared.config import Settings
@@ -33,7 +33,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedObject:
     """The last state of an object, and whether it was deleted."""
 
     object: ReadOnly
@@ -48,29 +48,29 @@ class Objects:
     known: dict[tuple[str, str], str] = field(default_factory=dict)
     """Uids by namespace and name."""
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Seen]:
+    def saw(self, change: str, manifest: ReadOnly) -> Sequence[ObservedObject]:
         """The object of a watch event."""
         key = (namespace_of(manifest), name_of(manifest))
         if change == "DELETED":
             self.known.pop(key, None)
-            return (Seen(manifest, is_gone=True),)
+            return (ObservedObject(manifest, is_gone=True),)
         self.known[key] = uid_of(manifest)
-        return (Seen({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
+        return (ObservedObject({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Seen]:
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[ObservedObject]:
         """The objects of a page of a list; adds their keys to `listed`."""
-        found: list[Seen] = []
+        found: list[ObservedObject] = []
         for item in items:
             listed.add((namespace_of(item), name_of(item)))
             found += self.saw("ADDED", item)
         return found
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Seen]:
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[ObservedObject]:
         """The objects that are not in the list any more."""
         gone = {key: uid for key, uid in self.known.items() if key not in listed}
         for key in gone:
             del self.known[key]
-        return [Seen({"metadata": {"uid": uid}}, is_gone=True) for uid in gone.values()]
+        return [ObservedObject({"metadata": {"uid": uid}}, is_gone=True) for uid in gone.values()]
 
 
 class Kubelet:
@@ -82,7 +82,7 @@ class Kubelet:
         self._seconds = watch_seconds
         self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "shared.adapters.kube", "ssl")
         self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
-        self.pulse = Pulse()
+        self.health = WatchHealth()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Run until cancelled, then end every started process; `on_ready` is called after the first lists."""
@@ -97,8 +97,8 @@ class Kubelet:
                 for kinds in part.watched():  # why: Pods that exist are known before their owners are looked at
                     for kind, watched in kinds.items():
                         tasks.create_task(self._watch(session, kind, watched).run())
-                    self.pulse.complete.clear()
-                    await self.pulse.complete.wait()
+                    self.health.complete.clear()
+                    await self.health.complete.wait()
                 if is_node_only:
                     tasks.create_task(Node(self._cluster).keep())
                 log.info("kubelet_ready", server=self._connection.origin, is_node_only=bool(is_node_only))
@@ -110,8 +110,8 @@ class Kubelet:
             await self._launcher.close()
             self._cluster.close()
 
-    def _watch(self, session: aiohttp.ClientSession, kind: Kind, watched: Watched) -> KindWatch[Seen]:
-        async def deliver(changes: Sequence[Seen]) -> None:
+    def _watch(self, session: aiohttp.ClientSession, kind: Kind, watched: Watched) -> KindWatch[ObservedObject]:
+        async def deliver(changes: Sequence[ObservedObject]) -> None:
             for seen in changes:
                 if seen.is_gone:
                     watched.lost(uid_of(seen.object))
@@ -119,7 +119,7 @@ class Kubelet:
                     watched.saw(seen.object)
 
         stream = Stream(session, self._connection, kind, in_full=True)
-        return KindWatch(stream, Objects(kind), deliver, pulse=self.pulse, seconds=self._seconds)
+        return KindWatch(stream, Objects(kind), deliver, health=self.health, seconds=self._seconds)
 
 
 def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:

@@ -11,11 +11,11 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from eventing.events.event import Event
 from eventing.watch.kind_watch import KindWatch
-from eventing.watch.memory import Memory
+from eventing.watch.known_objects import KnownObjects
 from eventing.watch.outage import PROBE_SECONDS, SPREAD_SECONDS, Outage
 from eventing.watch.program import Watcher
-from eventing.watch.pulse import AWAY_SECONDS, MOST_SKIPPED, REFUSED_SECONDS, Pulse
 from eventing.watch.stream import Change, Stream
+from eventing.watch.watch_health import AWAY_SECONDS, MOST_SKIPPED, REFUSED_SECONDS, WatchHealth
 from shared import kinds
 from shared.adapters.kube import ApiError, Connection
 from shared.api.manifest import Manifest
@@ -50,7 +50,7 @@ async def test_an_event_that_cannot_be_handled_is_skipped_alone(fault: Exception
     watcher = Watcher(Connection("http://api"), sink)
     await asyncio.wait_for(watcher.deliver([an_event(name) for name in ("a", "bad", "b")]), PATIENCE_SECONDS)
     assert (set(taken), watcher.skips.counts) == ({"a", "b"}, {"Subscription": 1})
-    assert watcher.pulse.failing() == 0
+    assert watcher.health.failing() == 0
     assert 'olmf_skipped_events_total{kind="Subscription"} 1.0' in await watcher.metrics()
 
 
@@ -87,11 +87,11 @@ async def test_a_sink_that_takes_nothing_is_not_healthy_though_each_event_is_ski
 
     watcher = Watcher(Connection("http://api"), sink)
     await asyncio.wait_for(watcher.deliver([an_event(f"{n}") for n in range(MOST_SKIPPED)]), PATIENCE_SECONDS)
-    assert watcher.pulse.failing_since is None, "a few events may have a fault"
+    assert watcher.health.failing_since is None, "a few events may have a fault"
     await asyncio.wait_for(watcher.deliver([an_event("one-more")]), PATIENCE_SECONDS)
-    assert watcher.pulse.failing_since is not None
+    assert watcher.health.failing_since is not None
     await asyncio.wait_for(watcher.deliver([an_event("good")]), PATIENCE_SECONDS)
-    assert watcher.pulse.failing_since is None
+    assert watcher.health.failing_since is None
 
 
 async def test_a_line_that_is_no_json_is_skipped_alone() -> None:
@@ -109,28 +109,28 @@ async def test_a_line_that_is_no_json_is_skipped_alone() -> None:
 )
 def test_a_watcher_whose_events_nobody_takes_is_dead_in_the_end(is_away: bool, bound: float) -> None:
     now = 0.0
-    pulse = Pulse(clock=lambda: now)
-    pulse.expect("subscriptions")
-    pulse.settled("subscriptions")
-    pulse.refused(is_away=is_away)
-    assert (pulse.is_ready, pulse.is_dead) == (True, False)
+    health = WatchHealth(clock=lambda: now)
+    health.expect("subscriptions")
+    health.record_first_list("subscriptions")
+    health.refused(is_away=is_away)
+    assert (health.is_ready, health.is_dead) == (True, False)
     now = bound - 1
-    pulse.beat("subscriptions")
-    pulse.refused(is_away=is_away)
-    assert (pulse.is_ready, pulse.is_dead) == (False, False)
+    health.record_activity("subscriptions")
+    health.refused(is_away=is_away)
+    assert (health.is_ready, health.is_dead) == (False, False)
     now = bound + 1
-    assert pulse.is_dead
-    assert pulse.stale() == {}, "the API server answers; it is the sink that fails"
-    pulse.accepted()
-    assert (pulse.is_ready, pulse.is_dead) == (True, False)
+    assert health.is_dead
+    assert health.stale() == {}, "the API server answers; it is the sink that fails"
+    health.accepted()
+    assert (health.is_ready, health.is_dead) == (True, False)
 
 
 def test_an_outage_of_redis_is_no_refusal() -> None:
     now = 0.0
-    pulse = Pulse(clock=lambda: now)
+    health = WatchHealth(clock=lambda: now)
     for now in (0.0, 100.0, 200.0):  # the clock reads it
-        pulse.refused(is_away=now != 100.0)
-    assert not pulse.is_dead
+        health.refused(is_away=now != 100.0)
+    assert not health.is_dead
 
 
 class Away(Stream):
@@ -155,7 +155,7 @@ class Away(Stream):
 async def an_outage(seconds: float) -> tuple[float, list[int], int]:
     """How long after its end all watches went on, how often each had asked, and the number of probes."""
     is_back, probes = asyncio.Event(), 0
-    pulse = Pulse()
+    health = WatchHealth()
 
     async def answers() -> bool:
         nonlocal probes
@@ -168,14 +168,16 @@ async def an_outage(seconds: float) -> tuple[float, list[int], int]:
     outage = Outage(answers)
     streams = [Away(kind, is_back) for kind in (kinds.SUBSCRIPTION, kinds.CATALOG_SOURCE, kinds.INSTALL_PLAN)]
     tasks = [
-        asyncio.create_task(KindWatch(one, Memory(one.kind, ""), deliver, pulse=pulse, seconds=60, outage=outage).run())
+        asyncio.create_task(
+            KindWatch(one, KnownObjects(one.kind, ""), deliver, health=health, seconds=60, outage=outage).run()
+        )
         for one in streams
     ]
     await asyncio.sleep(seconds)
     asked, asked_probes = [one.asked for one in streams], probes
     is_back.set()
     began = asyncio.get_running_loop().time()
-    await pulse.complete.wait()
+    await health.complete.wait()
     took = asyncio.get_running_loop().time() - began
     for task in tasks:
         task.cancel()
@@ -190,10 +192,10 @@ async def test_watches_go_on_when_the_probe_of_the_api_server_answers() -> None:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while api.probes < 2:
                     await asyncio.sleep(0.01)
-            assert not watcher.pulse.complete.is_set()
+            assert not watcher.health.complete.is_set()
             api.script.clear()
             api.is_well = True
-            await asyncio.wait_for(watcher.pulse.complete.wait(), PATIENCE_SECONDS)
+            await asyncio.wait_for(watcher.health.complete.wait(), PATIENCE_SECONDS)
 
 
 def test_one_probe_ends_the_pauses_of_all_watches_after_an_outage() -> None:

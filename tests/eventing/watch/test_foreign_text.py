@@ -13,7 +13,7 @@ from eventing.events.cloudevents import InvalidEventError, event_of
 from eventing.events.event import MOST_OWNERS, OWNERS, Event, Owner
 from eventing.journal import RedisJournal
 from eventing.routes import jobs_for
-from eventing.watch.memory import Memory
+from eventing.watch.known_objects import KnownObjects
 from eventing.watch.skips import Guarded, Skips
 from eventing.workqueue import WorkQueue, connect
 from eventing.workqueue.values import entry_of, job_of
@@ -59,7 +59,7 @@ def a_deployment(name: str, owner: str = "", version: str = "1") -> Manifest:
 @example(kind=kinds.DEPLOYMENT, manifest=a_deployment("poison", "/"))
 def test_an_object_with_any_text_is_queued_or_skipped(kind: Kind, manifest: Manifest) -> None:
     skips = Skips()
-    found = Guarded(Memory(kind, "https://api"), kind, skips).saw("ADDED", manifest)
+    found = Guarded(KnownObjects(kind, "https://api"), kind, skips).saw("ADDED", manifest)
     assert len(found) + sum(skips.counts.values()) <= 1
     for event in found:
         for job in jobs_for(event):
@@ -107,7 +107,7 @@ def test_owners_survive_their_hint_and_others_are_left_out() -> None:
 def test_an_object_that_cannot_be_told_of_takes_no_other_along(redis_url: str) -> None:
     """Of one page and of one chunk the others become jobs, and the poisoned one is counted."""
     skips = Skips()
-    observer = Guarded(Memory(kinds.CLUSTER_SERVICE_VERSION, "https://api"), kinds.CLUSTER_SERVICE_VERSION, skips)
+    observer = Guarded(KnownObjects(kinds.CLUSTER_SERVICE_VERSION, "https://api"), kinds.CLUSTER_SERVICE_VERSION, skips)
     listed: set[tuple[str, str]] = set()
     poison = {"metadata": {"name": "poison", "namespace": "plain", "labels": 7}}
     found = [*observer.page([poison, a_deployment("a", "/"), a_deployment("b")], listed), *observer.settle(listed)]
@@ -123,7 +123,7 @@ def test_an_object_that_cannot_be_told_of_takes_no_other_along(redis_url: str) -
 
 
 def test_a_skipped_object_is_tried_again_when_it_changes() -> None:
-    observer = Guarded(Memory(kinds.SUBSCRIPTION, "x"), kinds.SUBSCRIPTION, Skips())
+    observer = Guarded(KnownObjects(kinds.SUBSCRIPTION, "x"), kinds.SUBSCRIPTION, Skips())
     assert observer.saw("ADDED", {**a_deployment("a"), "status": 7}) == ()
     (event,) = observer.saw("MODIFIED", a_deployment("a"))
     assert (event.id, isinstance(event, Event)) == ("uid-a.1.add", True)

@@ -12,7 +12,7 @@ import pytest
 from eventing.events.event import Event
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.program import Watcher, serve_health
-from eventing.watch.pulse import Pulse
+from eventing.watch.watch_health import WatchHealth
 from shared import kinds
 from shared.adapters.kube import Connection
 from shared.api.manifest import Manifest
@@ -180,11 +180,11 @@ async def nothing() -> str:
 
 async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
     now = 0.0
-    pulse = Pulse(clock=lambda: now, bound=60)
-    pulse.expect("jobs.batch")
+    health = WatchHealth(clock=lambda: now, bound=60)
+    health.expect("jobs.batch")
     listening = listener(Settings(kubeconfig="given", port=0))
     redis = [True]
-    runner = await serve_health(pulse, listening, nothing, has_redis=lambda: redis[0])
+    runner = await serve_health(health, listening, nothing, has_redis=lambda: redis[0])
     try:
         async with aiohttp.ClientSession(address_of(listening)) as session:
 
@@ -193,10 +193,10 @@ async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
                     return response.status
 
             assert (await status("/livez"), await status("/readyz")) == (200, 503)
-            pulse.settled("jobs.batch")
+            health.record_first_list("jobs.batch")
             now = 61.0
             assert (await status("/livez"), await status("/readyz")) == (503, 200)
-            pulse.beat("jobs.batch")
+            health.record_activity("jobs.batch")
             redis[0] = False
             assert (await status("/livez"), await status("/readyz")) == (200, 503), "it can queue no event"
     finally:
@@ -213,10 +213,10 @@ async def test_a_sink_that_fails_for_long_makes_no_watch_stale() -> None:
             raise ConnectionError("Redis is away")
 
     watcher = Watcher(Connection("http://api"), away)
-    watcher.pulse.clock = lambda: now
-    watcher.pulse.expect("subscriptions")
+    watcher.health.clock = lambda: now
+    watcher.health.expect("subscriptions")
     await watcher.deliver([Event("uid.1.add", "type", "source", kinds.SUBSCRIPTION.ref("a", "olm"))])
-    assert (now, watcher.pulse.stale(), watcher.pulse.ages()) == (300.0, {}, {"subscriptions": 300.0})
+    assert (now, watcher.health.stale(), watcher.health.ages()) == (300.0, {}, {"subscriptions": 300.0})
 
 
 async def test_an_api_server_that_is_away_is_measured_but_makes_no_watch_stale() -> None:
@@ -225,10 +225,10 @@ async def test_an_api_server_that_is_away_is_measured_but_makes_no_watch_stale()
         an_api(*[Refused(500, "InternalError")] * 4) as (api, connection),
         watching(connection, Sink()) as watcher,
     ):
-        watcher.pulse.clock = lambda: 100.0 * len(api.asked)
+        watcher.health.clock = lambda: 100.0 * len(api.asked)
         await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
-        assert watcher.pulse.ages()["subscriptions.operators.coreos.com"] > watcher.pulse.bound
-        assert watcher.pulse.stale() == {}
+        assert watcher.health.ages()["subscriptions.operators.coreos.com"] > watcher.health.bound
+        assert watcher.health.stale() == {}
 
 
 async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
@@ -237,7 +237,7 @@ async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
         sink = Sink()
         async with watching(connection, sink) as watcher:
             await until(sink, 1)
-            runner = await serve_health(watcher.pulse, listening, watcher.metrics)
+            runner = await serve_health(watcher.health, listening, watcher.metrics)
             try:
                 async with aiohttp.ClientSession(address_of(listening)) as session, session.get("/metrics") as response:
                     said = await response.text()
@@ -254,5 +254,5 @@ async def test_a_watch_is_alive_while_the_server_speaks() -> None:
         async with watching(connection, sink) as watcher:
             await until(sink, 1)
             await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
-            assert watcher.pulse.stale() == {}
-            assert watcher.pulse.complete.is_set()
+            assert watcher.health.stale() == {}
+            assert watcher.health.complete.is_set()

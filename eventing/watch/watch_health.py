@@ -21,14 +21,14 @@ UNREADY_SECONDS = 10.0
 
 
 @dataclass(slots=True)
-class Pulse:
+class WatchHealth:
     """When each watch was heard of, by its name."""
 
     clock: Callable[[], float] = time.monotonic
     bound: float = STALE_SECONDS
-    beats: dict[str, float] = field(default_factory=dict)
+    last_activity: dict[str, float] = field(default_factory=dict)
     """When the watch last received data."""
-    excuses: dict[str, float] = field(default_factory=dict)
+    last_outage: dict[str, float] = field(default_factory=dict)
     """When the watch last had a reason to receive none that a restart does not remove."""
     failing_since: float | None = None
     """Since when no events were taken."""
@@ -43,23 +43,23 @@ class Pulse:
 
     def expect(self, name: str) -> None:
         """Register a watch that begins."""
-        self.beats[name] = self.clock()
+        self.last_activity[name] = self.clock()
         self.waiting.add(name)
 
-    def beat(self, name: str) -> None:
+    def record_activity(self, name: str) -> None:
         """Record that the watch received data."""
-        self.beats[name] = self.clock()
+        self.last_activity[name] = self.clock()
 
-    def excuse(self, *names: str) -> None:
+    def record_outage(self, *names: str) -> None:
         """Record that these watches, or all, receive nothing because the API server or the sink is away."""
-        self.excuses.update(dict.fromkeys(names or self.beats, self.clock()))
+        self.last_outage.update(dict.fromkeys(names or self.last_activity, self.clock()))
 
     def refused(self, *, is_away: bool) -> None:
         """Record that events were not recorded or queued: the sink is away, or does not take them."""
         now = self.clock()
         self.failing_since = now if self.failing_since is None else self.failing_since
         self.refusing_since = None if is_away else now if self.refusing_since is None else self.refusing_since
-        self.excuse()
+        self.record_outage()
 
     def accepted(self) -> None:
         """Record that events were recorded and queued."""
@@ -87,7 +87,7 @@ class Pulse:
         """Whether everything that existed was delivered once, and events are taken."""
         return self.complete.is_set() and self.failing() <= UNREADY_SECONDS
 
-    def settled(self, name: str) -> None:
+    def record_first_list(self, name: str) -> None:
         """Record that the first list of a watch was delivered (or its kind is not served)."""
         self.waiting.discard(name)
         if not self.waiting:
@@ -96,11 +96,11 @@ class Pulse:
     def ages(self) -> dict[str, float]:
         """Seconds since each watch received data."""
         now = self.clock()
-        return {name: round(now - beat, 1) for name, beat in sorted(self.beats.items())}
+        return {name: round(now - record_activity, 1) for name, record_activity in sorted(self.last_activity.items())}
 
     def stale(self) -> dict[str, float]:
-        """The watches that hang, with their ages: these exceed the limit, and no excuse is more recent."""
-        return {name: age for name, age in self.ages().items() if age > self.bound and not self._is_excused(name)}
+        """The watches that hang, with their ages: these exceed the limit, and no outage is more recent."""
+        return {name: age for name, age in self.ages().items() if age > self.bound and not self._is_in_outage(name)}
 
-    def _is_excused(self, name: str) -> bool:
-        return self.clock() - self.excuses.get(name, -math.inf) <= self.bound
+    def _is_in_outage(self, name: str) -> bool:
+        return self.clock() - self.last_outage.get(name, -math.inf) <= self.bound

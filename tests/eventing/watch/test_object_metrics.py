@@ -6,8 +6,8 @@ import pytest
 
 from eventing.events.event import Event
 from eventing.metrics.exposition import text
-from eventing.watch.census import COUNTED, Census, Counting
-from eventing.watch.memory import Memory
+from eventing.watch.known_objects import KnownObjects
+from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
 from shared.api.manifest import Manifest
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
 
@@ -30,18 +30,18 @@ def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
     return an_object(SUBSCRIPTION, "sub", version, spec=spec, status={"installedCSV": installed} if installed else {})
 
 
-def told(census: Census) -> set[str]:
+def told(metrics: ObjectMetrics) -> set[str]:
     """The lines with a value."""
     return {
-        line for line in text(census.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0.0")
+        line for line in text(metrics.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0.0")
     }
 
 
 def after(kind: Kind, *manifests: Manifest) -> set[str]:
-    census = Census()
+    metrics = ObjectMetrics()
     for manifest in manifests:
-        census.put(kind, manifest)
-    return told(census)
+        metrics.put(kind, manifest)
+    return told(metrics)
 
 
 A = 'name="a",namespace="ns"'
@@ -92,9 +92,9 @@ def test_versions(csvs: list[Manifest], want: set[str]) -> None:
 
 
 def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
-    census = Census()
-    census.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
-    assert f"csv_succeeded{{{A},{V}}} 0.0" in text(census.values()).splitlines()
+    metrics = ObjectMetrics()
+    metrics.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
+    assert f"csv_succeeded{{{A},{V}}} 0.0" in text(metrics.values()).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
     ],
 )
 def test_catalogs(state: str, value: float) -> None:
-    census = Census()
-    census.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
-    assert f'catalogsource_ready{{name="a",namespace="ns"}} {value}' in text(census.values()).splitlines()
+    metrics = ObjectMetrics()
+    metrics.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
+    assert f'catalogsource_ready{{name="a",namespace="ns"}} {value}' in text(metrics.values()).splitlines()
 
 
 def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
@@ -120,25 +120,25 @@ def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None
 
 @pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: str(kind.kind))
 def test_what_is_gone_is_not_told_any_more_csv_md_14_1_and_catalog_md_6(kind: Kind) -> None:
-    census = Census()
-    counting = Counting(Memory(kind, "https://api"), kind, census)
+    metrics = ObjectMetrics()
+    counting = Counting(KnownObjects(kind, "https://api"), kind, metrics)
     listed: set[tuple[str, str]] = set()
     counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
     counting.settle(listed)
     counting.saw("MODIFIED", an_object(kind, "c"))
-    assert f"{COUNTED[kind].name} 3.0" in told(census)
+    assert f"{COUNTED[kind].name} 3.0" in told(metrics)
     counting.saw("DELETED", an_object(kind, "a"))
-    assert f"{COUNTED[kind].name} 2.0" in told(census)
+    assert f"{COUNTED[kind].name} 2.0" in told(metrics)
     counting.settle(set())
-    assert told(census) == set()
+    assert told(metrics) == set()
 
 
 def test_events_are_those_of_the_observer_behind_it() -> None:
-    def events(observer: Memory | Counting) -> list[Event]:
+    def events(observer: KnownObjects | Counting) -> list[Event]:
         listed: set[tuple[str, str]] = set()
         found = [*observer.page(iter([an_object(INSTALL_PLAN)]), listed), *observer.settle(listed)]
         return [*found, *observer.saw("DELETED", an_object(INSTALL_PLAN, version=2))]
 
-    plain = events(Memory(INSTALL_PLAN, "api"))
+    plain = events(KnownObjects(INSTALL_PLAN, "api"))
     assert [event.id for event in plain] == ["uid-a.1.add", "uid-a.2.delete"]
-    assert events(Counting(Memory(INSTALL_PLAN, "api"), INSTALL_PLAN, Census())) == plain
+    assert events(Counting(KnownObjects(INSTALL_PLAN, "api"), INSTALL_PLAN, ObjectMetrics())) == plain

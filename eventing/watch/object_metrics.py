@@ -29,7 +29,7 @@ _UNVERSIONED = "0.0.0"
 
 
 @dataclass(slots=True)
-class Census:
+class ObjectMetrics:
     """The objects of the counted kinds, reduced to what the metrics need."""
 
     known: dict[tuple[Kind, str, str], _Known] = field(default_factory=dict)
@@ -104,29 +104,29 @@ def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tupl
 
 
 class Counting:
-    """An observer that updates the census and passes every change on to another observer."""
+    """An observer that updates the counts and passes every change on to another observer."""
 
-    def __init__(self, observer: Observer[Event], kind: Kind, census: Census) -> None:
+    def __init__(self, observer: Observer[Event], kind: Kind, metrics: ObjectMetrics) -> None:
         self._observer = observer
         self._kind = kind
-        self._census = census
+        self._object_metrics = metrics
 
     def saw(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
         """One line of a watch."""
         if change == "DELETED":
-            self._census.drop(self._kind, namespace_of(manifest), name_of(manifest))
+            self._object_metrics.drop(self._kind, namespace_of(manifest), name_of(manifest))
         else:
-            self._census.put(self._kind, manifest)
+            self._object_metrics.put(self._kind, manifest)
         return self._observer.saw(change, manifest)
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
         """One page of a list."""
         found = tuple(items)
         for item in found:
-            self._census.put(self._kind, item)
+            self._object_metrics.put(self._kind, item)
         return self._observer.page(found, listed)
 
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
         """The end of a list."""
-        self._census.keep(self._kind, listed)
+        self._object_metrics.keep(self._kind, listed)
         return self._observer.settle(listed)

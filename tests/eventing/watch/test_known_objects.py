@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from eventing.events.event import Event
-from eventing.watch.memory import Memory
+from eventing.watch.known_objects import KnownObjects
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.kinds import Kind
@@ -18,16 +18,20 @@ def an_object(name: str = "a", version: int = 1, *, uid: str = "", labels: dict[
     return {"metadata": {**meta, "resourceVersion": str(version), "labels": labels or {}}}
 
 
-def a_memory(*known: Manifest, kind: Kind = kinds.SUBSCRIPTION) -> Memory:
-    """A memory after its first list."""
-    memory = Memory(kind, "https://api")
-    relist(memory, *known)
-    return memory
+def known_objects_with(*known: Manifest, kind: Kind = kinds.SUBSCRIPTION) -> KnownObjects:
+    """The objects known after its first list."""
+    watched = KnownObjects(kind, "https://api")
+    relist(watched, *known)
+    return watched
 
 
-def relist(memory: Memory, *items: Manifest) -> list[str]:
+def relist(watched: KnownObjects, *items: Manifest) -> list[str]:
     listed: set[tuple[str, str]] = set()
-    found = [*memory.page(items[:1], listed), *memory.page(items[1:], listed), *memory.settle(listed)]
+    found = [
+        *watched.page(items[:1], listed),
+        *watched.page(items[1:], listed),
+        *watched.settle(listed),
+    ]
     return ids(*found)
 
 
@@ -36,7 +40,7 @@ def ids(*events: Event) -> list[str]:
 
 
 def test_an_event_says_what_changed() -> None:
-    (event,) = a_memory().saw("ADDED", an_object())
+    (event,) = known_objects_with().saw("ADDED", an_object())
     assert (event.id, event.type, event.source, event.ref) == (
         "uid-a.1.add",
         "dev.knative.apiserver.resource.add",
@@ -62,7 +66,7 @@ def test_an_event_says_what_changed() -> None:
     ],
 )
 def test_one_line_of_a_watch(change: str, manifest: Manifest, want: list[str]) -> None:
-    assert ids(*a_memory(an_object("a", 1)).saw(change, manifest)) == want
+    assert ids(*known_objects_with(an_object("a", 1)).saw(change, manifest)) == want
 
 
 @pytest.mark.parametrize(
@@ -78,26 +82,26 @@ def test_one_line_of_a_watch(change: str, manifest: Manifest, want: list[str]) -
     ],
 )
 def test_a_list_is_a_difference(known: list[Manifest], listed: list[Manifest], want: list[str]) -> None:
-    assert relist(a_memory(*known), *listed) == want
+    assert relist(known_objects_with(*known), *listed) == want
 
 
 def test_a_version_is_told_again_by_every_later_list() -> None:
     """What we made for it while nobody watched, and somebody deleted before the list, is in no other event."""
     csv, copy = an_object("a"), an_object("b", labels={names.COPIED_FROM: "home"})
-    assert relist(a_memory(csv, copy, kind=kinds.CLUSTER_SERVICE_VERSION), csv, copy) == ["uid-a.1.add"]
+    assert relist(known_objects_with(csv, copy, kind=kinds.CLUSTER_SERVICE_VERSION), csv, copy) == ["uid-a.1.add"]
 
 
 def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
-    memory = a_memory(an_object("a", labels=CSV_LABELS), kind=kinds.ROLE)
-    (event,) = memory.settle(set())
+    watched = known_objects_with(an_object("a", labels=CSV_LABELS), kind=kinds.ROLE)
+    (event,) = watched.settle(set())
     assert event.hints == {"owners": "ClusterServiceVersion/csv"}
 
 
 def test_who_lost_its_owner_rings_the_former_owner_once() -> None:
-    memory = a_memory(an_object("a", labels=CSV_LABELS), kind=kinds.DEPLOYMENT)
-    (lost,) = memory.saw("MODIFIED", an_object("a", 2))
+    watched = known_objects_with(an_object("a", labels=CSV_LABELS), kind=kinds.DEPLOYMENT)
+    (lost,) = watched.saw("MODIFIED", an_object("a", 2))
     assert lost.hints == {"owners": "ClusterServiceVersion/csv"}
-    assert memory.saw("MODIFIED", an_object("a", 3)) == ()
+    assert watched.saw("MODIFIED", an_object("a", 3)) == ()
 
 
 @pytest.mark.parametrize(
@@ -115,14 +119,14 @@ def test_who_lost_its_owner_rings_the_former_owner_once() -> None:
     ],
 )
 def test_bystanders(kind: Kind, labels: dict[str, str], at_start: int, later: int) -> None:
-    memory = Memory(kind, "https://api")
+    watched = KnownObjects(kind, "https://api")
     listed: set[tuple[str, str]] = set()
-    first = memory.page([an_object("a", labels=labels)], listed)
-    assert len(first) + len(memory.settle(listed)) == at_start
-    assert len(memory.saw("MODIFIED", an_object("a", 2, labels=labels))) == later
+    first = watched.page([an_object("a", labels=labels)], listed)
+    assert len(first) + len(watched.settle(listed)) == at_start
+    assert len(watched.saw("MODIFIED", an_object("a", 2, labels=labels))) == later
 
 
 def test_a_redelivery_has_the_same_trace() -> None:
-    one, other = (a_memory().saw("ADDED", an_object())[0] for _ in range(2))
+    one, other = (known_objects_with().saw("ADDED", an_object())[0] for _ in range(2))
     assert one == other
     assert one.traceparent.count("-") == 3

@@ -23,7 +23,7 @@ _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "dele
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class KnownObject:
     """The stored facts about one object."""
 
     uid: str
@@ -34,13 +34,13 @@ class Seen:
 
 
 @dataclass(slots=True)
-class Memory:
+class KnownObjects:
     """The objects of one kind, by namespace and name."""
 
     kind: Kind
     source: str
     """Address of the API server: the `source` of the events."""
-    objects: dict[tuple[str, str], Seen] = field(default_factory=dict)
+    objects: dict[tuple[str, str], KnownObject] = field(default_factory=dict)
     has_listed: bool = False
 
     def saw(self, change: str, manifest: ReadOnly) -> tuple[Event, ...]:
@@ -98,13 +98,15 @@ class Memory:
         before = self.objects.pop(key)
         return self._event("delete", key, before, before)
 
-    def _seen(self, manifest: ReadOnly) -> Seen:
+    def _seen(self, manifest: ReadOnly) -> KnownObject:
         # why: items of a list, and metadata fetched alone, do not state their kind
         said = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
         hints_of_all = _shared(tuple(said.items()))
-        return Seen(uid_of(manifest), version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest))
+        return KnownObject(uid_of(manifest), version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest))
 
-    def _event(self, verb: Verb, key: tuple[str, str], now: Seen, before: Seen | None) -> tuple[Event, ...]:
+    def _event(
+        self, verb: Verb, key: tuple[str, str], now: KnownObject, before: KnownObject | None
+    ) -> tuple[Event, ...]:
         event_id = change_id(now.uid, now.version, verb)
         namespace, name = key
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
