@@ -9,7 +9,7 @@ from __future__ import annotations
 from shared import kinds, names
 from shared.api.manifest import namespace_of
 from shared.domain.unpack.report import has_unpack_condition
-from shared.domain.unpack.verdict import is_over
+from shared.domain.unpack.result import is_over
 from shared.ports import Cluster, Policy
 from shared.step import NOTHING, Emit, Outcome, Ref
 

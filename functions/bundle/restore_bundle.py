@@ -13,8 +13,8 @@ from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.domain.plan.state import is_finished
 from shared.domain.unpack.lost import is_altered, unpackings
+from shared.domain.unpack.result import spoken
 from shared.domain.unpack.settings import settings
-from shared.domain.unpack.verdict import spoken
 from shared.ports import Bundles, Clock, Cluster, Policy, Warnings
 from shared.step import NOTHING, Delete, Outcome, Ref, Write
 

@@ -11,12 +11,12 @@ from functions.bundle._unpacked import unpacked
 from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver.resolve import resolve
-from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.content import Promise
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import in_turn, summarise
+from shared.domain.unpack.result import UnpackResult
 from shared.domain.unpack.settings import settings
-from shared.domain.unpack.verdict import Verdict
 from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Policy, Warnings, WriteFailure
 from shared.reading.namespace import read_namespace
 from shared.step import Emit, Outcome, Record, Ref, SetStatus, Wait, Write
@@ -29,7 +29,7 @@ def unpack_bundle(
     """Write the unpack objects and the conditions of one namespace (key: the Namespace)."""
     snapshot = read_namespace(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(snapshot.inputs), settings(snapshot.groups, policy.unpack_timeout), clock.now()
-    found: dict[str, Verdict] = {}
+    found: dict[str, UnpackResult] = {}
     home = policy.global_namespace
     writes: list[Write] = []
     refusal = _refusal(attempt)
@@ -39,7 +39,7 @@ def unpack_bundle(
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:
-            verdict, unpacking = verdicts.refused(wanted, refusal.ref, refusal.message), ()
+            verdict, unpacking = unpack_result.refused(wanted, refusal.ref, refusal.message), ()
         found[chosen.bundle.name] = verdict
         writes += unpacking
     summary = summarise(snapshot.subscriptions, resolution, found, now)
@@ -49,7 +49,7 @@ def unpack_bundle(
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", told.failure)] if told.failure else []
     emits = (Emit(names.BUNDLES_UNPACKED, ref),) if summary.is_any_ready else ()
     wait = Wait(summary.waits, summary.since or now) if summary.waits else None
-    spoken = "; ".join(f"{name}: {verdicts.spoken(one)}" for name, one in found.items())
+    spoken = "; ".join(f"{name}: {unpack_result.spoken(one)}" for name, one in found.items())
     return Outcome(tuple(writes), emits, again_in=summary.again_in, verdict=spoken, wait=wait)
 
 

@@ -46,9 +46,9 @@ def probe_operator(ref: Ref, cluster: Cluster, clock: Clock, policy: Policy) -> 
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), verdict="its pods get what they lack")
-    verdict = observation.decide(status, problem, policy.install_timeout)
-    if verdict.status.phase == "Succeeded" != status.phase:
+    transition = observation.decide(status, problem, policy.install_timeout)
+    if transition.status.phase == "Succeeded" != status.phase:
         # The version that it replaces may be deleted now, and the one that replaces it may be installed.
         neighbours = cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)
-        verdict = replace(verdict, rings=retirement.related(csv, neighbours))
-    return outcome_of(csv, verdict)
+        transition = replace(transition, rings=retirement.related(csv, neighbours))
+    return outcome_of(csv, transition)

@@ -31,9 +31,9 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     if is_copied(csv) or phase_of(csv) not in ("Replacing", "Deleting"):
         return NOTHING
     status = status_of(csv, clock.now())
-    verdict = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)
-    is_over = verdict.status.phase == "Deleting"
-    return outcome_of(csv, verdict, after=(Delete(ref, uid_of(csv)),) if is_over else ())
+    transition = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)
+    is_over = transition.status.phase == "Deleting"
+    return outcome_of(csv, transition, after=(Delete(ref, uid_of(csv)),) if is_over else ())
 
 
 def _cleaned(ref: Ref, csv: Manifest, cluster: Cluster) -> Outcome:

@@ -22,20 +22,20 @@ from shared.domain.authoring.judging.comparison import Catalog
 from shared.domain.authoring.judging.conversion import convert
 from shared.domain.authoring.judging.judge import Reading
 from shared.domain.catalog.documents import NotACatalog
-from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
+from shared.domain.catalog.validation_result import Finding, Place, ValidationResult, count_lines
 from shared.domain.go.yaml import DEEPEST
 
 _WORTH_A_PROCESS: Final = 16 * 2**20
 """Minimum size of a catalog, in bytes, for which two processes are faster than one."""
 
 
-def judge(path: str) -> Verdict:
+def judge(path: str) -> ValidationResult:
     """Judge the catalog at a path. OciError when an image cannot be read."""
     try:
         with opened(path) as found:
             return judge_files(found)
     except OSError as error:
-        return Verdict((Finding(_sentence(error), Place(path)),))
+        return ValidationResult((Finding(_sentence(error), Place(path)),))
 
 
 def advise(path: str) -> tuple[Advice, ...]:
@@ -59,23 +59,23 @@ def compared(path: str) -> Catalog:
 
 def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> None:
     if not (verdict := reading.verdict()).is_valid:
-        [first] = Verdict(verdict.findings[:1]).located(contents).findings
+        [first] = ValidationResult(verdict.findings[:1]).located(contents).findings
         what = f"{first.message} ({first.place})" if str(first.place) else first.message
         raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` tells all")
 
 
-def judge_files(found: list[File]) -> Verdict:
+def judge_files(found: list[File]) -> ValidationResult:
     """Judge a catalog by its files."""
     return _read_all(found).verdict().located(_contents(found))
 
 
-def judge_alone(root: Path) -> Verdict:
+def judge_alone(root: Path) -> ValidationResult:
     """Judge the catalog in a folder without a second process, which a process with threads must not start."""
     try:
         found = files(root)
         return _read(found, Reading()).verdict().located(_contents(found))
     except OSError as error:
-        return Verdict((Finding(_sentence(error), Place(str(root))),))
+        return ValidationResult((Finding(_sentence(error), Place(str(root))),))
 
 
 def _contents(found: list[File]) -> Callable[[str], bytes]:

@@ -8,11 +8,11 @@ from datetime import datetime
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, instant, name_of
-from shared.domain.unpack import verdict as verdicts
+from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.causes import asked_about, causes
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import Registries, copied, mirrors_about
-from shared.domain.unpack.verdict import Broken, Missing, Refused, Running, Stale, Verdict
+from shared.domain.unpack.result import Broken, Missing, Refused, Running, Stale, UnpackResult
 from shared.kinds import Ref
 from shared.ports import Cluster, Warnings
 
@@ -30,7 +30,7 @@ class Repair:
 class UnpackState:
     """What the Job of a bundle has come to, and what its rights lack."""
 
-    verdict: Verdict
+    verdict: UnpackResult
     repair: Repair = Repair()
 
 
@@ -39,11 +39,11 @@ def read_unpacking(
 ) -> UnpackState:
     """The state of the Job. More than one read is made only to start a Job, or when it takes its time or failed."""
     jobs = _jobs(wanted, config_map, cluster)
-    match verdicts.judge(wanted, jobs, now):
-        case Running() as running if not verdicts.is_fresh(running, now):
+    match unpack_result.judge(wanted, jobs, now):
+        case Running() as running if not unpack_result.is_fresh(running, now):
             pods = _pods(wanted, running.job, cluster)
-            told = verdicts.waiting(running, pods, _causes(running.job, pods, warnings))
-            return UnpackState(told, repair(wanted, cluster) if verdicts.is_slow(running, now) else Repair())
+            told = unpack_result.waiting(running, pods, _causes(running.job, pods, warnings))
+            return UnpackState(told, repair(wanted, cluster) if unpack_result.is_slow(running, now) else Repair())
         case Missing() as missing:
             try:
                 informed = replace(missing, registries=_registries(wanted, cluster))
@@ -54,7 +54,7 @@ def read_unpacking(
             return UnpackState(Stale(broken.job))
         case Broken() as broken:
             pods = _pods(wanted, broken.job, cluster)
-            return UnpackState(verdicts.explained(broken, pods, _causes(broken.job, pods, warnings)))
+            return UnpackState(unpack_result.explained(broken, pods, _causes(broken.job, pods, warnings)))
         case other:
             return UnpackState(other)
 

@@ -10,7 +10,7 @@ from shared.domain.authoring.judging.judge import Reading
 from shared.domain.catalog.documents import Document, PackageDocuments, light
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage, parse_package
-from shared.domain.catalog.verdict import Verdict
+from shared.domain.catalog.validation_result import ValidationResult
 
 Json = dict[str, Any]
 
@@ -79,7 +79,7 @@ def reading(content: bytes, name: str = "catalog.json") -> Reading:
     return found
 
 
-def judged(*documents: Mapping[str, Any]) -> Verdict:
+def judged(*documents: Mapping[str, Any]) -> ValidationResult:
     """The judgement of a catalog of one JSON file."""
     return reading(written(*documents)).verdict()
 

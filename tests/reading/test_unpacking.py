@@ -8,7 +8,7 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest, metadata, name_of
-from shared.domain.unpack.verdict import Broken, Missing, Running, Stale
+from shared.domain.unpack.result import Broken, Missing, Running, Stale
 from shared.reading.unpacking import Repair, UnpackState, read_unpacking, repair
 from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job, a_pod
 from tests.kit.cluster import FakeCluster

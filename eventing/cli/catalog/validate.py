@@ -15,7 +15,7 @@ from eventing.cli.inputs.pulling import pulling
 from shared.adapters.judging import judge
 from shared.adapters.oci.errors import OciError
 from shared.domain.authoring.writing.write_yaml import to_yaml
-from shared.domain.catalog.verdict import Finding, Place, Verdict
+from shared.domain.catalog.validation_result import Finding, Place, ValidationResult
 
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
 FormatOption = Annotated[
@@ -37,37 +37,37 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
         raise typer.Exit(code)
 
 
-def _judged(path: str) -> tuple[Verdict, int]:
+def _judged(path: str) -> tuple[ValidationResult, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
     try:
         verdict = judge(path)
     except OciError as error:
-        return Verdict((Finding(str(error), Place(path)),)), UNKNOWN
+        return ValidationResult((Finding(str(error), Place(path)),)), UNKNOWN
     return verdict, 0 if verdict.is_valid else NEGATIVE
 
 
-def _as_json(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+def _as_json(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
     _print([{"path": path, "ok": verdict.is_valid, "errors": _rows(verdict)} for path, verdict in verdicts])
 
 
-def _as_opm(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+def _as_opm(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
     for _, verdict in verdicts:
         _print(_result(verdict))
 
 
-def _as_yaml(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+def _as_yaml(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
     written = (to_yaml(dict(sorted(_result(verdict).items()))) + "\n" for _, verdict in verdicts)
     sys.stdout.write("---\n".join(written))
 
 
-def _result(verdict: Verdict) -> dict[str, object]:
+def _result(verdict: ValidationResult) -> dict[str, object]:
     """What `opm` tells of a catalog, and every finding with its place."""
     if verdict.is_valid:
         return {"passed": True}
     return {"passed": False, "error": {"message": verdict.text(with_places=False), "findings": _rows(verdict)}}
 
 
-def _rows(verdict: Verdict) -> list[dict[str, object]]:
+def _rows(verdict: ValidationResult) -> list[dict[str, object]]:
     return [
         {
             "message": one.message,
@@ -84,7 +84,7 @@ def _print(value: object) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def _as_text(verdicts: Sequence[tuple[str, Verdict]]) -> None:
+def _as_text(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
     for path, verdict in verdicts:
         if not verdict.is_valid:
             heading = f"{path}:\n" if len(verdicts) > 1 else ""

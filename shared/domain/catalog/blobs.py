@@ -9,7 +9,7 @@ from typing import Any, Final
 from shared.domain.catalog import image_reference, schemas, shapes
 from shared.domain.catalog.meta import Meta
 from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE, Entry
-from shared.domain.catalog.verdict import Place
+from shared.domain.catalog.validation_result import Place
 from shared.domain.go import yaml as goyaml
 from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidVersion, parse_version

@@ -10,7 +10,7 @@ from shared.api.manifest import ReadOnly
 from shared.domain.catalog import schemas, shapes
 from shared.domain.catalog.meta import meta_of, refusal
 from shared.domain.catalog.model import BUNDLE_OBJECT, CSV_METADATA
-from shared.domain.catalog.verdict import NOWHERE, Place
+from shared.domain.catalog.validation_result import NOWHERE, Place
 from shared.domain.go import stream as gostream
 
 HEAVY: Final = (BUNDLE_OBJECT, CSV_METADATA)

@@ -23,7 +23,7 @@ class Defect(NamedTuple):
         return f"[]{'.' * bool(self.path)}{self.path}: {self.text}"
 
 
-class Verdict:
+class SchemaResult:
     """What a schema says of a value: its defects, and how much of it fits."""
 
     def __init__(self, *defects: Defect, matches: int = 0) -> None:
@@ -35,7 +35,7 @@ class Verdict:
         """Whether nothing is wrong."""
         return not self.defects
 
-    def add(self, *others: Verdict) -> None:
+    def add(self, *others: SchemaResult) -> None:
         """Take over what others say; each defect counts once."""
         for other in others:
             self.defects += (one for one in other.defects if one not in self.defects)

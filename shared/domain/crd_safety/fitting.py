@@ -12,8 +12,8 @@ from shared.api.manifest import ReadOnly
 from shared.domain.crd_safety.canonical import raw
 from shared.domain.crd_safety.defects import (
     Defect,
+    SchemaResult,
     Value,
-    Verdict,
     composite,
     invalid,
     missing,
@@ -33,29 +33,29 @@ def defects(value: Value, schema: ReadOnly) -> tuple[Defect, ...]:
     return tuple(_judged(value, schema, "").defects)
 
 
-def _judged(value: Value, schema: ReadOnly, path: str) -> Verdict:
+def _judged(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
     form = _format(schema)
     if isinstance(value, int) and not isinstance(value, bool) and value not in _INT64:
         value = float(value)
-    verdict = _typed(value, schema, path, form)
+    result = _typed(value, schema, path, form)
     if value is None:
-        verdict.add(_listed(value, schema, path))
-        return verdict
-    verdict.add(_combined(value, schema, path))
+        result.add(_listed(value, schema, path))
+        return result
+    result.add(_combined(value, schema, path))
     match value:
         case str():
-            verdict.add(Verdict(*text_defects(value, schema, path, form), matches=1 + (form in FORMATS)))
+            result.add(SchemaResult(*text_defects(value, schema, path, form), matches=1 + (form in FORMATS)))
         case bool():
             pass
         case int() | float():
-            verdict.add(Verdict(*number_defects(value, schema, path, form), matches=2))
+            result.add(SchemaResult(*number_defects(value, schema, path, form), matches=2))
         case list():
-            verdict.add(_items(value, schema, path))
-    verdict.add(_listed(value, schema, path))
+            result.add(_items(value, schema, path))
+    result.add(_listed(value, schema, path))
     if isinstance(value, dict):
-        verdict.add(_fields(value, schema, path))
-    verdict.matches += 2
-    return verdict
+        result.add(_fields(value, schema, path))
+    result.matches += 2
+    return result
 
 
 def _types(schema: ReadOnly) -> tuple[str, ...]:
@@ -85,61 +85,61 @@ def _type_of(value: Value) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def _typed(value: Value, schema: ReadOnly, path: str, form: str) -> Verdict:
+def _typed(value: Value, schema: ReadOnly, path: str, form: str) -> SchemaResult:
     types = _types(schema)
     if not types and not form:
-        return Verdict()
+        return SchemaResult()
     if value is None:
         is_refused = bool(types) and not schema.get("nullable")
-        return Verdict(wrong_type(path, ",".join(types), "null")) if is_refused else Verdict(matches=1)
+        return SchemaResult(wrong_type(path, ",".join(types), "null")) if is_refused else SchemaResult(matches=1)
     found = _type_of(value)
     fits = found in types or ("integer" in types and is_whole(value)) or ("number" in types and found == "integer")
     if form and found not in ("string", "array") and not fits:
-        return Verdict(wrong_type(path, form, {"integer": "int64", "number": "float64"}.get(found, "")), matches=1)
+        return SchemaResult(wrong_type(path, form, {"integer": "int64", "number": "float64"}.get(found, "")), matches=1)
     if not fits and not (form and found in ("string", "array") and _NUMBERS.keys().isdisjoint(types)):
-        return Verdict(wrong_type(path, ",".join(types), found), matches=1)
-    return Verdict(matches=2)
+        return SchemaResult(wrong_type(path, ",".join(types), found), matches=1)
+    return SchemaResult(matches=2)
 
 
-def _listed(value: Value, schema: ReadOnly, path: str) -> Verdict:
+def _listed(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
     allowed = schema.get("enum")
     matches = int(value is not None)
     if not allowed or (value is not None and raw(value) in map(raw, allowed)):
-        return Verdict(matches=matches)
-    return Verdict(unsupported(path, value, allowed), matches=matches)
+        return SchemaResult(matches=matches)
+    return SchemaResult(unsupported(path, value, allowed), matches=matches)
 
 
-def _items(value: list[Value], schema: ReadOnly, path: str) -> Verdict:
-    verdict = Verdict(matches=2)
+def _items(value: list[Value], schema: ReadOnly, path: str) -> SchemaResult:
+    result = SchemaResult(matches=2)
     inner = schema.get("items")
     if isinstance(inner, Mapping):
         for index, item in enumerate(value):
-            verdict.add(_judged(item, inner, f"{path}[{index}]"))
+            result.add(_judged(item, inner, f"{path}[{index}]"))
     least, most = schema.get("minItems"), schema.get("maxItems")
     if least is not None and len(value) < least:
         why = f"{path} in body should have at least {int(least)} items"
-        verdict.add(Verdict(invalid(path, why, len(value))))
+        result.add(SchemaResult(invalid(path, why, len(value))))
     if most is not None and len(value) > most:
-        verdict.add(Verdict(too_many(path, len(value), int(most))))
+        result.add(SchemaResult(too_many(path, len(value), int(most))))
     if schema.get("uniqueItems") and len(set(map(raw, value))) < len(value):
-        verdict.add(Verdict(invalid(path, f"{path} in body shouldn't contain duplicates")))
-    return verdict
+        result.add(SchemaResult(invalid(path, f"{path} in body shouldn't contain duplicates")))
+    return result
 
 
-def _fields(value: dict[str, Value], schema: ReadOnly, path: str) -> Verdict:
-    verdict = Verdict(*_sizes(value, schema, path), matches=1)
+def _fields(value: dict[str, Value], schema: ReadOnly, path: str) -> SchemaResult:
+    result = SchemaResult(*_sizes(value, schema, path), matches=1)
     properties = schema.get("properties") or {}
     others = schema.get("additionalProperties")
     for name in sorted(value.keys() - properties.keys()):
         if others is False:
-            verdict.add(Verdict(invalid(path, f"{path}.{name} in body is a forbidden property", name)))
+            result.add(SchemaResult(invalid(path, f"{path}.{name} in body is a forbidden property", name)))
         elif isinstance(others, Mapping):
-            verdict.add(_judged(value[name], others, f"{path}.{name}"))
+            result.add(_judged(value[name], others, f"{path}.{name}"))
     for name in sorted(value.keys() & properties.keys()):
-        verdict.add(_judged(value[name], properties[name] or {}, f"{path}.{name}" if path else name))
+        result.add(_judged(value[name], properties[name] or {}, f"{path}.{name}" if path else name))
     absent = (name for name in schema.get("required") or () if name not in value)
-    verdict.add(Verdict(*(missing(f"{path}.{name}") for name in absent)))
-    return verdict
+    result.add(SchemaResult(*(missing(f"{path}.{name}") for name in absent)))
+    return result
 
 
 def _sizes(value: Mapping[str, Value], schema: ReadOnly, path: str) -> Iterator[Defect]:
@@ -150,51 +150,51 @@ def _sizes(value: Mapping[str, Value], schema: ReadOnly, path: str) -> Iterator[
         yield too_many(path, len(value), int(most))
 
 
-def _combined(value: Value, schema: ReadOnly, path: str) -> Verdict:
+def _combined(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
     """What schemas say that hold together, or of which one holds."""
-    verdict = Verdict(matches=2)
+    result = SchemaResult(matches=2)
     if schema.get("anyOf"):
-        _any(value, schema["anyOf"], path, verdict)
+        _any(value, schema["anyOf"], path, result)
     if schema.get("oneOf"):
-        _one(value, schema["oneOf"], path, verdict)
+        _one(value, schema["oneOf"], path, result)
     if schema.get("allOf"):
-        _all(value, schema["allOf"], path, verdict)
+        _all(value, schema["allOf"], path, result)
     if isinstance(schema.get("not"), Mapping) and _judged(value, schema["not"], path).is_valid:
-        verdict.add(Verdict(composite(path, "must not validate the schema (not)")))
-    return verdict
+        result.add(SchemaResult(composite(path, "must not validate the schema (not)")))
+    return result
 
 
-def _any(value: Value, schemas: list[Any], path: str, verdict: Verdict) -> None:
+def _any(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:
     judged = []
     for schema in schemas:
         judged.append(_judged(value, schema or {}, path))
         if judged[-1].is_valid:
-            verdict.add(judged[-1])
+            result.add(judged[-1])
             return
-    verdict.add(Verdict(composite(path, "must validate at least one schema (anyOf)")), _closest(judged))
+    result.add(SchemaResult(composite(path, "must validate at least one schema (anyOf)")), _closest(judged))
 
 
-def _one(value: Value, schemas: list[Any], path: str, verdict: Verdict) -> None:
+def _one(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:
     judged = [_judged(value, schema or {}, path) for schema in schemas]
     valid = [one for one in judged if one.is_valid]
     if len(valid) == 1:
-        verdict.add(valid[0])
+        result.add(valid[0])
         return
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    verdict.add(Verdict(composite(path, f"must validate one and only one schema (oneOf). {found}")))
+    result.add(SchemaResult(composite(path, f"must validate one and only one schema (oneOf). {found}")))
     if not valid:
-        verdict.add(_closest(judged))
+        result.add(_closest(judged))
 
 
-def _all(value: Value, schemas: list[Any], path: str, verdict: Verdict) -> None:
+def _all(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:
     judged = [_judged(value, schema or {}, path) for schema in schemas]
-    verdict.add(*judged)
+    result.add(*judged)
     count = sum(one.is_valid for one in judged)
     if count < len(judged):
         suffix = "" if count else ". None validated"
-        verdict.add(Verdict(composite(path, f"must validate all the schemas (allOf){suffix}")))
+        result.add(SchemaResult(composite(path, f"must validate all the schemas (allOf){suffix}")))
 
 
-def _closest(judged: list[Verdict]) -> Verdict:
+def _closest(judged: list[SchemaResult]) -> SchemaResult:
     """The alternative that fits most; the first of several."""
     return max(judged, key=lambda one: one.matches)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, namespace_of
 from shared.domain.csv.phases import Status
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups import install_modes, members, provided_apis, targets
 from shared.domain.operator_groups.group import Group
@@ -27,8 +27,8 @@ _MANY = "csv created in namespace with multiple operatorgroups, can't pick one a
 _NO_MATCH = "no targetNamespaces are matched operatorgroups namespace selection"
 
 
-def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Verdict | None:
-    """The verdict that replaces the phase's own; None when the phase may proceed. `groups`: those of all namespaces."""
+def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Transition | None:
+    """The transition in place of the phase's own; None when the phase may proceed. `groups`: those of all namespaces."""
     own = [group for group in groups if namespace_of(group) == namespace_of(csv)]
     if not own:
         return _failed(status, "NoOperatorGroup", _NONE)
@@ -61,23 +61,23 @@ def is_admitted(csv: ReadOnly, groups: Sequence[ReadOnly]) -> bool:
     return False
 
 
-def _failed(status: Status, reason: str, message: str) -> Verdict:
-    return Verdict(status.to("Failed", reason, message), f"failed, {reason}: {message}", waits_for=message)
+def _failed(status: Status, reason: str, message: str) -> Transition:
+    return Transition(status.to("Failed", reason, message), f"failed, {reason}: {message}", waits_for=message)
 
 
-def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Verdict | None:
-    """The verdict that makes the version a member, or says why the group cannot have members; None for a member."""
+def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Transition | None:
+    """The transition that makes the version a member, or says why the group cannot have members; None for a member."""
     if message := targets.refusal(group) or targets.invalid_targets(group):
         return _failed(status, "NoTargetNamespaces", message)
     member = Group.of(group)
     if patch := metadata_patch(csv, member):
-        return Verdict(status, f"joins the OperatorGroup {member.name}", patch=patch)
+        return Transition(status, f"joins the OperatorGroup {member.name}", patch=patch)
     if member.targets:
         return None
     if targets.needs_namespaces(group) and _has_settled(member, status.now):
         return _failed(status, "NoTargetNamespaces", _NO_MATCH)
     waits_for = f"OperatorGroup {member.name} to select its target namespaces"
-    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
+    return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
 
 
 def _has_settled(group: Group, now: datetime) -> bool:
@@ -108,8 +108,8 @@ def joined(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Manifest:
     return dict(csv)
 
 
-def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
-    """The verdict on a member that cannot watch the namespaces in its annotation; None when it can."""
+def is_unsuited(csv: ReadOnly, status: Status) -> Transition | None:
+    """The transition of a member that cannot watch the namespaces in its annotation; None when it can."""
     modes = install_modes.modes_of(csv)
     if message := install_modes.duplicates(modes):
         return _failed(status, "InvalidInstallModes", message)
@@ -117,17 +117,17 @@ def is_unsuited(csv: ReadOnly, status: Status) -> Verdict | None:
     if annotation is None:
         # To continue would write Deployments without it.
         waits_for = f"the annotation {names.TARGET_NAMESPACES}"
-        return Verdict(status, f"waits for {waits_for}", waits_for=waits_for)
+        return Transition(status, f"waits for {waits_for}", waits_for=waits_for)
     if message := install_modes.supports(modes, namespace_of(csv), install_modes.targets_of(annotation)):
         return _failed(status, UNSUPPORTED_GROUP, message)
     return None
 
 
-def _meets_rivals(csv: ReadOnly, own: Group, groups: Sequence[Group], status: Status) -> Verdict | None:
+def _meets_rivals(csv: ReadOnly, own: Group, groups: Sequence[Group], status: Status) -> Transition | None:
     found = provided_apis.intersection(provided_apis.apis_of(csv), own, groups)
     if isinstance(found, provided_apis.Agreed):
         return None
     if isinstance(found, provided_apis.Refused):
         return _failed(status, found.reason, found.message)
     waits_for = f"the provided APIs of OperatorGroup {own.name} to become {found.provided!r}"
-    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
+    return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)

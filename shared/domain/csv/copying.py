@@ -123,7 +123,7 @@ def is_astray(  # why: the namespaces of copies depend on all five
 def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
     """The status of the OLMConfig with the present condition about copies."""
     is_off, status = is_disabled(config), config.get("status") or {}
-    verdict = "True" if is_off and not is_astray else "False"
+    transition = "True" if is_off and not is_astray else "False"
     reason = "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled"
-    wanted = Condition(CONFIG_CONDITION, verdict, reason, _TOLD[is_off, is_astray])
+    wanted = Condition(CONFIG_CONDITION, transition, reason, _TOLD[is_off, is_astray])
     return {**status, "conditions": put_into(status.get("conditions") or (), wanted, now)}

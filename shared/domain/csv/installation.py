@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from shared.domain.csv.phases import NO_RETRY, Status
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 
 _FAILED = "install strategy failed: "
 
 
-def started(status: Status) -> Verdict:
+def started(status: Status) -> Transition:
     """Installing, after all Deployments were written."""
     message = "waiting for install components to report healthy"
-    return Verdict(status.to("Installing", "InstallSucceeded", message), message, waits_for="its Deployments")
+    return Transition(status.to("Installing", "InstallSucceeded", message), message, waits_for="its Deployments")
 
 
-def refused(status: Status, message: str, *, is_forbidden: bool) -> Verdict:
+def refused(status: Status, message: str, *, is_forbidden: bool) -> Transition:
     """Failed, because a write was refused: a forbidden one waits for changed permissions, others are retried later."""
     if is_forbidden:
         text = f"{_FAILED}{_FAILED}{message}"
-        return Verdict(status.to("Failed", NO_RETRY, text), text, waits_for="permissions")
+        return Transition(status.to("Failed", NO_RETRY, text), text, waits_for="permissions")
     text = f"{_FAILED}{message}"
-    return Verdict(status.to("Failed", "InstallComponentFailed", text), text, waits_for="the next try")
+    return Transition(status.to("Failed", "InstallComponentFailed", text), text, waits_for="the next try")

@@ -10,7 +10,7 @@ from shared.domain.csv.health import Problem
 from shared.domain.csv.phases import Phase, Status, pause_left
 from shared.domain.csv.preparation import HEALTH_REASONS
 from shared.domain.csv.requirements import is_judged
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 
 _UNWELL: Final[dict[str, tuple[Phase, str]]] = {
     "Installing": ("Installing", "InstallWaiting"),
@@ -25,12 +25,12 @@ def is_observed(status: Status) -> bool:
     return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
 
 
-def outgrown(csv: ReadOnly, status: Status) -> Verdict | None:
+def outgrown(csv: ReadOnly, status: Status) -> Transition | None:
     """Pending, when the spec was edited and has requirements that were not checked; else None."""
     if status.phase != "Succeeded" or is_judged(csv):
         return None
     message = "requirements not yet checked"
-    return Verdict(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
+    return Transition(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
 
 
 def is_outdated(status: Status, problem: Problem | None) -> bool:
@@ -38,32 +38,32 @@ def is_outdated(status: Status, problem: Problem | None) -> bool:
     return status.phase == "Succeeded" and problem is not None and problem.kind == "outdated"
 
 
-def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Verdict:
+def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Transition:
     """The phase that follows from the first problem of the Deployments."""
     if problem is None:
         message = "install strategy completed with no errors"
-        return Verdict(status.to("Succeeded", "InstallSucceeded", message), message)
+        return Transition(status.to("Succeeded", "InstallSucceeded", message), message)
     if problem.kind == "stuck":
         message = f"install failed: {problem.message}"
-        return Verdict(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
+        return Transition(status.to("Failed", "InstallCheckFailed", message), message, waits_for=problem.message)
     if problem.kind == "rolling" and status.phase == "Succeeded":
         # A change of annotations is written in place (README): the operator works, and nothing was installed anew.
-        return Verdict(status, problem.message, waits_for=problem.message)
+        return Transition(status, problem.message, waits_for=problem.message)
     if status.phase == "Failed" and (rest := pause_left(status, free=1)):
         # Two versions that name the same Deployment would take it from each other without end.
-        return Verdict(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
+        return Transition(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
     phase, reason = _UNWELL[status.phase]
     message = f"installing: {problem.message}"
     if problem.kind == "outdated":
-        return Verdict(status.to("InstallReady", reason, message), message)
+        return Transition(status.to("InstallReady", reason, message), message)
     if status.phase == "Installing":
         return _waiting(status, problem, message, timeout)
-    return Verdict(status.to(phase, reason, message), message)
+    return Transition(status.to(phase, reason, message), message)
 
 
-def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta) -> Verdict:
+def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta) -> Transition:
     rest = status.since + timeout - status.now
     if rest <= timedelta():
-        return Verdict(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
+        return Transition(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
     waiting = status.to("Installing", "InstallWaiting", message)
-    return Verdict(waiting, message, waits_for=problem.message, again_in=rest)
+    return Transition(waiting, message, waits_for=problem.message, again_in=rest)

@@ -12,7 +12,7 @@ from shared.domain.csv import chain
 from shared.domain.csv.blockage import blockage
 from shared.domain.csv.phases import Status, pause_left
 from shared.domain.csv.requirements import Facts, Undecidable, evaluate, malformed_definition, owned_definitions
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from shared.domain.objects.csv import GROUP_REASONS, is_copied, phase_of
 from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.unsupported import VERSION, unsupported
@@ -39,8 +39,8 @@ def is_young(csv: ReadOnly, now: datetime) -> bool:
     return phase_of(csv) in ("", "Pending") and created is not None and now - created <= _PLAN_GRACE
 
 
-def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verdict | None:
-    """The verdict to wait while an InstallPlan is still creating the requirements of the version; else None.
+def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Transition | None:
+    """The transition to wait while an InstallPlan is still creating the requirements of the version; else None.
 
     A plan with a message is tried again after an error: until then the version says what it lacks. The end of the plan
     rings; to check earlier would read all requirements for each object that the plan creates.
@@ -53,17 +53,17 @@ def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Verd
     if (plan := next(found, None)) is None:
         return None
     waits_for = f"InstallPlan {plan} to be carried out"
-    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_PLAN_PAUSE)
+    return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_PLAN_PAUSE)
 
 
-def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Verdict:
-    """The verdict on an installation that was forbidden: try again when roles have changed, or after a pause."""
+def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Transition:
+    """The transition of an installation that was forbidden: try again when roles have changed, or after a pause."""
     changed = any(moment > status.since for item in witnesses for moment in _moments(item))
     rest = status.since + SLOWLY - status.now
     if changed or rest <= timedelta():
         message = "Cluster resources changed state"
-        return Verdict(status.to("Pending", "DetectedClusterChange", message), message)
-    return Verdict(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
+        return Transition(status.to("Pending", "DetectedClusterChange", message), message)
+    return Transition(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
 
 
 def _moments(manifest: ReadOnly) -> list[datetime]:
@@ -72,21 +72,21 @@ def _moments(manifest: ReadOnly) -> list[datetime]:
     return [moment for moment in map(instant, texts) if moment]
 
 
-def decide(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+def decide(csv: Manifest, facts: Facts, status: Status) -> Transition:
     """The phase that follows from the present state of the requirements."""
     if status.phase == "Succeeded":
         return _still_met(csv, facts, status)
     if status.phase == "Failed":
-        verdict = _recover(csv, facts, status)
-        if verdict.status.phase == "Failed":
-            return verdict
-        status = verdict.status
+        transition = _recover(csv, facts, status)
+        if transition.status.phase == "Failed":
+            return transition
+        status = transition.status
     if status.phase == "":
         status = status.to("Pending", "RequirementsUnknown", "requirements not yet checked")
     return _pending(csv, facts, status)
 
 
-def unserved(csv: ReadOnly, status: Status) -> Verdict | None:
+def unserved(csv: ReadOnly, status: Status) -> Transition | None:
     """Pending, in whatever phase it was, for a version with parts that are not supported; None for any other.
 
     Nothing of it is written or deleted: an operator that OLM installed keeps the certificates that OLM gave it.
@@ -95,67 +95,67 @@ def unserved(csv: ReadOnly, status: Status) -> Verdict | None:
     return _unmet(status, message) if message else None
 
 
-def _unmet(status: Status, message: str) -> Verdict:
-    return Verdict(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
+def _unmet(status: Status, message: str) -> Transition:
+    return Transition(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
 
 
-def _still_met(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+def _still_met(csv: Manifest, facts: Facts, status: Status) -> Transition:
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
         return unrecognized(status, found.message)
     status = status.requiring(found.statuses)
     if found.are_met:
-        return Verdict(status, "all requirements are still met")
+        return Transition(status, "all requirements are still met")
     message = "requirements no longer met"
-    return Verdict(status.to("Failed", "RequirementsNotMet", message), message)
+    return Transition(status.to("Failed", "RequirementsNotMet", message), message)
 
 
-def unrecognized(status: Status, message: str) -> Verdict:
+def unrecognized(status: Status, message: str) -> Transition:
     """Failed, because the install strategy is not supported."""
     text = f"install strategy invalid: {message}"
-    return Verdict(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
+    return Transition(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
 
 
-def _recover(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+def _recover(csv: Manifest, facts: Facts, status: Status) -> Transition:
     """Pending, when the cause of the failure is gone; a failure that needs an edit stays."""
     if message := _RECOVERED.get(status.reason):
-        return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
+        return Transition(status.to("Pending", "RequirementsUnknown", message), message)
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
         return unrecognized(status, found.message)
     if not found.are_met:
         message = "requirements not met"
-        return Verdict(status.requiring(found.statuses).to("Pending", "RequirementsNotMet", message), message)
+        return Transition(status.requiring(found.statuses).to("Pending", "RequirementsNotMet", message), message)
     if status.reason in HEALTH_REASONS:
-        return Verdict(status, "all requirements are met; the Deployments decide")
+        return Transition(status, "all requirements are met; the Deployments decide")
     if status.reason == "OwnerConflict" and (rival := _rival(csv, facts.neighbours)):
-        return Verdict(status, status.message, waits_for=f"{rival} to give up a CustomResourceDefinition")
+        return Transition(status, status.message, waits_for=f"{rival} to give up a CustomResourceDefinition")
     if status.reason == "InstallComponentFailed":
         return _reinstall(status)
     message = "requirements not yet checked"
-    return Verdict(status.to("Pending", "RequirementsUnknown", message), message)
+    return Transition(status.to("Pending", "RequirementsUnknown", message), message)
 
 
-def _reinstall(status: Status) -> Verdict:
+def _reinstall(status: Status) -> Transition:
     if rest := pause_left(status, free=0):
         waits_for = f"the next try: {status.message}"
-        return Verdict(status, "waits before it installs again", waits_for=waits_for, again_in=rest)
+        return Transition(status, "waits before it installs again", waits_for=waits_for, again_in=rest)
     message = f"installing again: {status.message}"
-    return Verdict(status.to("Pending", "NeedsReinstall", message), message)
+    return Transition(status.to("Pending", "NeedsReinstall", message), message)
 
 
-def _pending(csv: Manifest, facts: Facts, status: Status) -> Verdict:
+def _pending(csv: Manifest, facts: Facts, status: Status) -> Transition:
     replaced = chain.predecessor(csv, facts.neighbours)
     # The predecessor must be informed that it is being replaced, even when its successor fails.
     rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
     if replaced and (gate := upgrade_refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
         held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
-        return Verdict(held, message, rings, waits_for=message, again_in=SLOWLY)
+        return Transition(held, message, rings, waits_for=message, again_in=SLOWLY)
     return replace(_required(csv, facts, status, replaced), rings=rings)
 
 
-def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
+def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Transition:
     if message := _malformed(csv):
         return _unmet(status, message)
     found = evaluate(csv, facts)
@@ -166,27 +166,27 @@ def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | 
         return _met(csv, facts, status, replaced)
     message = "one or more requirements couldn't be found"
     unmet = status.to("Pending", "RequirementsNotMet", message)
-    return Verdict(unmet, message, waits_for=_listed(found.statuses), again_in=SLOWLY)
+    return Transition(unmet, message, waits_for=_listed(found.statuses), again_in=SLOWLY)
 
 
-def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Verdict:
+def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Transition:
     if rival := _rival(csv, facts.neighbours):
         message = "conflicting CRD owner in namespace"
-        return Verdict(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
+        return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
     if replaced and phase_of(replaced) != "Replacing":
         return _behind(csv, replaced, facts, status)
     message = "all requirements found, attempting install"
-    return Verdict(status.to("InstallReady", "AllRequirementsMet", message), message)
+    return Transition(status.to("InstallReady", "AllRequirementsMet", message), message)
 
 
-def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Verdict:
+def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Transition:
     """The wait for the predecessor. The status names no more: what stops the chain may change again and again."""
     waits_for = f"{name_of(replaced)} to be Replacing"
     if phase_of(replaced) != "Succeeded" or is_copied(replaced):
         status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
     if found := blockage(csv, facts.neighbours):
         waits_for = f"{waits_for}: {found.says}"
-    return Verdict(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
+    return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
 
 
 def _malformed(csv: ReadOnly) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.csv import chain
 from shared.domain.csv.phases import NO_RETRY, Status
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from shared.domain.objects.csv import UNFIT, phase_of, reason_of
 from shared.domain.operator_groups.upgrade_strategy import fails_forward
 from shared.kinds import Ref
@@ -29,7 +29,9 @@ def released(group: ReadOnly, csvs: Sequence[Manifest]) -> tuple[Manifest, ...]:
     return tuple(csv for csv in csvs if may_fail_forward(csv) and chain.successor(csv, csvs))
 
 
-def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status) -> Verdict | None:
+def begin(
+    csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status
+) -> Transition | None:
     """Replacing, when a successor exists and this version has succeeded (or failed, and the group fails forward)."""
     following = chain.successor(csv, neighbours)
     if following is None or status.phase not in ("Succeeded", "Failed"):
@@ -39,17 +41,17 @@ def begin(csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOn
         if not fails_forward(namespace_of(csv), groups):
             return None
         message = f"Fail Forward is enabled, allowing Failed csv to be replaced by csv: {name_of(following)}"
-    return Verdict(status.to("Replacing", "BeingReplaced", message), message, rings=(Ref.of(following),))
+    return Transition(status.to("Replacing", "BeingReplaced", message), message, rings=(Ref.of(following),))
 
 
-def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> Verdict:
+def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> Transition:
     """Deleting, once no older version is left and its successor has succeeded.
 
     The end of the chain is checked, too, so that two successive versions that are both being replaced do not wait for
     each other.
     """
     if status.phase == "Deleting":
-        return Verdict(status, _REPLACED)
+        return Transition(status, _REPLACED)
     older = chain.predecessor(csv, neighbours)
     following = chain.successor(csv, neighbours)
     last = chain.final(csv, neighbours)
@@ -59,16 +61,16 @@ def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> V
         waiting = _waits(status, f"{name_of(older)} to be deleted first")
         return replace(waiting, rings=(Ref.of(older),) if is_due else ())
     if following is None:
-        return Verdict(status, _LOST, waits_for=_LOST)
+        return Transition(status, _LOST, waits_for=_LOST)
     if "Succeeded" in (phase_of(following), phase_of(last)):
-        return Verdict(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
+        return Transition(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
     # A successor that is not installed yet may wait for the OperatorCondition of this version.
     rings = (Ref.of(following),) if phase_of(following) == "Pending" else ()
     return replace(_waits(status, f"{name_of(last)} to succeed"), rings=rings)
 
 
-def _waits(status: Status, what: str) -> Verdict:
-    return Verdict(status, f"waits for {what}", waits_for=what)
+def _waits(status: Status, what: str) -> Transition:
+    return Transition(status, f"waits for {what}", waits_for=what)
 
 
 def left_behind(ref: Ref, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:

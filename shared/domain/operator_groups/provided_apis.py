@@ -46,7 +46,7 @@ class Refused:
     message: str
 
 
-Verdict: TypeAlias = Agreed | Announce | Withdraw | Refused
+Intersection: TypeAlias = Agreed | Announce | Withdraw | Refused
 
 _STATIC = Refused(STATIC_REASON, STATIC_MESSAGE)
 _CONFLICT = Refused(CONFLICT_REASON, CONFLICT_MESSAGE)
@@ -70,7 +70,7 @@ def _crd_group(entry: ReadOnly) -> str:
     return str(entry.get("name") or "").partition(".")[2]
 
 
-def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Verdict:
+def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Intersection:
     """The verdict on the provided APIs of one version, for its group and for the version.
 
     When two groups both announce an API already, the static group keeps it, else the older one, in any order of calls.

@@ -1,4 +1,4 @@
-"""The verdicts: one for each connected component, or one for the whole namespace as in OLM."""
+"""The solutions: one for each connected component, or one for the whole namespace as in OLM."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Solution:
     """The result for variables that are connected by constraints."""
 
     variables: tuple[Variable, ...]
@@ -48,29 +48,29 @@ def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
     return ()
 
 
-def as_one(problem: Problem, market: Market, why: Why = conflict) -> Verdict:
+def as_one(problem: Problem, market: Market, why: Why = conflict) -> Solution:
     """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
-    verdict = _verdict(problem.variables, problem, why)
-    error = together(filter(None, (_lost(take.operator, market) for take in verdict.takes)))
-    return Verdict(problem.variables, refusal=prevented(error)) if error else verdict
+    solution = _solution(problem.variables, problem, why)
+    error = together(filter(None, (_lost(take.operator, market) for take in solution.takes)))
+    return Solution(problem.variables, refusal=prevented(error)) if error else solution
 
 
-def apart(problem: Problem, why: Why = conflict) -> tuple[Verdict, ...]:
-    """A verdict for each component, i.e. for Subscriptions and CSVs that share a package, an API or a dependency."""
-    return tuple(_verdict(variables, problem, why) for variables in components(problem.variables))
+def apart(problem: Problem, why: Why = conflict) -> tuple[Solution, ...]:
+    """A solution for each component, i.e. for Subscriptions and CSVs that share a package, an API or a dependency."""
+    return tuple(_solution(variables, problem, why) for variables in components(problem.variables))
 
 
-def _verdict(variables: Sequence[Variable], problem: Problem, why: Why) -> Verdict:
+def _solution(variables: Sequence[Variable], problem: Problem, why: Why) -> Solution:
     variables = tuple(variables)
     try:
         try:
-            return Verdict(variables, tuple(_takes(solve(variables), problem)))
+            return Solution(variables, tuple(_takes(solve(variables), problem)))
         except Unsatisfiable:
-            return Verdict(variables, refusal=unsatisfiable(why(variables)))
+            return Solution(variables, refusal=unsatisfiable(why(variables)))
     except GaveUp as error:
-        return Verdict(variables, refusal=prevented(Reason(Code.GAVE_UP, str(error))))
+        return Solution(variables, refusal=prevented(Reason(Code.GAVE_UP, str(error))))
     except IllPosed as error:
-        return Verdict(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
+        return Solution(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
 
 
 def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
-from shared.domain.resolver.decide import Take, Verdict, Why, apart, as_one
+from shared.domain.resolver.decide import Solution, Take, Why, apart, as_one
 from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
 from shared.domain.resolver.opt_in import IGNORE
 from shared.domain.resolver.posed import Posed, prevented_for, sick, stopped, unread
@@ -32,8 +32,8 @@ def answer(found: Posed, *, why: Why = conflict) -> Resolution:
     if error := found.problem.ambiguity:
         return _of([prevented_for(_names(inputs), error)])
     subscribers = _by_variable(found.inputs)
-    verdicts = apart(found.problem, why)
-    components = [_component(verdict, _members(verdict, subscribers), found) for verdict in verdicts]
+    solutions = apart(found.problem, why)
+    components = [_component(solution, _members(solution, subscribers), found) for solution in solutions]
     return _of([*(one for one in components if one.subscribers), *found.aside.values()])
 
 
@@ -58,14 +58,14 @@ def _by_variable(inputs: Inputs) -> Mapping[Id, Sequence[Subscriber]]:
     return found
 
 
-def _members(verdict: Verdict, subscribers: Mapping[Id, Sequence[Subscriber]]) -> list[Subscriber]:
-    """The Subscriptions that a verdict is about, by name as its variables are."""
-    ids = dict.fromkeys(one.id for one in verdict.variables)
+def _members(solution: Solution, subscribers: Mapping[Id, Sequence[Subscriber]]) -> list[Subscriber]:
+    """The Subscriptions that a solution is about, by name as its variables are."""
+    ids = dict.fromkeys(one.id for one in solution.variables)
     return [each for one in ids for each in subscribers.get(one, ())]
 
 
 def _whole(found: Posed, why: Why) -> Resolution:
-    """OLM's scope: one verdict, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
+    """OLM's scope: one solution, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
     inputs, names = found.asked, _names(found.asked)
     if wrong := together(one.refusal.why for _, one in sorted(found.aside.items()) if one.refusal):
         return _of([prevented_for(names, wrong)])
@@ -77,25 +77,25 @@ def _whole(found: Posed, why: Why) -> Resolution:
     unwell = () if problem.is_about_installed else sick(inputs)
     if wrong := together(unwell) or together(problem.errors):
         return _of([prevented_for(names, wrong)])
-    verdict = as_one(problem, found.market, why)
-    component = _component(verdict, _members(verdict, _by_variable(inputs)), found)
+    solution = as_one(problem, found.market, why)
+    component = _component(solution, _members(solution, _by_variable(inputs)), found)
     kept = {name: why for one in found.aside.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
 
-def _component(verdict: Verdict, members: Sequence[Subscriber], found: Posed) -> Component:
-    """The component that a verdict makes of its Subscriptions."""
+def _component(solution: Solution, members: Sequence[Subscriber], found: Posed) -> Component:
+    """The component that a solution makes of its Subscriptions."""
     inputs, adoptions = found.inputs, found.adoptions
     names, is_manual = tuple(one.name for one in members), any(one.is_manual for one in members)
     waits = {one.name: one.waits for one in members if one.waits}
     if waits and not inputs.is_whole:
         others = f"waits for {', '.join(waits)}"
         return Component(names, is_manual=is_manual, reasons={name: waits.get(name, others) for name in names})
-    if why := _too_early(verdict, members, inputs):
+    if why := _too_early(solution, members, inputs):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, why))
-    if refusal := _refusal(verdict, names, inputs):
+    if refusal := _refusal(solution, names, inputs):
         return Component(names, refusal=refusal, is_manual=is_manual, reasons=dict.fromkeys(names, refusal.message))
-    chosen = [_chosen(take, members, inputs) for take in verdict.takes]
+    chosen = [_chosen(take, members, inputs) for take in solution.takes]
     moved = {name for one in chosen for name in one.subscribers}
     chosen += [adoptions[name] for name in names if name in adoptions and name not in moved]
     if stuck := _given_up(chosen, members):
@@ -109,20 +109,20 @@ def _component(verdict: Verdict, members: Sequence[Subscriber], found: Posed) ->
     return Component(names, going, is_manual=is_manual, reasons=reasons, dead_ends=ends)
 
 
-def _too_early(verdict: Verdict, members: Iterable[Subscriber], inputs: Inputs) -> str:
+def _too_early(solution: Solution, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
-    is_open = verdict.refusal or any(not any(_asks_for(one, take) for one in members) for take in verdict.takes)
+    is_open = solution.refusal or any(not any(_asks_for(one, take) for one in members) for take in solution.takes)
     return unread(inputs) if is_open else ""
 
 
-def _refusal(verdict: Verdict, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
-    for take in verdict.takes:  # a copied CSV has that name, so the CSV cannot be created
+def _refusal(solution: Solution, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
+    for take in solution.takes:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
         if name in inputs.copies:
             home = inputs.copies[name]
             taken = Prohibited(Id(take.operator.id), occupied(name, home), Code.NAME_TAKEN)
             return unsatisfiable([taken, *map(existence, subscribers)], way_out(home))
-    return verdict.refusal
+    return solution.refusal
 
 
 def _given_up(chosen: Iterable[Chosen], members: Iterable[Subscriber]) -> str:

@@ -11,7 +11,7 @@ from shared.domain.conditions import Condition, find, since
 from shared.domain.resolver.model import Chosen, Resolution
 from shared.domain.subscription.conditions import BUNDLE_UNPACK_FAILED, BUNDLE_UNPACKING, changed
 from shared.domain.unpack import texts
-from shared.domain.unpack.verdict import SOON, Broken, Prevented, Refused, Running, Unpacked, Verdict
+from shared.domain.unpack.result import SOON, Broken, Prevented, Refused, Running, Unpacked, UnpackResult
 
 _REFUSED_AGAIN = timedelta(seconds=30)
 """Interval of attempts while the API server refuses the objects: a quota that is raised causes no event."""
@@ -69,11 +69,11 @@ def is_just_begun(subscription: ReadOnly, now: datetime) -> bool:
 
 
 def summarise(
-    subscriptions: Sequence[ReadOnly], resolution: Resolution, verdicts: Mapping[str, Verdict], now: datetime
+    subscriptions: Sequence[ReadOnly], resolution: Resolution, results: Mapping[str, UnpackResult], now: datetime
 ) -> Summary:
-    """The new statuses of the Subscriptions; `verdicts` are by bundle name. A failure affects only its component."""
+    """The new statuses of the Subscriptions; `results` are by bundle name. A failure affects only its component."""
     reports = {
-        name: report([verdicts[chosen.bundle.name] for chosen in component.chosen])
+        name: report([results[chosen.bundle.name] for chosen in component.chosen])
         for component in resolution.components
         for name in component.subscribers
     }
@@ -115,10 +115,10 @@ def has_unpack_condition(subscription: ReadOnly) -> bool:
     return any(find(status, kind) for kind in CONDITIONS)
 
 
-def report(verdicts: Sequence[Verdict]) -> Report:
+def report(results: Sequence[UnpackResult]) -> Report:
     """The report of a component: an error overrides a failure, that a refusal, that a Job; else it is ready."""
-    prevented = [one.message for one in verdicts if isinstance(one, Prevented)]
-    failures = [one for one in verdicts if isinstance(one, Broken)]
+    prevented = [one.message for one in results if isinstance(one, Prevented)]
+    failures = [one for one in results if isinstance(one, Broken)]
     again_in = min((one.again_in for one in failures), default=None)
     if prevented:
         return Report(
@@ -127,15 +127,15 @@ def report(verdicts: Sequence[Verdict]) -> Report:
     if failures:
         message = texts.failed(failures[0].reason, failures[0].message)
         return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message), again_in=again_in)
-    if refused := sorted((one for one in verdicts if isinstance(one, Refused)), key=lambda one: one.is_behind):
+    if refused := sorted((one for one in results if isinstance(one, Refused)), key=lambda one: one.is_behind):
         condition = Condition(BUNDLE_UNPACKING, "True", REFUSED, refused[0].message)
         return Report(condition, again_in=_REFUSED_AGAIN, is_behind=refused[0].is_behind)
-    if all(isinstance(one, Unpacked) for one in verdicts):
-        return Report(is_unpacked=bool(verdicts))
-    told = [texts.unpacking(one.message, one.cause) for one in verdicts if isinstance(one, Running)]
-    again_in = min(one.again_in if isinstance(one, Running) else SOON for one in verdicts if not _is_there(one))
+    if all(isinstance(one, Unpacked) for one in results):
+        return Report(is_unpacked=bool(results))
+    told = [texts.unpacking(one.message, one.cause) for one in results if isinstance(one, Running)]
+    again_in = min(one.again_in if isinstance(one, Running) else SOON for one in results if not _is_there(one))
     return Report(Condition(BUNDLE_UNPACKING, "True", _UNDER_WAY, next(filter(None, told), "")), again_in=again_in)
 
 
-def _is_there(verdict: Verdict) -> bool:
-    return isinstance(verdict, Unpacked)
+def _is_there(result: UnpackResult) -> bool:
+    return isinstance(result, Unpacked)

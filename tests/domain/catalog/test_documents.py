@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.catalog.documents import Document, NotACatalog, light
-from shared.domain.catalog.verdict import Place
+from shared.domain.catalog.validation_result import Place
 
 
 @pytest.mark.parametrize(

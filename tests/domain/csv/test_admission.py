@@ -6,7 +6,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.domain.csv.admission import is_barred, joined
 from shared.domain.csv.phases import status_of
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from tests.domain.csv.builders import ALL_MODES, MEMBERSHIP, NOW, a_csv, a_group, a_status, at, owned_crd
 
 CONFLICT = ("Failed", "InterOperatorGroupOwnerConflict", "intersecting operatorgroups provide the same apis")
@@ -18,11 +18,11 @@ STATIC = (
 API = "Thing.v1.example.com"
 
 
-def barred(csv: Manifest, *groups: Manifest) -> Verdict | None:
+def barred(csv: Manifest, *groups: Manifest) -> Transition | None:
     return is_barred(csv, groups, status_of(csv, NOW))
 
 
-def verdict(csv: Manifest, *groups: Manifest) -> tuple[str, str, str] | None:
+def transition(csv: Manifest, *groups: Manifest) -> tuple[str, str, str] | None:
     found = barred(csv, *groups)
     return (found.status.phase, found.status.reason, found.status.message) if found else None
 
@@ -36,8 +36,8 @@ def providing(*apis: str, namespace: str = "ns", **more: Any) -> Manifest:
 @pytest.mark.parametrize("phase", ["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing"])
 def test_the_checks_hold_in_every_phase_csv_md_3_2(phase: str) -> None:
     csv = a_csv(status=a_status(phase, "Any") if phase else None)
-    assert verdict(csv, a_group()) is None
-    assert verdict(csv) == ("Failed", "NoOperatorGroup", "csv in namespace with no operatorgroups")
+    assert transition(csv, a_group()) is None
+    assert transition(csv) == ("Failed", "NoOperatorGroup", "csv in namespace with no operatorgroups")
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_checks_hold_in_every_phase_csv_md_3_2(phase: str) -> None:
     ],
 )  # fmt: skip
 def test_membership(groups: list[Manifest], want: tuple[str, str]) -> None:
-    assert verdict(a_csv(), *groups) == ("Failed", *want)
+    assert transition(a_csv(), *groups) == ("Failed", *want)
 
 
 @pytest.mark.parametrize("reason", ["NoOperatorGroup", "TooManyOperatorGroups"])
@@ -124,8 +124,8 @@ def selecting(age: timedelta) -> Manifest:
 def test_a_selector_that_matches_nothing_fails_the_version_csv_md_18_row_30() -> None:
     csv = a_csv(annotations=WITHOUT_TARGETS)
     want = ("NoTargetNamespaces", "no targetNamespaces are matched operatorgroups namespace selection")
-    assert verdict(csv, selecting(timedelta(hours=1))) == ("Failed", *want)
-    assert verdict(csv, selecting(timedelta())) == ("", "", "")
+    assert transition(csv, selecting(timedelta(hours=1))) == ("Failed", *want)
+    assert transition(csv, selecting(timedelta())) == ("", "", "")
 
 
 def test_a_selector_that_matches_nothing_any_more_never_means_everything_csv_md_3_3() -> None:
@@ -144,7 +144,7 @@ def test_a_selector_that_matches_nothing_any_more_never_means_everything_csv_md_
     ],
 )
 def test_a_group_that_is_refused_takes_no_members(spec: Manifest, message: str) -> None:
-    found = verdict(a_csv(), a_group(targets=None, **spec))
+    found = transition(a_csv(), a_group(targets=None, **spec))
     assert found
     assert found[:2] == ("Failed", "NoTargetNamespaces")
     assert found[2].startswith(message)
@@ -153,7 +153,7 @@ def test_a_group_that_is_refused_takes_no_members(spec: Manifest, message: str) 
 def test_a_mode_that_is_listed_twice_csv_md_3_2_4() -> None:
     csv = a_csv(modes=("OwnNamespace", "OwnNamespace"))
     want = "InstallMode list contains duplicates, cannot make set: [{OwnNamespace true} {OwnNamespace true}]"
-    assert verdict(csv, a_group()) == ("Failed", "InvalidInstallModes", want)
+    assert transition(csv, a_group()) == ("Failed", "InvalidInstallModes", want)
 
 
 @pytest.mark.parametrize(
@@ -183,10 +183,10 @@ def test_a_mode_that_is_listed_twice_csv_md_3_2_4() -> None:
 )  # fmt: skip
 def test_install_modes(targets: tuple[str, ...], modes: tuple[str, ...], want: str) -> None:
     annotations = {**MEMBERSHIP, "olm.targetNamespaces": ",".join(targets)}
-    assert verdict(a_csv(annotations=annotations, modes=modes), a_group(targets=targets)) == (
+    assert transition(a_csv(annotations=annotations, modes=modes), a_group(targets=targets)) == (
         "Failed", "UnsupportedOperatorGroup", want,
     )  # fmt: skip
-    assert verdict(a_csv(annotations=annotations, modes=ALL_MODES), a_group(targets=targets)) is None
+    assert transition(a_csv(annotations=annotations, modes=ALL_MODES), a_group(targets=targets)) is None
 
 
 OWNER = a_csv(customresourcedefinitions=owned_crd())
@@ -202,7 +202,7 @@ RIVAL = providing(API, namespace="other", name="rival", targets=("ns",))
     ],
 )
 def test_provided_apis(groups: list[Manifest], want: tuple[str, str, str] | None) -> None:
-    assert verdict(OWNER, *groups) == want
+    assert transition(OWNER, *groups) == want
 
 
 def test_apis_are_announced_before_the_phase_goes_on_csv_md_18_row_35() -> None:

@@ -16,7 +16,7 @@ ROLLING = Problem("rolling", "waiting for deployment x to become ready: y")
 OUTDATED = Problem("outdated", "deployment changed old hash=a, new hash=b")
 
 
-def verdict(status: Manifest, problem: Problem | None) -> tuple[str, str, str]:
+def transition(status: Manifest, problem: Problem | None) -> tuple[str, str, str]:
     found = decide(Status(status, NOW), problem, TIMEOUT).status
     return found.phase, found.reason, found.message
 
@@ -24,13 +24,13 @@ def verdict(status: Manifest, problem: Problem | None) -> tuple[str, str, str]:
 @pytest.mark.parametrize("phase", ["Installing", "Succeeded", "Failed"])
 def test_a_well_operator_has_succeeded_csv_md_4_9_1(phase: str) -> None:
     want = ("Succeeded", "InstallSucceeded", "install strategy completed with no errors")
-    assert verdict(a_status(phase), None) == want
+    assert transition(a_status(phase), None) == want
 
 
 @pytest.mark.parametrize("phase", ["Installing", "Succeeded", "Failed"])
 def test_a_deployment_that_gave_up_fails_the_installation_csv_md_4_9_3(phase: str) -> None:
     want = ("Failed", "InstallCheckFailed", f"install failed: {STUCK.message}")
-    assert verdict(a_status(phase), STUCK) == want
+    assert transition(a_status(phase), STUCK) == want
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_deployment_that_gave_up_fails_the_installation_csv_md_4_9_3(phase: st
     ],
 )
 def test_problems(phase: str, problem: Problem, want: tuple[str, str]) -> None:
-    assert verdict(a_status(phase), problem) == (*want, f"installing: {problem.message}")
+    assert transition(a_status(phase), problem) == (*want, f"installing: {problem.message}")
 
 
 def test_an_operator_that_works_keeps_its_phase_while_its_pods_change_places() -> None:
@@ -79,7 +79,7 @@ def test_the_same_problem_changes_nothing_csv_md_4_9() -> None:
 
 def test_an_installation_that_takes_too_long_fails_csv_md_18_row_17() -> None:
     before = a_status("Installing", "InstallWaiting", ago=TIMEOUT)
-    assert verdict(before, WAITING) == ("Failed", "InstallCheckFailed", "install timeout")
+    assert transition(before, WAITING) == ("Failed", "InstallCheckFailed", "install timeout")
 
 
 def test_the_deadline_is_looked_at_when_it_comes_csv_md_4_4_3() -> None:

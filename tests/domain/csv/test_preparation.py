@@ -7,7 +7,7 @@ from shared.api.manifest import Manifest
 from shared.domain.csv import preparation
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.requirements import Facts
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, Ref
 from tests.domain.csv.builders import NOW, a_crd, a_csv, a_permission, a_status, an_account, at, owned_crd, phases
 
@@ -17,12 +17,12 @@ NO_VERB = a_csv(strategy={"permissions": [a_permission("sa", {"resources": ["r"]
 INVALID = "install strategy invalid: rule invalid: policy rule must have at least one verb"
 
 
-def decided(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> Verdict:
+def decided(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> Transition:
     known = Facts((csv, *neighbours), {Ref.of(item): item for item in objects})
     return preparation.decide(csv, known, status_of(csv, NOW))
 
 
-def verdict(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> tuple[str, str, str]:
+def transition(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> tuple[str, str, str]:
     status = decided(csv, *objects, neighbours=neighbours).status
     return status.phase, status.reason, status.message
 
@@ -95,7 +95,7 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
 def test_pending(
     csv: Manifest, objects: list[Manifest], neighbours: tuple[Manifest, ...], want: tuple[str, str, str]
 ) -> None:
-    assert verdict(csv, *objects, neighbours=neighbours) == want
+    assert transition(csv, *objects, neighbours=neighbours) == want
 
 
 def test_the_wait_names_the_root_of_the_chain_and_the_status_only_the_predecessor() -> None:
@@ -116,7 +116,7 @@ def test_the_wait_for_a_copy_names_where_it_comes_from() -> None:
 def test_a_rival_in_another_namespace_or_a_copy_is_none_csv_md_18_row_10() -> None:
     elsewhere = owning("rival", meta={"namespace": "other"})
     copy = owning("copy", meta={"labels": {"olm.copiedFrom": "x"}})
-    assert verdict(owning(), a_crd(), neighbours=(elsewhere, copy)) == READY
+    assert transition(owning(), a_crd(), neighbours=(elsewhere, copy)) == READY
 
 
 def test_what_is_missing_is_said_and_looked_at_slowly() -> None:
@@ -158,7 +158,7 @@ def test_an_operator_may_refuse_to_be_replaced_csv_md_4_2_1_and_18_row_66() -> N
         "Pending", "OperatorConditionNotUpgradeable", message,
     )  # fmt: skip
     assert held.rings == (CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),)
-    assert verdict(UPGRADE, a_crd(), a_condition("True"), neighbours=(BEFORE,)) == READY
+    assert transition(UPGRADE, a_crd(), a_condition("True"), neighbours=(BEFORE,)) == READY
 
 
 MODES = "InstallModes now support target namespaces"
@@ -247,16 +247,16 @@ SUCCEEDED = a_status("Succeeded", "InstallSucceeded")
 
 def test_a_requirement_that_is_lost_csv_md_4_5_5_and_18_row_19() -> None:
     found = decided(owning(status=SUCCEEDED))
-    assert verdict(owning(status=SUCCEEDED)) == ("Failed", "RequirementsNotMet", "requirements no longer met")
+    assert transition(owning(status=SUCCEEDED)) == ("Failed", "RequirementsNotMet", "requirements no longer met")
     assert found.status.manifest["requirementStatus"][0]["status"] == "NotPresent"
 
 
 def test_a_strategy_that_became_invalid_csv_md_4_5_5() -> None:
-    assert verdict(with_status(NO_VERB, "Succeeded")) == ("Failed", "InvalidInstallStrategy", INVALID)
+    assert transition(with_status(NO_VERB, "Succeeded")) == ("Failed", "InvalidInstallStrategy", INVALID)
 
 
 def test_requirements_that_are_still_met_keep_the_phase_csv_md_4_5() -> None:
-    assert verdict(owning(status=SUCCEEDED), a_crd()) == ("Succeeded", "InstallSucceeded", "")
+    assert transition(owning(status=SUCCEEDED), a_crd()) == ("Succeeded", "InstallSucceeded", "")
 
 
 def a_plan(phase: str = "Installing", *csvs: str, **status: str) -> Manifest:

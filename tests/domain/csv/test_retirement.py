@@ -3,7 +3,7 @@ import pytest
 from shared.api.manifest import Manifest, name_of
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
-from shared.domain.csv.verdict import Verdict
+from shared.domain.csv.transition import Transition
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from tests.domain.csv.builders import NOW, a_csv, a_group, a_status
 
@@ -14,7 +14,7 @@ def in_phase(name: str, phase: str, replaces: str = "", reason: str = "") -> Man
     return a_csv(name, replaces=replaces, status=a_status(phase, reason))
 
 
-def begun(csv: Manifest, neighbours: list[Manifest], group: Manifest) -> Verdict | None:
+def begun(csv: Manifest, neighbours: list[Manifest], group: Manifest) -> Transition | None:
     return retirement.begin(csv, neighbours, [group], status_of(csv, NOW))
 
 
@@ -74,7 +74,7 @@ def test_whom_a_change_of_the_group_releases(csv: Manifest, group: Manifest, wan
     assert [name_of(one) for one in retirement.released(group, (csv, SECOND))] == want
 
 
-def finished(csv: Manifest, *neighbours: Manifest) -> Verdict:
+def finished(csv: Manifest, *neighbours: Manifest) -> Transition:
     return retirement.finish(csv, (csv, *neighbours), status_of(csv, NOW))
 
 

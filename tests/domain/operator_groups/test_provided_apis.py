@@ -10,8 +10,8 @@ from shared.domain.operator_groups.provided_apis import (
     STATIC_REASON,
     Agreed,
     Announce,
+    Intersection,
     Refused,
-    Verdict,
     Withdraw,
     apis_of,
     intersection,
@@ -176,7 +176,7 @@ def joined(*apis: str) -> str:
         ),
     ],
 )
-def test_intersection(provided: str, group: Group, others: list[str], want: Verdict) -> None:
+def test_intersection(provided: str, group: Group, others: list[str], want: Intersection) -> None:
     assert intersection(parse_apis(provided), group, [other(text) for text in others]) == want
 
 

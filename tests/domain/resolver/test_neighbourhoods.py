@@ -91,7 +91,7 @@ def changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         yield f"without {key}", replace(inputs, catalogs=rest_of)
 
 
-def verdicts(resolution: Resolution) -> dict[str, object]:
+def solutions(resolution: Resolution) -> dict[str, object]:
     """Subscription to its component; of a refused one only who is refused with it, and the kind of the refusal."""
     return {
         name: (one.subscribers, one.refusal.reason) if one.refusal else one
@@ -105,12 +105,12 @@ def test_a_change_is_seen_only_in_its_neighbourhoods() -> None:
     for _ in range(120):
         inputs = a_namespace(dice)
         base = Posed(inputs)
-        before = verdicts(answer(base))
+        before = solutions(answer(base))
         neighbourhoods = Neighbourhoods(base)
         for what, changed in changes(inputs):
-            after = verdicts(neighbourhoods.after(changed, ()))
+            after = solutions(neighbourhoods.after(changed, ()))
             kept = {one.name: before[one.name] for one in changed.subscribers if one.name not in after}
-            assert {**kept, **after} == verdicts(resolve(changed)), what
+            assert {**kept, **after} == solutions(resolve(changed)), what
             near, far = near + len(after), far + len(kept)
     assert (near > 1000, far > near) == (True, True), "most is left out"
 

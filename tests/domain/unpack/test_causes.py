@@ -10,7 +10,7 @@ from shared import kinds
 from shared.api.manifest import Manifest, metadata, name_of, uid_of
 from shared.domain.unpack.causes import asked_about, causes
 from shared.domain.unpack.report import report
-from shared.domain.unpack.verdict import Broken, Running
+from shared.domain.unpack.result import Broken, Running
 from shared.reading.unpacking import read_unpacking
 from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job
 from tests.kit.cluster import FakeCluster

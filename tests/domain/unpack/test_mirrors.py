@@ -8,7 +8,7 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.domain.unpack.registries import mirrors_about
-from shared.domain.unpack.verdict import Missing, to_create
+from shared.domain.unpack.result import Missing, to_create
 from shared.kinds import MIRROR_SETS
 from shared.reading.unpacking import read_unpacking
 from tests.domain.unpack.test_unpack import NOW, WANTED

@@ -11,7 +11,7 @@ from shared.api.manifest import Manifest
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred
-from shared.domain.unpack.verdict import Missing, Refused, Running, to_create
+from shared.domain.unpack.result import Missing, Refused, Running, to_create
 from shared.reading.unpacking import UnpackState, read_unpacking
 from tests.domain.unpack.test_mirrors import a_set
 from tests.domain.unpack.test_unpack import NOW, WANTED

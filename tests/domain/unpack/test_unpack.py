@@ -14,15 +14,14 @@ from shared.domain.unpack import texts
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred
 from shared.domain.unpack.report import report
-from shared.domain.unpack.settings import Settings, settings
-from shared.domain.unpack.verdict import (
+from shared.domain.unpack.result import (
     Broken,
     Missing,
     Prevented,
     Running,
     Stale,
     Unpacked,
-    Verdict,
+    UnpackResult,
     explained,
     judge,
     known,
@@ -31,6 +30,7 @@ from shared.domain.unpack.verdict import (
     surplus,
     waiting,
 )
+from shared.domain.unpack.settings import Settings, settings
 from tests.functions.subscription.world import a_bundle, a_payload
 from tests.kit.pod_security import against_restricted
 
@@ -209,7 +209,7 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
         ),
     ],
 )  # fmt: skip
-def test_which_job_counts(jobs: list[Manifest], want: Verdict) -> None:
+def test_which_job_counts(jobs: list[Manifest], want: UnpackResult) -> None:
     assert judge(WANTED, jobs, NOW) == want
 
 
@@ -287,7 +287,7 @@ def test_a_filled_config_map_needs_no_job() -> None:
         pytest.param([], ("", False), id="nothing to unpack"),
     ],
 )  # fmt: skip
-def test_several_bundles_make_one_condition(verdicts: list[Verdict], want: tuple[str, bool]) -> None:
+def test_several_bundles_make_one_condition(verdicts: list[UnpackResult], want: tuple[str, bool]) -> None:
     told = report(verdicts)
     assert (told.condition.type if told.condition else "", told.is_unpacked) == want
 
@@ -348,5 +348,5 @@ def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
         (Prevented("m"), "prevented"),
     ],
 )
-def test_a_verdict_in_a_word_or_two(verdict: Verdict, want: str) -> None:
+def test_a_verdict_in_a_word_or_two(verdict: UnpackResult, want: str) -> None:
     assert spoken(verdict) == want

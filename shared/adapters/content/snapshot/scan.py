@@ -13,7 +13,7 @@ import orjson
 
 from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
 from shared.domain.catalog.meta import refusal
-from shared.domain.catalog.verdict import Place
+from shared.domain.catalog.validation_result import Place
 from shared.domain.go import stream as gostream
 
 _CHUNK_BYTES: Final = 512 * 1024

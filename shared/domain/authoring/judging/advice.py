@@ -20,7 +20,7 @@ from shared.domain.catalog.model import (
     Channel,
     Entry,
 )
-from shared.domain.catalog.verdict import Place
+from shared.domain.catalog.validation_result import Place
 from shared.domain.go.text import quoted
 from shared.domain.semver import Version, version_or_none, why_no_range
 

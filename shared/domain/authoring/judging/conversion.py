@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from shared.domain.catalog.blobs import Blobs, BundleBlob, ChannelBlob, DeprecationsBlob, Notice, PackageBlob
-from shared.domain.catalog.verdict import NOWHERE, Finding, Place
+from shared.domain.catalog.validation_result import NOWHERE, Finding, Place
 from shared.domain.go.text import quoted
 from shared.domain.syntax import LABEL, SUBDOMAIN
 

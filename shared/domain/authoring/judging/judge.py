@@ -13,7 +13,7 @@ from shared.domain.authoring.judging.statements import Statements, statement_of
 from shared.domain.catalog.blobs import Blobs, Unreadable
 from shared.domain.catalog.config import Config
 from shared.domain.catalog.meta import Meta, meta_of, refusal
-from shared.domain.catalog.verdict import NOWHERE, Finding, Place, Verdict
+from shared.domain.catalog.validation_result import NOWHERE, Finding, Place, ValidationResult
 from shared.domain.go import stream as gostream
 from shared.domain.go.encode import json_text
 
@@ -70,9 +70,9 @@ class Reading:
         """The advice about the documents, and about the packages that they form."""
         return [*(self.advice or ()), *advise_packages(convert(self.blobs)[0])]
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ValidationResult:
         """The judgement; each stage asks only when the one before found nothing."""
-        return Verdict(tuple(self.findings)) if self.findings else _together(self.blobs)
+        return ValidationResult(tuple(self.findings)) if self.findings else _together(self.blobs)
 
 
 def why_invalid(config: Config) -> str:
@@ -86,10 +86,10 @@ def why_invalid(config: Config) -> str:
     return _together(blobs).text(with_places=False)
 
 
-def _together(blobs: Blobs) -> Verdict:
+def _together(blobs: Blobs) -> ValidationResult:
     """Whether documents that can be read fit together, and if so, whether the packages they make are sound."""
     drafts, findings = convert(blobs)
-    return Verdict(tuple(findings or defects(drafts)))
+    return ValidationResult(tuple(findings or defects(drafts)))
 
 
 def _blob(meta: Meta) -> str:

@@ -9,7 +9,7 @@ from shared.domain.authoring.judging.conversion import ChannelDraft, Drafts, Pac
 from shared.domain.catalog import graph
 from shared.domain.catalog.blobs import BundleBlob, Notice
 from shared.domain.catalog.model import Channel, Entry
-from shared.domain.catalog.verdict import Finding, Place
+from shared.domain.catalog.validation_result import Finding, Place
 from shared.domain.go.text import quoted
 from shared.domain.semver import why_no_range
 

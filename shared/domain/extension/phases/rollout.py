@@ -54,7 +54,7 @@ class PhaseResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RolloutStatus:
     """The conditions to be set, and when to look again although nothing happened."""
 
     conditions: tuple[Condition, ...]
@@ -72,37 +72,37 @@ def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
     return created + timedelta(minutes=minutes) - now
 
 
-def blocked(why: str) -> Verdict:
+def blocked(why: str) -> RolloutStatus:
     """Only an edit can help: not tried again."""
-    return Verdict((Condition(PROGRESSING, "False", "Blocked", why),))
+    return RolloutStatus((Condition(PROGRESSING, "False", "Blocked", why),))
 
 
-def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | None = None) -> Verdict:
+def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | None = None) -> RolloutStatus:
     """Something failed that may work later."""
     found = [_progressing(revision, "Retrying", why, now)]
     if any(one.get("type") == AVAILABLE for one in _stated(revision)):
         found.append(Condition(AVAILABLE, "Unknown", "Reconciling", why))
-    return Verdict(tuple(found), again)
+    return RolloutStatus(tuple(found), again)
 
 
-def archived(revision: ReadOnly, now: datetime, *, is_done: bool) -> Verdict:
+def archived(revision: ReadOnly, now: datetime, *, is_done: bool) -> RolloutStatus:
     """The objects of the revision are gone, or still on their way."""
     if not is_done:
         what = "removing revision resources that are not owned by another revision"
         return retrying(revision, what, now, again=_TEARDOWN)
     said = "revision is archived"
-    return Verdict(
+    return RolloutStatus(
         (Condition(PROGRESSING, "False", "Archived", said), Condition(AVAILABLE, "Unknown", "Archived", said))
     )
 
 
-def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime, *, problem: str = "") -> Verdict:
+def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime, *, problem: str = "") -> RolloutStatus:
     """What became of one attempt to apply all phases; `problem` is why the whole revision was refused."""
     if why := f"revision validation error: {problem}" if problem else _refusal(phases):
         return retrying(revision, why, now, again=_SOON)
     version = annotations_of(revision).get(names.V1_BUNDLE_VERSION, "")
     if all(phase.is_complete for phase in phases):
-        return Verdict((
+        return RolloutStatus((
             Condition(PROGRESSING, "True", "Succeeded", f"Revision {version} has rolled out."),
             Condition(AVAILABLE, "True", "ProbesSucceeded", "Objects are available and pass all probes."),
             Condition(SUCCEEDED, "True", "Succeeded", "Revision succeeded rolling out."),
@@ -112,7 +112,7 @@ def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime,
     reason, why = ("ProbeFailure", failing) if failing else ("RollingOut", rolling)
     left = until_deadline(revision, now)
     found = (_progressing(revision, "RollingOut", rolling, now), Condition(AVAILABLE, "False", reason, why))
-    return Verdict(found, left if left and left > timedelta() else None)
+    return RolloutStatus(found, left if left and left > timedelta() else None)
 
 
 def _refusal(phases: Sequence[PhaseResult]) -> str:

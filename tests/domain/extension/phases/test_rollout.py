@@ -14,7 +14,7 @@ from shared.domain.extension.phases.probes import Result
 from shared.domain.extension.phases.rollout import (
     ObjectResult,
     PhaseResult,
-    Verdict,
+    RolloutStatus,
     archived,
     blocked,
     retrying,
@@ -69,7 +69,7 @@ def test_deadline(stated: Object, want: timedelta | None) -> None:
 
 
 def test_v1_md_21_6_blocked_is_not_tried_again() -> None:
-    assert blocked("changed") == Verdict((Condition("Progressing", "False", "Blocked", "changed"),))
+    assert blocked("changed") == RolloutStatus((Condition("Progressing", "False", "Blocked", "changed"),))
 
 
 @pytest.mark.parametrize(
@@ -94,19 +94,19 @@ def test_v1_md_21_6_blocked_is_not_tried_again() -> None:
     ],
 )  # fmt: skip
 def test_retrying(stated: Object, want: tuple[Condition, ...]) -> None:
-    assert retrying(stated, "oh", NOW) == Verdict(want)
+    assert retrying(stated, "oh", NOW) == RolloutStatus(want)
 
 
 def test_v1_md_21_6_archived_conditions() -> None:
     said = "revision is archived"
     want = (Condition("Progressing", "False", "Archived", said), Condition("Available", "Unknown", "Archived", said))
-    assert archived(revision(state="Archived"), NOW, is_done=True) == Verdict(want)
+    assert archived(revision(state="Archived"), NOW, is_done=True) == RolloutStatus(want)
 
 
 def test_v1_md_21_6_archival_incomplete() -> None:
     found = archived(revision(state="Archived"), NOW, is_done=False)
     what = "removing revision resources that are not owned by another revision"
-    assert found == Verdict((Condition("Progressing", "True", "Retrying", what),), timedelta(seconds=5))
+    assert found == RolloutStatus((Condition("Progressing", "True", "Retrying", what),), timedelta(seconds=5))
 
 
 def succeeded() -> tuple[Condition, ...]:
@@ -120,18 +120,18 @@ def succeeded() -> tuple[Condition, ...]:
 @pytest.mark.parametrize(
     ("stated", "phases", "want"),
     [
-        pytest.param(revision(), [DONE, DONE], Verdict(succeeded()), id="v1.md 21.6: Succeeded"),
+        pytest.param(revision(), [DONE, DONE], RolloutStatus(succeeded()), id="v1.md 21.6: Succeeded"),
         pytest.param(
-            revision(10, age=99), [DONE], Verdict(succeeded()), id="v1.md 21.6: recovery after the deadline"
+            revision(10, age=99), [DONE], RolloutStatus(succeeded()), id="v1.md 21.6: recovery after the deadline"
         ),
         pytest.param(
             revision(), [DONE, UNREACHED],
-            Verdict((IS_ROLLING, Condition("Available", "False", "RollingOut", ROLLING))),
+            RolloutStatus((IS_ROLLING, Condition("Available", "False", "RollingOut", ROLLING))),
             id="v1.md 21.6: RollingOut with no probe failures",
         ),
         pytest.param(
             revision(10), [FAILING, DONE, FAILING],
-            Verdict(
+            RolloutStatus(
                 (
                     IS_ROLLING,
                     Condition(
@@ -145,7 +145,7 @@ def succeeded() -> tuple[Condition, ...]:
         ),
         pytest.param(
             revision(10, age=10), [UNREACHED],
-            Verdict((
+            RolloutStatus((
                 Condition("Progressing", "False", "ProgressDeadlineExceeded", LATE + ROLLING),
                 Condition("Available", "False", "RollingOut", ROLLING),
             )),
@@ -153,7 +153,7 @@ def succeeded() -> tuple[Condition, ...]:
         ),
         pytest.param(
             revision(), [DONE, PhaseResult(problem="bad")],
-            Verdict(
+            RolloutStatus(
                 (Condition("Progressing", "True", "Retrying", "phase 1 validation error: bad"),),
                 timedelta(seconds=10),
             ),
@@ -162,7 +162,7 @@ def succeeded() -> tuple[Condition, ...]:
         pytest.param(
             revision(),
             [DONE, PhaseResult((result("b", action=Action.COLLISION), result(), result("c", action=Action.COLLISION)))],
-            Verdict(
+            RolloutStatus(
                 (
                     Condition(
                         "Progressing", "True", "Retrying",
@@ -175,14 +175,14 @@ def succeeded() -> tuple[Condition, ...]:
         ),
     ],
 )  # fmt: skip
-def test_attempts(stated: Object, phases: list[PhaseResult], want: Verdict) -> None:
+def test_attempts(stated: Object, phases: list[PhaseResult], want: RolloutStatus) -> None:
     assert rolled_out(stated, phases, NOW) == want
 
 
 def test_v1_md_21_6_the_revision_is_refused() -> None:
     found = rolled_out(revision(), [], NOW, problem="bad")
     why = "revision validation error: bad"
-    assert found == Verdict((Condition("Progressing", "True", "Retrying", why),), timedelta(seconds=10))
+    assert found == RolloutStatus((Condition("Progressing", "True", "Retrying", why),), timedelta(seconds=10))
 
 
 def test_v1_md_21_6_a_colliding_object_is_not_complete() -> None:

@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ValidationResult:
     """The judgement of one catalog."""
 
     findings: tuple[Finding, ...] = ()
@@ -53,10 +53,10 @@ class Verdict:
         """Whether nothing is wrong."""
         return not self.findings
 
-    def located(self, read: Callable[[str], bytes]) -> Verdict:
+    def located(self, read: Callable[[str], bytes]) -> ValidationResult:
         """The same judgement with lines counted, given what a file holds."""
         lines = count_lines((finding.place for finding in self.findings), read)
-        return Verdict(tuple(replace(one, place=lines.get(one.place, one.place)) for one in self.findings))
+        return ValidationResult(tuple(replace(one, place=lines.get(one.place, one.place)) for one in self.findings))
 
     def sentences(self) -> tuple[str, ...]:
         """All findings, each with what it is part of in the catalog, and its place."""

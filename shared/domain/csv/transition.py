@@ -11,7 +11,7 @@ from shared.kinds import Ref
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Transition:
     """The new status of a version, and what else follows from the decision."""
 
     status: Status

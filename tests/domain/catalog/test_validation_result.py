@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.catalog.verdict import Finding, Place, Verdict, count_lines
+from shared.domain.catalog.validation_result import Finding, Place, ValidationResult, count_lines
 
 
 def test_a_place_tells_what_is_known() -> None:
@@ -45,10 +45,10 @@ def test_lines_are_counted_once_for_each_file() -> None:
     ],
 )
 def test_the_text(findings: tuple[Finding, ...], text: str) -> None:
-    assert Verdict(findings).text() == text
-    assert Verdict(findings).is_valid is not bool(findings)
+    assert ValidationResult(findings).text() == text
+    assert ValidationResult(findings).is_valid is not bool(findings)
 
 
 def test_each_finding_is_a_sentence_of_its_own() -> None:
     findings = (Finding("x", Place("a", 1, 0, 3)), Finding("y", path=("index", "package", "channel")))
-    assert Verdict(findings).sentences() == ("x (a, document 1, line 3)", "package: channel: y")
+    assert ValidationResult(findings).sentences() == ("x (a, document 1, line 3)", "package: channel: y")

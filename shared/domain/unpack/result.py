@@ -90,7 +90,7 @@ class Refused:
     """The refused object is that of another bundle: this one was not tried, because it would be refused, too."""
 
 
-Verdict: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented | Refused
+UnpackResult: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented | Refused
 
 
 def is_filled(config_map: ReadOnly, path: str) -> bool:
@@ -99,8 +99,8 @@ def is_filled(config_map: ReadOnly, path: str) -> bool:
     return has_content and annotations_of(config_map).get("olm.sourceImage", path) == path
 
 
-def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
-    """The verdict if it does not depend on Jobs; else None."""
+def known(wanted: Unpacking, config_map: Manifest | None) -> UnpackResult | None:
+    """The result if it does not depend on Jobs; else None."""
     if config_map is not None and is_filled(config_map, wanted.path):
         bundle = bundle_in(config_map, wanted.promise)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
@@ -111,8 +111,8 @@ def known(wanted: Unpacking, config_map: Manifest | None) -> Verdict | None:
     return None
 
 
-def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict:
-    """The verdict on a bundle whose ConfigMap is not filled."""
+def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> UnpackResult:
+    """The result for a bundle whose ConfigMap is not filled."""
     ranked = ranking(jobs)
     if not ranked:
         return Missing(wanted.name)
@@ -132,19 +132,19 @@ def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> Verdict
 
 
 def refused(wanted: Unpacking, ref: Ref, message: str) -> Refused:
-    """The verdict on a bundle after the API server refused a write of an unpack object, its own or another's."""
+    """The result for a bundle after the API server refused a write of an unpack object, its own or another's."""
     told = f"{ref.kind} {ref.namespace}/{ref.name} cannot be written, the API server refuses it: {message}"
     return Refused(told, is_behind=not wanted.has(ref))
 
 
-def to_create(wanted: Unpacking, verdict: Verdict) -> tuple[Manifest, ...]:
-    """The objects to create for the verdict."""
-    return wanted.objects(verdict.job, verdict.registries) if isinstance(verdict, Missing) else ()
+def to_create(wanted: Unpacking, result: UnpackResult) -> tuple[Manifest, ...]:
+    """The objects to create for the result."""
+    return wanted.objects(result.job, result.registries) if isinstance(result, Missing) else ()
 
 
-def to_delete(verdict: Verdict) -> tuple[ReadOnly, ...]:
-    """The Jobs to delete for the verdict."""
-    match verdict:
+def to_delete(result: UnpackResult) -> tuple[ReadOnly, ...]:
+    """The Jobs to delete for the result."""
+    match result:
         case Missing(surplus=jobs):
             return jobs
         case Stale(job):
@@ -189,7 +189,7 @@ def is_fresh(running: Running, now: datetime) -> bool:
 
 
 def waiting(running: Running, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Running:
-    """The verdict with the reason for which its pods wait, and what those said that ended already."""
+    """The result with the reason for which its pods wait, and what those said that ended already."""
     found = [detail for pod in pods if (pod.get("status") or {}).get("phase") == "Pending" for detail in _details(pod)]
     message = f"unpack job not completed: {' | '.join(found)}" if found else "unpack job not completed"
     guided = message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else "")
@@ -198,7 +198,7 @@ def waiting(running: Running, pods: Sequence[ReadOnly], causes: Sequence[str] = 
 
 
 def explained(broken: Broken, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Broken:
-    """The verdict with the termination messages of the containers; the Job itself has only the number of failures."""
+    """The result with the termination messages of the containers; the Job itself has only the number of failures."""
     said = [*(text for pod in pods for text in _last_words(pod)), *causes]
     words = dict.fromkeys(text for text in said if text not in broken.message)
     return replace(broken, message=": ".join((broken.message, *words)))
@@ -215,9 +215,9 @@ def _last_words(pod: ReadOnly) -> Iterator[str]:
             yield text
 
 
-def spoken(verdict: Verdict) -> str:
-    """The verdict as a short text."""
-    match verdict:
+def spoken(result: UnpackResult) -> str:
+    """The result as a short text."""
+    match result:
         case Unpacked():
             return "unpacked"
         case Missing(job):
@@ -249,7 +249,7 @@ def _details(pod: ReadOnly) -> list[str]:
     return found
 
 
-def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadOnly, now: datetime) -> Verdict:
+def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadOnly, now: datetime) -> UnpackResult:
     retry = wanted.limits.retry
     since = instant(failure.get("lastTransitionTime")) or now
     if retry > timedelta() and now - since > retry:
