@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from eventing.cli.aim import aimed
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import say, table
-from eventing.diagnosis.status.remedies import UNRESOLVED
+from eventing.diagnosis.status.fixes import UNRESOLVED
 from shared.api.manifest import namespace_of
 from shared.domain.subscription.health import UNHEALTHY
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, SUBSCRIPTION

@@ -12,7 +12,7 @@ from shared import kinds, names
 from shared.api.manifest import name_of, version_of
 from shared.domain.resolver.resolve import resolve
 from shared.domain.unpack import result as unpack_result
-from shared.domain.unpack.content import Promise
+from shared.domain.unpack.content import ExpectedBundle
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.report import in_turn, summarise
 from shared.domain.unpack.result import UnpackResult
@@ -34,8 +34,8 @@ def unpack_bundle(
     writes: list[Write] = []
     refusal = _refusal(attempt)
     for chosen in in_turn(resolution.chosen, now):
-        promise = Promise.of(chosen, snapshot.subscriptions)
-        wanted = Unpacking.of(chosen, promise, limits, policy.unpack_image, home=home, user=policy.unpack_user)
+        expected = ExpectedBundle.of(chosen, snapshot.subscriptions)
+        wanted = Unpacking.of(chosen, expected, limits, policy.unpack_image, home=home, user=policy.unpack_user)
         verdict, unpacking = unpacked(wanted, cluster, bundles, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:

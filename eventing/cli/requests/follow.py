@@ -20,9 +20,9 @@ from eventing.cli.requests.subscribing import (
     wanted_subscription,
 )
 from eventing.diagnosis.status.chain import claimed, originals
+from eventing.diagnosis.status.fixes import fix_for
 from eventing.diagnosis.status.listing import standing_among
 from eventing.diagnosis.status.progress import Standing
-from eventing.diagnosis.status.remedies import remedy
 from shared import names
 from shared.api.manifest import ReadOnly
 from shared.kinds import CLUSTER_SERVICE_VERSION
@@ -98,7 +98,7 @@ def narrowing(cluster: KubeClient, namespace: str, package: str) -> Callable[[st
 
 def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:
     """Where the package stands, with what helps its version."""
-    found = remedy(_version(cluster, namespace, now.version) if now.version else None, cluster)
+    found = fix_for(_version(cluster, namespace, now.version) if now.version else None, cluster)
     return replace(now, says="; ".join(filter(None, (now.says, found.says))))
 
 

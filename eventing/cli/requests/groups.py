@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventing.diagnosis.status.remedies import UNRESOLVED, are_prohibitive, neighbours
+from eventing.diagnosis.status.fixes import UNRESOLVED, are_prohibitive, neighbours
 from shared import names
 from shared.api.manifest import annotations_of, name_of
 from shared.domain.objects.csv import GROUP_REASONS, UNSUPPORTED_GROUP, reason_of

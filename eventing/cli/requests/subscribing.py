@@ -20,7 +20,7 @@ from shared.domain.objects.install_plan import is_empty, planned_csvs
 from shared.domain.objects.plan_record import is_foreign, is_refused, refusal
 from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported
-from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.kinds import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
@@ -145,7 +145,7 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
 def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
     """Warnings about holds that came after the plan: they keep other plans away, not this one."""
     for one in subscriptions:
-        wish = opt_in_of(one)
+        wish = subscription_policy_of(one)
         if plan_of(one) == plan and (why := wish.why_held if installed_csv(one) else wish.hold):
             yield f"but {name_of(one)} is held ({why}), which does not stop a plan that is approved"
 

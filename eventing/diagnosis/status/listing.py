@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
+from eventing.diagnosis.status.fixes import UNRESOLVED, ListedOnce, fix_for, until_groups
 from eventing.diagnosis.status.progress import Standing, standing, unclaimed
-from eventing.diagnosis.status.remedies import UNRESOLVED, ListedOnce, remedy, until_groups
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.catalog.graph import defect, heads
 from shared.domain.catalog.model import Package
@@ -111,7 +111,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: C
 
 def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Cluster) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
-    found = remedy(csv, cluster)
+    found = fix_for(csv, cluster)
     is_stopped = now.reason == UNRESOLVED
     until = found.until or (until_groups(namespace, cluster) if is_stopped else _UNTIL.get(now.reason, ""))
     says = "; ".join(filter(None, (now.says, found.says)))

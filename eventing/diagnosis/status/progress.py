@@ -8,7 +8,7 @@ from shared.api.manifest import ReadOnly, name_of
 from shared.domain.csv.lacking import lacking
 from shared.domain.objects.subscription import current_csv, installed_csv
 from shared.domain.resolver.explain.findings import in_one_line
-from shared.domain.resolver.opt_in import opt_in_of, unknown
+from shared.domain.resolver.subscription_policy import subscription_policy_of, unknown
 from shared.domain.subscription import health
 from shared.domain.subscription.conditions import (
     BLOCKED,
@@ -77,7 +77,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     current, installed = current_csv(subscription), installed_csv(subscription)
     said = _said(status)
     trouble = next((said[kind] for kind in TROUBLES if kind in said), {})
-    wish = opt_in_of(subscription)
+    wish = subscription_policy_of(subscription)
     hold = wish.why_held if installed else wish.hold
     pinned = str(said.get(PINNED, {}).get("message") or "") if wish.version else ""
     plan = _plan_to_approve(status, said)

@@ -28,7 +28,7 @@ _NO_MATCH = "no targetNamespaces are matched operatorgroups namespace selection"
 
 
 def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Transition | None:
-    """The transition in place of the phase's own; None when the phase may proceed. `groups`: those of all namespaces."""
+    """The transition in place of the phase's own; None when the phase may proceed. `groups`: of all namespaces."""
     own = [group for group in groups if namespace_of(group) == namespace_of(csv)]
     if not own:
         return _failed(status, "NoOperatorGroup", _NONE)

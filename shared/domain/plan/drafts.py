@@ -10,7 +10,7 @@ from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan.compose import Draft
 from shared.domain.resolver.model import Chosen, Component
-from shared.domain.unpack.content import Promise, bundle_in
+from shared.domain.unpack.content import ExpectedBundle, bundle_in
 from shared.kinds import Ref
 
 Get = Callable[[Ref], Manifest | None]
@@ -30,7 +30,7 @@ def _bundles(component: Component, subscriptions: Sequence[ReadOnly], get: Get) 
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
         place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = bundle_in(get(place) or {}, Promise.of(chosen, subscriptions))
+        bundle = bundle_in(get(place) or {}, ExpectedBundle.of(chosen, subscriptions))
         if not isinstance(bundle, UnpackedBundle):
             return []
         found.append((chosen, bundle))

@@ -14,8 +14,14 @@ from shared.domain.resolution_inputs.existing import IncoherentCSVs, existing
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber, unreadable
 from shared.domain.resolver.operators import EXISTING
-from shared.domain.resolver.opt_in import STRICT, opt_in_of, policy_of, policy_problem, unknown
 from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.resolver.subscription_policy import (
+    STRICT,
+    policy_of,
+    policy_problem,
+    subscription_policy_of,
+    unknown,
+)
 
 
 def completed(
@@ -59,7 +65,7 @@ def subscriber_of(subscription: ReadOnly) -> Subscriber:
         starting_csv=str(spec.get("startingCSV") or ""),
         installed_csv=installed_csv(subscription),
         is_manual=spec.get("installPlanApproval") == "Manual",
-        opt_in=opt_in_of(subscription),
+        policy=subscription_policy_of(subscription),
         unknown=unknown(subscription),
     )
 

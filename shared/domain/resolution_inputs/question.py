@@ -13,8 +13,8 @@ from shared.domain.resolution_inputs.namespace import completed, excludes_global
 from shared.domain.resolver.explain.findings import Finding, conflict_of, fixes_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf
-from shared.domain.resolver.opt_in import ANNOTATIONS, AVAILABLE
 from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.resolver.subscription_policy import ANNOTATIONS, AVAILABLE
 from shared.domain.shape import InvalidQuestion, Shape, check
 
 Load = Callable[[str], Shelf]

@@ -17,7 +17,7 @@ def adopted(inputs: Inputs) -> tuple[Inputs, Mapping[str, Chosen]]:
     found: dict[str, Chosen] = {}
     claimed = {one.name for one in inputs.installed if one.owner}
     for subscriber in sorted(inputs.subscribers, key=lambda one: one.name):
-        is_free = subscriber.installed_csv not in claimed and not subscriber.opt_in.hold
+        is_free = subscriber.installed_csv not in claimed and not subscriber.policy.hold
         if is_free and (chosen := _adoptable(subscriber, inputs, claimed)):
             found[subscriber.name] = chosen
             claimed.add(chosen.bundle.name)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shared.domain.catalog.model import Bundle
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Constraint, Id, Variable, links
 from shared.domain.resolver.disjoint import Disjoint
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Refusal, prevented, unsatisfiable
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.problem import Problem, namesakes
@@ -48,10 +48,10 @@ def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
     return ()
 
 
-def as_one(problem: Problem, market: Market, why: Why = conflict) -> Solution:
+def as_one(problem: Problem, cache: CandidateCache, why: Why = conflict) -> Solution:
     """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
     solution = _solution(problem.variables, problem, why)
-    error = together(filter(None, (_lost(take.operator, market) for take in solution.takes)))
+    error = together(filter(None, (_lost(take.operator, cache) for take in solution.takes)))
     return Solution(problem.variables, refusal=prevented(error)) if error else solution
 
 
@@ -80,12 +80,12 @@ def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
             yield Take(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
 
 
-def _lost(one: Operator, market: Market) -> Reason | None:
+def _lost(one: Operator, cache: CandidateCache) -> Reason | None:
     """OLM's error when an operator cannot be found by its id (resolver.md §9.2, §13 B10); else None."""
     if "/" in one.channel:
         text = f"error determining origin of operator: unable to parse identifier {one.id} for source info"
         return Reason(Code.CHANNEL_NAME, text)
-    found = len(namesakes(one, market))
+    found = len(namesakes(one, cache))
     return None if found == 1 else Reason(Code.AMBIGUOUS_NAME, f"expected exactly one operator, got {found}")
 
 

@@ -7,14 +7,14 @@ from operator import itemgetter
 from typing import Final
 
 from shared import names
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.channels import ChannelError
 from shared.domain.resolver.constraints import Dependency, Excluded, Id, of_subscription
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.opt_in import IGNORE, NONE, REQUIRE
 from shared.domain.resolver.reasons import Code
+from shared.domain.resolver.subscription_policy import IGNORE, NONE, REQUIRE
 from shared.domain.semver import Version
 
 Needs = Mapping[Operator, Sequence[Dependency]]
@@ -29,39 +29,39 @@ _CODES: Final = {
 """What is said when an annotation excludes something."""
 
 
-def carefree(subscribers: Iterable[Subscriber], market: Market) -> Iterator[Operator]:
+def carefree(subscribers: Iterable[Subscriber], cache: CandidateCache) -> Iterator[Operator]:
     """The operators whose dependencies are ignored, because their Subscription says so. AmbiguousInstallation."""
     for subscriber in subscribers:
-        if subscriber.opt_in.dependencies == IGNORE:
+        if subscriber.policy.dependencies == IGNORE:
             try:
-                yield from _options(candidates(subscriber, market))
+                yield from _options(candidates(subscriber, cache))
             except ChannelError:
                 continue  # `pose` reports the same error
 
 
-def limits(asked: Sequence[Candidates], needs: Needs, market: Market, id_of: IdOf) -> dict[str, list[Excluded]]:
+def limits(asked: Sequence[Candidates], needs: Needs, cache: CandidateCache, id_of: IdOf) -> dict[str, list[Excluded]]:
     """What each Subscription excludes by `olmf.io/version`, `hold`, `hold-installed` and `dependencies: require`."""
     forbidden: dict[str, list[Excluded]] = {}
-    strict = [found for found in asked if found.subscriber.opt_in.dependencies == REQUIRE]
+    strict = [found for found in asked if found.subscriber.policy.dependencies == REQUIRE]
     for found in asked:
-        if found.subscriber.opt_in != NONE:
-            forbidden[found.subscriber.name] = [*_of_versions(found, market, id_of), *_of_holds(found, needs, id_of)]
+        if found.subscriber.policy != NONE:
+            forbidden[found.subscriber.name] = [*_of_versions(found, cache, id_of), *_of_holds(found, needs, id_of)]
     for found, missing in _unsupplied(strict, asked, needs, id_of) if strict else ():
         why = "requires that what it needs is there"
         forbidden[found.subscriber.name] += _excluded(found, missing, why, names.DEPENDENCIES)
     return forbidden
 
 
-def _of_versions(found: Candidates, market: Market, id_of: IdOf) -> Iterator[Excluded]:
-    wish = found.subscriber.opt_in
+def _of_versions(found: Candidates, cache: CandidateCache, id_of: IdOf) -> Iterator[Excluded]:
+    wish = found.subscriber.policy
     if wish.version:
-        leading = _leading_to_accepted(found, market)
+        leading = _leading_to_accepted(found, cache)
         others = [one for one in _options(found) if not wish.accepts(one.name, one.version) and one not in leading]
         yield from _excluded(found, map(id_of, others), f"accepts only {wish.version}", names.VERSION)
 
 
 def _of_holds(found: Candidates, needs: Needs, id_of: IdOf) -> Iterator[Excluded]:
-    wish = found.subscriber.opt_in
+    wish = found.subscriber.policy
     if found.current is None and wish.hold:
         mine = [one for one in needs if not one.is_installed and one.package == found.subscriber.package]
         why = f"gets nothing, because it is held: {wish.hold}"
@@ -96,13 +96,13 @@ def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str
         yield Excluded(of_subscription(name), listed, text, _CODES[annotation])
 
 
-def _leading_to_accepted(found: Candidates, market: Market) -> set[Operator]:
+def _leading_to_accepted(found: Candidates, cache: CandidateCache) -> set[Operator]:
     """If the pin does not accept the installed version: whatever updates to higher versions lead to one it accepts."""
     wanted, current = found.subscriber, found.current
-    accepts = wanted.opt_in.accepts
+    accepts = wanted.policy.accepts
     if current is None or accepts(current.name, current.version):
         return set()
-    offered = [one for one in market.package(wanted.catalog, wanted.package) if wanted.follows(one.channel)]
+    offered = [one for one in cache.package(wanted.catalog, wanted.package) if wanted.follows(one.channel)]
     known = [(one.version, one) for one in offered if one.version is not None]
     leading: list[tuple[Version, Operator]] = []
     for version, one in sorted(known, key=itemgetter(0), reverse=True):

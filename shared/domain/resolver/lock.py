@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from shared.domain.resolver.model import Catalog, Chosen, Inputs, Resolution, Subscriber
-from shared.domain.resolver.opt_in import NONE
+from shared.domain.resolver.subscription_policy import NONE
 
 VERSION: Final = 1
 Lock = Mapping[str, Any]
@@ -22,6 +22,10 @@ _INPUTS: Final = {"catalogs": "catalog", "subscriptions": "Subscription", "insta
 
 class InvalidLock(ValueError):
     """A file is not a lock, or one of an unknown version."""
+
+
+_WRITTEN_AS = {"policy": "opt_in"}
+"""Fields by the names that locks have for them: locks are kept, and stay valid."""
 
 
 def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
@@ -101,8 +105,8 @@ def _surroundings(inputs: Inputs) -> str:
 
 def _subscriber(one: Subscriber) -> dict[str, object]:
     """Its fields that are not empty: so a lock stays valid when a later version of this program adds a field."""
-    stated = {**asdict(one), "opt_in": "" if one.opt_in == NONE else asdict(one.opt_in)}
-    return {field: value for field, value in stated.items() if value}
+    stated = {**asdict(one), "policy": "" if one.policy == NONE else asdict(one.policy)}
+    return {_WRITTEN_AS.get(field, field): value for field, value in stated.items() if value}
 
 
 def _chosen(one: Chosen) -> dict[str, object]:

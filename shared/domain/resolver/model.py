@@ -11,8 +11,8 @@ from shared.domain.image_source import ImageSource
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey, Installed
-from shared.domain.resolver.opt_in import NONE, OptIn
 from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.resolver.subscription_policy import NONE, SubscriptionPolicy
 
 if TYPE_CHECKING:
     from shared.domain.resolver.operators import Operator
@@ -84,7 +84,7 @@ class Subscriber:
     """The version that an unfinished InstallPlan installs in place of the installed one. Only explanations use it."""
     failed_csv: str = ""
     """The version whose InstallPlan failed and that fail-forward may pass: it is not tried again."""
-    opt_in: OptIn = NONE
+    policy: SubscriptionPolicy = NONE
     """What its `olmf.io/` annotations ask for."""
     unknown: str = ""
     """A sentence about its `olmf.io/` annotations that ask for nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from shared.domain.resolver.adoption import adopted
-from shared.domain.resolver.market import Market, Source
+from shared.domain.resolver.candidate_cache import CandidateCache, Source
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Subscriber, prevented, unreadable
 from shared.domain.resolver.operators import of_installed
 from shared.domain.resolver.problem import Problem, pose
@@ -42,15 +42,15 @@ class Posed:
         return self._adopted[1]
 
     @cached_property
-    def market(self) -> Market:
+    def cache(self) -> CandidateCache:
         """The operators that the namespace may choose from."""
-        return market_of(self.inputs)
+        return cache_of(self.inputs)
 
     @cached_property
     def problem(self) -> Problem:
         """The problem of all Subscriptions that do not stand aside."""
         aside = self.aside
-        return pose(self.market, [one for one in self.inputs.subscribers if one.name not in aside])
+        return pose(self.cache, [one for one in self.inputs.subscribers if one.name not in aside])
 
 
 def remembered(inputs: Inputs) -> Inputs:
@@ -58,11 +58,11 @@ def remembered(inputs: Inputs) -> Inputs:
     return replace(inputs, shelves={key: MemoShelf(shelf) for key, shelf in inputs.shelves.items()})
 
 
-def market_of(inputs: Inputs) -> Market:
+def cache_of(inputs: Inputs) -> CandidateCache:
     """The operators that the namespace may choose from."""
     sources = [Source(key, shelf, inputs.catalogs[key].priority) for key, shelf in inputs.shelves.items()]
     installed = [of_installed(one, inputs.namespace) for one in sorted(inputs.installed, key=lambda one: one.name)]
-    return Market(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
+    return CandidateCache(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
 
 
 def sick(inputs: Inputs) -> Iterator[Reason]:
@@ -97,7 +97,7 @@ def _is_unread(catalog: Catalog) -> bool:
 
 def _set_aside(subscriber: Subscriber, inputs: Inputs) -> Component | None:
     """The component of a Subscription that cannot be decided."""
-    if problem := subscriber.opt_in.problem():
+    if problem := subscriber.policy.problem():
         return stopped(subscriber, Reason(Code.ANNOTATION_INVALID, problem))
     return None if inputs.is_whole else _unreadable(subscriber, inputs)
 

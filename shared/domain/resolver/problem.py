@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.candidates import AmbiguousInstallation, Candidates, candidates
 from shared.domain.resolver.cel import InvalidRule
 from shared.domain.resolver.channels import ChannelError
@@ -21,7 +22,6 @@ from shared.domain.resolver.constraints import (
     of_subscription,
 )
 from shared.domain.resolver.limits import carefree, limits
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requirements
@@ -52,7 +52,7 @@ class Problem:
 class _Draft:
     """A problem while it is being built."""
 
-    market: Market
+    cache: CandidateCache
     ids: dict[Operator, Id] = field(default_factory=dict)
     options: dict[tuple[Operator, ...], tuple[Id, ...]] = field(default_factory=dict)
     """Operators with the same requirement share one tuple of ids: with wide requirements this is half of the time."""
@@ -70,7 +70,7 @@ class _Draft:
     def id_of(self, one: Operator) -> Id:
         """The id of an operator. OLM's lacks the package, so only namespace mode confuses equal names (§13 B10)."""
         if one not in self.ids:
-            self.ids[one] = Id(one.id) if self.market.is_whole else Id(one.id, one.package)
+            self.ids[one] = Id(one.id) if self.cache.is_whole else Id(one.id, one.package)
         return self.ids[one]
 
     def expand(self, roots: Iterable[Operator]) -> None:
@@ -111,7 +111,7 @@ class _Draft:
     def _options(self, predicate: Predicate, one: Operator) -> tuple[Operator, ...] | None:
         """The operators that meet a requirement of the operator; None when that cannot be told, which is a flaw."""
         try:
-            return self.market.preferred(predicate, one.catalog)
+            return self.cache.preferred(predicate, one.catalog)
         except ChannelError as error:
             self._flawed(one, error.reason)
         except InvalidRule as error:
@@ -120,12 +120,12 @@ class _Draft:
 
     def _flawed(self, one: Operator, why: Reason) -> None:
         self.errors[why] = None
-        self.market.flaws.setdefault(one, why.text)
+        self.cache.flaws.setdefault(one, why.text)
 
     def subscribe(self, subscriber: Subscriber) -> None:
         """Add a Subscription with its candidates."""
         try:
-            found = candidates(subscriber, self.market)
+            found = candidates(subscriber, self.cache)
         except ChannelError as error:
             self.errors[error.reason] = None
             return
@@ -147,24 +147,24 @@ class _Draft:
             constraints.append(Mandatory(subject, text, Code.UNCLAIMED_CSV))
         if one.facts.is_deprecated:
             constraints.append(Prohibited(subject, f"bundle {one.id} is deprecated", Code.DEPRECATED))
-        if not self.market.is_whole and (flaw := self.market.flaws.get(one)) is not None:
+        if not self.cache.is_whole and (flaw := self.cache.flaws.get(one)) is not None:
             constraints.append(Prohibited(subject, f"bundle {one.id} cannot be used: {flaw}", Code.FLAWED, flaw))
         return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
 
 
-def pose(market: Market, subscribers: Iterable[Subscriber]) -> Problem:
+def pose(cache: CandidateCache, subscribers: Iterable[Subscriber]) -> Problem:
     """The problem of a namespace."""
     try:
-        return _posed(market, sorted(subscribers, key=lambda one: one.name))
+        return _posed(cache, sorted(subscribers, key=lambda one: one.name))
     except AmbiguousInstallation as error:
         return Problem((), {}, {}, ambiguity=Reason(Code.PREVENTED, str(error)))
 
 
-def _posed(market: Market, ordered: Sequence[Subscriber]) -> Problem:
+def _posed(cache: CandidateCache, ordered: Sequence[Subscriber]) -> Problem:
     """The problem of Subscriptions by name. AmbiguousInstallation."""
-    draft = _Draft(market, carefree=frozenset(carefree(ordered, market)))
-    draft.expand(market.installed)
-    if market.is_whole and draft.errors:
+    draft = _Draft(cache, carefree=frozenset(carefree(ordered, cache)))
+    draft.expand(cache.installed)
+    if cache.is_whole and draft.errors:
         return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
     for subscriber in ordered:
         draft.subscribe(subscriber)
@@ -172,9 +172,9 @@ def _posed(market: Market, ordered: Sequence[Subscriber]) -> Problem:
     bundles = [draft.variable(one) for one in operators.values()]
     free = sorted((one for one in bundles if one.is_anchor), key=lambda one: operators[one.id].name)
     others = [one for one in bundles if not one.is_anchor]
-    forbidden = limits(draft.asked, draft.needs, market, draft.id_of)
+    forbidden = limits(draft.asked, draft.needs, cache, draft.id_of)
     subscriptions = [_subscription(found, draft, forbidden.get(found.subscriber.name, ())) for found in draft.asked]
-    variables = (*subscriptions, *free, *others, *_invariants(operators, market))
+    variables = (*subscriptions, *free, *others, *_invariants(operators, cache))
     return Problem(
         variables, operators, draft.replaced, tuple(draft.errors), asked=tuple(draft.asked),
         requirements=draft.requirements,
@@ -186,7 +186,7 @@ def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constrai
     subject, exists = of_subscription(name), existence(name)
     if (refusal := found.refusal) is not None:
         return Variable(subject, (exists, Prohibited(subject, refusal.text, refusal.code), *forbidden))
-    if found.current is None and found.subscriber.opt_in.hold:
+    if found.current is None and found.subscriber.policy.hold:
         return Variable(subject, (exists, *forbidden))
     kept = () if found.current is None else (found.current,)
     options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
@@ -210,22 +210,22 @@ def _listed(ids: Sequence[Id], last: str) -> str:
     return f"{', '.join(first)} {last} {final}"
 
 
-def _invariants(operators: Mapping[Id, Operator], market: Market) -> Iterator[Variable]:
+def _invariants(operators: Mapping[Id, Operator], cache: CandidateCache) -> Iterator[Variable]:
     """The constraints: one provider for each API, and one operator of each package."""
-    known = {subject: one for subject, one in operators.items() if not market.is_whole or _is_found_again(one, market)}
+    known = {subject: one for subject, one in operators.items() if not cache.is_whole or _is_found_again(one, cache)}
     apis = [(subject, one.facts.apis) for subject, one in known.items()]
     packages = [(subject, tuple([package.name for package in one.facts.packages])) for subject, one in known.items()]
-    for api, ids in _by_statement(apis, market):
+    for api, ids in _by_statement(apis, cache):
         only = Mandatory(Id(api, "invariant"), f"there can be only one provider of {api}", Code.ONE_PROVIDER)
         yield from _at_most_one(only, ids, f"provide {api}")
-    for package, ids in _by_statement(packages, market):
+    for package, ids in _by_statement(packages, cache):
         text = f"there can be only one operator from package {package}"
         only = Mandatory(Id(package, "invariant"), text, Code.ONE_PER_PACKAGE)
         yield from _at_most_one(only, ids, f"originate from package {package}")
 
 
 def _by_statement(
-    stated: Iterable[tuple[Id, tuple[object, ...]]], market: Market
+    stated: Iterable[tuple[Id, tuple[object, ...]]], cache: CandidateCache
 ) -> Iterator[tuple[str, Sequence[Id]]]:
     """Who states each API or package. Most versions of a package state the same, so they are grouped first."""
     alike: dict[tuple[object, ...], list[Id]] = {}
@@ -234,7 +234,7 @@ def _by_statement(
     found: dict[str, list[Id]] = {}
     for things, ids in alike.items():
         words = map(str, things)
-        for word in words if market.is_whole else dict.fromkeys(words):  # twice is still one provider (§13 B9)
+        for word in words if cache.is_whole else dict.fromkeys(words):  # twice is still one provider (§13 B9)
             found.setdefault(word, []).extend(ids)
     return ((word, sorted(found[word])) for word in sorted(found))
 
@@ -245,13 +245,13 @@ def _at_most_one(only: Mandatory, ids: Sequence[Id], verb: str) -> Iterator[Vari
         yield Variable(only.subject, (only, AtMostOne(only.subject, tuple(ids), text, only.code)))
 
 
-def _is_found_again(one: Operator, market: Market) -> bool:
+def _is_found_again(one: Operator, cache: CandidateCache) -> bool:
     """Whether OLM finds the operator by its id: one that is not found, or found twice, escapes the invariants."""
-    return "/" not in one.channel and len(namesakes(one, market)) == 1
+    return "/" not in one.channel and len(namesakes(one, cache)) == 1
 
 
-def namesakes(one: Operator, market: Market) -> tuple[Operator, ...]:
+def namesakes(one: Operator, cache: CandidateCache) -> tuple[Operator, ...]:
     """Every operator of its catalog that has its name and channel."""
     if one.is_installed:
-        return tuple(other for other in market.installed if other.name == one.name)
-    return tuple(other for other in market.named(one.catalog, one.name) if other.channel == one.channel)
+        return tuple(other for other in cache.installed if other.name == one.name)
+    return tuple(other for other in cache.named(one.catalog, one.name) if other.channel == one.channel)

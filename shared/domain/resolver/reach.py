@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shared.domain.resolver.market import Market
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.semver import Version
 
 
-def dead_end(subscriber: Subscriber, market: Market) -> str:
+def dead_end(subscriber: Subscriber, cache: CandidateCache) -> str:
     """Why no update leads from the installed version into the channel of a Subscription; empty when one may."""
     offered: dict[str, list[Operator]] = {}
-    for one in market.package(subscriber.catalog, subscriber.package):
+    for one in cache.package(subscriber.catalog, subscriber.package):
         offered.setdefault(one.channel, []).append(one)
-    version = next((one.version for one in market.installed if one.name == subscriber.installed_csv), None)
+    version = next((one.version for one in cache.installed if one.name == subscriber.installed_csv), None)
     return Reach(offered, subscriber.installed_csv, version).dead_end(subscriber.channel)
 
 

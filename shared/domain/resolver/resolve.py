@@ -10,11 +10,11 @@ from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
 from shared.domain.resolver.decide import Solution, Take, Why, apart, as_one
 from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
-from shared.domain.resolver.opt_in import IGNORE
 from shared.domain.resolver.posed import Posed, prevented_for, sick, stopped, unread
 from shared.domain.resolver.problem import existence
 from shared.domain.resolver.reach import dead_end
 from shared.domain.resolver.reasons import Code, together
+from shared.domain.resolver.subscription_policy import IGNORE
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
@@ -77,7 +77,7 @@ def _whole(found: Posed, why: Why) -> Resolution:
     unwell = () if problem.is_about_installed else sick(inputs)
     if wrong := together(unwell) or together(problem.errors):
         return _of([prevented_for(names, wrong)])
-    solution = as_one(problem, found.market, why)
+    solution = as_one(problem, found.cache, why)
     component = _component(solution, _members(solution, _by_variable(inputs)), found)
     kept = {name: why for one in found.aside.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
@@ -101,7 +101,7 @@ def _component(solution: Solution, members: Sequence[Subscriber], found: Posed) 
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, found.market))}
+    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, found.cache))}
     reasons = {
         one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
         for one in members
@@ -147,7 +147,7 @@ def _asks_for(subscriber: Subscriber, take: Take) -> bool:
 
 def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:
     """Whether the Subscription keeps its installed version although nobody holds that."""
-    is_free = bool(subscriber.installed_csv) and not (subscriber.waits or subscriber.opt_in.why_held)
+    is_free = bool(subscriber.installed_csv) and not (subscriber.waits or subscriber.policy.why_held)
     return is_free and not any(subscriber.name in one.subscribers for one in chosen)
 
 
@@ -155,9 +155,9 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
     for one in chosen:
         if subscriber.name in one.subscribers:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
-            alone = "; what it needs is ignored" if subscriber.opt_in.dependencies == IGNORE else ""
+            alone = "; what it needs is ignored" if subscriber.policy.dependencies == IGNORE else ""
             return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}{alone}"
-    wish, installed = subscriber.opt_in, subscriber.installed_csv
+    wish, installed = subscriber.policy, subscriber.installed_csv
     if wish.why_held:
         return f"{installed or 'nothing yet'} is held: {wish.why_held}"
     what = f"nothing in its channel that version {wish.version} accepts" if wish.version else "nothing in its channel"

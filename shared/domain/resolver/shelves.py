@@ -1,4 +1,4 @@
-"""The content of catalogs as the market reads it: loaded as a whole, or with a memo."""
+"""The content of catalogs as the cache reads it: loaded as a whole, or with a memo."""
 
 from __future__ import annotations
 

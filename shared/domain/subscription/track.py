@@ -11,7 +11,7 @@ from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
 from shared.domain.conditions import Condition
 from shared.domain.objects import subscription as subscriptions
-from shared.domain.resolver.opt_in import opt_in_of
+from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.semver import version_or_none
 from shared.domain.subscription import health, plans, state
 from shared.domain.subscription.conditions import (
@@ -61,7 +61,7 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
         told = deprecation_conditions(subscription, installed, seen.package)
         put += (*(told or ()), *pin_conditions(subscription, installed, seen.package))
         drop += DEPRECATION_CONDITIONS if told is not None else ()
-    if seen.package is not None or not opt_in_of(subscription).version:
+    if seen.package is not None or not subscription_policy_of(subscription).version:
         drop.append(PINNED)
     catalog_health = health.catalog_health(status, seen.sources, now)
     shown = {one.type for one in put}
@@ -101,7 +101,7 @@ def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> li
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
-    wish, installed = opt_in_of(subscription), standing.installed_csv
+    wish, installed = subscription_policy_of(subscription), standing.installed_csv
     if reason := wish.why_held if installed else wish.hold:
         return [Condition(HELD, "True", "HeldByAnnotation", f"{installed or 'nothing yet'} is held: {reason}")]
     return []
@@ -132,7 +132,7 @@ def deprecation_conditions(
 
 def pin_conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...]:
     """`Pinned`, when the channel has a newer version that the annotation does not accept."""
-    wish, channel = opt_in_of(subscription), str((subscription.get("spec") or {}).get("channel") or "")
+    wish, channel = subscription_policy_of(subscription), str((subscription.get("spec") or {}).get("channel") or "")
     bundles = {name: version_or_none(bundle.version) for name, bundle in package.bundles.items()}
     version = bundles.get(installed_csv)
     if not wish.version or version is None:

@@ -19,7 +19,7 @@ _Items = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class ExpectedBundle:
     """What is known of a bundle before it is read."""
 
     csv: str = ""
@@ -28,16 +28,16 @@ class Promise:
     """The installed version that it is to replace; empty for a new installation."""
 
     @classmethod
-    def of(cls, chosen: Chosen, subscriptions: Iterable[ReadOnly]) -> Promise:
+    def of(cls, chosen: Chosen, subscriptions: Iterable[ReadOnly]) -> ExpectedBundle:
         """What the resolution and the Subscriptions of the namespace say about a chosen bundle."""
         installed = (installed_csv(one) for one in subscriptions if name_of(one) in chosen.subscribers)
         return cls(chosen.bundle.name, next(filter(None, installed), ""))
 
 
-ANY: Final = Promise()
+ANY: Final = ExpectedBundle()
 
 
-def bundle_in(config_map: ReadOnly, promise: Promise = ANY) -> UnpackedBundle | BadBundle:
+def bundle_in(config_map: ReadOnly, expected: ExpectedBundle = ANY) -> UnpackedBundle | BadBundle:
     """The bundle, or why it is not to be installed. Callers share the answer: do not change it in place."""
     encoding = annotations_of(config_map).get(payload.ENCODING, "")
     contents = (_items(config_map, "binaryData"), _items(config_map, "data"))
@@ -45,21 +45,21 @@ def bundle_in(config_map: ReadOnly, promise: Promise = ANY) -> UnpackedBundle | 
     if isinstance(found, BadBundle):
         return found
     image = annotations_of(config_map).get(payload.SOURCE_IMAGE, "the image of the bundle")
-    return _broken(promise, found, image) or found
+    return _broken(expected, found, image) or found
 
 
-def _broken(promise: Promise, found: UnpackedBundle, image: str) -> BadBundle | None:
+def _broken(expected: ExpectedBundle, found: UnpackedBundle, image: str) -> BadBundle | None:
     """Why a valid bundle is not the promised one. OLM installs it all the same.
 
     It then waits for ever for the promised name; and an update whose webhooks nobody serves would stop the operator
     that works, so that until webhooks are supported the installed version stays.
     """
     csv = name_of(found.csv)
-    if promise.csv not in ("", csv):
-        what = f"{image} holds ClusterServiceVersion {csv}, but its catalog names it {promise.csv}"
+    if expected.csv not in ("", csv):
+        what = f"{image} holds ClusterServiceVersion {csv}, but its catalog names it {expected.csv}"
         return BadBundle("Malformed", f"{what}; correct the catalog, or publish the bundle as another image")
-    if promise.installed not in ("", csv) and (lacking := unsupported(VERSION, found.csv)):
-        return BadBundle("Unsupported", f"{csv}: {lacking}; {promise.installed} stays installed")
+    if expected.installed not in ("", csv) and (lacking := unsupported(VERSION, found.csv)):
+        return BadBundle("Unsupported", f"{csv}: {lacking}; {expected.installed} stays installed")
     return None
 
 

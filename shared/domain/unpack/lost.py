@@ -9,7 +9,7 @@ from shared.api.manifest import ReadOnly, name_of
 from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack import references
-from shared.domain.unpack.content import Promise, digest_in
+from shared.domain.unpack.content import ExpectedBundle, digest_in
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.settings import Settings
 from shared.kinds import Ref
@@ -34,4 +34,7 @@ def unpackings(
         source = kinds.CATALOG_SOURCE.look_up(get, key.name, key.namespace)
         if source is not None:
             name, path = str(lookup.get("identifier") or ""), str(lookup.get("path") or "")
-            yield name, Unpacking(path, key, catalog_of(source).secrets, image, limits, Promise(name), home, user)
+            yield (
+                name,
+                Unpacking(path, key, catalog_of(source).secrets, image, limits, ExpectedBundle(name), home, user),
+            )

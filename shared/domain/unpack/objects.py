@@ -13,7 +13,7 @@ from shared.domain.image_source import ImageSource
 from shared.domain.objects.ownership import reference_to
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Chosen
-from shared.domain.unpack.content import ANY, Promise
+from shared.domain.unpack.content import ANY, ExpectedBundle
 from shared.domain.unpack.registries import NONE, Registries, referred
 from shared.domain.unpack.settings import NO_LIMITS, Settings
 from shared.kinds import Kind, Ref
@@ -46,17 +46,19 @@ class Unpacking:
     image: str = ""
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
-    promise: Promise = ANY
+    expected: ExpectedBundle = ANY
     home: str = "olm"
     """Our own namespace, where the ConfigMaps about registries are."""
     user: int = 1001
     """The user id of the container; 0 leaves it to the image and the cluster, as OpenShift demands."""
 
     @classmethod
-    def of(cls, chosen: Chosen, promise: Promise, limits: Settings, image: str, *, home: str, user: int) -> Unpacking:
+    def of(
+        cls, chosen: Chosen, expected: ExpectedBundle, limits: Settings, image: str, *, home: str, user: int
+    ) -> Unpacking:
         """The unpacking of a chosen bundle."""
         catalog = chosen.catalog
-        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, promise, home, user)
+        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, expected, home, user)
 
     @property
     def source(self) -> ImageSource:

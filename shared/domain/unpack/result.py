@@ -102,7 +102,7 @@ def is_filled(config_map: ReadOnly, path: str) -> bool:
 def known(wanted: Unpacking, config_map: Manifest | None) -> UnpackResult | None:
     """The result if it does not depend on Jobs; else None."""
     if config_map is not None and is_filled(config_map, wanted.path):
-        bundle = bundle_in(config_map, wanted.promise)
+        bundle = bundle_in(config_map, wanted.expected)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
     if wanted.limits.problem:
         return Prevented(wanted.limits.problem)

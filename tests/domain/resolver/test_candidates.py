@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
+from shared.domain.resolver.candidate_cache import CandidateCache, Source
 from shared.domain.resolver.candidates import AmbiguousInstallation, candidates
 from shared.domain.resolver.channels import ChannelError, in_order
 from shared.domain.resolver.identity import CatalogKey, Installed
-from shared.domain.resolver.market import Market, Source
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator, of_installed, of_package
 from shared.domain.resolver.shelves import LoadedShelf
@@ -39,8 +39,8 @@ LINE = Channel("stable", (V1, V2, V3))
 
 def found(subscriber: Subscriber, package: Package, installed: str = "") -> list[str] | str:
     present = [of_installed(Installed(installed, installed.removeprefix("v") + ".0.0"), "ns")] if installed else []
-    market = Market("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_whole=True)
-    answer = candidates(replace(subscriber, installed_csv=installed), market)
+    cache = CandidateCache("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_whole=True)
+    answer = candidates(replace(subscriber, installed_csv=installed), cache)
     return answer.refusal.text if answer.refusal else [one.name for one in answer.operators]
 
 
@@ -176,7 +176,7 @@ def test_two_versions_of_the_installed_name_are_ambiguous() -> None:
     """resolver.md 5.1: two matches."""
     present = [of_installed(Installed("v1", "1.0.0"), "ns") for _ in range(2)]
     with pytest.raises(AmbiguousInstallation, match="of subscription ns/sub: v1, v1"):
-        candidates(replace(a_subscriber(), installed_csv="v1"), Market("ns", [], present, is_whole=True))
+        candidates(replace(a_subscriber(), installed_csv="v1"), CandidateCache("ns", [], present, is_whole=True))
 
 
 def test_an_empty_channel_has_an_empty_order() -> None:

@@ -16,9 +16,9 @@ from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Inputs, Resolution, Shelf
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.opt_in import NONE
 from shared.domain.resolver.posed import Posed
 from shared.domain.resolver.resolve import answer, resolve
+from shared.domain.resolver.subscription_policy import NONE
 from tests.domain.resolver.scenery import (
     Blob,
     bundle,
@@ -79,7 +79,7 @@ def changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
         yield f"without {one.name}", replace(inputs, subscribers=rest, installed=freed)
         for where in ("stable", "old", ""):
             yield f"{one.name} follows {where}", replace(inputs, subscribers=(*rest, replace(one, channel=where)))
-        yield f"{one.name} is free", replace(inputs, subscribers=(*rest, replace(one, opt_in=NONE)))
+        yield f"{one.name} is free", replace(inputs, subscribers=(*rest, replace(one, policy=NONE)))
         moved = CatalogKey("ns", "other")
         yield f"{one.name} elsewhere", replace(inputs, subscribers=(*rest, replace(one, catalog=moved)))
     for csv_ in inputs.installed:

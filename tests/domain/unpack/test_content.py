@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
-from shared.domain.unpack.content import Promise, bundle_in
+from shared.domain.unpack.content import ExpectedBundle, bundle_in
 from tests.functions.subscription.world import a_bundle, a_payload
 
 
@@ -23,8 +23,8 @@ def test_equal_content_is_one_answer_and_other_content_another() -> None:
 
 def test_a_bundle_of_another_name_than_its_catalog_promises_is_not_valid() -> None:
     """issue 3 §3: an image that lies; catalog.md 3.7 G: the plan is for the name in the catalog."""
-    assert isinstance(bundle_in(a_config_map("1.0.0"), Promise("etcd.v1.0.0")), UnpackedBundle)
-    lie = bundle_in(a_config_map("1.0.0"), Promise("etcd.v2.0.0"))
+    assert isinstance(bundle_in(a_config_map("1.0.0"), ExpectedBundle("etcd.v1.0.0")), UnpackedBundle)
+    lie = bundle_in(a_config_map("1.0.0"), ExpectedBundle("etcd.v2.0.0"))
     assert isinstance(lie, BadBundle)
     assert lie.message.startswith(
         "registry/etcd holds ClusterServiceVersion etcd.v1.0.0, but its catalog names it etcd.v2"

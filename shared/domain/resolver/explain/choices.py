@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.explain.demands import Demands
 from shared.domain.resolver.explain.facts import Translator
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Chosen, Inputs, Resolution, Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.posed import Posed, remembered
@@ -61,9 +61,9 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
         )  # fmt: skip
 
 
-def operator_of(chosen: Chosen, market: Market) -> Operator:
+def operator_of(chosen: Chosen, cache: CandidateCache) -> Operator:
     """The operator of a bundle that was chosen."""
-    offered = market.package(chosen.catalog.key, chosen.package)
+    offered = cache.package(chosen.catalog.key, chosen.package)
     return next(one for one in offered if (one.channel, one.name) == (chosen.channel, chosen.bundle.name))
 
 
@@ -71,14 +71,14 @@ class _Newer:
     """Finds the newer versions that a Subscription does not get."""
 
     def __init__(self, found: Posed, gets: Mapping[str, Chosen], demands: Demands) -> None:
-        self._market = found.market
-        self._gets = {name: operator_of(one, found.market) for name, one in gets.items()}
+        self._cache = found.cache
+        self._gets = {name: operator_of(one, found.cache) for name, one in gets.items()}
         self._translator = Translator(found.inputs, found)
         self._demands = demands
 
     def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
         """Newest first."""
-        offered = self._market.package(wanted.catalog, wanted.package)
+        offered = self._cache.package(wanted.catalog, wanted.package)
         kept = wanted.planned_csv or wanted.installed_csv
         taken = self._gets[wanted.name].name if wanted.name in self._gets else kept
         version = next((one.version for one in offered if one.name == taken), None)
@@ -89,7 +89,7 @@ class _Newer:
             if one.version is not None and one.version > version:
                 newer.setdefault(one.name, []).append(one)
         earlier = [one for name, one in self._gets.items() if name < wanted.name]
-        rules = _Rules(wanted, candidates(wanted, self._market), offered, earlier, self._demands, self._translator)
+        rules = _Rules(wanted, candidates(wanted, self._cache), offered, earlier, self._demands, self._translator)
         ordered = sorted(newer.values(), key=lambda same: (same[0].version, same[0].name), reverse=True)
         return tuple(Passed(same[0].name, *rules.of(same)) for same in ordered)
 

@@ -75,7 +75,7 @@ class _Namespace:
 
 def _proposals(translator: Translator, facts: Sequence[Constraint], names: Sequence[str]) -> Iterator[Proposal]:
     """The proposals, cheapest first."""
-    inputs, market = translator.inputs, translator.found.market
+    inputs, cache = translator.inputs, translator.found.cache
     involved = [one for each in facts if (one := translator.subscribers.get(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
@@ -84,9 +84,9 @@ def _proposals(translator: Translator, facts: Sequence[Constraint], names: Seque
     needs = list(needs_in(sorted(wishes, key=lambda one: ranks.get(one.subject, 0)), translator))
     yield from to_subscriptions(asking, inputs)
     yield from to_installed(_unclaimed(facts, translator), inputs)
-    yield from installed_first(needs, market, inputs)
+    yield from installed_first(needs, cache, inputs)
     yield from without_subscriptions(asking, inputs)
-    yield from added_catalogs(needs, market, inputs)
+    yield from added_catalogs(needs, cache, inputs)
     yield from loosened_pins(needs, inputs)
     yield from to_namespace(inputs)
 

@@ -10,7 +10,7 @@ from shared.domain.resolver.explain.findings import Finding
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs, Resolution
 from shared.domain.resolver.operators import Operator, installed_as
-from shared.domain.resolver.posed import market_of, remembered
+from shared.domain.resolver.posed import cache_of, remembered
 from shared.domain.resolver.resolve import resolve
 
 MAX_HOPS: Final = 200
@@ -62,8 +62,8 @@ def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:
     mine = next((one for one in resolution.chosen if one.subscribers), None)
     if mine is None:
         return None
-    market, origin = market_of(inputs), subscriber.installed_csv
-    new = {one.bundle.name: operator_of(one, market) for one in resolution.chosen}
+    cache, origin = cache_of(inputs), subscriber.installed_csv
+    new = {one.bundle.name: operator_of(one, cache) for one in resolution.chosen}
     gone = {origin, *(one.replaces for one in resolution.chosen)}
     kept = (one for one in inputs.installed if one.name not in gone)
     owners = {mine.bundle.name: subscriber.name}

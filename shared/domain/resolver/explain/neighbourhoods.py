@@ -113,7 +113,7 @@ def _groups(found: Posed, versions: Set[str]) -> Iterator[Iterable[Place]]:
     for one in found.problem.asked:
         if one.refusal is None:
             yield _own(one.subscriber), ("package", one.subscriber.package)
-    for installed in found.market.installed:
+    for installed in found.cache.installed:
         yield ("version", installed.name), ("package", installed.package)
     there: dict[str, set[Sought]] = {}
     for operator, required in found.problem.requirements.items():

@@ -21,10 +21,10 @@ Proposal = tuple[Fix, Inputs]
 def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
     """For each Subscription: fewer annotations, another channel, no startingCSV, another catalog, another package."""
     for wanted in involved:
-        for annotation, rest in wanted.opt_in.without():
+        for annotation, rest in wanted.policy.without():
             do = f"kubectl -n {inputs.namespace} annotate subscription {wanted.name} {annotation}-"
             fix = Fix("RemoveAnnotation", f"let Subscription {wanted.name} do without {annotation}", do)
-            yield fix, _with(inputs, replace(wanted, opt_in=rest))
+            yield fix, _with(inputs, replace(wanted, policy=rest))
     for wanted in involved:
         yield from _channels(wanted, inputs)
     for wanted in involved:

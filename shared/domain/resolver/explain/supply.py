@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.constraints import Dependency
 from shared.domain.resolver.explain.facts import Translator, listed
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.explain.proposals import Proposal, subscribed
 from shared.domain.resolver.facts import gvk, texts
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.market import Market
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.operators import Operator, installed_as
 from shared.domain.resolver.predicates import PINNED, Predicate, requirements
@@ -42,18 +42,18 @@ def _stated(operator: Operator) -> Iterator[tuple[Property, Predicate]]:
     return ((stated, each) for stated in operator.facts.properties for each in requirements([stated]))
 
 
-def installed_first(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
+def installed_first(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs) -> Iterator[Proposal]:
     """Install a provider by name: one that no channel leads to any more still counts once it is installed."""
     taken = {one.package for one in inputs.subscribers}
     for _, predicate, _ in needs:
-        found = [one for one in market.find(predicate) if one.bundle and one.package not in taken]
+        found = [one for one in cache.find(predicate) if one.bundle and one.package not in taken]
         for one in found[:_TRIED]:
             wanted = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
             do, changed = subscribed(wanted, installed_as(one, wanted.name), inputs)
             yield Fix("InstallDependency", f"install {one.name} first", do), changed
 
 
-def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Iterator[Proposal]:
+def added_catalogs(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs) -> Iterator[Proposal]:
     """Add a catalog with everything that a version lacks; tried with an imagined catalog that has nothing else."""
     for operator in dict.fromkeys(one for one, _, _ in needs):
         asked = {predicate.identity for one, predicate, _ in needs if one is operator}
@@ -61,7 +61,7 @@ def added_catalogs(needs: Sequence[Need], market: Market, inputs: Inputs) -> Ite
             predicate.plain: offered
             for stated, predicate in _stated(operator)
             if (offered := _answering(stated)) is not None
-            and (predicate.identity in asked or not market.find(predicate))
+            and (predicate.identity in asked or not cache.find(predicate))
         }
         if lacking:
             what = f"add a catalog with {listed(list(lacking))}, which {operator.name} needs"

@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]([-.+_a-zA-Z0-9]*[a-zA-Z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
-class OptIn:
+class SubscriptionPolicy:
     """The annotations of one Subscription; empty strings and `install` are OLM's behaviour."""
 
     version: str = ""
@@ -59,14 +59,14 @@ class OptIn:
             return version is not None and version == exact and version.build == exact.build
         return wanted is not None and version is not None and version in wanted
 
-    def without(self) -> Iterator[tuple[str, OptIn]]:
-        """Each annotation that is set, with the opt-ins as they are without it."""
+    def without(self) -> Iterator[tuple[str, SubscriptionPolicy]]:
+        """Each annotation that is set, with the policy as it is without it."""
         for field, annotation in _FIELDS.items():
             if getattr(self, field) != getattr(NONE, field):
                 yield annotation, replace(self, **{field: getattr(NONE, field)})
 
 
-NONE: Final = OptIn()
+NONE: Final = SubscriptionPolicy()
 _FIELDS: Final = {
     "version": names.VERSION,
     "hold": names.HOLD,
@@ -78,11 +78,15 @@ ANNOTATIONS: Final = (*_FIELDS.values(), names.CATALOG_POLICY, names.EXCLUDE_GLO
 """Every annotation that the resolver reads on Subscriptions and OperatorGroups."""
 
 
-def opt_in_of(subscription: ReadOnly) -> OptIn:
+def subscription_policy_of(subscription: ReadOnly) -> SubscriptionPolicy:
     """What the annotations of a Subscription say."""
     stated = annotations_of(subscription)
     found = {field: (stated.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
-    return OptIn(**{**found, "dependencies": found["dependencies"] or INSTALL}) if any(found.values()) else NONE
+    return (
+        SubscriptionPolicy(**{**found, "dependencies": found["dependencies"] or INSTALL})
+        if any(found.values())
+        else NONE
+    )
 
 
 def unknown(subscription: ReadOnly) -> str:

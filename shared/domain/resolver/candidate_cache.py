@@ -26,7 +26,7 @@ _Group = tuple[str, str]
 """Package and channel."""
 
 
-class Market:
+class CandidateCache:
     """What one resolution has asked of its catalogs, each question once.
 
     Whole is as in OLM: a channel without order ends the resolution. Otherwise its operators are flawed: nobody gets
@@ -86,7 +86,7 @@ class Market:
         return self._preferred[question]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
-        """The operators of a channel from head to tail. ChannelError when it has no order and the market is whole."""
+        """The operators of a channel from head to tail. ChannelError when it has no order and the cache is whole."""
         question = (key, group)
         if question not in self._ordered:
             self._ordered[question] = self._in_order(self._channels(key, group[0]).get(group[1], ()))

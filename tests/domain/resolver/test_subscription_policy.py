@@ -15,8 +15,8 @@ from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog
-from shared.domain.resolver.opt_in import NONE, OptIn, opt_in_of, unknown
 from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.subscription_policy import NONE, SubscriptionPolicy, subscription_policy_of, unknown
 from shared.domain.semver import parse_version
 from tests.domain.resolver.scenery import (
     Blob,
@@ -235,13 +235,17 @@ def test_what_cannot_be_understood_is_refused_not_passed_over(wish: dict[str, st
     ],
 )
 def test_which_versions_are_accepted(wanted: str, version: str, want: bool) -> None:
-    assert OptIn(wanted).accepts("a.v1", parse_version(version)) is want
-    assert OptIn("1.0.0").accepts("a.v1", None) is OptIn("1.0.0+5").accepts("a.v1", None) is False
+    assert SubscriptionPolicy(wanted).accepts("a.v1", parse_version(version)) is want
+    assert (
+        SubscriptionPolicy("1.0.0").accepts("a.v1", None)
+        is SubscriptionPolicy("1.0.0+5").accepts("a.v1", None)
+        is False
+    )
 
 
 def test_an_empty_annotation_is_none() -> None:
-    assert opt_in_of(sub("a", version=" ", dependencies="")) == NONE
-    assert opt_in_of(sub("a", version=" 1.0.0 ")) == OptIn("1.0.0")
+    assert subscription_policy_of(sub("a", version=" ", dependencies="")) == NONE
+    assert subscription_policy_of(sub("a", version=" 1.0.0 ")) == SubscriptionPolicy("1.0.0")
 
 
 def test_ignoring_needs_of_a_channel_without_order_changes_no_verdict() -> None:

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from eventing.diagnosis.status.fixes import Fix, fix_for
 from eventing.diagnosis.status.listing import installed
-from eventing.diagnosis.status.remedies import Remedy, remedy
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
@@ -62,7 +62,7 @@ def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.
     ],
 )  # fmt: skip
 def test_the_group_its_modes_and_the_change_are_named(csv: Manifest, group: Manifest, want: str) -> None:
-    assert remedy(csv, FakeCluster([csv, group])) == Remedy(want, UNTIL)
+    assert fix_for(csv, FakeCluster([csv, group])) == Fix(want, UNTIL)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
 ) -> None:
     csv, healthy = a_csv(*modes), a_csv(reason="InstallSucceeded", name="b.v1")
     csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
-    says = remedy(csv, FakeCluster([csv, healthy, group])).says
+    says = fix_for(csv, FakeCluster([csv, healthy, group])).says
     assert f"; the group is also that of b.v1, which would then {instead}" in says
     assert says.endswith(": uninstall a here, and install it in a namespace of its own")
     assert "kubectl" not in says
@@ -91,7 +91,7 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
 def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -> None:
     csv = a_csv("OwnNamespace")
     csv["spec"]["webhookdefinitions"] = [{"generateName": "m.kb.io"}]
-    assert remedy(csv, FakeCluster([csv, a_group()])) == Remedy(
+    assert fix_for(csv, FakeCluster([csv, a_group()])) == Fix(
         "OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace; "
         "no change of the group helps: webhooks are not supported yet: m.kb.io"
     )
@@ -110,25 +110,25 @@ def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -
 def test_the_change_of_a_group_that_moves_nobody_is_advised(other: Manifest) -> None:
     csv = a_csv("OwnNamespace")
     csv["spec"]["replaces"] = "a.v0"
-    assert remedy(csv, FakeCluster([csv, other, a_group()])).says.endswith(OWN)
+    assert fix_for(csv, FakeCluster([csv, other, a_group()])).says.endswith(OWN)
 
 
 def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
     csv = a_csv(reason="InterOperatorGroupOwnerConflict")
     other = a_csv(reason="InstallSucceeded", name="b.v1", namespace="two")
     groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
-    found = remedy(csv, FakeCluster([csv, other, *groups]))
+    found = fix_for(csv, FakeCluster([csv, other, *groups]))
     said = (
         "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too: uninstall one of them, or let their groups"
     )
-    assert found == Remedy(f"{said} select different namespaces", "when OperatorGroup two/other changes")
-    assert remedy(csv, FakeCluster([csv])) == Remedy()
+    assert found == Fix(f"{said} select different namespaces", "when OperatorGroup two/other changes")
+    assert fix_for(csv, FakeCluster([csv])) == Fix()
 
 
 def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
-    assert remedy(a_csv(), FakeCluster([])) == Remedy()
+    assert fix_for(a_csv(), FakeCluster([])) == Fix()
     csv = a_csv(reason="NoOperatorGroup")
-    assert remedy(csv, FakeCluster([])) == Remedy(until="when the OperatorGroups of the namespace change")
+    assert fix_for(csv, FakeCluster([])) == Fix(until="when the OperatorGroups of the namespace change")
 
 
 def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
@@ -191,7 +191,7 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     csv = a_csv(reason="RequirementsNotMet")
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
     plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
-    found = remedy(csv, FakeCluster([csv, plan]))
+    found = fix_for(csv, FakeCluster([csv, plan]))
     assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
 
 
@@ -206,7 +206,7 @@ def test_rights_that_nobody_made_were_not_deleted(labels: dict[str, str], says: 
     csv = a_csv(reason="RequirementsNotMet")
     csv["metadata"]["labels"] = labels
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": "NotPresent"}]
-    assert says in remedy(csv, FakeCluster([csv])).says
+    assert says in fix_for(csv, FakeCluster([csv])).says
 
 
 def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
@@ -231,9 +231,9 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manif
         newer["spec"]["replaces"] = older["metadata"]["name"]
         newer["status"]["phase"] = "Pending"
     helps = "the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
-    want = Remedy(f"a.v1 is Failed (no); {helps}{causes}", "when a.v1 is installed, replaced or deleted")
-    assert remedy(chain[-1], FakeCluster([*chain, *plans])) == want
-    assert remedy(chain[-1], FakeCluster(chain[-1:])) == Remedy()
+    want = Fix(f"a.v1 is Failed (no); {helps}{causes}", "when a.v1 is installed, replaced or deleted")
+    assert fix_for(chain[-1], FakeCluster([*chain, *plans])) == want
+    assert fix_for(chain[-1], FakeCluster(chain[-1:])) == Fix()
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_a_deleted_definition_comes_back_with_its_package(
     csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
     spec = {"clusterServiceVersionNames": ["a.v1"]}
     plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
-    back = Remedy(
+    back = Fix(
         "uninstalling and installing a again brings things.example.com back",
         "when CustomResourceDefinition things.example.com is there",
     )
-    assert remedy(csv, FakeCluster([csv, *plans])) == (back if says else Remedy())
+    assert fix_for(csv, FakeCluster([csv, *plans])) == (back if says else Fix())

@@ -51,17 +51,17 @@ class ListedOnce:
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
+class Fix:
     """What to change, and what ends the wait; both empty when nothing is known."""
 
     says: str = ""
     until: str = ""
 
 
-def remedy(csv: ReadOnly | None, cluster: Cluster) -> Remedy:
+def fix_for(csv: ReadOnly | None, cluster: Cluster) -> Fix:
     """What helps a version that cannot be installed."""
-    found = _REMEDIES.get(reason_of(csv)) if csv else None
-    return found(csv, cluster) if csv and found else Remedy()
+    found = _FIXES.get(reason_of(csv)) if csv else None
+    return found(csv, cluster) if csv and found else Fix()
 
 
 def until_groups(namespace: str, cluster: Cluster) -> str:
@@ -74,12 +74,12 @@ def are_prohibitive(groups: Sequence[ReadOnly]) -> bool:
     return len(groups) != 1 or refusal(groups[0]) is not None
 
 
-def _of_requirements(csv: ReadOnly, cluster: Cluster) -> Remedy:
+def _of_requirements(csv: ReadOnly, cluster: Cluster) -> Fix:
     plans = [plan for plan in cluster.list(INSTALL_PLAN, namespace_of(csv)) if name_of(csv) in planned_csvs(plan)]
     return _of_definitions(csv, plans) or _of_rights(csv, plans)
 
 
-def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy | None:
+def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Fix | None:
     """About deleted definitions: a plan that is complete does not make them again."""
     unmet = [
         str(one.get("name"))
@@ -90,46 +90,46 @@ def _of_definitions(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy | None:
     package = package_named_by(csv)
     if not lacking or not package or any((plan.get("status") or {}).get("phase") != "Complete" for plan in plans):
         return None
-    return Remedy(
+    return Fix(
         f"uninstalling and installing {package} again brings {lacking} back",
         f"when CustomResourceDefinition {lacking} is there",
     )
 
 
-def _of_rights(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Remedy:
+def _of_rights(csv: ReadOnly, plans: Sequence[ReadOnly]) -> Fix:
     """About accounts that no plan restores: the one that made them was deleted, too, or there never was one."""
     requirements = csv["status"].get("requirementStatus") or ()
     accounts = [one for one in requirements if one.get("kind") == "ServiceAccount" and one.get("status") != "Present"]
     lacking = ", ".join(str(one.get("name")) for one in accounts)
     if not lacking or plans:
-        return Remedy()
+        return Fix()
     until = f"when ServiceAccount {lacking} has its rights"
     if labels_of(csv).get(names.MANAGED) != "true":
-        return Remedy(
+        return Fix(
             f"no InstallPlan installs {name_of(csv)}, so nobody makes ServiceAccount {lacking} or gives it its rights: "
             "make them, or delete this ClusterServiceVersion and subscribe to its package",
             until,
         )
-    return Remedy(
+    return Fix(
         f"ServiceAccount {lacking}, or its rights, were deleted, and nobody restores them, because the InstallPlan "
         f"that made them was deleted, too: restore them, or uninstall {name_of(csv)} and install it again",
         until,
     )
 
 
-def _of_modes(csv: ReadOnly, cluster: Cluster) -> Remedy:
+def _of_modes(csv: ReadOnly, cluster: Cluster) -> Fix:
     groups = cluster.list(OPERATOR_GROUP, namespace_of(csv))
     if len(groups) != 1:
-        return Remedy()
+        return Fix()
     group = Group.of(groups[0])
     supported = [str(mode.get("type")) for mode in modes_of(csv) if mode.get("supported")]
     does = f"OperatorGroup {group.name} {described(group.targets)}; {name_of(csv)} supports {', '.join(supported)}"
     if why := unsupported(VERSION, csv):
-        return Remedy(f"{does}; no change of the group helps: {why}")
+        return Fix(f"{does}; no change of the group helps: {why}")
     others = neighbours(csv, cluster.list(CLUSTER_SERVICE_VERSION, group.namespace))
     targets = first_supported(modes_of(csv), group.namespace, ((group.namespace,), (ALL_NAMESPACES,)))
     helps = _move(csv, group, targets, others) if others else f": {_change(group, targets)}"
-    return Remedy(f"{does}{helps}", f"when OperatorGroup {group.name} changes")
+    return Fix(f"{does}{helps}", f"when OperatorGroup {group.name} changes")
 
 
 def neighbours(csv: ReadOnly, present: Iterable[ReadOnly]) -> list[str]:
@@ -159,15 +159,15 @@ def _change(group: Group, targets: Sequence[str]) -> str:
     return f"`kubectl -n {group.namespace} patch operatorgroup {group.name} --type merge -p '{patch}'`"
 
 
-def _of_rivals(csv: ReadOnly, cluster: Cluster) -> Remedy:
+def _of_rivals(csv: ReadOnly, cluster: Cluster) -> Fix:
     groups = [Group.of(one) for one in cluster.list(OPERATOR_GROUP)]
     mine = next((one for one in groups if one.namespace == namespace_of(csv)), None)
     rivals = [one for one in groups if mine and one != mine and one.meets(mine) and one.apis & apis_of(csv)]
     if not rivals:
-        return Remedy()
+        return Fix()
     found = "; ".join(_provided(one, apis_of(csv) & one.apis, cluster) for one in rivals)
     groups_named = " or ".join(f"{one.namespace}/{one.name}" for one in rivals)
-    return Remedy(
+    return Fix(
         f"{found}: uninstall one of them, or let their groups select different namespaces",
         f"when OperatorGroup {groups_named} changes",
     )
@@ -182,14 +182,14 @@ def _provided(rival: Group, apis: frozenset[Api], cluster: Cluster) -> str:
     return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"
 
 
-def _of_chain(csv: ReadOnly, cluster: Cluster) -> Remedy:
+def _of_chain(csv: ReadOnly, cluster: Cluster) -> Fix:
     """About a version whose predecessor, or an older one, does not let it be installed."""
     found = blockage(csv, cluster.list(CLUSTER_SERVICE_VERSION, namespace_of(csv)))
     if found is None:
-        return Remedy()
+        return Fix()
     failed = (plan for plan in cluster.list(INSTALL_PLAN, namespace_of(csv)) if has_failed(plan))
     causes = [_failure(plan, found.root) for plan in failed if found.root in planned_csvs(plan)]
-    return Remedy("; ".join((found.says, *causes)), f"when {found.root} is installed, replaced or deleted")
+    return Fix("; ".join((found.says, *causes)), f"when {found.root} is installed, replaced or deleted")
 
 
 def _failure(plan: ReadOnly, version: str) -> str:
@@ -197,12 +197,12 @@ def _failure(plan: ReadOnly, version: str) -> str:
     return f"InstallPlan {name_of(plan)} of {version} failed" + (f": {message}" if message else "")
 
 
-def _of_number(*_: object) -> Remedy:
+def _of_number(*_: object) -> Fix:
     """About a namespace without exactly one group, which the message of the version says."""
-    return Remedy(until=_GROUPS)
+    return Fix(until=_GROUPS)
 
 
-_REMEDIES: Mapping[str, Callable[[ReadOnly, Cluster], Remedy]] = {
+_FIXES: Mapping[str, Callable[[ReadOnly, Cluster], Fix]] = {
     UNSUPPORTED_GROUP: _of_modes,
     CONFLICT_REASON: _of_rivals,
     "NoOperatorGroup": _of_number,
