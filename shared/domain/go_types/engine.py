@@ -119,10 +119,9 @@ def _union(dialect: Dialect, kind: str) -> Reader:
         try:
             found = reader(dialect, inner)(value)
         except MisfitError:
-            if dialect.second is None or inner != _SCHEMA:
-                raise
-            dialect.second.read(value, _SCHEMA)
-            return value
+            if dialect.second is not None and inner == _SCHEMA:
+                dialect.second.read(value, _SCHEMA)  # which refuses it, too, in its own words
+            raise
         return None if found == [] else found
 
     return read
