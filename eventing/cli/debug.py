@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from eventing.cli.target import Target
     from eventing.diagnosis.replay import Replayed
     from eventing.diagnosis.replay.inputs import Captured
-    from eventing.journal import Book
+    from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
     from shared.kinds import Ref
@@ -81,7 +81,7 @@ def why(
 class _Known:
     """What the answer is made of: the journal, the queue, the objects."""
 
-    book: Book
+    book: JournalIndex
     jobs: Sequence[Listed]
     objects: KubeClient | Captured
     namespace: str
@@ -142,7 +142,7 @@ def capture(
     """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
     from eventing.diagnosis.replay import capture as write
     from eventing.diagnosis.replay import present_objects
-    from eventing.journal import Book, RedisJournal, read_files
+    from eventing.journal import JournalIndex, RedisJournal, read_files
 
     if not out.parent.is_dir():
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
@@ -152,7 +152,7 @@ def capture(
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
-        book = Book.of(read_files(journal)) if journal else RedisJournal(client).book()
+        book = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).book()
         count = write(book, out, present_objects(cluster, book), since_ms=since_ms)
     sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
 

@@ -18,7 +18,7 @@ from eventing.events.event import Event
 from shared import names
 
 if TYPE_CHECKING:
-    from eventing.journal import Recorded, Saw
+    from eventing.journal import ReceivedEvent, Recorded
 
 COLUMNS = ("at", "what", "ref", "says")
 
@@ -82,10 +82,10 @@ def send(
     sys.stdout.write(f"sent {event.type} about {event.ref}\n")
 
 
-def _row(entry: Recorded | Saw) -> dict[str, object]:
-    from eventing.journal import Saw
+def _row(entry: Recorded | ReceivedEvent) -> dict[str, object]:
+    from eventing.journal import ReceivedEvent
 
-    if isinstance(entry, Saw):
+    if isinstance(entry, ReceivedEvent):
         at, what, ref, says = entry.at, f"● {entry.type}", entry.ref, ""
     else:
         run = entry.run

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from eventing.diagnosis.why.facts import Stuck
-    from eventing.journal import Book
+    from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
     from shared.ports import Cluster
 
@@ -39,13 +39,13 @@ def check_namespace(namespace: str, cluster: Cluster) -> None:
         )
 
 
-def waiting(rows: Iterable[Row], book: Book, jobs: Sequence[Listed]) -> list[Row]:
+def waiting(rows: Iterable[Row], book: JournalIndex, jobs: Sequence[Listed]) -> list[Row]:
     """Of what is installed what is not as wanted; the first of them, which are shown, with since and until when."""
     troubled = [row for row in rows if row["phase"] != "Succeeded" or row["says"]]
     return [{**row, **_patience(row, book, jobs)} for row in troubled[:MOST_ROWS]] + troubled[MOST_ROWS:]
 
 
-def standing_of(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
+def standing_of(row: Row, book: JournalIndex, jobs: Sequence[Listed]) -> Row:
     """Where the package of one row stands; since when and until when, if it waits; nothing for an empty row."""
     if not row:
         return dict.fromkeys(("stands", "approve", "plan", "held", "reason", "since", "nextTry"), "")
@@ -79,7 +79,7 @@ def _proposal(standing: Row) -> str:
     return f"waits for approval: {standing['approve']}{held}"
 
 
-def _patience(row: Row, book: Book, jobs: Sequence[Listed]) -> Row:
+def _patience(row: Row, book: JournalIndex, jobs: Sequence[Listed]) -> Row:
     """Since when and until when it waits: as its steps said, else as its status says."""
     last = _last(row, book, jobs)
     stuck = next((each for each in last if each.waits_for or each.attempts), None)
@@ -100,7 +100,7 @@ def _when(at: datetime | None, until: str) -> str:
     return at.isoformat(timespec="seconds") if at else until
 
 
-def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | None:
+def _catalog_due(row: Row, book: JournalIndex, jobs: Sequence[Listed]) -> datetime | None:
     """When its catalog is tried again, if that one waits for something; one that can be read is only polled."""
     from eventing.diagnosis.why.explain import why
 
@@ -113,7 +113,7 @@ def _catalog_due(row: Row, book: Book, jobs: Sequence[Listed]) -> datetime | Non
     return next((each.next_try for each in last if each.waits_for), None)
 
 
-def _last(row: Row, book: Book, jobs: Sequence[Listed]) -> list[Stuck]:
+def _last(row: Row, book: JournalIndex, jobs: Sequence[Listed]) -> list[Stuck]:
     """Where the steps left its CSV, then its Subscription."""
     from eventing.diagnosis.why.explain import why
 

@@ -6,25 +6,25 @@ people, `.json()` for machines).
 
 from __future__ import annotations
 
-from eventing.journal.book import Book, Unrecorded
 from eventing.journal.changes import RedisChanges
 from eventing.journal.files import JournalFiles, read_files
+from eventing.journal.journal_index import JournalIndex, Unrecorded
 from eventing.journal.recorder import Recorder
-from eventing.journal.records import EVENT, RUN, STREAM, Recorded, Run, Saw
+from eventing.journal.records import EVENT, RUN, STREAM, ReceivedEvent, Recorded, Run
 from eventing.journal.stream import RedisJournal
 
 __all__ = [
     "EVENT",
     "RUN",
     "STREAM",
-    "Book",
     "JournalFiles",
+    "JournalIndex",
+    "ReceivedEvent",
     "Recorded",
     "Recorder",
     "RedisChanges",
     "RedisJournal",
     "Run",
-    "Saw",
     "Unrecorded",
     "read_files",
 ]

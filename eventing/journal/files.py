@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from eventing.journal.records import Recorded, Saw, inflated, unpack_event, unpack_run
+from eventing.journal.records import ReceivedEvent, Recorded, inflated, unpack_event, unpack_run
 
 _SUFFIX = ".jsonl"
 MOST_FILES = 200
@@ -63,16 +63,16 @@ def _files(folder: Path) -> Iterator[tuple[int, int, Path]]:
             yield found.st_mtime_ns, found.st_size, path
 
 
-def read_files(folder: Path) -> Iterator[Recorded | Saw]:
+def read_files(folder: Path) -> Iterator[Recorded | ReceivedEvent]:
     """Every entry of every file, in the order of time.
 
     A line that was cut off, or that another version wrote, is left out.
     """
     entries = [entry for path in folder.glob(f"*{_SUFFIX}") for entry in _entries(path)]
-    return iter(sorted(entries, key=lambda entry: entry.at if isinstance(entry, Saw) else entry.run.at))
+    return iter(sorted(entries, key=lambda entry: entry.at if isinstance(entry, ReceivedEvent) else entry.run.at))
 
 
-def _entries(path: Path) -> Iterator[Recorded | Saw]:
+def _entries(path: Path) -> Iterator[Recorded | ReceivedEvent]:
     with path.open("rb") as file:
         for line in file:
             try:

@@ -1,4 +1,4 @@
-"""Makes the record of a run from its tapes, its decisions and what became of their writes."""
+"""Makes the record of a run from its recorded calls, its decisions and what became of their writes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import msgspec
 from eventing.effects.perform import Performed, Written
 from eventing.effects.targets import target
 from eventing.journal.bodies import Bodies, encode
+from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided, wait_json, write_json
 from eventing.journal.records import Decision, Run, Write, deflated
 from eventing.journal.redact import Redactor
-from eventing.journal.tape import Tape
 from shared import step
 from shared.kinds import SECRET
 
@@ -38,17 +38,17 @@ class Recorder:
         self._bodies = Bodies(Redactor(key), now_ms)
         self._also = also
 
-    def tape(self, fresh: dict[str, msgspec.Raw]) -> Tape:
-        """A tape for one decision; `fresh` gathers the bodies of the run's record."""
-        return Tape(self._bodies, fresh)
+    def calls(self, fresh: dict[str, msgspec.Raw]) -> CallRecorder:
+        """The recorder of the calls of one decision; `fresh` gathers the bodies of the run's record."""
+        return CallRecorder(self._bodies, fresh)
 
-    def decision(self, tape: Tape, decided: Decided, performed: Performed) -> Decision:
+    def decision(self, calls: CallRecorder, decided: Decided, performed: Performed) -> Decision:
         """What one call of the step was told, what it decided, and what became of it."""
         pairs = zip_longest(decided.writes, performed.written)
         return Decision(
-            answers=tape.answers,
+            answers=calls.answers,
             end=decided.end,
-            writes=[self._write(tape, write, written) for write, written in pairs],
+            writes=[self._write(calls, write, written) for write, written in pairs],
             rest=decided.rest() or None,
             verdict=decided.verdict,
             wait=wait_json(decided.wait),
@@ -65,10 +65,10 @@ class Recorder:
         self._also(record)
         return record
 
-    def _write(self, tape: Tape, write: step.Write, written: Written | None) -> Write:
+    def _write(self, calls: CallRecorder, write: step.Write, written: Written | None) -> Write:
         ref = target(write)
         secret = ref.kind == SECRET.kind
-        body = self._bodies.keep(write_json(write), tape.fresh, is_secret=secret)
+        body = self._bodies.keep(write_json(write), calls.fresh, is_secret=secret)
         entry: dict[str, Any] = {"op": type(write).__name__, "ref": str(ref), "body": body}
         if written is None:
             return Write(**entry)

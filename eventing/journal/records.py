@@ -20,7 +20,7 @@ EVENT = "event"
 _DEFLATE_FROM = 4096
 
 
-class Saw(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class ReceivedEvent(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An event that came in."""
 
     id: str
@@ -33,7 +33,7 @@ class Saw(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     trace: str = ""
 
     @classmethod
-    def of(cls, event: Event, at: int) -> Saw:
+    def of(cls, event: Event, at: int) -> ReceivedEvent:
         """The entry of an event."""
         return cls(event.id, event.type, str(event.ref), at, event.source, dict(event.hints), event.traceparent)
 
@@ -143,10 +143,10 @@ class _BriefRecorded(msgspec.Struct, frozen=True, gc=False):
 _encoder = msgspec.json.Encoder()
 _runs = msgspec.json.Decoder(Recorded)
 _brief_runs = msgspec.json.Decoder(_BriefRecorded)
-_events = msgspec.json.Decoder(Saw)
+_events = msgspec.json.Decoder(ReceivedEvent)
 
 
-def pack(entry: Recorded | Saw) -> bytes:
+def pack(entry: Recorded | ReceivedEvent) -> bytes:
     """The bytes of an entry; long ones are deflated."""
     return deflated(_encoder.encode(entry))
 
@@ -172,7 +172,7 @@ def unpack_brief_run(data: bytes) -> Recorded:
     return Recorded(Run(**{**fields, "decisions": decisions}))
 
 
-def unpack_event(data: bytes) -> Saw:
+def unpack_event(data: bytes) -> ReceivedEvent:
     """The inverse of `pack` for an event. ValueError when it is something else."""
     return _events.decode(inflated(data))
 

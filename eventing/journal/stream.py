@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from eventing.events.event import Event, change_of
-from eventing.journal.book import Book
 from eventing.journal.changes import KEEP_SECONDS, places
+from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import (
     EVENT,
     RUN,
     STREAM,
+    ReceivedEvent,
     Recorded,
-    Saw,
     pack,
     unpack_brief_run,
     unpack_event,
@@ -110,7 +110,7 @@ class RedisJournal:
         count = size = 0
         for event in events:
             count += 1
-            entry = pack(Saw.of(event, self._now_ms()))
+            entry = pack(ReceivedEvent.of(event, self._now_ms()))
             size += len(entry)
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
@@ -143,7 +143,9 @@ class RedisJournal:
             length = self._client.execute_command("XLEN", STREAM)
             self._client.execute_command("XTRIM", STREAM, "MAXLEN", "~", int(length * self._max_bytes / size * 0.9))
 
-    def entries(self, after: str = "-", *, block_ms: int = 0, is_brief: bool = False) -> Iterator[Recorded | Saw]:
+    def entries(
+        self, after: str = "-", *, block_ms: int = 0, is_brief: bool = False
+    ) -> Iterator[Recorded | ReceivedEvent]:
         """Entries from the oldest, or after a stream id; with `block_ms` also those to come, until that long none came.
 
         Brief ones have neither what steps were told nor bodies. An entry that this version cannot read is left out.
@@ -168,21 +170,21 @@ class RedisJournal:
                 return True
         return False
 
-    def tail(self, *, block_ms: int = sys.maxsize) -> Iterator[Recorded | Saw]:
+    def tail(self, *, block_ms: int = sys.maxsize) -> Iterator[Recorded | ReceivedEvent]:
         """Entries from now on, until none came for that long; for ever, unless it is said."""
         newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 
-    def book(self) -> Book:
+    def book(self) -> JournalIndex:
         """Everything that the journal still holds; many times its size in Redis."""
-        return Book.of(self.entries())
+        return JournalIndex.of(self.entries())
 
-    def brief_book(self) -> Book:
+    def brief_book(self) -> JournalIndex:
         """What the journal holds of causes, writes and verdicts: all that `why` asks for, in a fraction of memory."""
-        return Book.of(self.entries(is_brief=True))
+        return JournalIndex.of(self.entries(is_brief=True))
 
 
-def _decoded(fields: dict[bytes, bytes], *, is_brief: bool) -> Iterator[Recorded | Saw]:
+def _decoded(fields: dict[bytes, bytes], *, is_brief: bool) -> Iterator[Recorded | ReceivedEvent]:
     for name, decode in ((RUN, unpack_brief_run if is_brief else unpack_run), (EVENT, unpack_event)):
         if data := fields.get(name.encode()):
             try:

@@ -18,10 +18,10 @@ from eventing.effects.failures import kind_of
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.events.trace import begun_by, continued
+from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
-from eventing.journal.tape import Tape
 from eventing.routes import NEWS, ROUTES, Route, jobs_for
 from eventing.runner.lease import Held, Lease, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
@@ -115,12 +115,12 @@ class Runner:
     def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: _Progress) -> None:
         attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
-            tape = self._recorder.tape(progress.fresh)
+            calls = self._recorder.calls(progress.fresh)
             lease.decides()
-            decided = self._decide(step, claim.ref, attempt, tape)
+            decided = self._decide(step, claim.ref, attempt, calls)
             lease.promises(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
-            performed = self._effects.perform(decided.writes, tape.reads, lease.is_held, lease.is_over)
-            progress.decisions.append(self._recorder.decision(tape, decided, performed))
+            performed = self._effects.perform(decided.writes, calls.reads, lease.is_held, lease.is_over)
+            progress.decisions.append(self._recorder.decision(calls, decided, performed))
             self._note(progress, decided, performed)
             refusal = performed.failure
             if refusal is None or performed.is_lost or rerun == RERUNS:
@@ -139,15 +139,15 @@ class Runner:
         """Whether some writes may wait: not twice in a row by one worker, nor if the world outside is told of them."""
         return (claim.step, claim.ref) not in self._rested and not any(emit.type in NEWS for emit in decided.emits)
 
-    def _decide(self, step: Step, ref: Ref, attempt: Attempt, tape: Tape) -> Decided:
+    def _decide(self, step: Step, ref: Ref, attempt: Attempt, calls: CallRecorder) -> Decided:
         def value(port: type) -> Any:
             given = attempt if port is Attempt else self._ports.get(port)
             if given is None:
                 raise UnknownStep(f"step {step.name!r} asks for {port.__name__}, which this process does not have")
             if port in (Attempt, Policy):
-                tape.value(port, given)
+                calls.value(port, given)
                 return given
-            return tape.port(port, given)
+            return calls.port(port, given)
 
         try:
             return Decided.of(step.call(ref, **arguments(step, value)))

@@ -17,9 +17,9 @@ import msgspec
 from eventing.effects import Performed
 from eventing.events.job import Job
 from eventing.journal import Recorder, Run
+from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Decision
-from eventing.journal.tape import Tape
 from eventing.local import redis_server
 from eventing.runner import Runner, Steps
 from eventing.workqueue import WorkQueue, connect
@@ -74,17 +74,17 @@ def _api_server() -> Iterator[KubeClient]:
 class Silence(Recorder):
     """Records nothing."""
 
-    def tape(self, fresh: dict[str, msgspec.Raw]) -> Tape:
+    def calls(self, fresh: dict[str, msgspec.Raw]) -> CallRecorder:
         return _Deaf(self._bodies, fresh)
 
-    def decision(self, tape: Tape, decided: Decided, performed: Performed) -> Decision:
+    def decision(self, calls: CallRecorder, decided: Decided, performed: Performed) -> Decision:
         return Decision([], decided.end)
 
     def record(self, run: Run, fresh: dict[str, msgspec.Raw]) -> bytes:
         return b""
 
 
-class _Deaf(Tape):
+class _Deaf(CallRecorder):
     def port(self, port: type, target: object) -> Any:
         return target
 

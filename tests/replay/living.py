@@ -11,7 +11,7 @@ from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory,
 from eventing.events.event import Event, change_id
 from eventing.events.hints import hints
 from eventing.events.job import Job
-from eventing.journal import Book, Saw
+from eventing.journal import JournalIndex, ReceivedEvent
 from eventing.journal.records import unpack_run
 from eventing.routes import jobs_for
 from eventing.runner import Runner
@@ -45,7 +45,7 @@ class LivingWorld:
 
     def __init__(self, more: Mapping[type, object] = MappingProxyType({})) -> None:
         self.api = FakeApi()
-        self.book = Book()
+        self.book = JournalIndex()
         self._at = 1_767_225_600_000
         self._waiting: dict[Job, list[str]] = {}
         ports: dict[type, object] = {
@@ -89,7 +89,7 @@ class LivingWorld:
         event_id = change_id(uid_of(manifest), version_of(manifest), verb)
         event = Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest))
         self._at += 1
-        self.book.add(Saw.of(event, self._at))
+        self.book.add(ReceivedEvent.of(event, self._at))
         for job in jobs_for(event):
             self._waiting.setdefault(job, []).append(event_id)
 

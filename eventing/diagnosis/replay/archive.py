@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from eventing.journal.bodies import Bodies
-from eventing.journal.book import Book, writes_of
+from eventing.journal.journal_index import JournalIndex, writes_of
 from eventing.journal.recorder import digests_of
-from eventing.journal.records import Recorded, Run, Saw
+from eventing.journal.records import ReceivedEvent, Recorded, Run
 from eventing.journal.redact import Redactor
 from shared.api.manifest import Manifest
 from shared.domain.bundle.shape import defect
@@ -39,12 +39,12 @@ class NotACapture(ValueError):
 class Capture:
     """The content of a capture."""
 
-    book: Book
+    book: JournalIndex
     objects: tuple[Manifest, ...] = ()
 
 
 def capture(
-    book: Book, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
+    book: JournalIndex, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
 ) -> int:
     """Write the runs and events of a time span, and the given objects, to a tar; returns the number of runs.
 
@@ -79,7 +79,7 @@ def capture(
     return len(runs)
 
 
-def present_objects(cluster: Cluster, book: Book) -> Iterator[Manifest]:
+def present_objects(cluster: Cluster, book: JournalIndex) -> Iterator[Manifest]:
     """The objects of a cluster for a capture: all objects of the watched kinds, and all others that we wrote."""
     for kind in WATCHED:
         yield from cluster.list(kind)
@@ -109,8 +109,8 @@ def _read(tar: tarfile.TarFile) -> Capture:
     (index,) = _lines(tar, _INDEX, dict[str, Any])
     if index.get("version") != VERSION:
         raise NotACapture(f"version {index.get('version')!r}, wanted {VERSION}")
-    book = Book()
-    for saw in _lines(tar, _EVENTS, Saw):
+    book = JournalIndex()
+    for saw in _lines(tar, _EVENTS, ReceivedEvent):
         book.add(saw)
     for bodies in _lines(tar, _BODIES, dict[str, msgspec.Raw]):
         book.bodies.update(bodies)
@@ -121,7 +121,7 @@ def _read(tar: tarfile.TarFile) -> Capture:
     return Capture(book, objects)
 
 
-def _check_refs(book: Book, objects: Iterable[Manifest]) -> None:
+def _check_refs(book: JournalIndex, objects: Iterable[Manifest]) -> None:
     """NotACapture or ValueError when something is not about an object: callers parse refs where they need them."""
     for ref in book.told() | {write.ref for run in book.runs.values() for write in writes_of(run)}:
         Ref.parse(ref)

@@ -15,7 +15,7 @@ from eventing.diagnosis.replay.archive import open_capture
 from eventing.diagnosis.replay.ports import Answers
 from eventing.effects.targets import target
 from eventing.journal.bodies import encode
-from eventing.journal.book import Book, Unrecorded
+from eventing.journal.journal_index import JournalIndex, Unrecorded
 from eventing.journal.outcomes import Decided, write_json
 from eventing.journal.records import Decision, Run
 from eventing.journal.redact import Redactor, holds_stand_in
@@ -80,7 +80,7 @@ def replay(
     return Report(tuple(done))
 
 
-def replay_book(book: Book, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
+def replay_book(book: JournalIndex, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
     """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
     if until and until not in book.runs:
         raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
@@ -97,7 +97,7 @@ def _chosen(runs: Iterable[Run], only: str, until: str) -> Iterator[Run]:
             return
 
 
-def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
+def _replay(book: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Replayed:
     try:
         recorded = _recorded(book, decision)
         today = _today(book, run, decision, steps)
@@ -114,7 +114,7 @@ def _replay(book: Book, run: Run, decision: Decision, steps: Steps) -> Replayed:
     return Replayed(run, decision, "different", _diff(recorded, today))
 
 
-def _is_withheld(book: Book, decision: Decision) -> bool:
+def _is_withheld(book: JournalIndex, decision: Decision) -> bool:
     """Whether something that the step read was replaced by stand-ins, so that digests of it are others today."""
     digests = (digest for answer in decision.answers for digest in (*(answer.bodies or ()), answer.body) if digest)
     return any(holds_stand_in(msgspec.json.decode(book.body(digest))) for digest in digests)
@@ -125,7 +125,7 @@ def _undigested(decided: Any) -> Any:
     return msgspec.json.decode(_DIGEST.sub(b"<digest>", msgspec.json.encode(decided)))
 
 
-def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
+def _today(book: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Any:
     step = steps[run.step]
     answers = Answers(book, ((run.at, answer) for answer in decision.answers))
     try:
@@ -142,7 +142,7 @@ def _today(book: Book, run: Run, decision: Decision, steps: Steps) -> Any:
     return {"end": decided.end, "verdict": decided.verdict, **_plain(decided.rest()), "writes": writes}
 
 
-def _recorded(book: Book, decision: Decision) -> Any:
+def _recorded(book: JournalIndex, decision: Decision) -> Any:
     writes = [msgspec.json.decode(book.body(write.body)) for write in decision.writes]
     return {"end": decision.end, "verdict": decision.verdict, **(decision.rest or {}), "writes": writes}
 

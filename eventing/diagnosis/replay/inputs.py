@@ -9,7 +9,7 @@ from typing import Any
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
 from eventing.diagnosis.replay.recording import Recording
-from eventing.journal.book import Unrecorded
+from eventing.journal.journal_index import Unrecorded
 from shared.api.manifest import Manifest, labels_of
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Shelf

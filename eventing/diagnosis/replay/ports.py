@@ -13,9 +13,9 @@ from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from eventing.journal.book import Book
+from eventing.journal.call_recorder import spelled
+from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Answer
-from eventing.journal.tape import spelled
 from shared.errors import RetryLater, Terminal
 
 
@@ -30,7 +30,7 @@ Timed: TypeAlias = tuple[int, Answer]
 class Answers:
     """The answers of one decision: each question gets its recorded answers in order, then the last of them again."""
 
-    def __init__(self, book: Book, answers: Iterable[Timed]) -> None:
+    def __init__(self, book: JournalIndex, answers: Iterable[Timed]) -> None:
         self._book = book
         self._given: dict[tuple[str, str], list[Timed]] = defaultdict(list)
         for at, answer in answers:
@@ -76,7 +76,7 @@ class Answers:
 class AnswersInTime(Answers):
     """The answers of a world: each question gets the last answer recorded up to the present time, at every call."""
 
-    def __init__(self, book: Book, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
+    def __init__(self, book: JournalIndex, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
         super().__init__(book, answers)
         self._now_ms = now_ms
 

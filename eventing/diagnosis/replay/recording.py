@@ -13,8 +13,8 @@ from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.comparison import plan_names
 from eventing.diagnosis.replay.ports import Timed
 from eventing.events.event import Event, change_of
-from eventing.journal import Book, Saw
-from eventing.journal.book import writes_of
+from eventing.journal import JournalIndex, ReceivedEvent
+from eventing.journal.journal_index import writes_of
 from eventing.journal.records import Write
 from shared import names
 from shared.api.manifest import Manifest, uid_of, version_of
@@ -41,7 +41,7 @@ class Recording:
     """The changes of other clients in a capture."""
 
     def __init__(self, capture: Capture) -> None:
-        self.book: Book = capture.book
+        self.book: JournalIndex = capture.book
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
         self._versions: dict[str, dict[int, Manifest]] = {}
         for manifest in (*_read(self.book), *capture.objects):
@@ -139,7 +139,7 @@ class Recording:
         """Every answer of a port with the start time of its run, in the order of the runs."""
         return [(at, answer) for at, answer in _answers(self.book) if answer.port == port.__name__]
 
-    def _change(self, saw: Saw) -> Change:
+    def _change(self, saw: ReceivedEvent) -> Change:
         change = change_of(saw.id)
         if change is None or not change[1].isdecimal():
             return Change(saw.event(), saw.at)
@@ -159,13 +159,13 @@ class Recording:
         )
 
 
-def _answers(book: Book) -> Iterator[Timed]:
+def _answers(book: JournalIndex) -> Iterator[Timed]:
     for run in book.runs.values():
         for decision in run.decisions:
             yield from ((run.at, answer) for answer in decision.answers)
 
 
-def _read(book: Book) -> Iterable[Manifest]:
+def _read(book: JournalIndex) -> Iterable[Manifest]:
     """Every object that a step has read, as it was then; without objects whose body was not stored."""
     wanted = [
         digest

@@ -13,7 +13,7 @@ from eventing.diagnosis.replay.world_ports import World
 from eventing.events.event import Event, change_id
 from eventing.events.hints import hints
 from eventing.events.job import Job
-from eventing.journal import Book
+from eventing.journal import JournalIndex
 from eventing.journal.records import Write, unpack_run
 from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
@@ -36,7 +36,7 @@ class SimulatedQueue:
     now_ms: int
     most: int
     """Maximum number of runs."""
-    book: Book = field(default_factory=Book)
+    book: JournalIndex = field(default_factory=JournalIndex)
     failing: dict[Job, str] = field(default_factory=dict)
     """The jobs whose last run failed, and the errors."""
     _ready: dict[Job, list[str]] = field(default_factory=dict)

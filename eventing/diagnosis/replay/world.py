@@ -16,7 +16,7 @@ from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import World, ports_of
 from eventing.events.event import Event
-from eventing.journal.book import writes_of
+from eventing.journal.journal_index import writes_of
 from eventing.runner import Steps
 from shared import names
 from shared.api.manifest import Manifest, uid_of

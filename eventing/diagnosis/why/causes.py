@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eventing.diagnosis.why.correlation import Correlation
 from eventing.diagnosis.why.facts import Node, instant, verdict_of
-from eventing.diagnosis.why.relatives import Relatives
-from eventing.journal.book import Book
-from eventing.journal.records import Run, Saw, Write
+from eventing.journal.journal_index import JournalIndex
+from eventing.journal.records import ReceivedEvent, Run, Write
 from shared.kinds import NAMESPACE
 
 _MAX_CAUSES = 5
@@ -19,12 +19,12 @@ _NAMESPACES = f"{NAMESPACE.api_version}/{NAMESPACE.kind}//"
 class Tree:
     """Walks from writes back to their causes; a run that was told of already is only named.
 
-    With `relatives`, what rang a run on a whole namespace because of other packages is folded.
+    With `correlation`, what rang a run on a whole namespace because of other packages is folded.
     """
 
-    def __init__(self, book: Book, relatives: Relatives | None = None) -> None:
+    def __init__(self, book: JournalIndex, correlation: Correlation | None = None) -> None:
         self._book = book
-        self._relatives = relatives
+        self._relatives = correlation
         self._told: set[str] = set()
 
     def write(self, run: Run, write: Write, depth: int = 0) -> Node:
@@ -104,7 +104,7 @@ class Tree:
         return text if len(text) <= _LONGEST_VERDICT else f"{text[:_LONGEST_VERDICT]}…"
 
 
-def _told_by(event: Saw | None, writer: tuple[Run, Write] | None) -> str:
+def _told_by(event: ReceivedEvent | None, writer: tuple[Run, Write] | None) -> str:
     if event is None:
         return f"change of {short(writer[1].ref)}" if writer else "unknown"
     ours = "" if writer or event.type.startswith("io.olmf.") else " (from outside)"

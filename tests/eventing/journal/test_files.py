@@ -9,9 +9,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from eventing.events.event import Event
-from eventing.journal import Book, JournalFiles, Recorder, Run, read_files
+from eventing.journal import JournalFiles, JournalIndex, Recorder, Run, read_files
 from eventing.journal.files import MOST_FILES
-from eventing.journal.records import Saw, pack
+from eventing.journal.records import ReceivedEvent, pack
 from shared import names
 from shared.kinds import CONFIG_MAP
 
@@ -19,7 +19,7 @@ ONE = CONFIG_MAP.ref("one", "olm")
 
 
 def an_event(number: int) -> bytes:
-    return pack(Saw.of(Event(f"event-{number}", names.POKE, "test", ONE), at=number))
+    return pack(ReceivedEvent.of(Event(f"event-{number}", names.POKE, "test", ONE), at=number))
 
 
 def test_entries_of_all_processes_are_read_in_the_order_of_time(tmp_path: Path) -> None:
@@ -28,16 +28,16 @@ def test_entries_of_all_processes_are_read_in_the_order_of_time(tmp_path: Path) 
     for at in (1, 3):
         events.append(an_event(at))
     recorder.record(Run("run-2", "demo/step", str(ONE), 2, 1.0, "0", message="x" * 10_000), {})
-    read = [entry.id if isinstance(entry, Saw) else entry.run.id for entry in read_files(tmp_path)]
+    read = [entry.id if isinstance(entry, ReceivedEvent) else entry.run.id for entry in read_files(tmp_path)]
     assert read == ["event-1", "run-2", "event-3"]
-    assert Book.of(read_files(tmp_path)).run("run-2") is not None
+    assert JournalIndex.of(read_files(tmp_path)).run("run-2") is not None
 
 
 def test_the_oldest_entries_are_forgotten(tmp_path: Path) -> None:
     files = JournalFiles(tmp_path, "watch", file_bytes=1_000, folder_bytes=3_000)
     for number in range(200):
         files.append(an_event(number))
-    read = [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)]
+    read = [entry.id for entry in read_files(tmp_path) if isinstance(entry, ReceivedEvent)]
     assert read == [f"event-{number}" for number in range(200 - len(read), 200)]
     assert 10 < len(read) < 50
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3_000
@@ -49,7 +49,11 @@ def test_files_of_processes_that_ended_are_forgotten_the_oldest_first(tmp_path: 
         os.utime(tmp_path / f"worker-{number}.jsonl", (number, number))
     size = len(an_event(0)) + 1
     JournalFiles(tmp_path, "worker-3", file_bytes=size, folder_bytes=3 * size).append(an_event(3))
-    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)] == ["event-1", "event-2", "event-3"]
+    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, ReceivedEvent)] == [
+        "event-1",
+        "event-2",
+        "event-3",
+    ]
 
 
 def test_processes_that_soon_ended_leave_no_crowd_of_files(tmp_path: Path) -> None:
@@ -77,4 +81,4 @@ def test_a_line_that_is_no_entry_hides_nothing(tmp_path: Path, damage: bytes) ->
     files = JournalFiles(tmp_path, "watch")
     files.append(an_event(1))
     (tmp_path / "damaged.jsonl").write_bytes(damage)
-    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, Saw)] == ["event-1"]
+    assert [entry.id for entry in read_files(tmp_path) if isinstance(entry, ReceivedEvent)] == ["event-1"]

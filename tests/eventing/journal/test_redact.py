@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from eventing.diagnosis.replay import capture, open_capture
 from eventing.effects import Effects, Performed
-from eventing.journal import Book, Recorded, Recorder, Run
+from eventing.journal import JournalIndex, Recorded, Recorder, Run
 from eventing.journal.bodies import Bodies
 from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
@@ -92,14 +92,14 @@ class OneAnswer:
 def record_of(answer: Manifest, write: Write) -> str:
     """A record in which a step reads the answer in three ways, and then writes."""
     recorder, fresh = Recorder(b"key", lambda: 0), dict[str, Any]()
-    tape = recorder.tape(fresh)
-    cluster = tape.port(Cluster, OneAnswer(answer))
+    calls = recorder.calls(fresh)
+    cluster = calls.port(Cluster, OneAnswer(answer))
     cluster.get(TOKEN)
     cluster.get(CONFIG_MAP.ref("x", "olm"))
     cluster.list(SECRET, namespace="olm")
     decided = Decided.of(Outcome((write,)))
     performed = Effects(FakeApi([a_secret("none", "data")]), FixedClock()).perform(decided.writes, {}, lambda: True)
-    decision = recorder.decision(tape, decided, performed)
+    decision = recorder.decision(calls, decided, performed)
     run = Run("run", "demo/step", "v1/Secret/olm/token", 0, 1.0, "0", decisions=[decision])
     return repr(unpack_run(recorder.record(run, fresh))) + "".join(bytes(raw).decode() for raw in fresh.values())
 
@@ -132,7 +132,7 @@ def test_no_secret_value_is_stored(
 @pytest.mark.parametrize("ask", [lambda cluster: cluster.get(TOKEN), lambda cluster: cluster.list(SECRET, "olm")])
 def test_an_answer_need_not_say_that_it_is_a_secret(ask: Callable[[Any], object]) -> None:
     fresh: dict[str, Any] = {}
-    ask(Recorder(b"key").tape(fresh).port(Cluster, OneAnswer(a_secret("hunter2", "stringData", says_kind=False))))
+    ask(Recorder(b"key").calls(fresh).port(Cluster, OneAnswer(a_secret("hunter2", "stringData", says_kind=False))))
     assert "hunter2" not in repr([bytes(body) for body in fresh.values()])
     assert len(fresh) == 1
 
@@ -244,10 +244,10 @@ def looks(text: str, depth: int = 0) -> bool:
 @pytest.mark.parametrize("hidden", HIDDEN)
 def test_a_secret_is_found_wherever_it_hides(hidden: Manifest) -> None:
     recorder, fresh = Recorder(b"key", lambda: 0), dict[str, Any]()
-    tape = recorder.tape(fresh)
-    tape.port(Cluster, OneAnswer(hidden)).get(CONFIG_MAP.ref("x", "olm"))
+    calls = recorder.calls(fresh)
+    calls.port(Cluster, OneAnswer(hidden)).get(CONFIG_MAP.ref("x", "olm"))
     decided = Decided.of(Outcome((Create(hidden) if "kind" in hidden else Delete(TOKEN),)))
-    decision = recorder.decision(tape, decided, Performed())
+    decision = recorder.decision(calls, decided, Performed())
     run = Run("run", "demo/step", "v1/ConfigMap/olm/x", 0, 1.0, "0", decisions=[decision], message=json.dumps(hidden))
     record = recorder.record(run, fresh)
     assert looks(json.dumps(hidden)), "the test itself finds it"
@@ -381,7 +381,7 @@ def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:
     }  # fmt: skip
     answer = Answer("Cluster", "get", ["apps/v1/Deployment/olm/one"], body="d1")
     run = Run("run-1", "a/step", "apps/v1/Deployment/olm/one", 1, 1.0, "0", decisions=[Decision([answer], "outcome")])
-    book = Book.of([Recorded(run, {"d1": msgspec.Raw(json.dumps(deployment).encode())})])
+    book = JournalIndex.of([Recorded(run, {"d1": msgspec.Raw(json.dumps(deployment).encode())})])
     capture(book, file := tmp_path / "capture.tar", [deployment, a_subscription(config=CONFIG)])
     assert not looks(file.read_bytes().decode("latin-1"))
     assert len(open_capture(file).objects) == 2

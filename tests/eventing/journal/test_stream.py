@@ -14,7 +14,7 @@ from redis import Redis
 from eventing.diagnosis.why.explain import why
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
-from eventing.journal import RUN, STREAM, Recorded, RedisJournal, Run, Saw
+from eventing.journal import RUN, STREAM, ReceivedEvent, Recorded, RedisJournal, Run
 from eventing.journal.records import Answer, Decision, Write, pack
 from eventing.wiring import runner_factory
 from eventing.worker.drainer import Drainer
@@ -169,7 +169,7 @@ def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
 def test_pages_are_read_to_the_end(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.saw(an_event(str(number)) for number in range(1201))
-    entries = [entry for entry in journal.entries() if isinstance(entry, Saw)]
+    entries = [entry for entry in journal.entries() if isinstance(entry, ReceivedEvent)]
     assert [entry.id for entry in entries] == [f"uid-1.{number}.update" for number in range(1201)]
 
 
@@ -178,7 +178,7 @@ def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
     journal.saw([an_event("1")])
     tail = journal.tail(block_ms=10)
     journal.saw([an_event("2")])
-    assert [entry.id for entry in tail if isinstance(entry, Saw)] == ["uid-1.2.update"]
+    assert [entry.id for entry in tail if isinstance(entry, ReceivedEvent)] == ["uid-1.2.update"]
 
 
 def test_the_tail_of_an_empty_journal_waits(client: Redis) -> None:
@@ -197,7 +197,7 @@ class Quiet:
                 self.waits -= 1
                 return self.waits == 0
             case "XRANGE" if not self.waits:
-                return [(b"1-0", {b"event": pack(Saw.of(an_event(), 1))})]
+                return [(b"1-0", {b"event": pack(ReceivedEvent.of(an_event(), 1))})]
         return []
 
     def pipeline(self, transaction: bool = True) -> object:
@@ -207,4 +207,4 @@ class Quiet:
 def test_a_tail_goes_on_through_a_quiet_hour() -> None:
     """To begin anew after each wait would lose what comes in between."""
     entry = next(RedisJournal(Quiet()).tail())
-    assert isinstance(entry, Saw)
+    assert isinstance(entry, ReceivedEvent)

@@ -8,7 +8,7 @@ from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.external_changes import ExternalChanges
 from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.events.event import Event, change_id
-from eventing.journal import Book
+from eventing.journal import JournalIndex
 from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
@@ -40,7 +40,7 @@ def a_change(
 
 
 def others(api: FakeApi) -> ExternalChanges:
-    return ExternalChanges(Recording(Capture(Book())), api)
+    return ExternalChanges(Recording(Capture(JournalIndex())), api)
 
 
 def available(api: FakeApi) -> Any:
@@ -131,7 +131,7 @@ def test_what_a_program_wrote_into_an_object_without_status_is_written_again() -
 
 
 def test_a_plan_is_approved_under_the_name_that_it_has_here_even_when_it_is_made_late() -> None:
-    book, plan = Book(), a_plan("install-aaaaaaaa")
+    book, plan = JournalIndex(), a_plan("install-aaaaaaaa")
     recording = Recording(Capture(book, (seen(plan),)))
     api = FakeApi()
     them = ExternalChanges(recording, api)

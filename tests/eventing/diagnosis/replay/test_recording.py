@@ -10,7 +10,7 @@ from eventing.diagnosis.replay import present_objects
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.events.event import Event
-from eventing.journal import Book, Run, Saw
+from eventing.journal import JournalIndex, ReceivedEvent, Run
 from eventing.journal.records import Answer, Decision, Recorded, Write
 from shared import names
 from shared.api.manifest import Manifest
@@ -29,10 +29,10 @@ def a_recording(
     *, read: tuple[Manifest, ...] = (), wrote: tuple[Write, ...] = (), saw: tuple[tuple[Ref, str], ...] = ()
 ) -> Recording:
     """What one run read and wrote, and the events (ref, `version.verb`) before it."""
-    book = Book()
+    book = JournalIndex()
     for ref, change in saw:
         event = Event(f"u.{change}", names.RESOURCE_EVENT + change.partition(".")[2], "api", ref)
-        book.add(Saw.of(event, 10))
+        book.add(ReceivedEvent.of(event, 10))
     answers = []
     for index, manifest in enumerate(read):
         book.bodies[str(index)] = msgspec.Raw(msgspec.json.encode(manifest))
@@ -88,7 +88,7 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
 def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> None:
     watched, written, foreign = an_object(SUBSCRIPTION), an_object(CONFIG_MAP), an_object(CONFIG_MAP)
     foreign["metadata"] = {"name": "another", "namespace": "olm"}
-    cluster, book = FakeApi([watched, written, foreign]), Book()
+    cluster, book = FakeApi([watched, written, foreign]), JournalIndex()
     writes = [
         Write("Create", str(MAP), did="sent", uid="u", version="1"),
         Write("Create", str(CONFIG_MAP.ref("gone", "olm")), did="sent", uid="v", version="2"),
@@ -101,7 +101,7 @@ def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> 
 
 def test_a_catalog_image_that_changed_is_a_poke_of_whoever_read_it() -> None:
     source = CATALOG_SOURCE.ref("one", "olm")
-    book = Book()
+    book = JournalIndex()
     for at, digest in ((20, "a"), (30, "a"), (40, "b"), (50, "b")):
         pulled = Answer("Catalogs", "pull", ["image"], value={"reference": digest})
         asked = Answer("Cluster", "list", [str(at)], value=[])

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pytest
 
 from eventing.diagnosis.replay import NotACapture, Report, capture, open_capture, replay
-from eventing.journal import Book
+from eventing.journal import JournalIndex
 from eventing.journal.records import unpack_run
 from eventing.runner import Runner, Steps
 from eventing.runner.steps import Step, step_of
@@ -153,7 +153,9 @@ def a_claim(step: str = "demo/step", ref: Ref = ONE) -> Claim:
     return Claim(step, ref, "demo", "direct", 1)
 
 
-def record(call: Any, api: FakeApi, book: Book, *, step: str = "demo/step", ref: Ref = ONE, runs: int = 1) -> None:
+def record(
+    call: Any, api: FakeApi, book: JournalIndex, *, step: str = "demo/step", ref: Ref = ONE, runs: int = 1
+) -> None:
     ports: dict[type, object] = {
         Cluster: api,
         Discovery: api,
@@ -165,7 +167,7 @@ def record(call: Any, api: FakeApi, book: Book, *, step: str = "demo/step", ref:
         book.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
 
 
-def replay_with(call: Any, book: Book, path: Path, **given: Any) -> Report:
+def replay_with(call: Any, book: JournalIndex, path: Path, **given: Any) -> Report:
     capture(book, path)
     return replay(path, steps=OneStep(call), **given)
 
@@ -175,7 +177,7 @@ def results(report: Report) -> list[str]:
 
 
 def test_every_port_answers_as_it_did_and_with_the_same_types(tmp_path: Path) -> None:
-    book = Book()
+    book = JournalIndex()
     record(ask_everything, FakeApi([a_map(), a_map("two", a="b")]), book)
     report = replay_with(ask_everything, book, tmp_path / "incident.tar")
     assert [each.detail for each in report.replayed] == [""]
@@ -184,7 +186,7 @@ def test_every_port_answers_as_it_did_and_with_the_same_types(tmp_path: Path) ->
 
 @pytest.mark.parametrize("step", [raise_retry, raise_terminal, raise_bug])
 def test_errors_are_outcomes_too(step: Any, tmp_path: Path) -> None:
-    book = Book()
+    book = JournalIndex()
     record(step, FakeApi([a_map()]), book)
     assert replay_with(step, book, tmp_path / "incident.tar").exit_code == 0
     assert replay_with(lambda_step, book, tmp_path / "incident.tar").exit_code == 1
@@ -195,7 +197,7 @@ def lambda_step(ref: Ref) -> Outcome:
 
 
 def test_a_port_that_failed_fails_again(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     api.refuse("get", "one", ApiError(503, "ServiceUnavailable", "starting"))
     record(apply_one, api, book)
     assert replay_with(apply_one, book, tmp_path / "incident.tar").exit_code == 0
@@ -211,7 +213,7 @@ def test_a_port_that_failed_fails_again(tmp_path: Path) -> None:
     ],
 )
 def test_a_step_that_decides_otherwise_differs(today: Any, word: str, tmp_path: Path) -> None:
-    book = Book()
+    book = JournalIndex()
     record(apply_one, FakeApi([a_map()]), book)
     report = replay_with(today, book, tmp_path / "incident.tar")
     assert report.exit_code == 1
@@ -219,20 +221,20 @@ def test_a_step_that_decides_otherwise_differs(today: Any, word: str, tmp_path: 
 
 
 def test_the_same_question_may_be_spelled_otherwise(tmp_path: Path) -> None:
-    book = Book()
+    book = JournalIndex()
     record(apply_one, FakeApi([a_map()]), book)
     assert replay_with(ask_by_name, book, tmp_path / "incident.tar").exit_code == 0
 
 
 def test_a_default_need_not_be_spelled(tmp_path: Path) -> None:
     for then, today in ((list_plainly, list_in_full), (list_in_full, list_plainly)):
-        book = Book()
+        book = JournalIndex()
         record(then, FakeApi([a_map()]), book)
         assert replay_with(today, book, tmp_path / "incident.tar").exit_code == 0
 
 
 def test_a_step_that_copies_a_secret_replays_without_it(tmp_path: Path) -> None:
-    book, ref = Book(), SECRET.ref("token", "olm")
+    book, ref = JournalIndex(), SECRET.ref("token", "olm")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "olm"}}
     record(copy_secret, FakeApi([{**secret, "data": {"password": "aHVudGVyMg=="}}]), book, ref=ref)
     path = tmp_path / "incident.tar"
@@ -241,7 +243,7 @@ def test_a_step_that_copies_a_secret_replays_without_it(tmp_path: Path) -> None:
 
 
 def test_decisions_after_a_conflict_are_replayed_each(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     api.refuse("apply", "two", ApiError(409, "Conflict", "changed"))
     record(apply_one, api, book)
     assert results(replay_with(apply_one, book, tmp_path / "incident.tar")) == ["same", "same"]
@@ -250,16 +252,16 @@ def test_decisions_after_a_conflict_are_replayed_each(tmp_path: Path) -> None:
 def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
     path = tmp_path / "incident.tar.gz"
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"}, "data": {"password": "aHVudGVyMg=="}}
-    capture(Book(), path, [secret, a_map()])
+    capture(JournalIndex(), path, [secret, a_map()])
     held = open_capture(path).objects
     assert [manifest["kind"] for manifest in held] == ["Secret", "ConfigMap"]
     assert "aHVudGVyMg" not in repr(held)
-    capture(Book(), path, [secret, a_map()])
+    capture(JournalIndex(), path, [secret, a_map()])
     assert open_capture(path).objects[0] != held[0], "whoever knows the key can try passwords"
 
 
 def test_a_run_whose_body_was_trimmed_is_skipped(tmp_path: Path) -> None:
-    book = Book()
+    book = JournalIndex()
     record(apply_one, FakeApi([a_map()]), book)
     book.bodies.clear()
     report = replay_with(apply_one, book, tmp_path / "incident.tar")
@@ -268,7 +270,7 @@ def test_a_run_whose_body_was_trimmed_is_skipped(tmp_path: Path) -> None:
 
 
 def test_a_capture_takes_a_span_of_time_and_the_bodies_it_needs(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     record(apply_one, api, book, runs=3)
     _, second, third = book.runs.values()
     path = tmp_path / "incident.tar"
@@ -279,7 +281,7 @@ def test_a_capture_takes_a_span_of_time_and_the_bodies_it_needs(tmp_path: Path) 
 
 
 def test_one_step_may_be_replayed_only(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     record(apply_one, api, book, step="demo/one")
     record(apply_one, api, book, step="demo/two")
     for only in ("two", "demo/two"):
@@ -288,7 +290,7 @@ def test_one_step_may_be_replayed_only(tmp_path: Path) -> None:
 
 
 def test_a_replay_may_end_early(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     record(apply_one, api, book, runs=3)
     last = list(book.runs)[1]
     path = tmp_path / "incident.tar"
@@ -353,7 +355,7 @@ def test_a_capture_that_a_disk_damaged_is_none(tmp_path: Path) -> None:
 
 
 def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
-    book, api = Book(), FakeApi([a_map()])
+    book, api = JournalIndex(), FakeApi([a_map()])
     early = datetime(2020, 1, 1, tzinfo=UTC)
     runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(say_time))
     book.add(unpack_run(runner.run(a_claim(), lambda _: True).record))

@@ -12,7 +12,7 @@ import pytest
 from eventing.diagnosis.replay import capture
 from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
 from eventing.events.event import Event, change_id
-from eventing.journal import Book, Saw
+from eventing.journal import JournalIndex, ReceivedEvent
 from eventing.journal.records import unpack_run
 from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
@@ -100,7 +100,7 @@ class Recording:
 
     def __init__(self, call: Callable[..., Outcome]) -> None:
         self.api = FakeApi()
-        self.book = Book()
+        self.book = JournalIndex()
         self._steps = TheseSteps(call)
         self._at = 1_000_000
 
@@ -108,7 +108,7 @@ class Recording:
         ref = Ref.of(manifest)
         event = Event(change_id(uid_of(manifest), version_of(manifest), verb), names.RESOURCE_EVENT + verb, "api", ref)
         self._at += 1
-        self.book.add(Saw.of(event, self._at))
+        self.book.add(ReceivedEvent.of(event, self._at))
         for job in jobs_for(event):
             runner = Runner({Cluster: self.api}, self.api, FixedClock(), steps=self._steps)
             claim = Claim(job.step, job.ref, job.group, job.lane, 1, causes=(event.id,))

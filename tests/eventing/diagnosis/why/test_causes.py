@@ -10,7 +10,7 @@ from eventing.diagnosis.why.explain import why
 from eventing.diagnosis.why.text import text_of
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
-from eventing.journal import Book, Recorded, Run, Saw
+from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
 from eventing.journal.records import Decision, Write
 from eventing.workqueue import Listed
 from shared import names
@@ -21,8 +21,8 @@ CSV = CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm")
 DEPLOY = DEPLOYMENT.ref("etcd", "olm")
 
 
-def saw(ref: Ref, uid: str, version: str, verb: str = "add", at: int = 0) -> Saw:
-    return Saw.of(Event(change_id(uid, version, verb), names.RESOURCE_EVENT + verb, "api", ref), at)
+def saw(ref: Ref, uid: str, version: str, verb: str = "add", at: int = 0) -> ReceivedEvent:
+    return ReceivedEvent.of(Event(change_id(uid, version, verb), names.RESOURCE_EVENT + verb, "api", ref), at)
 
 
 def wrote(op: str, ref: Ref, uid: str, version: str) -> Write:
@@ -49,7 +49,7 @@ INSTALL = (
 
 
 def test_a_write_is_traced_to_what_came_from_outside() -> None:
-    text = text_of(why(Book.of(INSTALL), DEPLOY))
+    text = text_of(why(JournalIndex.of(INSTALL), DEPLOY))
     tree = re.sub(r"[0-9:.]{12} ", "", text.partition("\n\n")[0])
     assert tree.splitlines() == [
         str(DEPLOY),
@@ -64,7 +64,7 @@ def test_a_write_is_traced_to_what_came_from_outside() -> None:
 
 
 def test_an_event_that_is_no_longer_there_is_traced_by_its_write() -> None:
-    book = Book.of(entry for entry in INSTALL if not isinstance(entry, Saw))
+    book = JournalIndex.of(entry for entry in INSTALL if not isinstance(entry, ReceivedEvent))
     text = text_of(why(book, DEPLOY))
     assert "change of ClusterServiceVersion olm/etcd.v1" in text
     assert "sub.1.add (no longer in the journal)" in text
@@ -72,7 +72,7 @@ def test_an_event_that_is_no_longer_there_is_traced_by_its_write() -> None:
 
 def test_a_run_is_told_of_once() -> None:
     again = ran("run-4", "c/install", CSV, ["run-3"], wrote("Apply", DEPLOY, "dep", "10"))
-    text = text_of(why(Book.of((*INSTALL, again)), DEPLOY))
+    text = text_of(why(JournalIndex.of((*INSTALL, again)), DEPLOY))
     assert text.count("(see above)") == 1
     assert text.count("a/resolve on") == 1
 
@@ -80,7 +80,7 @@ def test_a_run_is_told_of_once() -> None:
 def test_runs_that_ring_each_other_come_to_an_end() -> None:
     ping = ran("run-1", "a/ping", SUB, ["sub.3.update"], wrote("Merge", SUB, "sub", "2"))
     pong = ran("run-2", "a/pong", SUB, ["sub.2.update"], wrote("Merge", SUB, "sub", "3"))
-    assert "(see above)" in text_of(why(Book.of((ping, pong)), SUB))
+    assert "(see above)" in text_of(why(JournalIndex.of((ping, pong)), SUB))
 
 
 def test_a_deletion_is_traced_to_the_step_that_deleted() -> None:
@@ -88,7 +88,7 @@ def test_a_deletion_is_traced_to_the_step_that_deleted() -> None:
     gone = saw(CSV, "csv", "5", "delete", at=6)
     notice = ran("run-2", "a/notice", SUB, [gone.id], wrote("Merge", SUB, "sub", "9"), at=7)
     created = ran("run-0", "a/create", SUB, [], wrote("Create", CSV, "csv", "5"), at=1)
-    text = text_of(why(Book.of((created, delete, gone, notice)), SUB))
+    text = text_of(why(JournalIndex.of((created, delete, gone, notice)), SUB))
     assert "a/replace on Subscription olm/etcd" in text.partition("last verdicts")[0]
     assert "a/create" not in text.partition("last verdicts")[0]
 
@@ -97,12 +97,12 @@ def test_many_causes_are_counted() -> None:
     causes = [f"uid.{number}.update" for number in range(9)]
     entries = [*(saw(SUB, "uid", str(number), "update") for number in range(9))]
     run = ran("run-1", "a/step", SUB, causes, wrote("Merge", SUB, "sub", "20"))
-    assert "4 more" in text_of(why(Book.of([*entries, run]), SUB))
+    assert "4 more" in text_of(why(JournalIndex.of([*entries, run]), SUB))
 
 
 def test_a_write_that_was_not_sent_is_none() -> None:
     same = ran("run-1", "a/step", SUB, [], Write("Merge", str(SUB), did="same", uid="sub", version="1"))
-    assert why(Book.of([same]), SUB).writes == ()
+    assert why(JournalIndex.of([same]), SUB).writes == ()
 
 
 WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00", "next_try": None}
@@ -113,7 +113,7 @@ def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
         "run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="no group", wait=WAIT, at=1_000, again_in=30.0,
         end="retry", failure="retry", message="no OperatorGroup",
     )  # fmt: skip
-    (stuck,) = why(Book.of([run]), SUB).last
+    (stuck,) = why(JournalIndex.of([run]), SUB).last
     assert (stuck.step, stuck.verdict, stuck.waits_for) == ("a/resolve", "no OperatorGroup", WAIT["what"])
     assert stuck.since == WAIT["since"]
     assert stuck.next_try == datetime(1970, 1, 1, 0, 0, 31, 1000, UTC)
@@ -125,7 +125,9 @@ def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -
         return ran(f"run-{number}", "b/unpack", NAMESPACE.ref("olm"), [], **given)
 
     due = datetime(2026, 5, 5, tzinfo=UTC)
-    book = Book.of([tried(1), tried(2, ""), tried(3), tried(4), ran("other", "a/track", NAMESPACE.ref("olm"), [])])
+    book = JournalIndex.of(
+        [tried(1), tried(2, ""), tried(3), tried(4), ran("other", "a/track", NAMESPACE.ref("olm"), [])]
+    )
     job = Listed("b/unpack", NAMESPACE.ref("olm"), "direct", "delayed", attempts=2, due=due)
     (stuck,) = why(book, SUB, [job]).last
     assert stuck.waits_for.endswith("was refused, forbidden: no"), "not what it had decided"
@@ -136,10 +138,10 @@ def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     due = datetime(2026, 5, 5, tzinfo=UTC)
     run = ran("run-1", "a/track", SUB, [], verdict="waiting", wait=WAIT)
     job = Job("a/track", SUB)
-    (stuck,) = why(Book.of([run]), SUB, [Listed(job.step, job.ref, "direct", "delayed", due=due)]).last
+    (stuck,) = why(JournalIndex.of([run]), SUB, [Listed(job.step, job.ref, "direct", "delayed", due=due)]).last
     assert stuck.next_try == due
     assert "next try: 2026-05-05T00:00:00+00:00" in text_of(
-        why(Book.of([run]), SUB, [Listed(job.step, SUB, "direct", "delayed", due=due)])
+        why(JournalIndex.of([run]), SUB, [Listed(job.step, SUB, "direct", "delayed", due=due)])
     )
 
 
@@ -148,7 +150,7 @@ def test_a_wait_may_be_told_what_ends_it() -> None:
         ran("run-1", "a/execute", SUB, [], verdict="waits", wait=WAIT),
         ran("run-2", "a/b", SUB, [], verdict="done"),
     ]
-    answer = why(Book.of(runs), SUB)
+    answer = why(JournalIndex.of(runs), SUB)
     assert "next try: at the next event" in text_of(answer)
     assert [one.until for one in answer.until("when approved").last] == ["when approved", ""]
     assert "next try: when approved" in text_of(answer.until("when approved"))
@@ -156,15 +158,15 @@ def test_a_wait_may_be_told_what_ends_it() -> None:
 
 def test_only_the_last_verdict_of_each_step_counts() -> None:
     runs = [ran(f"run-{n}", "a/track", SUB, [], verdict=f"verdict {n}", at=n) for n in range(3)]
-    assert [stuck.verdict for stuck in why(Book.of(runs), SUB).last] == ["verdict 2"]
+    assert [stuck.verdict for stuck in why(JournalIndex.of(runs), SUB).last] == ["verdict 2"]
 
 
 def test_nothing_known_is_said_so() -> None:
-    assert "no write of ours" in text_of(why(Book(), SUB))
+    assert "no write of ours" in text_of(why(JournalIndex(), SUB))
 
 
 def test_the_answer_is_json() -> None:
-    answer = why(Book.of(INSTALL), DEPLOY).json()
+    answer = why(JournalIndex.of(INSTALL), DEPLOY).json()
     assert answer["writes"][0]["causes"][0]["id"] == "run-3"
     assert answer["isKnown"], "its keys are spelled like those of Kubernetes"
 
@@ -173,25 +175,25 @@ def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
     wait = {**WAIT, "what": "atlas: no operators found in package atlas"}
     other = SUBSCRIPTION.ref("atlas", "olm")
     run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done", wait=wait)
-    book = Book.of([saw(SUB, "sub", "1"), saw(other, "other", "2"), run])
+    book = JournalIndex.of([saw(SUB, "sub", "1"), saw(other, "other", "2"), run])
     assert [stuck.waits_for for stuck in why(book, other).last] == [wait["what"]]
     assert [stuck.waits_for for stuck in why(book, SUB).last] == [""]
 
 
 def test_what_holds_up_the_namespace_is_told_of_each_object_until_it_is_over() -> None:
     held = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
-    assert [stuck.verdict for stuck in why(Book.of([held]), SUB).last] == ["no OperatorGroup"]
+    assert [stuck.verdict for stuck in why(JournalIndex.of([held]), SUB).last] == ["no OperatorGroup"]
     over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], verdict="atlas: chosen", at=9)
-    assert why(Book.of([held, over]), SUB).last == ()
+    assert why(JournalIndex.of([held, over]), SUB).last == ()
 
 
 def test_a_dead_letter_says_how_it_is_released() -> None:
     run = ran("run-1", "a/track", SUB, [], failure="bug", message="ValueError: no", again_in=3.0)
     letter = Listed("a/track", SUB, "direct", "dead", attempts=8)
-    (stuck,) = why(Book.of([run]), SUB, [letter]).last
+    (stuck,) = why(JournalIndex.of([run]), SUB, [letter]).last
     assert (stuck.attempts, stuck.next_try) == (8, None)
     assert "given up after 8 failures in a row: `olmf queue retry --step a/track`" in text_of(
-        why(Book.of([run]), SUB, [letter])
+        why(JournalIndex.of([run]), SUB, [letter])
     )
 
 
@@ -199,12 +201,12 @@ def test_what_a_step_waited_for_earlier_is_not_waited_for_any_more() -> None:
     wait = {**WAIT, "what": "etcd: its bundle is being unpacked"}
     before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], verdict="etcd: at work", wait=wait, at=1)
     after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], verdict="atlas: at work", at=2)
-    (stuck,) = why(Book.of([before, after]), SUB).last
+    (stuck,) = why(JournalIndex.of([before, after]), SUB).last
     assert (stuck.verdict, stuck.waits_for) == ("etcd: at work", "")
 
 
 ATLAS = SUBSCRIPTION.ref("atlas", "olm")
-CROWD: tuple[Recorded | Saw, ...] = (
+CROWD: tuple[Recorded | ReceivedEvent, ...] = (
     saw(SUB, "sub", "1"),
     saw(ATLAS, "atlas", "2"),
     *(saw(SUBSCRIPTION.ref(f"other{number}", "olm"), f"o{number}", "3") for number in range(30)),
@@ -222,7 +224,7 @@ CROWD: tuple[Recorded | Saw, ...] = (
 
 
 def test_what_concerns_other_packages_is_folded() -> None:
-    text = re.sub(r"[0-9:.]{12} ", "", text_of(why(Book.of(CROWD), SUB)))
+    text = re.sub(r"[0-9:.]{12} ", "", text_of(why(JournalIndex.of(CROWD), SUB)))
     assert text.splitlines() == [
         str(SUB),
         "└─ ✎ SetStatus Subscription olm/etcd",
@@ -240,21 +242,21 @@ def test_what_concerns_other_packages_is_folded() -> None:
 
 
 def test_unfolded_everything_is_told() -> None:
-    text = text_of(why(Book.of(CROWD), SUB, is_folding=False))
+    text = text_of(why(JournalIndex.of(CROWD), SUB, is_folding=False))
     assert "add of Subscription olm/atlas (from outside)" in text
     assert "27 more" in text
     assert "concern others" not in text
 
 
 def test_of_a_namespace_everything_is_told() -> None:
-    verdicts = [stuck.verdict for stuck in why(Book.of(CROWD), NAMESPACE.ref("olm")).last]
+    verdicts = [stuck.verdict for stuck in why(JournalIndex.of(CROWD), NAMESPACE.ref("olm")).last]
     assert "atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog" in verdicts
 
 
 def test_changes_of_one_run_are_told_together() -> None:
     make = ran("run-1", "a/make", SUB, [], wrote("Create", CSV, "csv", "5"), wrote("Create", DEPLOY, "dep", "6"))
     look = ran("run-2", "b/look", CSV, ["csv.5.add", "dep.6.add"], wrote("SetStatus", CSV, "csv", "7"))
-    text = text_of(why(Book.of([make, saw(CSV, "csv", "5"), saw(DEPLOY, "dep", "6"), look]), CSV, writes=1))
+    text = text_of(why(JournalIndex.of([make, saw(CSV, "csv", "5"), saw(DEPLOY, "dep", "6"), look]), CSV, writes=1))
     assert "add of ClusterServiceVersion olm/etcd.v1, and 1 more" in text
     assert text.count("a/make on") == 1
 
@@ -262,10 +264,10 @@ def test_changes_of_one_run_are_told_together() -> None:
 def test_a_run_that_wrote_twice_is_one_and_news_for_people_are_no_write() -> None:
     news = Write("Record", str(SUB), did="sent")
     run = ran("run-1", "a/step", SUB, [], wrote("Merge", SUB, "sub", "2"), wrote("SetStatus", SUB, "sub", "3"), news)
-    assert [node.text for node in why(Book.of([run]), SUB).writes] == ["SetStatus Subscription olm/etcd"]
+    assert [node.text for node in why(JournalIndex.of([run]), SUB).writes] == ["SetStatus Subscription olm/etcd"]
 
 
 def test_a_verdict_on_the_namespace_is_no_knowledge_of_the_object() -> None:
     run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done")
-    assert not why(Book.of([run]), SUB).is_known
-    assert why(Book.of([run, saw(SUB, "sub", "1")]), SUB).is_known
+    assert not why(JournalIndex.of([run]), SUB).is_known
+    assert why(JournalIndex.of([run, saw(SUB, "sub", "1")]), SUB).is_known

@@ -1,4 +1,4 @@
-"""The tape of one decision: every port that a step asks writes down what it was asked and what it said."""
+"""The calls of one decision: every port that a step asks writes down what it was asked and what it said."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Question(NamedTuple):
         return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in asked)
 
 
-class Tape:
+class CallRecorder:
     """Answers of ports in the order they were given, and what of the cluster they showed."""
 
     def __init__(self, bodies: Bodies, fresh: dict[str, msgspec.Raw]) -> None:
@@ -88,24 +88,24 @@ class Tape:
 class _Recorded:
     """Stands before a port: passes every question on, and notes the answer."""
 
-    __slots__ = ("_name", "_tape", "_target")
+    __slots__ = ("_calls", "_name", "_target")
 
-    def __init__(self, tape: Tape, name: str, target: object) -> None:
-        self._tape = tape
+    def __init__(self, calls: CallRecorder, name: str, target: object) -> None:
+        self._calls = calls
         self._name = name
         self._target = target
 
     def __getattr__(self, method: str) -> Callable[..., Any]:
         ask = getattr(self._target, method)
-        tape, name = self._tape, self._name
+        calls, name = self._calls, self._name
 
         def asked(*args: Any, **kwargs: Any) -> Any:
             try:
                 answer = ask(*args, **kwargs)
             except Exception as error:
-                tape.refused(Question(name, method, args, kwargs), error)
+                calls.refused(Question(name, method, args, kwargs), error)
                 raise
-            tape.note(Question(name, method, args, kwargs), answer)
+            calls.note(Question(name, method, args, kwargs), answer)
             return answer
 
         return asked

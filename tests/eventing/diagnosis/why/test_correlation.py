@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eventing.diagnosis.why.relatives import Relatives
+from eventing.diagnosis.why.correlation import Correlation
 from eventing.events.event import OWNERS, Event, change_id
-from eventing.journal import Book, Recorded, Run, Saw
+from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
 from eventing.journal.records import Decision
 from shared import names
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
@@ -15,9 +15,9 @@ SUB = SUBSCRIPTION.ref("etcd", "olm")
 CSV = CLUSTER_SERVICE_VERSION.ref("etcdoperator.v1", "olm")
 
 
-def saw(ref: Ref, owners: str = "") -> Saw:
+def saw(ref: Ref, owners: str = "") -> ReceivedEvent:
     event_id = change_id(f"uid-{ref.name}", "1", "add")
-    return Saw.of(Event(event_id, f"{names.RESOURCE_EVENT}add", "api", ref, {OWNERS: owners}), 0)
+    return ReceivedEvent.of(Event(event_id, f"{names.RESOURCE_EVENT}add", "api", ref, {OWNERS: owners}), 0)
 
 
 def said(verdict: str, failure: str = "") -> Recorded:
@@ -28,7 +28,7 @@ def said(verdict: str, failure: str = "") -> Recorded:
     return Recorded(run)
 
 
-KNOWN = Book.of(
+KNOWN = JournalIndex.of(
     [
         saw(SUB),
         saw(CSV),
@@ -52,7 +52,7 @@ KNOWN = Book.of(
     ],
 )
 def test_each_object_of_a_package_leads_to_the_others(ref: Ref) -> None:
-    found = Relatives.of(KNOWN, ref)
+    found = Correlation.of(KNOWN, ref)
     assert found.names == {"etcd", "etcdoperator.v1", "install-1", "etcd-operator"}
     assert found.others == {"atlas", "atlas.v3", "install-2"}
     assert found.is_foreign(str(INSTALL_PLAN.ref("install-2", "olm")))
@@ -72,19 +72,19 @@ def test_each_object_of_a_package_leads_to_the_others(ref: Ref) -> None:
     ],
 )
 def test_what_a_verdict_tells_of_a_package(verdict: str, want: str) -> None:
-    book = Book.of(
+    book = JournalIndex.of(
         [*KNOWN.events.values(), said("atlas: atlas.v3 fits; etcd: etcdoperator.v1 fits"), said("atlas.v3: x")]
     )
-    assert Relatives.of(book, SUB).told(verdict) == want
+    assert Correlation.of(book, SUB).told(verdict) == want
 
 
 def test_the_sentence_of_a_failure_names_no_package() -> None:
-    found = Relatives.of(Book.of([saw(SUB), said("TypeError: no such thing", "bug")]), SUB)
+    found = Correlation.of(JournalIndex.of([saw(SUB), said("TypeError: no such thing", "bug")]), SUB)
     assert found.others == frozenset()
     assert found.told("TypeError: no such thing") == "TypeError: no such thing"
 
 
 def test_everything_belongs_to_a_namespace() -> None:
-    found = Relatives.of(KNOWN, NAMESPACE.ref("olm"))
+    found = Correlation.of(KNOWN, NAMESPACE.ref("olm"))
     assert not found.is_foreign(str(SUB))
     assert found.told("atlas: none fits") == "atlas: none fits"

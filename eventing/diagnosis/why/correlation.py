@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from eventing.diagnosis.why.facts import verdict_of
 from eventing.events.event import OWNERS, Owner
-from eventing.journal.book import Book
+from eventing.journal.journal_index import JournalIndex
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 
 PACKAGED = frozenset(kind.kind for kind in (SUBSCRIPTION, INSTALL_PLAN, CLUSTER_SERVICE_VERSION, JOB))
@@ -27,14 +27,14 @@ _LOOK_BACK = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Relatives:
+class Correlation:
     """The names that belong to an object, and those of other packages."""
 
     names: frozenset[str]
     others: frozenset[str]
 
     @classmethod
-    def of(cls, book: Book, ref: Ref) -> Relatives:
+    def of(cls, book: JournalIndex, ref: Ref) -> Correlation:
         """What the journal knows; a Namespace is everybody's."""
         if ref.kind == NAMESPACE.kind:
             return cls(frozenset(), frozenset())
@@ -81,13 +81,13 @@ def _is_packaged(ref: str) -> bool:
     return ref.split("/")[-3] in PACKAGED
 
 
-def _owned(book: Book, namespace: str) -> Iterator[set[str]]:
+def _owned(book: JournalIndex, namespace: str) -> Iterator[set[str]]:
     for saw in book.events.values():
         if (owners := saw.hints.get(OWNERS)) and saw.ref.split("/")[-2] == namespace:
             yield {name_of(saw.ref), *(owner.name for owner in Owner.split(owners))}
 
 
-def _clauses(book: Book, namespace: str) -> Iterator[tuple[str, set[str]]]:
+def _clauses(book: JournalIndex, namespace: str) -> Iterator[tuple[str, set[str]]]:
     """Of each clause its head, and the words of its sentence."""
     runs = [run for run in book.runs_for(NAMESPACE.ref(namespace)) if not run.failure]
     verdicts = {verdict_of(run) for run in runs[-_LOOK_BACK:]}

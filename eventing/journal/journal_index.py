@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from eventing.events.event import change_of
-from eventing.journal.records import Recorded, Run, Saw, Write
+from eventing.journal.records import ReceivedEvent, Recorded, Run, Write
 from shared.kinds import Ref
 
 
@@ -17,27 +17,27 @@ class Unrecorded(LookupError):
 
 
 @dataclass(slots=True)
-class Book:
+class JournalIndex:
     """Entries in the order in which they were written."""
 
     runs: dict[str, Run] = field(default_factory=dict)
-    events: dict[str, Saw] = field(default_factory=dict)
+    events: dict[str, ReceivedEvent] = field(default_factory=dict)
     bodies: dict[str, msgspec.Raw] = field(default_factory=dict)
     _by_ref: dict[str, list[Run]] = field(default_factory=dict)
     _writers: dict[str, list[tuple[Run, Write]]] = field(default_factory=dict)
     _by_version: dict[tuple[str, str], tuple[Run, Write]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, entries: Iterable[Recorded | Saw]) -> Book:
-        """The book of these entries."""
+    def of(cls, entries: Iterable[Recorded | ReceivedEvent]) -> JournalIndex:
+        """The index of these entries."""
         book = cls()
         for entry in entries:
             book.add(entry)
         return book
 
-    def add(self, entry: Recorded | Saw) -> None:
+    def add(self, entry: Recorded | ReceivedEvent) -> None:
         """Append one entry."""
-        if isinstance(entry, Saw):
+        if isinstance(entry, ReceivedEvent):
             self.events[entry.id] = entry
             return
         run = entry.run
@@ -66,7 +66,7 @@ class Book:
         """The run of that id."""
         return self.runs.get(run_id)
 
-    def event(self, event_id: str) -> Saw | None:
+    def event(self, event_id: str) -> ReceivedEvent | None:
         """The event of that id."""
         return self.events.get(event_id)
 
