@@ -136,9 +136,9 @@ BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
-GATHERING = timedelta(seconds=2)
+DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
-SETTLING = timedelta(milliseconds=250)
+CRD_SETTLE = timedelta(milliseconds=250)
 """An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""
 
 ROUTES: tuple[Route, ...] = (
@@ -197,11 +197,11 @@ ROUTES: tuple[Route, ...] = (
     # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "platform/ring_plans", itself, always),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/notify_api_users", its_api_group, always, "bulk", SETTLING),
-    Route(kinds.API_SERVICE, "platform/notify_api_users", itself, always, "bulk", SETTLING),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/notify_api_users", its_api_group, always, "bulk", CRD_SETTLE),
+    Route(kinds.API_SERVICE, "platform/notify_api_users", itself, always, "bulk", CRD_SETTLE),
     Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
     *(
-        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", GATHERING)
+        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
     ),
     *(
@@ -214,13 +214,15 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
 )
 
-NEWS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
+NOTIFICATIONS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
 """Events that are posted to an external sink."""
 
-TO_SINK: tuple[Route, ...] = tuple(Route(type_, f"{SINK}/{type_}", itself_outside, always, "bulk") for type_ in NEWS)
+TO_SINK: tuple[Route, ...] = tuple(
+    Route(type_, f"{SINK}/{type_}", itself_outside, always, "bulk") for type_ in NOTIFICATIONS
+)
 """Routes of an installation with an external sink; they run no step."""
 
-RINGS = (names.DEPENDENT_RANG, names.POKE)
+RESYNCS = (names.DEPENDENT_RANG, names.POKE)
 """Our own events that stand for an unspecified change of the object at their ref."""
 
 STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
@@ -230,7 +232,7 @@ STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
 def _concerns(route: Route, event: Event) -> bool:
     if isinstance(route.on, str):
         return route.on == event.type
-    is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RINGS
+    is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RESYNCS
     return is_change and (route.on.api_version, route.on.kind) == (event.ref.api_version, event.ref.kind)
 
 

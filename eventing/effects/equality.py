@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.api.manifest import Manifest, ReadOnly, metadata, version_of
+from shared.api.manifest import Manifest, ReadOnly, metadata, resource_version_of
 from shared.names import FIELD_MANAGER
 
 
@@ -32,7 +32,7 @@ def applied(wanted: Manifest, present: ReadOnly) -> bool:
 
 def replaced(wanted: Manifest, present: ReadOnly) -> bool:
     """Whether a PUT would change nothing; a manifest without resourceVersion is compared without it."""
-    if version_of(wanted):
+    if resource_version_of(wanted):
         return wanted == present
     meta = {key: value for key, value in metadata(present).items() if key != "resourceVersion"}
     return wanted == {**present, "metadata": meta}

@@ -16,7 +16,7 @@ from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.targets import target
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, is_deleted, metadata, uid_of, version_of
+from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
 from shared.names import FIELD_MANAGER
 from shared.ports import Clock, WriteFailure
@@ -205,7 +205,7 @@ class _Performance:
         present = self._known.get(ref)
         if present and equality.replaced(manifest, present):
             return _same(present)
-        return self._sent(ref, self._api.replace(manifest), locked_at=version_of(manifest))
+        return self._sent(ref, self._api.replace(manifest), locked_at=resource_version_of(manifest))
 
     def _merge(self, write: Merge) -> Written:
         present = self._known.get(write.ref)
@@ -225,7 +225,9 @@ class _Performance:
         base = self._moved.get((write.ref, write.resource_version)) or present or self._api.get(write.ref)
         if base is None:
             raise ApiError(404, "NotFound", f"{write.ref}: the object whose status was to be set does not exist")
-        version = version_of(base) if (write.ref, write.resource_version) in self._moved else write.resource_version
+        version = (
+            resource_version_of(base) if (write.ref, write.resource_version) in self._moved else write.resource_version
+        )
         meta = {**metadata(base), "resourceVersion": version}
         body = {**base, "metadata": meta, "status": write.status}
         return self._sent(write.ref, self._api.replace_status(body), locked_at=write.resource_version)
@@ -235,7 +237,7 @@ class _Performance:
         created = self._created.get(write.ref)
         if created is None:
             raise ApiError(409, "Conflict", f"{write.ref}: exists already, so that it may have a status")
-        patch = {"metadata": {"resourceVersion": version_of(created)}, "status": write.status}
+        patch = {"metadata": {"resourceVersion": resource_version_of(created)}, "status": write.status}
         return self._sent(write.ref, self._api.merge(write.ref, patch, subresource="status"))
 
     def _delete(self, write: Delete) -> Written:
@@ -262,7 +264,7 @@ class _Performance:
             if locked_at:
                 # why: no other client wrote in between, so a later write that names the old version is valid
                 self._moved[ref, locked_at] = answer
-        return Written("sent", uid_of(answer), version_of(answer))
+        return Written("sent", uid_of(answer), resource_version_of(answer))
 
 
 def _has_told(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written]) -> bool:
@@ -282,4 +284,4 @@ def _refused(error: ApiError) -> Written:
 
 
 def _same(present: Manifest) -> Written:
-    return Written("same", uid_of(present), version_of(present))
+    return Written("same", uid_of(present), resource_version_of(present))

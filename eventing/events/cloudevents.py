@@ -15,7 +15,7 @@ from eventing.events import event as events
 from eventing.events.event import Event, change_id, change_of
 from eventing.events.hints import hints
 from shared import names
-from shared.api.manifest import ReadOnly, uid_of, version_of
+from shared.api.manifest import ReadOnly, resource_version_of, uid_of
 from shared.kinds import BY_IDENTITY, InvalidName, Kind, Ref
 
 HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
@@ -106,7 +106,7 @@ def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
 
 def _identity(body: ReadOnly, verb: str) -> str:
     """The id that our watcher gives this change, because the ids of the sender (Knative) are random."""
-    uid, version = uid_of(body), version_of(body)
+    uid, version = uid_of(body), resource_version_of(body)
     return change_id(uid, version, verb) if _WORD.fullmatch(uid) and _WORD.fullmatch(version) else ""
 
 

@@ -22,7 +22,7 @@ from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
-from eventing.routes import NEWS, ROUTES, Route, jobs_for
+from eventing.routes import NOTIFICATIONS, ROUTES, Route, jobs_for
 from eventing.runner.lease import Held, Lease, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.workqueue.run_result import RunResult
@@ -137,7 +137,9 @@ class Runner:
 
     def _may_rest(self, claim: Claim, decided: Decided) -> bool:
         """Whether some writes may wait: not twice in a row by one worker, nor if the world outside is told of them."""
-        return (claim.step, claim.ref) not in self._rested and not any(emit.type in NEWS for emit in decided.emits)
+        return (claim.step, claim.ref) not in self._rested and not any(
+            emit.type in NOTIFICATIONS for emit in decided.emits
+        )
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, calls: CallRecorder) -> Decided:
         def value(port: type) -> Any:

@@ -15,7 +15,7 @@ from eventing.watch.outage import Outage, no_outage
 from eventing.watch.stream import UNREADABLE, Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError
-from shared.api.manifest import ReadOnly, version_of
+from shared.api.manifest import ReadOnly, resource_version_of
 from shared.kinds import Kind
 
 FIRST_PAUSE_SECONDS = 0.1
@@ -137,7 +137,7 @@ class KindWatch(Generic[News]):
             await self._deliver(found)
             if changes:
                 self._failures = 0
-            versions = (version_of(change.object) for change in reversed(changes) if change.type != UNREADABLE)
+            versions = (resource_version_of(change.object) for change in reversed(changes) if change.type != UNREADABLE)
             self._position = next(filter(None, versions), self._position)
 
     async def _vanish(self) -> None:

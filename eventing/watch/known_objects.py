@@ -15,7 +15,7 @@ from eventing.events.hints import hints
 from eventing.events.trace import begun_by
 from eventing.routes import jobs_for
 from shared import kinds, names
-from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
 
 Verb = Literal["add", "update", "delete"]
@@ -102,7 +102,9 @@ class KnownObjects:
         # why: items of a list, and metadata fetched alone, do not state their kind
         said = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
         hints_of_all = _shared(tuple(said.items()))
-        return KnownObject(uid_of(manifest), version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest))
+        return KnownObject(
+            uid_of(manifest), resource_version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest)
+        )
 
     def _event(
         self, verb: Verb, key: tuple[str, str], now: KnownObject, before: KnownObject | None

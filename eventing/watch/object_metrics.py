@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
-from shared.api.manifest import ReadOnly, name_of, namespace_of, version_of
+from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
 from shared.domain.objects.csv import is_copied, phase_of, reason_of
 from shared.domain.objects.subscription import installed_csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
@@ -41,7 +41,10 @@ class ObjectMetrics:
         if kind == CLUSTER_SERVICE_VERSION and is_copied(manifest):
             self.known.pop(key, None)
             return
-        before, now = self.known.get(key), _Known(version_of(manifest), phase_of(manifest), _series(kind, manifest))
+        before, now = (
+            self.known.get(key),
+            _Known(resource_version_of(manifest), phase_of(manifest), _series(kind, manifest)),
+        )
         if before and before.version == now.version:
             return
         if kind == SUBSCRIPTION and before:

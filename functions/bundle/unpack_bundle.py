@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functions.bundle._unpacked import unpacked
 from shared import kinds, names
-from shared.api.manifest import name_of, version_of
+from shared.api.manifest import name_of, resource_version_of
 from shared.domain.resolver.resolve import resolve
 from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.content import ExpectedBundle
@@ -45,7 +45,7 @@ def unpack_bundle(
     summary = summarise(snapshot.subscriptions, resolution, found, now)
     for told in summary.told:
         subscription = kinds.SUBSCRIPTION.ref(name_of(told.subscription), ref.name)
-        writes.append(SetStatus(subscription, told.status, version_of(told.subscription)))
+        writes.append(SetStatus(subscription, told.status, resource_version_of(told.subscription)))
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", told.failure)] if told.failure else []
     emits = (Emit(names.BUNDLES_UNPACKED, ref),) if summary.is_any_ready else ()
     wait = Wait(summary.waits, summary.since or now) if summary.waits else None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, version_of
+from shared.api.manifest import Manifest, ReadOnly, resource_version_of
 from shared.domain import catalog_source, image_template
 from shared.domain.catalog.image_reference import without_login
 from shared.domain.catalog_source import Refused
@@ -44,7 +44,9 @@ def snapshot_catalog(
         after = catalog_source.refused(before, wish)
         return _reported(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
     if not attempt.ended and (first := catalog_source.connecting(before, now)):
-        return Outcome((SetStatus(ref, first, version_of(source)),), again_in=timedelta(), verdict="reads it at once")
+        return Outcome(
+            (SetStatus(ref, first, resource_version_of(source)),), again_in=timedelta(), verdict="reads it at once"
+        )
     # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
     ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
     match ended or catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
@@ -66,7 +68,7 @@ def snapshot_catalog(
 
 def _with_image(ref: Ref, source: ReadOnly, status: Manifest, image: str) -> Outcome:
     """Write the new image to the spec; this change runs the step again."""
-    version = version_of(source)
+    version = resource_version_of(source)
     writes = (Merge(ref, {"spec": {"image": image}}, version), SetStatus(ref, status, version))
     return Outcome(writes, verdict=f"the template says {image}")
 
@@ -77,4 +79,4 @@ def _reported(ref: Ref, source: ReadOnly, after: Manifest, outcome: Outcome) -> 
     if after == before:
         return outcome
     emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if catalog_source.serves_anew(before, after) else ()
-    return replace(outcome, writes=(SetStatus(ref, after, version_of(source)),), emits=emits)
+    return replace(outcome, writes=(SetStatus(ref, after, resource_version_of(source)),), emits=emits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.api.manifest import Manifest, instant, metadata, version_of
+from shared.api.manifest import Manifest, instant, metadata, resource_version_of
 from shared.domain.csv.transition import Transition
 from shared.names import REQUIREMENT_CHANGED, UPGRADE_FAILED
 from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Wait, Write
@@ -19,10 +19,10 @@ def outcome_of(
     ref, status, now = Ref.of(csv), transition.status, transition.status.now
     writes: tuple[Write, ...] = ()
     if transition.patch:
-        writes = (Merge(ref, transition.patch, version_of(csv)),)
+        writes = (Merge(ref, transition.patch, resource_version_of(csv)),)
     elif status.manifest != (csv.get("status") or {}):
         notices = (Record(ref, notice.type, notice.reason, notice.message) for notice in status.notices)
-        writes = (SetStatus(ref, dict(status.manifest), version_of(csv)), *notices)
+        writes = (SetStatus(ref, dict(status.manifest), resource_version_of(csv)), *notices)
     next_try = now + transition.again_in if transition.again_in else None
     since = status.since if status.phase else instant(metadata(csv).get("creationTimestamp")) or now
     return Outcome(

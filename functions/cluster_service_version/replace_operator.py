@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds, names
-from shared.api.manifest import Manifest, is_deleted, metadata, name_of, uid_of, version_of
+from shared.api.manifest import Manifest, is_deleted, metadata, name_of, resource_version_of, uid_of
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
 from shared.domain.objects.csv import is_copied, phase_of
@@ -46,7 +46,7 @@ def _cleaned(ref: Ref, csv: Manifest, cluster: Cluster) -> Outcome:
     return Outcome(
         writes=(
             *(Delete(kind.ref(name_of(item)), uid_of(item)) for kind, item in doomed),
-            Merge(ref, {"metadata": {"finalizers": kept}}, version_of(csv)),
+            Merge(ref, {"metadata": {"finalizers": kept}}, resource_version_of(csv)),
         ),
         verdict="deleted: its cluster roles go with it",
     )

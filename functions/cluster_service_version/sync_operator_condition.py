@@ -7,7 +7,7 @@ Writes: these three; the status of the OperatorCondition. Rings the version whil
 from __future__ import annotations
 
 from shared import names
-from shared.api.manifest import is_deleted, version_of
+from shared.api.manifest import is_deleted, resource_version_of
 from shared.domain.csv import operator_condition
 from shared.domain.objects.csv import is_copied, phase_of
 from shared.kinds import OPERATOR_CONDITION
@@ -28,7 +28,7 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
         return Outcome((Create(wanted), *map(Create, rights)))
     writes: list[Write] = []
     if patch := operator_condition.repair(wanted, present):
-        writes.append(Merge(target, patch, version_of(present)))
+        writes.append(Merge(target, patch, resource_version_of(present)))
     for item in rights:
         found = cluster.get(Ref.of(item))
         if found is None:
@@ -36,7 +36,7 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
         elif changed := operator_condition.corrected(item, found):
             writes.append(Replace(changed))
     if (status := operator_condition.mirrored(present, clock.now())) != (present.get("status") or {}):
-        writes.append(SetStatus(target, status, version_of(present)))
+        writes.append(SetStatus(target, status, resource_version_of(present)))
     # The upgrade may continue now: the successor of this version reads its condition (`Upgradeable`).
     emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if phase_of(csv) == "Replacing" else ()
     return Outcome(tuple(writes), emits)

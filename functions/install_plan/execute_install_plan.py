@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functions.install_plan._end import end_of
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, version_of
+from shared.api.manifest import Manifest, ReadOnly, resource_version_of
 from shared.domain.objects import plan_record
 from shared.domain.plan import state
 from shared.domain.plan.execution import Action, warned
@@ -71,4 +71,4 @@ def _writes(ref: Ref, plan: ReadOnly, action: Action) -> tuple[Write, ...]:
 
 
 def _status(ref: Ref, plan: ReadOnly, status: Manifest) -> tuple[Write, ...]:
-    return () if status == (plan.get("status") or {}) else (SetStatus(ref, status, version_of(plan)),)
+    return () if status == (plan.get("status") or {}) else (SetStatus(ref, status, resource_version_of(plan)),)

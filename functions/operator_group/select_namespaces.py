@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, version_of
+from shared.api.manifest import Manifest, ReadOnly, resource_version_of
 from shared.domain.operator_groups import targets
 from shared.domain.operator_groups.group import Group
 from shared.kinds import NAMESPACE, OPERATOR_GROUP
@@ -34,7 +34,7 @@ def select_namespaces(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     writes = [*_labels(namespaces or _concerned(after, cluster), [*rivals, after])]
     wanted = targets.status(group, selected, has_siblings=bool(beside), now=clock.now())
     if wanted != (group.get("status") or {}):
-        writes.append(SetStatus(ref, wanted, version_of(group)))
+        writes.append(SetStatus(ref, wanted, resource_version_of(group)))
     relieved = [rival for rival in rivals if before.meets(rival) and not after.meets(rival)]
     rings = (
         *_rings(beside, has_siblings=True),

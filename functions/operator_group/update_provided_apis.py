@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from shared import names
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.domain.csv import retirement
 from shared.domain.objects.csv import is_copied
 from shared.domain.operator_groups import members
@@ -46,7 +46,9 @@ def _served(manifest: Manifest, rivals: Sequence[Group], csvs: Sequence[Manifest
     met = concerned(group, text, rivals)
     emits = [Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in met]
     if text != group.provided:
-        writes.append(Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, version_of(manifest)))
+        writes.append(
+            Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, resource_version_of(manifest))
+        )
     released = retirement.released(manifest, csvs)
     rung = (csv for csv in csvs if Ref.of(csv) in joining or members.must_look(csv, group, text) or csv in released)
     emits += _rings(rung)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.domain.csv import copying
 from shared.domain.operator_groups.group import Group
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP
@@ -27,7 +27,7 @@ def report_copying(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, po
     if config is None:
         return Outcome(emits=emits)
     status = copying.config_status(config, is_astray=bool(astray), now=clock.now())
-    writes = (SetStatus(ref, status, version_of(config)),) if status != config.get("status") else ()
+    writes = (SetStatus(ref, status, resource_version_of(config)),) if status != config.get("status") else ()
     return Outcome(writes, emits, verdict=f"the copies of {len(astray)} operators are not where they belong")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from shared import kinds, names
-from shared.api.manifest import name_of, version_of
+from shared.api.manifest import name_of, resource_version_of
 from shared.domain.conditions import since
 from shared.domain.resolver.explain.findings import told
 from shared.domain.resolver.explain.fixes import findings
@@ -69,7 +69,7 @@ def _status_writes(
             continue
         message = messages.get(name_of(subscription), "")
         if status := decided(subscription, component, message, now):
-            yield SetStatus(Ref.of(subscription), status, version_of(subscription))
+            yield SetStatus(Ref.of(subscription), status, resource_version_of(subscription))
             if component.refusal and message not in recorded:
                 recorded.add(message)
                 yield Record(namespace, "Warning", "ResolutionFailed", message)

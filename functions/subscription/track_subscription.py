@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, version_of
+from shared.api.manifest import Manifest, ReadOnly, resource_version_of
 from shared.domain.catalog.model import Package
 from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.resolution_inputs.namespace import catalog_of
@@ -20,7 +20,7 @@ from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
-from shared.domain.subscription.state import Standing, generating_plan, passes_failures
+from shared.domain.subscription.state import SubscriptionState, generating_plan, passes_failures
 from shared.domain.subscription.track import Surroundings
 from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
@@ -32,7 +32,10 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     if subscription is None:
         return NOTHING
     sources = health.visible(cluster.list(kinds.CATALOG_SOURCE), ref.namespace, policy.global_namespace)
-    current, planned = Standing.read(subscription).current_csv, plan_of(subscription) or generating_plan(subscription)
+    current, planned = (
+        SubscriptionState.read(subscription).current_csv,
+        plan_of(subscription) or generating_plan(subscription),
+    )
     csv = kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace)
     plan = kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace)
     seen = Surroundings(
@@ -43,7 +46,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
         is_given_up=has_failed(plan) and passes_failures(cluster.list(kinds.OPERATOR_GROUP, ref.namespace)),
     )
     status = track.tracked(subscription, seen, clock.now())
-    writes: list[Write] = [] if status is None else [SetStatus(ref, status, version_of(subscription))]
+    writes: list[Write] = [] if status is None else [SetStatus(ref, status, resource_version_of(subscription))]
     parts = [subscription] if seen.current is None else [subscription, seen.current]
     patches = ((Ref.of(one), components.joined(one, components.of(subscription))) for one in parts)
     writes += [Merge(part, patch) for part, patch in patches if patch]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of
 from shared.domain.objects.install_plan import is_empty
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
@@ -58,7 +58,9 @@ def _plan_writes(draft: Draft, plan: ReadOnly | None) -> Iterator[Write]:
         yield Create(compose.manifest(draft), must_be_new=True)
     if not plan or is_empty(plan):
         name = name_of(plan) if plan else draft.name
-        yield SetStatus(kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), version_of(plan or {}))
+        yield SetStatus(
+            kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), resource_version_of(plan or {})
+        )
 
 
 def _label_removals(draft: Draft, older: Iterable[ReadOnly]) -> Iterator[Write]:
@@ -71,4 +73,4 @@ def _label_removals(draft: Draft, older: Iterable[ReadOnly]) -> Iterator[Write]:
 def _status_writes(statuses: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:
     for subscription, status in statuses:
         ref = kinds.SUBSCRIPTION.ref(name_of(subscription), namespace_of(subscription))
-        yield SetStatus(ref, status, version_of(subscription))
+        yield SetStatus(ref, status, resource_version_of(subscription))

@@ -33,7 +33,7 @@ def uid_of(manifest: ReadOnly) -> str:
     return str(metadata(manifest).get("uid") or "")
 
 
-def version_of(manifest: ReadOnly) -> str:
+def resource_version_of(manifest: ReadOnly) -> str:
     """`metadata.resourceVersion`, empty before the object was stored."""
     return str(metadata(manifest).get("resourceVersion") or "")
 

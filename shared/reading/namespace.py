@@ -67,5 +67,5 @@ def read_namespace(
 
 def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
     waits, failed = state.waits(subscription, csvs), state.given_up(subscription)
-    planned = state.Standing.read(subscription).current_csv if state.has_plan_under_way(subscription) else ""
+    planned = state.SubscriptionState.read(subscription).current_csv if state.has_plan_under_way(subscription) else ""
     return replace(subscriber_of(subscription), waits=waits, planned_csv=planned, failed_csv=failed)

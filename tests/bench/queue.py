@@ -23,7 +23,7 @@ from shared.telemetry import configure_logging
 from tests.bench.row import Row
 
 GROUP = "bench"
-RINGS = 1_000
+RESYNCS = 1_000
 KEYS = 20_000
 FLAT_KEYS = int(os.environ.get("OLMF_BENCH_KEYS", "200000"))
 RECORD = b"x" * 512
@@ -45,7 +45,7 @@ def _latency_and_start() -> Iterator[Row]:
         with _worker(client, "tell"):
             yield Row("worker ready after its start", time.monotonic() - started, 0.7, "s")
             queue, waits = WorkQueue(client, Settings()), []
-            for number in range(RINGS):
+            for number in range(RESYNCS):
                 rung = time.monotonic()
                 queue.add([_job(f"one-{number}")], "event")
                 answer = client.blpop(["told"], timeout=5)

@@ -12,7 +12,7 @@ from eventing.deploy.flow_chart import mermaid
 from eventing.events import event as events
 from eventing.events.event import Event
 from eventing.events.job import Job
-from eventing.routes import NEWS, ROUTES, STEPS, Route, always, itself, jobs_for
+from eventing.routes import NOTIFICATIONS, ROUTES, STEPS, Route, always, itself, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -206,7 +206,7 @@ def test_a_kind_nobody_routes_rings_nothing() -> None:
 def test_every_emitted_event_that_rings_is_routed() -> None:
     routed = {route.on for route in ROUTES if isinstance(route.on, str)}
     ours = {value for name, value in vars(names).items() if name.isupper() and str(value).startswith("io.olmf.")}
-    assert ours - set(NEWS) - {names.DEPENDENT_RANG, names.POKE} == routed
+    assert ours - set(NOTIFICATIONS) - {names.DEPENDENT_RANG, names.POKE} == routed
 
 
 def test_a_route_names_a_kind_that_is_watched_and_every_watched_kind_has_a_route() -> None:

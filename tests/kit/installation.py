@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from shared.adapters.kube import KubeClient
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, KINDS, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -83,7 +83,7 @@ class Installation:
     def _versions(self) -> dict[Ref, str]:
         """The resourceVersion of all there is, but for the Events that tell of it."""
         kinds = [kind for kind in KINDS if kind != EVENT]
-        return {Ref.of(each): version_of(each) for kind in kinds for each in self.cluster.list(kind)}
+        return {Ref.of(each): resource_version_of(each) for kind in kinds for each in self.cluster.list(kind)}
 
     def _jobs_to_run(self) -> list[str]:
         jobs = json.loads(self.olmf("queue", "ls", "-o", "json").stdout)

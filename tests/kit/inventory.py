@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.api.manifest import version_of
+from shared.api.manifest import resource_version_of
 from shared.kinds import Kind, Ref
 from tests.kit.cluster import FakeCluster
 
@@ -17,4 +17,4 @@ class FakeInventory:
 
     def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
         found = FakeCluster.list(self._cluster, kind, labels=labels)
-        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in found)
+        return tuple((Ref.of(manifest), resource_version_of(manifest)) for manifest in found)

@@ -17,7 +17,7 @@ from eventing.routes import jobs_for
 from eventing.runner import Runner
 from eventing.workqueue import Claim
 from shared import names
-from shared.api.manifest import Manifest, uid_of, version_of
+from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, Ref
 from shared.ports import Catalogs, Cluster, Copies, Discovery, Inventory, Pulled, Unavailable, Warnings
@@ -86,7 +86,7 @@ class LivingWorld:
 
     def _ring(self, manifest: Manifest, verb: str) -> None:
         ref = Ref.of(manifest)
-        event_id = change_id(uid_of(manifest), version_of(manifest), verb)
+        event_id = change_id(uid_of(manifest), resource_version_of(manifest), verb)
         event = Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest))
         self._at += 1
         self.book.add(ReceivedEvent.of(event, self._at))

@@ -21,8 +21,8 @@ from eventing.cli.requests.subscribing import (
 )
 from eventing.diagnosis.status.chain import claimed, originals
 from eventing.diagnosis.status.fixes import fix_for
-from eventing.diagnosis.status.listing import standing_among
-from eventing.diagnosis.status.progress import Standing
+from eventing.diagnosis.status.listing import package_status_among
+from eventing.diagnosis.status.progress import PackageStatus
 from shared import names
 from shared.api.manifest import ReadOnly
 from shared.kinds import CLUSTER_SERVICE_VERSION
@@ -66,7 +66,7 @@ def follow(
     says what it did.
     """
     deadline = time.monotonic() + timeout.total_seconds()
-    last, since = Standing("", ""), 0.0
+    last, since = PackageStatus("", ""), 0.0
     while True:
         now, is_over = stand(cluster, namespace, package), time.monotonic() > deadline
         if now != last:
@@ -96,30 +96,30 @@ def narrowing(cluster: KubeClient, namespace: str, package: str) -> Callable[[st
     return lambda version: narrow_group(cluster, namespace, package, version)
 
 
-def _helped(cluster: KubeClient, namespace: str, now: Standing) -> Standing:
+def _helped(cluster: KubeClient, namespace: str, now: PackageStatus) -> PackageStatus:
     """Where the package stands, with what helps its version."""
     found = fix_for(_version(cluster, namespace, now.version) if now.version else None, cluster)
     return replace(now, says="; ".join(filter(None, (now.says, found.says))))
 
 
-def _is_stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> bool:
+def _is_stuck(cluster: KubeClient, namespace: str, package: str, now: PackageStatus) -> bool:
     """Only a person can help, and no catalog that is still read."""
     if are_groups_in_the_way(cluster, namespace, now):
         return True
     return now.is_stuck and is_catalog_ready(cluster, namespace, package)
 
 
-def _stuck(cluster: KubeClient, namespace: str, package: str, now: Standing) -> str:
+def _stuck(cluster: KubeClient, namespace: str, package: str, now: PackageStatus) -> str:
     hint = near(cluster, namespace, package)
     return f"{package} cannot go on: {now.says}" + (f"; {hint}" if hint else "") + _more(now, namespace)
 
 
-def _told(package: str, now: Standing) -> str:
+def _told(package: str, now: PackageStatus) -> str:
     says = "" if now.is_stuck else now.says  # what is stuck is told at the end
     return f"{package}: {now.version or 'no version yet'} {now.phase}" + (f" ({says})" if says else "")
 
 
-def _kept(package: str, namespace: str, now: Standing, stood: float) -> str:
+def _kept(package: str, namespace: str, now: PackageStatus, stood: float) -> str:
     """Which wish, or channel, keeps the package at its version, and what lets it go; a range may let it go a while."""
     if now.held:
         return f"{package} is held at {now.held}; `olmf hold {package} -n {namespace} --release` lets it go"
@@ -131,7 +131,7 @@ def _kept(package: str, namespace: str, now: Standing, stood: float) -> str:
     return ""
 
 
-def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> str:
+def _sorry(package: str, namespace: str, now: PackageStatus, timeout: timedelta) -> str:
     seconds = f"{timeout.total_seconds():.0f} s"
     if now.is_done:
         said = f"{package} still is at {now.version} after {seconds}, though its channel leads further"
@@ -140,15 +140,15 @@ def _sorry(package: str, namespace: str, now: Standing, timeout: timedelta) -> s
     return said + _more(now, namespace)
 
 
-def _more(now: Standing, namespace: str) -> str:
+def _more(now: PackageStatus, namespace: str) -> str:
     return f"; `olmf why Subscription/{now.subscription} -n {namespace}` tells more"
 
 
-def stand(cluster: KubeClient, namespace: str, package: str) -> Standing:
+def stand(cluster: KubeClient, namespace: str, package: str) -> PackageStatus:
     """Where the package stands now. PackageError when nothing subscribes to it."""
     subscription = wanted_subscription(cluster, namespace, package)
     found = {name: csv for name in claimed([subscription]) if (csv := _version(cluster, namespace, name)) is not None}
-    return standing_among(subscription, found)
+    return package_status_among(subscription, found)
 
 
 def _version(cluster: KubeClient, namespace: str, name: str) -> ReadOnly | None:

@@ -19,14 +19,14 @@ from shared.domain.operator_groups.targets import needs_namespaces, resolve
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
-    from eventing.diagnosis.status.progress import Standing
+    from eventing.diagnosis.status.progress import PackageStatus
     from shared.adapters.kube import KubeClient
 
 _REFUSALS = (CONFLICT_REASON, STATIC_REASON)
 """Reasons of a version whose APIs its group must not provide."""
 
 
-def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: Standing) -> bool:
+def are_groups_in_the_way(cluster: KubeClient, namespace: str, now: PackageStatus) -> bool:
     """Whether the OperatorGroups of the namespace, as they are now, stop a package: then only an edit helps."""
     if now.reason not in (UNRESOLVED, *GROUP_REASONS, *_REFUSALS):
         return False

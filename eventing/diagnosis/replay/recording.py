@@ -17,7 +17,7 @@ from eventing.journal import JournalIndex, ReceivedEvent
 from eventing.journal.journal_index import writes_of
 from eventing.journal.records import Write
 from shared import names
-from shared.api.manifest import Manifest, uid_of, version_of
+from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.kinds import EVENT, WATCHED, Ref
 from shared.ports import Catalogs
 
@@ -45,8 +45,8 @@ class Recording:
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
         self._versions: dict[str, dict[int, Manifest]] = {}
         for manifest in (*_read(self.book), *capture.objects):
-            if uid_of(manifest) and version_of(manifest).isdecimal():
-                self._versions.setdefault(uid_of(manifest), {})[int(version_of(manifest))] = manifest
+            if uid_of(manifest) and resource_version_of(manifest).isdecimal():
+                self._versions.setdefault(uid_of(manifest), {})[int(resource_version_of(manifest))] = manifest
         writes = [write for run in self.book.runs.values() for write in writes_of(run) if write.did == "sent"]
         self.written = tuple(ref for ref in map(Ref.parse, sorted({w.ref for w in writes})) if ref.kind != EVENT.kind)
         """The objects that we wrote, without Kubernetes Events."""
@@ -133,7 +133,7 @@ class Recording:
         gone = {change_of(saw.id) for saw in self.book.events.values() if saw.type.endswith(".delete")}
         dead = {change[0] for change in gone if change}
         last = [versions[max(versions)] for uid, versions in self._versions.items() if uid not in dead]
-        return {Ref.of(manifest): manifest for manifest in sorted(last, key=lambda one: int(version_of(one)))}
+        return {Ref.of(manifest): manifest for manifest in sorted(last, key=lambda one: int(resource_version_of(one)))}
 
     def answers(self, port: type) -> list[Timed]:
         """Every answer of a port with the start time of its run, in the order of the runs."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from eventing.effects import Api
 from shared import names
-from shared.api.manifest import labels_of, name_of, namespace_of, version_of
+from shared.api.manifest import labels_of, name_of, namespace_of, resource_version_of
 from shared.domain.csv.copies import Copy
 from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
@@ -62,7 +62,9 @@ class ListedInventory:
 
     def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
         """Every object of a kind with its resourceVersion."""
-        return tuple((Ref.of(manifest), version_of(manifest)) for manifest in self.cluster.list(kind, labels=labels))
+        return tuple(
+            (Ref.of(manifest), resource_version_of(manifest)) for manifest in self.cluster.list(kind, labels=labels)
+        )
 
 
 class NothingUnseen:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.fixes import UNRESOLVED, ListedOnce, fix_for, until_groups
-from eventing.diagnosis.status.progress import Standing, standing, unclaimed
+from eventing.diagnosis.status.progress import PackageStatus, package_status, unclaimed
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.domain.catalog.graph import defect, heads
 from shared.domain.catalog.model import Package
@@ -50,7 +50,7 @@ def installed(cluster: Cluster, namespace: str = "", jobs: Iterable[Listed] = ()
     for place in sorted(places):
         there = {name_of(csv): csv for csv in csvs if namespace_of(csv) == place}
         mine = [each for each in subscriptions if namespace_of(each) == place]
-        found = ((each, standing_among(each, there)) for each in mine)
+        found = ((each, package_status_among(each, there)) for each in mine)
         rows += [
             _with_failure(_row(each, now, there.get(now.version), cluster), _refs(each, now), known)
             for each, now in found
@@ -60,7 +60,7 @@ def installed(cluster: Cluster, namespace: str = "", jobs: Iterable[Listed] = ()
     return rows + left
 
 
-def _refs(subscription: ReadOnly, now: Standing) -> Iterator[Ref]:
+def _refs(subscription: ReadOnly, now: PackageStatus) -> Iterator[Ref]:
     """What a package consists of; a package that works does not mind what is decided for its namespace."""
     place, plan = namespace_of(subscription), (subscription.get("status") or {}).get("installPlanRef") or {}
     versions = dict.fromkeys(filter(None, (now.version, installed_csv(subscription))))
@@ -85,13 +85,13 @@ def _with_failure(row: Row, refs: Iterable[Ref], known: Failing) -> Row:
     }
 
 
-def standing_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> Standing:
+def package_status_among(subscription: ReadOnly, csvs: Mapping[str, ReadOnly]) -> PackageStatus:
     """Where a Subscription stands with the versions (no copies) of its namespace."""
     current, kept = current_csv(subscription), installed_csv(subscription)
-    return standing(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
+    return package_status(subscription, csvs.get(current), csvs.get(kept) if kept != current else None)
 
 
-def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: Cluster) -> Row:
+def _row(subscription: ReadOnly, now: PackageStatus, csv: ReadOnly | None, cluster: Cluster) -> Row:
     spec = subscription["spec"]
     return {
         "namespace": namespace_of(subscription),
@@ -109,7 +109,7 @@ def _row(subscription: ReadOnly, now: Standing, csv: ReadOnly | None, cluster: C
     }
 
 
-def _told(now: Standing, csv: ReadOnly | None, namespace: str, cluster: Cluster) -> Row:
+def _told(now: PackageStatus, csv: ReadOnly | None, namespace: str, cluster: Cluster) -> Row:
     """Why a package does not go on, since when, until when and what helps."""
     found = fix_for(csv, cluster)
     is_stopped = now.reason == UNRESOLVED

@@ -43,7 +43,7 @@ _UNSATISFIABLE = "ConstraintsNotSatisfiable"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PackageStatus:
     """Where a package stands."""
 
     version: str
@@ -71,7 +71,7 @@ class Standing:
     """It does not go on before somebody changes what is wanted or offered."""
 
 
-def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None = None) -> Standing:
+def package_status(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None = None) -> PackageStatus:
     """Where a Subscription and its current CSV (None: not there yet) stand; `kept` is what is installed until then."""
     status = subscription.get("status") or {}
     current, installed = current_csv(subscription), installed_csv(subscription)
@@ -88,7 +88,7 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     cause = facts if is_waiting_csv else trouble or said.get(HELD if hold else PINNED) or {}
     news = _waited(facts) if is_waiting_csv else _sentence(trouble, plan, works=works)
     blocked = str(said.get(BLOCKED, {}).get("message") or "")
-    return Standing(
+    return PackageStatus(
         current,
         phase or "Resolving",
         subscription=name_of(subscription),
@@ -108,13 +108,13 @@ def standing(subscription: ReadOnly, csv: ReadOnly | None, kept: ReadOnly | None
     )
 
 
-def unclaimed(csv: ReadOnly) -> Standing:
+def unclaimed(csv: ReadOnly) -> PackageStatus:
     """Where a ClusterServiceVersion stands that no Subscription has to do with."""
     status = csv.get("status") or {}
     phase = str(status.get("phase") or "Pending")
     news = "" if phase == "Succeeded" else _waited(status)
     since = str(status.get("lastTransitionTime") or "").replace("Z", "+00:00")
-    return Standing(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
+    return PackageStatus(name_of(csv), phase, "; ".join(filter(None, ("no Subscription", news))), since=since)
 
 
 def _said(status: ReadOnly) -> dict[str, ReadOnly]:

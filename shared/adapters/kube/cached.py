@@ -25,7 +25,7 @@ from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.paths import path_of
-from shared.api.manifest import Manifest, metadata, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, metadata, name_of, namespace_of, resource_version_of
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.resource_versions import weight
 
@@ -94,9 +94,9 @@ class _Shelf:
         """Update the shelf after a counted write of this client to an object of the kind in the namespace."""
         self.writes += 1
         known = self.objects.get(ref)
-        if known is not None and version_of(known) == version_of(answer):
+        if known is not None and resource_version_of(known) == resource_version_of(answer):
             return  # nothing changed, so there will be no event
-        self.totals.append((self.totals[-1] + weight(version_of(answer))) % MODULUS)
+        self.totals.append((self.totals[-1] + weight(resource_version_of(answer))) % MODULUS)
         if self.is_list or ref in self.objects:
             self.objects[ref] = answer
 

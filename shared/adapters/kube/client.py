@@ -14,7 +14,7 @@ from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.listing import can_be_set, items, label_selector
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
-from shared.api.manifest import Manifest, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, name_of, namespace_of, resource_version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
 
@@ -97,7 +97,7 @@ class KubeClient:
     def _items(self, kind: Kind, path: str, query: Mapping[str, str], first: Mapping[str, str]) -> tuple[Manifest, ...]:
         def ask(asked: Mapping[str, str]) -> Manifest:
             page = list_of(kind, self.request("GET", path, query=asked))
-            if self._freshness.is_older(kind, version_of(page)):
+            if self._freshness.is_older(kind, resource_version_of(page)):
                 raise unexpected(f"a list of {kind.plural} that is older than what was seen before")
             return page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import Kind
 from shared.resource_versions import is_newer, newer
 
@@ -27,7 +27,7 @@ class Freshness:
 
     def noted(self, answer: Manifest) -> Manifest:
         """The same answer, after its resourceVersion was noted."""
-        self._note((str(answer.get("apiVersion")), str(answer.get("kind"))), version_of(answer))
+        self._note((str(answer.get("apiVersion")), str(answer.get("kind"))), resource_version_of(answer))
         return answer
 
     def at_least(self, kind: Kind, version: str) -> None:

@@ -8,7 +8,7 @@ from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.listing import can_be_set, items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
-from shared.api.manifest import Manifest, name_of, namespace_of, version_of
+from shared.api.manifest import Manifest, name_of, namespace_of, resource_version_of
 from shared.kinds import Kind, Ref
 
 PAGE = 100
@@ -39,5 +39,8 @@ class KubeInventory:
         def ask(asked: Mapping[str, str]) -> Manifest:
             return self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
 
-        found = ((kind.ref_or_none(name_of(item), namespace_of(item)), version_of(item)) for item in items(ask, query))
+        found = (
+            (kind.ref_or_none(name_of(item), namespace_of(item)), resource_version_of(item))
+            for item in items(ask, query)
+        )
         return ((ref, version) for ref, version in found if ref)

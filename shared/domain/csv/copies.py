@@ -19,8 +19,8 @@ from shared.api.manifest import (
     metadata,
     name_of,
     namespace_of,
+    resource_version_of,
     uid_of,
-    version_of,
 )
 from shared.domain.objects.csv import is_copied, is_uncopiable, phase_of, reason_of
 from shared.domain.operator_groups.group import Group
@@ -87,7 +87,7 @@ class Copy:
         """The summary of a stored copy."""
         look = _look(manifest, manifest.get("status") or {})
         home = annotations_of(manifest).get(names.OPERATOR_NAMESPACE, "")
-        is_going, version = is_deleted(manifest), version_of(manifest)
+        is_going, version = is_deleted(manifest), resource_version_of(manifest)
         return cls(namespace_of(manifest), name_of(manifest), home, uid_of(manifest), version, look, is_going)
 
 

@@ -15,7 +15,7 @@ from shared.api.manifest import (
     metadata,
     name_of,
     namespace_of,
-    version_of,
+    resource_version_of,
 )
 from shared.domain.csv.overrides import by_name, config_of, overridden
 from shared.domain.csv.strategy import Component, Strategy, strategy_of
@@ -87,7 +87,7 @@ def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manife
     return Changes(
         tuple(item for item in desired if name_of(item) not in there),
         tuple(
-            _at(item, version_of(there[name_of(item)]))
+            _at(item, resource_version_of(there[name_of(item)]))
             for item in desired
             if name_of(item) in there and not covers(there[name_of(item)], item)
         ),
@@ -109,7 +109,7 @@ def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple
     differing = [item for item in desired if not covers(there.get(name_of(item)), item)]
     if not all(_is_rolled(item) and covers(there.get(name_of(item)), _unannotated(item)) for item in differing):
         return ()
-    return tuple(_at(item, version_of(there[name_of(item)])) for item in differing)
+    return tuple(_at(item, resource_version_of(there[name_of(item)])) for item in differing)
 
 
 def with_condition_name(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:

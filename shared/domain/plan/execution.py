@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, resource_version_of, uid_of
 from shared.domain.objects.ownership import labels_for, reference_to
 from shared.kinds import Kind
 
@@ -118,7 +118,7 @@ def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
 def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
     """The wanted object, with the metadata that others added to the live one, and with its immutable fields."""
     old, new = metadata(live), metadata(wanted)
-    meta = {**new, "resourceVersion": version_of(live)}
+    meta = {**new, "resourceVersion": resource_version_of(live)}
     for key in ("labels", "annotations"):
         if both := {**(old.get(key) or {}), **(new.get(key) or {})}:
             meta[key] = both

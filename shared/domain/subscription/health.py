@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, timestamp, uid_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of, timestamp, uid_of
 from shared.domain.catalog_source import is_healthy
 from shared.domain.conditions import Condition, find
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY
@@ -79,7 +79,7 @@ def _reference(source: ReadOnly) -> Manifest:
         "namespace": namespace_of(source),
         "name": name_of(source),
         "uid": uid_of(source),
-        "resourceVersion": version_of(source),
+        "resourceVersion": resource_version_of(source),
     }
 
 

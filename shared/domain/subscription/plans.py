@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of, uid_of
 from shared.domain.conditions import Condition, find
 from shared.domain.objects.install_plan import is_empty
 from shared.domain.objects.plan_record import is_foreign
@@ -65,7 +65,7 @@ def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manif
     """`installPlanRef` and the older field `installplan`; without the uid until the plan was read."""
     kind = kinds.INSTALL_PLAN
     place = {"apiVersion": kind.api_version, "kind": kind.kind}
-    moment = {"uid": uid_of(plan), "resourceVersion": version_of(plan)} if plan is not None else {}
+    moment = {"uid": uid_of(plan), "resourceVersion": resource_version_of(plan)} if plan is not None else {}
     return {
         "installPlanRef": {**place, "namespace": namespace, "name": name, **moment},
         "installplan": {**place, "name": name, "uuid": moment.get("uid", "")},

@@ -24,7 +24,7 @@ from shared.domain.subscription.conditions import (
     PINNED,
     changed,
 )
-from shared.domain.subscription.state import Standing
+from shared.domain.subscription.state import SubscriptionState
 
 DEPRECATION_CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED, DEPRECATED)
 
@@ -51,13 +51,13 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
     adopted = _adopted(subscription, seen.plan)
     subscription = {**subscription, "status": {**status, **adopted}}
     csvs = () if seen.current is None else (name_of(seen.current),)
-    standing = Standing.read(subscription)
-    is_deleted = standing.is_deleted(csvs)
+    state_now = SubscriptionState.read(subscription)
+    is_deleted = state_now.is_deleted(csvs)
     fields, put, drop = _plan(subscription, seen, csvs, is_deleted=is_deleted)
     put.append(health.condition(subscription, seen.sources))
-    put += _ours(subscription, standing.seen(csvs), is_deleted=is_deleted)
+    put += _ours(subscription, state_now.seen(csvs), is_deleted=is_deleted)
     if seen.package is not None:
-        installed = standing.seen(csvs).installed_csv
+        installed = state_now.seen(csvs).installed_csv
         told = deprecation_conditions(subscription, installed, seen.package)
         put += (*(told or ()), *pin_conditions(subscription, installed, seen.package))
         drop += DEPRECATION_CONDITIONS if told is not None else ()
@@ -83,25 +83,25 @@ def _plan(
     subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
     """The fields and conditions that follow from the plan; a lost plan is forgotten before it is finished."""
-    standing = Standing.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
-    versions = {"installedCSV": standing.installed_csv or None, "currentCSV": standing.current_csv or None}
-    fields: Manifest = {"state": standing.state, **versions}
+    state_now = SubscriptionState.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
+    versions = {"installedCSV": state_now.installed_csv or None, "currentCSV": state_now.current_csv or None}
+    fields: Manifest = {"state": state_now.state, **versions}
     if not subscriptions.plan_of(subscription):
         return fields, [], []
     drop = list(plans.CONDITIONS)
-    if plans.is_lost(seen.plan) and standing.state == state.PENDING and not is_deleted:
+    if plans.is_lost(seen.plan) and state_now.state == state.PENDING and not is_deleted:
         return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
     fields |= plans.completed(subscription.get("status") or {}, seen.plan)
-    blocking = plans.blocking(seen.plan) if standing.state == state.PENDING else ()
+    blocking = plans.blocking(seen.plan) if state_now.state == state.PENDING else ()
     return fields, [*plans.conditions(seen.plan), *blocking], drop
 
 
-def _ours(subscription: ReadOnly, standing: Standing, *, is_deleted: bool) -> list[Condition]:
+def _ours(subscription: ReadOnly, state_now: SubscriptionState, *, is_deleted: bool) -> list[Condition]:
     """Two conditions that OLM does not have; a third one, `Pinned`, depends on the catalog."""
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
-    wish, installed = subscription_policy_of(subscription), standing.installed_csv
+    wish, installed = subscription_policy_of(subscription), state_now.installed_csv
     if reason := wish.why_held if installed else wish.hold:
         return [Condition(HELD, "True", "HeldByAnnotation", f"{installed or 'nothing yet'} is held: {reason}")]
     return []

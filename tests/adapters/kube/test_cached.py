@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 from shared.resource_versions import weight
 from tests.kit.sandbox import running_sandbox
@@ -29,7 +29,7 @@ class Bell:
         self.writes += 1
 
     def tell(self, manifest: Manifest | None) -> None:
-        self.total += weight(version_of(manifest or {}))
+        self.total += weight(resource_version_of(manifest or {}))
 
 
 class Hands:

@@ -8,7 +8,7 @@ import pytest
 
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, connect
-from shared.api.manifest import Manifest, name_of, uid_of, version_of
+from shared.api.manifest import Manifest, name_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
 from tests.kit.sandbox import running_sandbox
 
@@ -96,7 +96,7 @@ def test_refusals_say_what_they_are(client: KubeClient) -> None:
     client.merge(A_REF, {"data": {"x": "y"}})
     with pytest.raises(ApiError) as conflict:
         client.replace(created)
-    assert (conflict.value.is_conflict, version_of(created) != "") == (True, True)
+    assert (conflict.value.is_conflict, resource_version_of(created) != "") == (True, True)
     with pytest.raises(ApiError) as other:
         client.delete(A_REF, uid="of another one")
     assert other.value.is_conflict

@@ -11,7 +11,7 @@ import pytest
 
 from eventing.local.objects import apply_definitions
 from shared.adapters.kube import KubeClient
-from shared.api.manifest import Manifest, labels_of, uid_of, version_of
+from shared.api.manifest import Manifest, labels_of, resource_version_of, uid_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, SECRET, SERVICE, Kind, Ref
 from tests.conformance.lifecycle.conftest import TARGETS
 from tests.conformance.targets import running_cluster
@@ -130,7 +130,7 @@ def lasting(cluster: KubeClient, ref: Ref) -> object:
     found = cluster.get(ref)
     assert found, f"{ref} is gone"
     if ref.kind != DEPLOYMENT.kind:
-        return version_of(found)
+        return resource_version_of(found)
     meta = found["metadata"]
     return uid_of(found), meta["generation"], labels_of(found), meta["ownerReferences"], found["spec"]
 

@@ -12,7 +12,7 @@ import pytest
 from eventing.effects import Effects
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
-from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, uid_of, version_of
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
 from shared.ports import Cluster, Discovery
 from shared.step import Delete
@@ -176,7 +176,7 @@ def test_writes(client: KubeClient, namespace: str, implementation: str, case: s
     if after is not None:
         assert answer == after
         assert uid_of(after) == uid_of(before)
-        assert version_of(after) != version_of(before)
+        assert resource_version_of(after) != resource_version_of(before)
 
 
 SAME: dict[str, Change] = {
@@ -193,7 +193,7 @@ def test_writes_that_change_nothing_make_no_new_version(
     api = stored(client, a_map("a", namespace), implementation)
     before = api.get(kinds.CONFIG_MAP.ref("a", namespace))
     SAME[case](api, before)
-    assert version_of(api.get(Ref.of(before))) == version_of(before)
+    assert resource_version_of(api.get(Ref.of(before))) == resource_version_of(before)
 
 
 @pytest.mark.parametrize("implementation", ["FakeApi", "KubeClient"])

@@ -11,7 +11,7 @@ from shared.domain.catalog.model import Channel, Entry, Package
 from shared.domain.conditions import Condition
 from shared.domain.subscription import components, health, plans, track
 from shared.domain.subscription.conditions import changed
-from shared.domain.subscription.state import Standing, waits
+from shared.domain.subscription.state import SubscriptionState, waits
 from shared.domain.subscription.track import Surroundings, tracked
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -172,25 +172,27 @@ def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "csvs", "want"),
+    ("state_now", "csvs", "want"),
     [
-        pytest.param(Standing("", "", ""), (), Standing("", "", ""), id="nothing was planned"),
+        pytest.param(SubscriptionState("", "", ""), (), SubscriptionState("", "", ""), id="nothing was planned"),
         pytest.param(
-            Standing("UpgradePending", "", "a.v1"), ("a.v1",), Standing("AtLatestKnown", "a.v1", "a.v1"),
+            SubscriptionState("UpgradePending", "", "a.v1"), ("a.v1",),
+            SubscriptionState("AtLatestKnown", "a.v1", "a.v1"),
             id="catalog.md 3.7 C.2: the CSV exists",
         ),
         pytest.param(
-            Standing("UpgradePending", "a.v1", "a.v2"), ("a.v1",), Standing("UpgradePending", "a.v1", "a.v2"),
+            SubscriptionState("UpgradePending", "a.v1", "a.v2"), ("a.v1",),
+            SubscriptionState("UpgradePending", "a.v1", "a.v2"),
             id="the next version is not there yet",
         ),
         pytest.param(
-            Standing("AtLatestKnown", "a.v1", "a.v1"), (), Standing("UpgradePending", "a.v1", "a.v1"),
+            SubscriptionState("AtLatestKnown", "a.v1", "a.v1"), (), SubscriptionState("UpgradePending", "a.v1", "a.v1"),
             id="catalog.md 3.10: the CSV was deleted",
         ),
     ],
 )  # fmt: skip
-def test_standing(standing: Standing, csvs: tuple[str, ...], want: Standing) -> None:
-    assert standing.seen(csvs) == want
+def test_standing(state_now: SubscriptionState, csvs: tuple[str, ...], want: SubscriptionState) -> None:
+    assert state_now.seen(csvs) == want
 
 
 def test_without_plan_nothing_is_said_of_one() -> None:

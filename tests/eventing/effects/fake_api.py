@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Literal
 
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, uid_of, version_of
+from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
 from shared.kinds import Kind, Ref
 from tests.kit.cluster import FakeCluster
@@ -52,13 +52,13 @@ class FakeApi:
     def replace(self, manifest: Manifest) -> Manifest:
         ref = self._called("replace", Ref.of(manifest))
         present = self._present(ref)
-        self._check(present, version_of(manifest))
+        self._check(present, resource_version_of(manifest))
         return self._store({**manifest, "metadata": {**manifest["metadata"], "uid": uid_of(present)}})
 
     def replace_status(self, manifest: Manifest) -> Manifest:
         ref = self._called("replace_status", Ref.of(manifest))
         present = self._present(ref)
-        self._check(present, version_of(manifest))
+        self._check(present, resource_version_of(manifest))
         return self._store({**present, "status": manifest["status"]})
 
     def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
@@ -98,8 +98,8 @@ class FakeApi:
         return self.objects[ref]
 
     def _check(self, present: Manifest, wanted: str) -> None:
-        if wanted and wanted != version_of(present):
-            raise ApiError(409, "Conflict", f"resourceVersion is {version_of(present)}, not {wanted}")
+        if wanted and wanted != resource_version_of(present):
+            raise ApiError(409, "Conflict", f"resourceVersion is {resource_version_of(present)}, not {wanted}")
 
     def _store(self, manifest: Manifest) -> Manifest:
         ref = Ref.of(manifest)
@@ -108,7 +108,7 @@ class FakeApi:
             **manifest["metadata"],
             "uid": uid_of(manifest) or uid_of(present) or f"{self._uids}-{self._version + 1}",
         }
-        stored = deepcopy({**manifest, "metadata": {**meta, "resourceVersion": version_of(present)}})
+        stored = deepcopy({**manifest, "metadata": {**meta, "resourceVersion": resource_version_of(present)}})
         if stored == present:
             return present
         self._version += 1

@@ -18,7 +18,7 @@ import pytest
 from eventing.events.event import Event
 from eventing.events.job import SINK, Job
 from eventing.local.redis_server import RedisServer
-from eventing.routes import NEWS, ROUTES, TO_SINK, jobs_for
+from eventing.routes import NOTIFICATIONS, ROUTES, TO_SINK, jobs_for
 from eventing.worker.drainer import Drainer
 from eventing.worker.outlet import event_of, post, serve
 from eventing.workqueue import Claim, WorkQueue, connect
@@ -93,7 +93,7 @@ def drain(queue: WorkQueue, url: str) -> None:
         Drainer(queue, (SINK,), lambda claim: post(url, claim)).drain(linger=0)
 
 
-@pytest.mark.parametrize("type_", NEWS)
+@pytest.mark.parametrize("type_", NOTIFICATIONS)
 def test_news_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
     event = Event("run-7.0", type_, "olmf", PLAN)
     (job,) = jobs_for(event, TO_SINK)

@@ -10,7 +10,7 @@ from functions.cluster_service_version.check_requirements import check_requireme
 from functions.cluster_service_version.install_operator import install_operator
 from functions.cluster_service_version.probe_operator import probe_operator
 from functions.cluster_service_version.replace_operator import replace_operator
-from shared.api.manifest import Manifest, metadata, version_of
+from shared.api.manifest import Manifest, metadata, resource_version_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
 from shared.step import Create, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
@@ -113,12 +113,12 @@ class World(FakeCluster):
         self.time += timedelta(**delay)
 
     def _expect(self, ref: Ref, version: str) -> None:
-        assert version in ("", version_of(self.objects[ref])), f"a conflict on {ref}"
+        assert version in ("", resource_version_of(self.objects[ref])), f"a conflict on {ref}"
 
     def _stored(self, manifest: Manifest) -> Manifest:
         meta = metadata(manifest)
         present = self.objects.get(Ref.of(manifest)) or {}
-        version = str(int(version_of(present) or 0) + 1)
+        version = str(int(resource_version_of(present) or 0) + 1)
         uid = meta.get("uid") or metadata(present).get("uid") or f"uid-{meta['name']}"
         kept = {"status": present["status"]} if "status" in present else {}
         if self.is_prompt and manifest["kind"] == "Deployment":

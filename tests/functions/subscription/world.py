@@ -18,7 +18,7 @@ from eventing.events.event import Event
 from eventing.events.job import Job
 from eventing.routes import jobs_for
 from shared import kinds, names
-from shared.api.manifest import Manifest, metadata, uid_of, version_of
+from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.image_source import ImageSource
 from shared.domain.merge_patch import merged
@@ -255,14 +255,14 @@ class World(FakeCluster):
                 self._put_if_changed({**new, **status}, old)
             case SetStatus(_, status, version):
                 assert old is not None, f"{ref} is not there"
-                is_fresh = version_of(old) in (version, self.moved.get((ref, version)))
+                is_fresh = resource_version_of(old) in (version, self.moved.get((ref, version)))
                 assert not version or is_fresh, f"{ref}: a lost update"
                 self._put_if_changed({**old, "status": status}, old)
             case Merge(_, patch, version):
                 assert old is not None, f"{ref} is not there"
-                assert not version or version == version_of(old), f"{ref}: a lost update"
+                assert not version or version == resource_version_of(old), f"{ref}: a lost update"
                 self._put_if_changed(merged(old, patch), old)
-                self.moved[ref, version] = version_of(self.objects[ref])
+                self.moved[ref, version] = resource_version_of(self.objects[ref])
             case Delete():
                 self.remove(ref)
 

@@ -19,7 +19,7 @@ from eventing.runner import Runner, Steps
 from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, version_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater, Terminal
@@ -77,7 +77,7 @@ def ask_everything(
     ]
     wait = Wait("nothing", clock.now(), clock.now() + timedelta(seconds=3))
     emit = Emit("io.olmf.poke", ref)
-    status = SetStatus(ref, {"said": repr(said)}, version_of(said[0]))
+    status = SetStatus(ref, {"said": repr(said)}, resource_version_of(said[0]))
     return Outcome((status,), (emit,), timedelta(minutes=1), "asked all", wait)
 
 

@@ -19,7 +19,7 @@ from eventing.runner import Runner, Steps
 from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
 from shared import names
-from shared.api.manifest import Manifest, uid_of, version_of
+from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
@@ -50,7 +50,7 @@ def _track(ref: Ref, cluster: Cluster, clock: Clock, key: str) -> Outcome:
         status = found["status"]
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data}
     write = Merge(Ref.of(made), {"data": data}) if cluster.get(Ref.of(made)) else Create(made)
-    return Outcome((write, SetStatus(ref, status, version_of(found))))
+    return Outcome((write, SetStatus(ref, status, resource_version_of(found))))
 
 
 def deploy(ref: Ref, cluster: Cluster) -> Outcome:
@@ -71,7 +71,7 @@ def _deploy(ref: Ref, cluster: Cluster, image: str) -> Outcome:
     present = cluster.get(Ref.of(made))
     status = {"state": "Ready" if (present or {}).get("status", {}).get("available") else "Waiting"}
     writes = () if present else (Create(made),)
-    return Outcome((*writes, SetStatus(ref, status, version_of(found))), again_in=timedelta(seconds=1))
+    return Outcome((*writes, SetStatus(ref, status, resource_version_of(found))), again_in=timedelta(seconds=1))
 
 
 def idle(ref: Ref) -> Outcome:
@@ -106,7 +106,9 @@ class Recording:
 
     def happened(self, manifest: Manifest, verb: str) -> None:
         ref = Ref.of(manifest)
-        event = Event(change_id(uid_of(manifest), version_of(manifest), verb), names.RESOURCE_EVENT + verb, "api", ref)
+        event = Event(
+            change_id(uid_of(manifest), resource_version_of(manifest), verb), names.RESOURCE_EVENT + verb, "api", ref
+        )
         self._at += 1
         self.book.add(ReceivedEvent.of(event, self._at))
         for job in jobs_for(event):
@@ -199,7 +201,7 @@ def test_steps_that_ring_themselves_for_ever_are_stopped(tmp_path: Path) -> None
         if found is None:
             return NOTHING
         turn = int((found.get("status") or {}).get("turn") or 0)
-        return Outcome((SetStatus(ref, {"turn": turn + 1}, version_of(found)),))
+        return Outcome((SetStatus(ref, {"turn": turn + 1}, resource_version_of(found)),))
 
     report = replayed(an_incident(tmp_path / "incident.tar"), restless)
     assert not report.is_settled

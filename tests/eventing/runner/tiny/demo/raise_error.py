@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from shared.api.manifest import version_of
+from shared.api.manifest import resource_version_of
 from shared.errors import RetryLater, Terminal
 from shared.ports import Clock, Cluster
 from shared.step import Outcome, Ref, SetStatus, Wait
 
 
 def raise_error(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
-    writes = (SetStatus(ref, {"state": ref.name}, version_of(cluster.get(ref) or {})),)
+    writes = (SetStatus(ref, {"state": ref.name}, resource_version_of(cluster.get(ref) or {})),)
     match ref.name:
         case "retry":
             wait = Wait("a catalog", clock.now())
