@@ -44,9 +44,8 @@ def snapshot_catalog(
         after = catalog_source.refused(before, wish)
         return _reported(ref, source, after, Outcome(again_in=_RESYNC if image else None, verdict=wish.message))
     if not attempt.ended and (first := catalog_source.connecting(before, now)):
-        return Outcome(
-            (SetStatus(ref, first, resource_version_of(source)),), again_in=timedelta(), verdict="reads it at once"
-        )
+        write = SetStatus(ref, first, resource_version_of(source))
+        return Outcome((write,), again_in=timedelta(), verdict="reads it at once")
     # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
     ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
     match ended or catalogs.pull(ImageSource(wish.image, ref.namespace, wish.secrets)):
@@ -57,8 +56,7 @@ def snapshot_catalog(
             wait = Wait(what, catalog_source.since(after), now + pause)
             if after == source.get("status"):
                 raise RetryLater(f"{ref}: {trouble.message}", after=pause, wait=wait)
-            retry = Outcome(again_in=pause, verdict=trouble.message, wait=wait)
-            return _reported(ref, source, after, retry)
+            return _reported(ref, source, after, Outcome(again_in=pause, verdict=trouble.message, wait=wait))
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, wish, now, left_out=pulled.left_out)
             verdict = f"{pulled.reference} holds {pulled.packages} packages"
