@@ -54,7 +54,7 @@ class Dialect:
     unknown: str = ""
     """The type of fields that a struct does not know; they are left out when it is empty."""
     second: Dialect | None = None
-    """Who judges a schema beside another form (`a`, `d`, `s`) that this one refuses; if it fits, it stays as it is."""
+    """Who refuses a schema beside another form (`a`, `d`, `s`) in its own words, when this one does."""
 
     def read(self, value: Any, name: str, path: str = "") -> Manifest:
         """An object (or nothing, for an empty one) as the type of that name; `path` leads to it. MisfitError."""
