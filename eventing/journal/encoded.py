@@ -140,18 +140,19 @@ def _alignments(phrase: bytes) -> Iterator[bytes]:
 
 
 _ONCE = frozenset(_alignments(b"Secret"))
+_ZIPPED = base64.b64encode(_MAGIC + b"\x08")
 _TWICE = frozenset(each for phrase in _ONCE for each in _alignments(phrase))
 MARKS = tuple(
     sorted(
         {
             *_ONCE,
             *_TWICE,
-            base64.b64encode(_MAGIC + b"\x08"),
-            base64.b64encode(base64.b64encode(_MAGIC + b"\x08\0\0\0"))[:5],
+            _ZIPPED,
+            *_alignments(_ZIPPED),
         }
     )
 )
-"""Parts of JSON text without which nothing encoded in it is a Secret, however often."""
+"""Parts of JSON text without which nothing in it is a Secret in base64, once or twice, or compressed and in base64."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # why: the fast one, where it is

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from eventing.events.job import Job
 
-TURN_SECONDS = 0.05
+TURN_SECONDS = 0.2
 """How long a run may write while others wait."""
 
 Held: TypeAlias = Callable[[Sequence[Job]], bool]

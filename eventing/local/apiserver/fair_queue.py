@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 LOOKS = 3
-"""Rounds of the event loop from a request's first bytes to its place in the queue."""
+"""Rounds of the event loop before a choice: so many lie between a request's first bytes and its place in the queue."""
 
 
 class FairQueue:
@@ -23,7 +23,7 @@ class FairQueue:
         self._seconds = seconds
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
         self._starts: dict[str, float] = {}
-        """The virtual time at which the next request of a user starts; no user is kept that it has passed."""
+        """The virtual time at which the next request of a user starts, for those who came since the server was idle."""
         self._now = 0.0
         self._is_busy = False
         """Whether a request is served or chosen."""
@@ -63,12 +63,11 @@ class FairQueue:
     def _next(self) -> None:
         if not self._waiting:
             self._is_busy = False
+            self._now = max(self._starts.values(), default=self._now)
+            self._starts.clear()
             return
         user = min(self._waiting, key=self._starts.__getitem__)
         self._now = self._starts[user]
-        self._starts = {
-            each: start for each, start in self._starts.items() if start > self._now or each in self._waiting
-        }
         turns = self._waiting[user]
         turn = turns.popleft()
         if not turns:

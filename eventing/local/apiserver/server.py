@@ -126,11 +126,14 @@ class Server:
         return None
 
     async def _watch(self, request: web.BaseRequest, call: Call, accept: str) -> web.StreamResponse:
-        opened = watch.open_watch(call, self._world, accept)
+        async with self._queue.turn(call.user.name):
+            opened = watch.open_watch(call, self._world, accept)
+            first = opened.first()
         response = web.StreamResponse(headers={"Content-Type": JSON, "Cache-Control": "no-cache, private"})
         response.enable_chunked_encoding()
         try:
             await response.prepare(request)
+            await response.write(first)
             async for piece in opened.lines():
                 await response.write(piece)
             await response.write_eof()

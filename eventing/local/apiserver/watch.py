@@ -36,9 +36,8 @@ class Watch:
     seconds: float
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Parts of the stream, until the timeout."""
+        """Parts of the stream after the first one, until the timeout."""
         end = time.monotonic() + self.seconds
-        yield self._first()
         while not self.feed.is_over and (left := end - time.monotonic()) > 0:
             try:
                 await asyncio.wait_for(self.feed.wake.wait(), min(left, self.world.bookmark_seconds))
@@ -49,7 +48,8 @@ class Watch:
             if piece := b"".join(filter(None, map(self._line, self.feed.take()))):
                 yield piece
 
-    def _first(self) -> bytes:
+    def first(self) -> bytes:
+        """What was there, and its end, if they were asked for."""
         piece = b"".join(self._event("ADDED", stored) for stored in self.initial)
         if self.ends_initial:
             piece += self._bookmark({"annotations": {INITIAL_END: "true"}})

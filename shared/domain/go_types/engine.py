@@ -32,6 +32,8 @@ class MisfitError(ValueError):
         self.words = words
         self.steps: list[Step] = []
         """The way to the value, its last step first."""
+        self.schema: Any = None
+        """The outermost schema beside another form (`a`, `d`, `s`) that the value is in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +63,8 @@ class Dialect:
         try:
             found: Manifest = reader(self, name)({} if value is None else value)
         except MisfitError as misfit:
+            if self.second is not None and misfit.schema is not None:
+                self.second.read(misfit.schema, _SCHEMA)  # which refuses it, too, in its own words
             words = misfit.words
             raise MisfitError(
                 words if isinstance(words, str) else words(self.place(misfit.steps, name, path))
@@ -118,9 +122,9 @@ def _union(dialect: Dialect, kind: str) -> Reader:
             return None
         try:
             found = reader(dialect, inner)(value)
-        except MisfitError:
-            if dialect.second is not None and inner == _SCHEMA:
-                dialect.second.read(value, _SCHEMA)  # which refuses it, too, in its own words
+        except MisfitError as misfit:
+            if inner == _SCHEMA:
+                misfit.schema = value
             raise
         return None if found == [] else found
 

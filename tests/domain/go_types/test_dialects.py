@@ -93,3 +93,14 @@ def test_a_refusal_of_json_names_the_innermost_type_and_the_whole_path(given: An
     with pytest.raises(MisfitError) as refused:
         JSON.read(given, name, "at")
     assert str(refused.value) == f"json: cannot unmarshal number into Go struct field {field} of type string"
+
+
+def test_json_judges_the_outermost_schema_however_deep_the_misfit_is() -> None:
+    deep: dict[str, Any] = {"maximum": "x"}
+    for _ in range(50):
+        deep = {"items": deep}
+    with pytest.raises(MisfitError) as by_json:
+        JSON.read(deep["items"], "JSONSchemaProps")
+    with pytest.raises(MisfitError) as by_converter:
+        CONVERTER.read(deep, "JSONSchemaProps")
+    assert str(by_converter.value) == str(by_json.value)

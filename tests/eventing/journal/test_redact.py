@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +24,7 @@ from eventing.journal.bodies import Bodies
 from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
-from eventing.journal.redact import Redactor, holds_stand_in
+from eventing.journal.redact import Redactor, holds_stand_in, may_hold_secret
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load, payload
@@ -347,6 +348,39 @@ def test_brackets_in_json_take_no_time_and_are_replaced() -> None:
 def test_a_part_that_json_has_no_word_for_is_looked_at(beside: object) -> None:
     text = json.dumps({"kind": "List", "items": [{"kind": "Secret", "stringData": {"a": MARKER}, "beside": beside}]})
     assert MARKER not in json.dumps(Redactor(b"key").clean({"a": text}))
+
+
+@pytest.mark.parametrize("between", ["\x01", "\x7f", "%01"], ids=repr)
+def test_a_password_in_a_url_with_any_letter(between: str) -> None:
+    url = f"postgres://user:{MARKER}{between}@host/db"
+    beside = {"name": "TOKEN", "value": "x"}
+    stored = Bodies(Redactor(b"key"), lambda: 0).raw({"metadata": {"annotations": {"a": url}}, "env": [beside]})
+    assert MARKER.encode() not in stored
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            b'{"value":1,"name":"' + b"secre" * 200_000 + b'"}', id="a name that nearly tells, again and again"
+        ),
+        pytest.param(b'{"value":1,"name":"' + b"secret" * 200_000, id="a name that tells, without an end"),
+        pytest.param(b'"value' + b"\\" * 1_000_000, id="backslashes"),
+        pytest.param(b'"value' + b'"name\\' * 200_000, id="names without a colon"),
+        pytest.param(b'"value' + b'"name":"' * 200_000, id="names of nothing"),
+        pytest.param(b"@" + b"://a:" * 200_000, id="addresses without an end"),
+        pytest.param(b"Secret" + b"kind" * 200_000 + b" " * 200_000, id="kinds of nothing"),
+    ],
+)
+def test_hostile_text_is_looked_at_in_linear_time(text: bytes) -> None:
+    started = time.process_time()
+    may_hold_secret(text)
+    assert time.process_time() - started < 30, "what is quadratic takes a quarter of an hour"
+
+
+def test_a_variable_is_found_wherever_its_name_is() -> None:
+    variable = {"name": "DB_PASSWORD", "note": "x", "value": MARKER}
+    assert MARKER.encode() not in Bodies(Redactor(b"key"), lambda: 0).raw({"env": [variable]})
 
 
 def test_aliases_of_an_ordinary_manifest_are_followed() -> None:
