@@ -1,11 +1,13 @@
-# Everything a developer types. `make test` is what CI runs first, `make conformance` second.
+# Everything a developer types. `make quick` is for after each change (half a minute), `make test` is what CI runs first,
+# `make conformance` second.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PURE := tests/domain tests/reading tests/functions
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint domain rest conformance bench wheel lock stubs clean
+.PHONY: setup demo quick test lint domain rest conformance bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -25,18 +27,22 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The same checks and tests as `domain`, side by side and without coverage.
+quick: lint
+	$(BIN)/pytest -n 2 $(PURE)
+
 # Side by side, because the tests of processes often wait.
 test: setup
 	$(MAKE) --no-print-directory -j 2 domain rest
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
-	$(BIN)/coverage run -m pytest tests/domain tests/reading tests/functions
+	$(BIN)/coverage run -m pytest $(PURE)
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
 
 rest: setup
-	$(BIN)/pytest -n 2 -m "not conformance" --ignore tests/domain --ignore tests/reading --ignore tests/functions tests
+	$(BIN)/pytest -n 2 -m "not conformance" $(PURE:%=--ignore %) tests
 
 conformance: setup
 	$(BIN)/python -m tests.conformance

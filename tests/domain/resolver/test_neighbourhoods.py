@@ -100,10 +100,10 @@ def solutions(resolution: Resolution) -> dict[str, object]:
     }
 
 
-def test_a_change_is_seen_only_in_its_neighbourhoods() -> None:
+@pytest.mark.parametrize("quarter", range(4))  # the longest test of the domain: two cores share it
+def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
     dice, near, far = random.Random(13), 0, 0
-    for _ in range(120):
-        inputs = a_namespace(dice)
+    for inputs in [a_namespace(dice) for _ in range(120)][quarter::4]:
         base = Posed(inputs)
         before = solutions(answer(base))
         neighbourhoods = Neighbourhoods(base)
@@ -112,7 +112,7 @@ def test_a_change_is_seen_only_in_its_neighbourhoods() -> None:
             kept = {one.name: before[one.name] for one in changed.subscribers if one.name not in after}
             assert {**kept, **after} == solutions(resolve(changed)), what
             near, far = near + len(after), far + len(kept)
-    assert (near > 1000, far > near) == (True, True), "most is left out"
+    assert (near > 250, far > near) == (True, True), "most is left out"
 
 
 @dataclass
