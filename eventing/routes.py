@@ -143,6 +143,7 @@ CRD_SETTLE = timedelta(milliseconds=250)
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
+    Route(kinds.CATALOG_SOURCE, "catalog_source/check_catalog", itself, present),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/report_catalog", itself, came_or_went, "bulk"),
     Route(names.CATALOG_SNAPSHOTTED, "catalog_source/report_catalog", itself, always, "bulk"),

@@ -75,6 +75,7 @@ def test_a_neighbour_installs_while_pulls_do_not_end(target: str, tmp_path: Path
         assert {ref for ref, _ in found} == {str(ref) for ref in SLOW}
         assert len([ref for ref, how in found if how == "running"]) == 1, "one, and it goes on"
         told = {ref.name: (host.cluster.get(ref) or {}).get("status") for ref in SLOW}
+        assert all(told.values()), "also those that wait in line"
         assert {state({"status": each}) for each in told.values() if each} == {"CONNECTING"}, told
 
 

@@ -7,9 +7,11 @@ from datetime import timedelta
 from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata
+from shared.step import Outcome
 from tests.functions.subscription.world import World, a_catalog_source, a_package
 
 REF = kinds.CATALOG_SOURCE.ref("local", "olm")
+CHECK, READ = Job("catalog_source/check_catalog", REF), Job("catalog_source/snapshot_catalog", REF, "long")
 TEMPLATE = "registry/local:v{kube_major_version}.{kube_minor_version}"
 
 
@@ -80,13 +82,15 @@ def test_an_empty_image_is_invalid_only_while_the_template_is() -> None:
 
 def test_at_rest_nothing_is_written_and_polling_keeps_its_own_pace() -> None:
     world = a_world()
-    outcome = world.run(Job("catalog_source/snapshot_catalog", REF))
+    outcome = world.run(CHECK)
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), timedelta(minutes=15))
+    assert world.run(READ) == Outcome(verdict=f"{world.catalogs.reference(the(world)[0])} holds 1 packages")
     source = world.objects[REF]
     world.put({**source, "spec": {**source["spec"], "updateStrategy": {"registryPoll": {"interval": "1m"}}}})
-    assert world.run(Job("catalog_source/snapshot_catalog", REF)).again_in == timedelta(minutes=1)
+    assert world.run(READ).again_in == timedelta(minutes=1)
+    assert world.run(CHECK).again_in == timedelta(minutes=15)
 
 
 def test_an_invalid_catalog_without_template_is_not_looked_at_again() -> None:
     world = a_world("", image="")
-    assert world.run(Job("catalog_source/snapshot_catalog", REF)).again_in is None
+    assert {world.run(job).again_in for job in (CHECK, READ)} == {None}

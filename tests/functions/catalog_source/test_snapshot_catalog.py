@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from eventing.events.job import Job
+from functions.catalog_source.check_catalog import check_catalog
 from functions.catalog_source.snapshot_catalog import snapshot_catalog
 from shared import kinds, names
 from shared.domain.catalog_source import is_healthy
 from shared.errors import RetryLater
 from shared.ports import Attempt, Unavailable
-from shared.step import NOTHING, Emit, SetStatus
+from shared.step import NOTHING, Emit, Outcome, SetStatus
 from tests.functions.subscription.world import World, a_catalog_source, a_package
 
 REF = kinds.CATALOG_SOURCE.ref("local", "olm")
@@ -28,8 +29,34 @@ def a_world(**spec: Any) -> World:
 def connecting() -> World:
     """The world after the status says that the catalog is read."""
     world = a_world()
-    world.run(Job("catalog_source/snapshot_catalog", REF, "long"))
+    world.run(Job("catalog_source/check_catalog", REF))
     return world
+
+
+def read(world: World) -> Outcome:
+    """What the step decides that reads the image."""
+    return snapshot_catalog(REF, world, world.catalogs, world, attempt=Attempt())
+
+
+def test_nothing_is_read_before_the_status_says_so() -> None:
+    world = a_world()
+    assert read(world) == NOTHING
+    [write] = check_catalog(REF, world, world, world).writes
+    assert isinstance(write, SetStatus)
+    assert write.resource_version == world.objects[REF]["metadata"]["resourceVersion"], "a late one overwrites nothing"
+
+
+def test_the_state_of_a_catalog_is_written_once_and_never_over_an_answer() -> None:
+    """A late or repeated run decides from what the object says."""
+    world = connecting()
+    assert check_catalog(REF, world, world, world) == NOTHING, "it says so already"
+    world.settle()
+    assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY"
+    assert check_catalog(REF, world, world, world) == NOTHING
+    world.catalogs.trouble = Unavailable("NotFound", "no such image")
+    world.run(Job("catalog_source/snapshot_catalog", REF, "long"))
+    assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "TRANSIENT_FAILURE"
+    assert check_catalog(REF, world, world, world) == NOTHING
 
 
 def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
@@ -41,7 +68,7 @@ def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
     world.settle()
     assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY"
     world.catalogs.publish("registry/local:v1", a_package("etcd", "1.0.0", "2.0.0"))
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["connectionState"]["lastObservedState"] == "READY", "what was read is in use meanwhile"
@@ -49,7 +76,7 @@ def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
 
 def test_the_digest_is_recorded_and_the_users_are_told() -> None:
     world = connecting()
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["connectionState"]["address"] == world.catalogs.reference("registry/local:v1")
@@ -60,19 +87,19 @@ def test_the_digest_is_recorded_and_the_users_are_told() -> None:
 def test_the_same_digest_again_is_silent() -> None:
     world = a_world(updateStrategy={"registryPoll": {"interval": "1m"}})
     world.settle()
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), timedelta(minutes=1))
 
 
 def test_a_deleted_catalog_is_nothing_to_do() -> None:
     world = World()
-    assert snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt()) == NOTHING
+    assert read(world) == NOTHING
 
 
 def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
     world = a_world()
     ended = Attempt(2, ended="ended after 600 s: its time limit")
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=ended)
+    outcome = snapshot_catalog(REF, world, world.catalogs, world, attempt=ended)
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["message"] == ("couldn't connect to registry - the pull was ended after 600 s: its time limit")
@@ -80,18 +107,18 @@ def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
     assert outcome.again_in == timedelta(seconds=15)
     world.objects[REF]["status"] = write.status
     with pytest.raises(RetryLater, match="ended after 600 s"):
-        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=ended)
+        snapshot_catalog(REF, world, world.catalogs, world, attempt=ended)
 
 
 def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
     world = connecting()
     world.catalogs.trouble = Unavailable("Unauthorized", "401: no credentials for registry")
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
     assert outcome.again_in is not None
     world.settle()
     with pytest.raises(RetryLater, match="no credentials") as error:
-        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+        read(world)
     assert error.value.writes == ()
     assert error.value.wait is not None
 
@@ -102,8 +129,8 @@ def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
     world.settle()
     assert world.objects[REF]["status"]["reason"] == "SpecInvalidError"
     assert world.objects[REF]["status"]["message"] == "unknown sourcetype: nope"
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
-    assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
+    for outcome in (check_catalog(REF, world, world, world), read(world)):
+        assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
 
 
 def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
@@ -125,7 +152,7 @@ def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> 
     world = connecting()
     slow = "quay.io is too slow: less than 1 kB in 10 s; the host is asked again after 60 s"
     world.catalogs.trouble = Unavailable("TimedOut", slow, timedelta(seconds=60))
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
     assert write.status["reason"] == "RegistryServerError"
@@ -136,12 +163,12 @@ def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> 
     assert outcome.wait.next_try == world.now() + timedelta(seconds=60)
     world.settle()
     with pytest.raises(RetryLater, match="too slow") as error:
-        snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+        read(world)
     assert error.value.after == timedelta(seconds=60)
 
 
 def test_a_password_in_an_image_is_not_repeated() -> None:
     world = a_world(image="me:s3cret@quay.io/a:1")
     world.catalogs.trouble = Unavailable("Malformed", "it is no image reference")
-    outcome = snapshot_catalog(REF, world, world, world.catalogs, world, attempt=Attempt())
+    outcome = read(world)
     assert "s3cret" not in repr(outcome)

@@ -1,0 +1,48 @@
+"""Say at once, in the status of a CatalogSource, what follows from its spec: it will be read, or why it cannot be.
+
+Reads:  the CatalogSource; the version of the API server when a template contains it.
+Writes: its status (`CONNECTING` before the first read, `reason`, `message`, the conditions of a template); `spec.image`
+        computed from the template.
+Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from shared import names
+from shared.api.manifest import resource_version_of
+from shared.domain import catalog_source, image_template
+from shared.domain.catalog_source import Refused
+from shared.ports import Clock, Cluster, Discovery
+from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus
+
+_RECHECK = timedelta(minutes=15)
+"""Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
+
+
+def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
+    """Update the status of a CatalogSource from its spec."""
+    source = cluster.get(ref)
+    if source is None:
+        return NOTHING
+    before, now, version = source.get("status") or {}, clock.now(), resource_version_of(source)
+    template = image_template.template_of(source)
+    image = image_template.filled(template, discovery.version()) if template else None
+    again_in = _RECHECK if image else None
+    after = image_template.told(before, image, now)
+    if image is not None and image.is_usable and image.image != source["spec"].get("image"):
+        # The change of the spec runs this step again, which then says that the image is read.
+        writes = (Merge(ref, {"spec": {"image": image.image}}, version), SetStatus(ref, after, version))
+        return Outcome(writes, verdict=f"the template says {image.image}")
+    match catalog_source.wanted(source):
+        case Refused() as refusal:
+            after, verdict = catalog_source.refused(after, refusal), refusal.message
+            is_news = catalog_source.serves_anew(before, after)
+        case _:
+            first = catalog_source.connecting(after, now)
+            after, verdict, is_news = first or after, "it is read for the first time" if first else "", False
+    if after == before:
+        return Outcome(again_in=again_in, verdict=verdict)
+    emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if is_news else ()
+    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, verdict=verdict)
