@@ -51,9 +51,13 @@ def test_the_files_are_yaml_of_one_definition_each() -> None:
     ]
 
 
-@EVERY_KIND
-def test_the_kind_is_served_where_the_code_looks_for_it(definition: Definition) -> None:
-    (kind,) = (kind for kind in kinds.KINDS if kind.kind == definition.kind)
+def test_no_code_looks_for_operators_yet() -> None:
+    assert BY_KIND.keys() - {kind.kind for kind in kinds.KINDS} == {"Operator"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in kinds.KINDS if kind.kind in BY_KIND], ids=lambda kind: kind.kind)
+def test_the_kind_is_served_where_the_code_looks_for_it(kind: kinds.Kind) -> None:
+    definition = BY_KIND[kind.kind]
     stored = definition.versions[0].name
 
     assert (kind.plural, kind.is_namespaced) == (definition.plural, definition.scope == "Namespaced")
