@@ -65,7 +65,7 @@ def diff(
     then all findings as in -o json. Versions and definitions that are gone are found by us only.
     """
     if batch:
-        _answer_all()
+        answer_lines(answered, beside=(old, new))
         return
     if old is None or new is None:
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
@@ -74,10 +74,6 @@ def diff(
     _tell(found, form)
     if not all(one.is_safe for one in found):
         raise typer.Exit(NEGATIVE)
-
-
-def _answer_all() -> None:
-    answer_lines(answered)
 
 
 _Located = Mapping[str, tuple[str, dict[str, Any]]]

@@ -8,12 +8,19 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from eventing.cli.failure import USAGE, CliError
+
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
 """Answers one question; ValueError says why it cannot."""
 
 
-def answer_lines(answer: Answer, *, echo: Iterable[str] = ("id",)) -> None:
-    """Answer each line of stdin by one line, which repeats the `echo` fields of its question."""
+def answer_lines(answer: Answer, *, echo: Iterable[str] = ("id",), beside: Iterable[object] = ()) -> None:
+    """Answer each line of stdin by one line, which repeats the `echo` fields of its question.
+
+    CliError when there is something `beside` the option --batch, as the name of a file, which nothing would read.
+    """
+    if any(beside):
+        raise CliError("--batch reads questions from stdin, and takes no arguments", USAGE)
     repeated = tuple(echo)
     for number, line in enumerate(sys.stdin.buffer, 1):
         if line.strip():

@@ -47,7 +47,7 @@ def match(
     there, a text that is no version lies in no range.
     """
     if batch:
-        answer_lines(lambda question: _membership(dialect, question), echo=["range"])
+        answer_lines(lambda question: _membership(dialect, question), echo=["range"], beside=(range_text, versions))
         return
     if range_text is None or not versions:
         raise CliError("semver match: give RANGE VERSION…, or --batch and questions on stdin", USAGE)
@@ -83,7 +83,11 @@ def compare(
     """
     read = parse_tolerant if tolerant else parse_version
     if batch:
-        answer_lines(lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)}, echo=[])
+        answer_lines(
+            lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)},
+            echo=[],
+            beside=(first, second),
+        )
         return
     if first is None or second is None:
         raise CliError("semver compare: give A B, or --batch and questions on stdin", USAGE)

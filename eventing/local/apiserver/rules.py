@@ -77,8 +77,6 @@ _SECRETS = {
     "kubernetes.io/tls": ("tls.crt", "tls.key"), "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",), "kubernetes.io/ssh-auth": ("ssh-privatekey",),
 }  # fmt: skip
-
-
 """The keys that a type of Secret needs."""
 
 

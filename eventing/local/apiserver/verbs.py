@@ -147,8 +147,6 @@ def update(call: Call, world: World, body: Any) -> Answer:
 CREATED_BY_UPDATE = frozenset({
     "Endpoints", "Event", "LimitRange", "Service", "Lease", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding",
 })  # fmt: skip
-
-
 """Kinds that an update creates when they are absent."""
 
 
@@ -156,8 +154,6 @@ UPDATED_WITH_VERSION = frozenset({
     "Lease", "PodDisruptionBudget", "CustomResourceDefinition", "APIService", "MutatingWebhookConfiguration",
     "ValidatingWebhookConfiguration",
 })  # fmt: skip
-
-
 """Kinds whose updates have to contain a resourceVersion, as those of all custom kinds."""
 
 

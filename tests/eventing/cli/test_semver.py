@@ -60,6 +60,8 @@ def test_a_batch_of_pairs_is_answered_in_order() -> None:
         (("match", ">=v1.0.0", "1.0.0"), 2, ""),
         (("match", ">=1.0.0", "1.0.0", "v1.2"), 2, ""),
         (("match",), 2, ""),
+        (("match", "--batch", "questions.jsonl"), 2, ""),
+        (("compare", "1.0.0", "--batch"), 2, ""),
         (("compare", "1.0.0"), 2, ""),
         (("compare", "1.0.0", "1"), 2, ""),
     ],
