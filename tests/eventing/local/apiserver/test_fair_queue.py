@@ -16,10 +16,10 @@ COSTS = {"c": 5.0}
 class Server:
     """Serves requests that are named by their users, and notes the order; time passes only while one is served."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 0.0) -> None:
         self.now = 0.0
         self.order: list[str] = []
-        self.queue = FairQueue(lambda: self.now)
+        self.queue = FairQueue(lambda: self.now, patience)
         self.during: dict[str, Callable[[], object]] = {}
         """What happens while a request is served."""
 
@@ -132,3 +132,22 @@ async def pause() -> None:
     """Until the server is idle."""
     for _ in range(LOOKS + 2):
         await asyncio.sleep(0)
+
+
+def test_who_asks_for_one_thing_after_the_other_is_waited_for_until_it_has_used_as_much() -> None:
+    async def story(server: Server) -> None:
+        busy = asyncio.ensure_future(server.together("c1", "c2", "c3"))
+        for number in range(10):
+            await server.request(f"a{number}")
+            await pause()
+        await busy
+
+    fives = [[f"a{n}" for n in range(first, first + 5)] for first in (0, 5)]
+    assert Server(patience=60.0).play(story) == ["a0", "c1", *fives[0][1:], "c2", *fives[1], "c3"]
+
+
+def test_nobody_waits_long_for_who_does_not_come() -> None:
+    async def story(server: Server) -> None:
+        await server.together("c1", "c2", "c3", "a1")
+
+    assert Server(patience=0.01).play(story) == ["c1", "a1", "c2", "c3"]
