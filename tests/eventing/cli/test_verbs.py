@@ -413,7 +413,7 @@ def test_a_stream_that_the_caller_closed_is_no_error(closed: str) -> None:
 
 
 def test_a_closed_stdin_is_empty() -> None:
-    command = f"{sys.executable} -m eventing.cli.main semver match --batch '>=1' <&-"
+    command = f"{sys.executable} -m eventing.cli.main semver match --batch <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
