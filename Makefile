@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PURE := tests/domain tests/reading tests/functions
+PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner watch worker workqueue)
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test lint domain rest conformance bench wheel lock stubs clean
+.PHONY: setup demo quick test lint domain pipeline rest lines conformance bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -31,9 +32,9 @@ lint: setup
 quick: lint
 	$(BIN)/pytest -n 2 $(PURE)
 
-# Side by side, because the tests of processes often wait.
+# All side by side, and more than two at a time of those that start processes, because these wait more than they work.
 test: setup
-	$(MAKE) --no-print-directory -j 2 domain rest
+	$(MAKE) --no-print-directory -j 3 domain pipeline rest
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
@@ -41,8 +42,21 @@ domain: lint
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
 
+# Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.
+pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml
+pipeline: setup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 4 --dist worksteal $(PIPELINE)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
 rest: setup
-	$(BIN)/pytest -n 2 -m "not conformance" $(PURE:%=--ignore %) tests
+	$(BIN)/pytest -n 4 --dist loadfile -m "not conformance" $(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) tests
+
+# Lines of Python and Lua per folder.
+lines:
+	@git ls-files '*.py' '*.lua' | xargs wc -l | awk '$$2 != "total" { depth = split($$2, part, "/"); \
+		sum[depth > 2 ? part[1] "/" part[2] : part[1]] += $$1 } END { for (each in sum) print sum[each], each }' | sort -k 2
 
 conformance: setup
 	$(BIN)/python -m tests.conformance
@@ -57,9 +71,9 @@ lock: setup
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --strip-extras --allow-unsafe \
 		--extra dev -o requirements.lock pyproject.toml
 
-# The modules of the registry API, from its messages; a test compares them with what is generated.
+# The messages of the registry API; a test compares them with what is generated.
 stubs: setup
-	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. shared/adapters/catalog_client/registry.proto
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. shared/adapters/catalog_client/registry.proto
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
 from eventing.events import event as events
 from eventing.events.event import Event
-from eventing.events.job import OUTSIDE, SINK, Job, Lane
+from eventing.events.job import SINK, Job, Lane, to_outside
 from shared import kinds, names
 from shared.kinds import Kind, Ref
 
@@ -72,9 +72,8 @@ def rights_beside_it(event: Event) -> tuple[Ref, ...]:
 
 
 def itself_outside(event: Event) -> tuple[Ref, ...]:
-    """A separate ref for the object, so that a slow sink does not block the steps of the object."""
-    version = event.ref.api_version
-    return (replace(event.ref, api_version=f"{OUTSIDE}{'.' if '/' in version else '/'}{version}"),)
+    """The object, as jobs for the sink name it."""
+    return (to_outside(event.ref),)
 
 
 def always(_: Event) -> bool:
@@ -122,6 +121,11 @@ def both(*predicates: Predicate) -> Predicate:
     return lambda event: all(predicate(event) for predicate in predicates)
 
 
+def either(*predicates: Predicate) -> Predicate:
+    """One of the predicates holds."""
+    return lambda event: any(predicate(event) for predicate in predicates)
+
+
 def phase(*values: str) -> Predicate:
     """A present, original (not copied) CSV in one of the phases."""
     return both(present, original, hint(events.PHASE, *values))
@@ -130,6 +134,8 @@ def phase(*values: str) -> Predicate:
 original = hint(events.COPIED, "false")
 a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "true"))
 unpacks = hint(events.UNPACK, "true")
+no_bundle = hint(events.UNPACK, "false")
+over = either(gone, hint(events.PHASE, events.OVER))
 
 CSV = kinds.CLUSTER_SERVICE_VERSION
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
@@ -145,18 +151,22 @@ ROUTES: tuple[Route, ...] = (
     # catalogs
     Route(kinds.CATALOG_SOURCE, "catalog_source/check_catalog", itself, present),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
-    Route(kinds.CATALOG_SOURCE, "catalog_source/report_catalog", itself, came_or_went, "bulk"),
-    Route(names.CATALOG_SNAPSHOTTED, "catalog_source/report_catalog", itself, always, "bulk"),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
+    Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
+    Route(kinds.CATALOG_SOURCE, "fanout/notify_catalog_users", itself, came_or_went, "bulk"),
+    Route(names.CATALOG_SNAPSHOTTED, "fanout/notify_catalog_users", itself, always, "bulk"),
     # subscriptions: resolve, unpack, plan
-    Route(names.CATALOG_REPORTED, "subscription/resolve_subscriptions", itself, always),
+    Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
     Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),
     Route(kinds.SUBSCRIPTION, "subscription/resolve_subscriptions", its_namespace, always),
-    Route(names.STANDING_CHANGED, "subscription/track_subscription", itself, always),
+    Route(names.SUBSCRIPTION_OUTDATED, "subscription/track_subscription", itself, always),
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, a_copy), "bulk"),
     Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
-    Route(kinds.JOB, "bundle/collect_bundle", itself, unpacks),
+    Route(names.BUNDLE_REQUESTED, "bundle/pull_bundle", itself, always, "long"),
+    Route(kinds.CONFIG_MAP, "bundle/collect_bundle", itself, both(present, unpacks)),
+    Route(kinds.JOB, "bundle/collect_bundle", itself, both(unpacks, over)),
     Route(names.BUNDLE_COLLECTED, "bundle/unpack_bundle", itself, always),
     Route(names.BUNDLE_LOST, "bundle/restore_bundle", itself, always),
     Route(names.BUNDLES_UNPACKED, "subscription/write_install_plan", itself, always),
@@ -173,11 +183,16 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "cluster_service_version/copy_csv", itself, both(gone, original), "bulk"),
     Route(names.COPY_DUE, "cluster_service_version/copy_csvs", itself, always, "bulk"),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/check_requirements", itself, always),
-    Route(names.RIGHTS_CHANGED, "cluster_service_version/check_requirements", itself, always, "bulk"),
+    Route(names.PERMISSIONS_CHANGED, "cluster_service_version/check_requirements", itself, always, "bulk"),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/probe_operator", itself, always),
     Route(names.REQUIREMENT_CHANGED, "cluster_service_version/replace_operator", itself, always),
     Route(names.CONFIG_CHANGED, "cluster_service_version/probe_operator", itself, always),
     *(Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), always) for kind in kinds.COMPONENTS),
+    *(
+        Route(kind, "cluster_service_version/probe_operator", its_owner(CSV), edited)
+        for kind in (kinds.SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
+    ),
+    Route(kinds.API_SERVICE, "cluster_service_version/probe_operator", its_owner(CSV), always),
     Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_rights", its_owner(CSV), gone),
     *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in kinds.RBAC),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in RIGHTS),
@@ -193,26 +208,27 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
-    Route(kinds.CLUSTER_ROLE, "platform/ring_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
-    Route(names.RIVAL_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
+    Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
+    Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     # look-ups: which objects does the change affect?
-    Route(kinds.NAMESPACE, "platform/ring_dependents", itself, always, "bulk"),
-    Route(kinds.OPERATOR_GROUP, "platform/ring_plans", itself, always),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "platform/notify_api_users", its_api_group, always, "bulk", CRD_SETTLE),
-    Route(kinds.API_SERVICE, "platform/notify_api_users", itself, always, "bulk", CRD_SETTLE),
-    Route(kinds.OLM_CONFIG, "platform/report_copying", itself, always, "bulk"),
+    Route(kinds.NAMESPACE, "fanout/notify_dependents", itself, always, "bulk"),
+    Route(kinds.OPERATOR_GROUP, "fanout/notify_install_plans", itself, always),
+    Route(kinds.OPERATOR_GROUP, "fanout/notify_webhook_users", itself, present),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "fanout/notify_api_users", its_api_group, always, "bulk", CRD_SETTLE),
+    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, always, "bulk", CRD_SETTLE),
+    Route(kinds.OLM_CONFIG, "maintenance/report_copying", itself, always, "bulk"),
     *(
-        Route(kind, "platform/ring_dependents", rights_beside_it, unowned, "bulk", DEBOUNCE)
+        Route(kind, "fanout/notify_dependents", rights_beside_it, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
     ),
     *(
-        Route(kind, "platform/ring_dependents", itself, unsaid(events.OWNERS), "bulk")
+        Route(kind, "fanout/notify_dependents", itself, unsaid(events.OWNERS), "bulk")
         for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
-    Route(CSV, "platform/ring_subscriptions", itself, both(gone, original), "bulk"),
-    Route(names.AUDIT_RANG, "operator_group/make_defaults", itself, always, "bulk"),
-    Route(names.AUDIT_RANG, "platform/audit_cluster", itself, always, "bulk"),
-    Route(names.AUDIT_RANG, "platform/collect_garbage", itself, always, "bulk"),
+    Route(CSV, "fanout/notify_subscriptions", itself, both(gone, original), "bulk"),
+    Route(names.AUDIT_REQUESTED, "operator_group/make_defaults", itself, always, "bulk"),
+    Route(names.AUDIT_REQUESTED, "maintenance/audit_cluster", itself, always, "bulk"),
+    Route(names.AUDIT_REQUESTED, "maintenance/collect_garbage", itself, always, "bulk"),
 )
 
 NOTIFICATIONS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
@@ -223,8 +239,11 @@ TO_SINK: tuple[Route, ...] = tuple(
 )
 """Routes of an installation with an external sink; they run no step."""
 
-RESYNCS = (names.DEPENDENT_RANG, names.POKE)
+RESYNCS = (names.DEPENDENT_CHANGED, names.RESYNC_REQUESTED)
 """Our own events that stand for an unspecified change of the object at their ref."""
+
+REPORTS: Mapping[str, str] = {"catalog_source/snapshot_catalog": "catalog_source/report_progress"}
+"""The step that says on an object how far a long run is, inside of that run; no event reaches it."""
 
 STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
 """Every step that an event can reach."""
@@ -239,10 +258,10 @@ def _concerns(route: Route, event: Event) -> bool:
 
 def jobs_for(event: Event, routes: Iterable[Route] = ROUTES) -> tuple[Job, ...]:
     """The jobs for an event, each once, in the order of the routes."""
-    rung = (
+    enqueued = (
         Job(route.step, ref, route.lane, route.delay)
         for route in routes
         if _concerns(route, event) and route.when(event)
         for ref in route.key(event)
     )
-    return tuple(dict.fromkeys(rung))
+    return tuple(dict.fromkeys(enqueued))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import uuid
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,27 +14,30 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from eventing.endpoint.draining import Beside, Waiting
+from eventing.endpoint.draining import CompanionProcess, Waiting
 from eventing.events.event import Event
+from eventing.events.former import queues_of
 from eventing.events.trace import begun_by
 from eventing.metrics.health import API, OUTLET, REDIS, SWEEPER, Health, HealthPort, Heartbeat, serve
 from eventing.metrics.listener import listener
 from eventing.routes import ROUTES, TO_SINK, jobs_for
 from shared import names, ports
 from shared.adapters.content.store import Store
+from shared.adapters.keys import StoredKeys
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import CACHED, NAMESPACE, SECRET
+from shared.kinds import CACHED, NAMESPACE, OURS_ALONE, SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from eventing.endpoint.senders import Senders
     from eventing.journal import RedisJournal
     from eventing.runner import Runner
+    from eventing.runner.progress import LongRuns
     from eventing.workqueue import Claim, WorkQueue
     from eventing.workqueue.run_result import RunResult
-    from shared.adapters.kube import KubeClient
+    from shared.adapters.content.bundles import ImageBundles
+    from shared.adapters.content.catalogs import ImageCatalogs
+    from shared.adapters.kube import CachedClient, KubeClient
     from shared.adapters.oci.mirrors import Mirrors
 
 log = structlog.get_logger()
@@ -88,52 +91,79 @@ def scheduler_heartbeat(values: Settings) -> Heartbeat:
 
 
 def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:
-    """A factory of the function that runs claims; it is called in the child process of the worker."""
+    """A factory of what runs claims, in the child of a worker; threads share the client of the cluster."""
 
     def make(queue: WorkQueue) -> Callable[[Claim], RunResult]:
-        from eventing.content.pulls import puller
         from eventing.journal import Recorder, RedisChanges, RedisJournal
         from eventing.runner import Runner
-        from shared.adapters.content.bundles import ImageBundles
-        from shared.adapters.content.catalogs import ImageCatalogs
-        from shared.adapters.kube import CachedClient, KubeInventory, SystemClock, connect
-        from shared.adapters.kube.copies import KubeCopies
-        from shared.adapters.kube.mirrors import KubeMirrors
-        from shared.adapters.kube.warnings import KubeWarnings
+        from eventing.runner.progress import LongRuns
+        from eventing.runner.steps import Steps
+        from eventing.worker.crew import one_per_thread
+        from shared.adapters.kube import CachedClient, SystemClock, connect
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
-        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED)
-        clock = SystemClock()
-        mirrors = KubeMirrors(cluster, machine_mirrors)
-        pulls = puller(values, secret_reader(cluster), mirrors, api=connection.server, environ=os.environ)
-        catalogs = ImageCatalogs(Store(values.content, limit_bytes=values.content_bytes), pulls)
+        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED, OURS_ALONE)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
-        recorder = Recorder(journal.secret(), also=_journal_files(values, "worker"))
-        given: dict[type, object] = {
-            ports.Cluster: cluster,
-            ports.Copies: KubeCopies(cluster),
-            ports.Inventory: KubeInventory(cluster),
-            ports.Warnings: KubeWarnings(cluster),
-            ports.Discovery: cluster,
-            ports.Clock: clock,
-            ports.Catalogs: catalogs,
-            ports.Content: catalogs,
-            ports.Bundles: ImageBundles(pulls),
-            ports.Policy: values.policy,
-            ports.Journal: journal,
-        }
-        routes = (*ROUTES, *TO_SINK) if values.sink else ROUTES
-        runner = Runner(given, cluster, clock, routes=routes, recorder=recorder)
-        return _trimming(runner, queue, journal)
+        runs = LongRuns(values.long_seconds, journal.ran)
+        queue.progress = lambda: runs.present
+        recording = Recorder(journal.secret())
+        routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
+
+        def of_thread() -> Callable[[Claim], RunResult]:
+            given = {**_asked(values, cluster), ports.Journal: journal, ports.Runs: runs}
+            recorder = recording.beside(_journal_files(values, "worker"))
+            runner = Runner(given, cluster, SystemClock(), routes=routes, steps=steps, recorder=recorder)
+            return _trimming(runner, queue, journal, runs)
+
+        return one_per_thread(of_thread)
 
     return make
 
 
-def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal) -> Callable[[Claim], RunResult]:
+def _asked(values: Settings, cluster: CachedClient) -> dict[type, object]:
+    """What steps ask, by port."""
+    from shared.adapters.kube import KubeInventory
+    from shared.adapters.kube.copies import KubeCopies
+    from shared.adapters.kube.warnings import KubeWarnings
+
+    catalogs, bundles = content(values, cluster)
+    return {
+        ports.Cluster: cluster,
+        ports.Copies: KubeCopies(cluster),
+        ports.Inventory: KubeInventory(cluster),
+        ports.Keys: StoredKeys(cluster),
+        ports.Warnings: KubeWarnings(cluster),
+        ports.Discovery: cluster,
+        ports.Catalogs: catalogs,
+        ports.Content: catalogs,
+        ports.Bundles: bundles,
+        ports.Policy: values.policy,
+    }
+
+
+def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, ImageBundles]:
+    """What is asked about images."""
+    from eventing.content.pulls import puller
+    from shared.adapters.content.bundles import ImageBundles
+    from shared.adapters.content.catalogs import ImageCatalogs
+    from shared.adapters.kube.mirrors import KubeMirrors
+
+    store = Store(values.content, limit_bytes=values.content_bytes)
+    mirrors = KubeMirrors(cluster, machine_mirrors)
+    pulls = puller(
+        values, secret_reader(cluster), mirrors, store.blobs, api=cluster.connection.server, environ=os.environ
+    )
+    return (catalogs := ImageCatalogs(store, pulls, get=cluster.get)), ImageBundles(pulls, catalogs)
+
+
+def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal, runs: LongRuns) -> Callable[[Claim], RunResult]:
     """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
 
+    def once(claim: Claim) -> RunResult:
+        return runner.run(claim, lambda jobs: queue.is_lease_valid(claim, jobs), lambda: queue.is_awaited(claim))
+
     def run(claim: Claim) -> RunResult:
-        result = runner.run(claim, lambda jobs: queue.is_held(claim, jobs), lambda: queue.is_awaited(claim))
+        result = runs.run(claim, once)
         journal.grew(len(result.record))
         return result
 
@@ -150,7 +180,7 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
     journal = RedisJournal(client, max_bytes=values.journal_bytes, also=_journal_files(values, "events"))
 
     def accept(events: Sequence[Event]) -> None:
-        journal.saw(events)
+        journal.record_events(events)
         for event in events:
             trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
             queue.add(jobs_for(event), event.id, trace=trace)
@@ -210,16 +240,15 @@ def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) 
     from eventing.workqueue import WorkQueue, connect
 
     queue = WorkQueue(connect(values.redis_url), values)
-    worker = Beside(command, environ)
-    waiting = Waiting(lambda: _has_work(queue, values.steps or GROUPS), DRAIN_SECONDS)
+    worker, queues = CompanionProcess(command, environ), queues_of(values.steps or GROUPS)
 
-    def drained() -> None:
+    def is_left() -> bool:
         worker.ensure()
-        waiting()
+        return _has_work(queue, queues)
 
     worker.ensure()
     try:
-        yield drained
+        yield Waiting(is_left, DRAIN_SECONDS)
     finally:
         worker.stop()
 
@@ -234,27 +263,29 @@ def _has_work(queue: WorkQueue, groups: Sequence[str]) -> bool:
     )
 
 
-def ring_audit(values: Settings) -> Callable[[WorkQueue], None]:
-    """A function that emits `io.olmf.audit.rang` about the namespace of the installation."""
+def request_audit(values: Settings) -> Callable[[WorkQueue, str], None]:
+    """A function that emits `io.olmf.audit.requested` about the namespace of the installation."""
 
-    def ring(queue: WorkQueue) -> None:
+    def request(queue: WorkQueue, turn: str) -> None:
         from eventing.journal import RedisJournal
 
         ref = NAMESPACE.ref(values.policy.global_namespace)
-        event = Event(id=f"audit-{uuid.uuid4()}", type=names.AUDIT_RANG, source="/olmf/scheduler", ref=ref)
-        RedisJournal(queue.client, max_bytes=values.journal_bytes).saw([event])
+        event = Event(id=turn, type=names.AUDIT_REQUESTED, source="/olmf/scheduler", ref=ref)
+        RedisJournal(queue.client, max_bytes=values.journal_bytes).record_events([event])
         queue.add(jobs_for(event), event.id)
 
-    return ring
+    return request
 
 
 def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
-    """A function that writes journal entries to files; each process has its own files."""
+    """A function that writes journal entries to files; each thread has its own files."""
     if not values.journal_files:
         return lambda _: None
     from eventing.journal import JournalFiles
 
-    return JournalFiles(Path(values.journal_files), f"{program}-{socket.gethostname()}-{os.getpid()}").append
+    return JournalFiles(
+        Path(values.journal_files), f"{program}-{socket.gethostname()}-{threading.get_native_id()}"
+    ).append
 
 
 def secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:

@@ -45,6 +45,8 @@ class Settings:
     """Which jobs a worker runs: `direct` for short ones, `long` for those that may take minutes (pulls of catalogs)."""
     lease_seconds: int = 60
     """How long a claimed job stays hidden from other workers."""
+    concurrency: int = 8
+    """How many runs a worker of the direct lane has under way at a time, each in a thread and of another namespace."""
     run_seconds: int = 45
     """How long one run of a step may take before it is killed and retried."""
     long_seconds: int = 600
@@ -61,6 +63,9 @@ class Settings:
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
     """Port of the endpoint, of the registry, or of the watcher's health and metrics (also `PORT`)."""
+    pod_network: str = ""
+    """`host:port` of the HTTP proxy to simulated Pods, which the simulated kubelet serves for the sandbox; or `/path`,
+    its socket, for the egress selector of a real API server."""
     health_port: int = 0
     """Port of `/livez` and `/readyz` of worker and scheduler, which serve nothing else; 0: none."""
     log_level: str = "info"
@@ -121,10 +126,10 @@ def _value(variable: str, kind: str, text: str) -> object:
 
 
 _LEAST: Mapping[str, int] = {
-    "lease_seconds": 1, "run_seconds": 1, "long_seconds": 1, "long_runs_per_namespace": 1, "max_failures": 1,
-    "audit_seconds": 1, "watch_seconds": 1, "run_memory_bytes": 128 * 1024 * 1024, "content_bytes": 0,
-    "journal_bytes": 0, "port": 0, "health_port": 0, "pull_seconds": 1, "pull_slow_seconds": 1,
-    "pull_bytes_per_second": 0, "pull_bytes": 1,
+    "lease_seconds": 1, "concurrency": 1, "run_seconds": 1, "long_seconds": 1, "long_runs_per_namespace": 1,
+    "max_failures": 1, "audit_seconds": 1, "watch_seconds": 1, "run_memory_bytes": 128 * 1024 * 1024,
+    "content_bytes": 0, "journal_bytes": 0, "port": 0, "health_port": 0, "pull_seconds": 1,
+    "pull_slow_seconds": 1, "pull_bytes_per_second": 0, "pull_bytes": 1,
 }  # fmt: skip
 """The least value of each number."""
 

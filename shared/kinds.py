@@ -23,7 +23,9 @@ class Watch:
     """A cluster has many that are neither ours nor about ours: those make no event, only ours are audited and come
     from Knative's source, and no reads are cached, as not every change becomes an event."""
     is_whole: bool = False
-    """Whole objects are fetched, because their status is counted; of other kinds the metadata alone where that does."""
+    """Whole objects are fetched, because their status matters; of other kinds the metadata alone where that does."""
+    is_ours_alone: bool = False
+    """Only those with the label `olm.managed` are watched: no other one affects an object of ours."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -88,13 +90,16 @@ _WATCHES: dict[Kind, Watch] = {}
 """Apart from the kinds, which are identities: they are compared, and stand in recordings."""
 
 
-def watched(kind: Kind, *, is_high_cardinality: bool = False, is_whole: bool = False) -> Kind:
+def watched(
+    kind: Kind, *, is_high_cardinality: bool = False, is_whole: bool = False, is_ours_alone: bool = False
+) -> Kind:
     """The kind, watched from now on: for the watcher, its rights and those of the audit, caches, Knative's source."""
-    _WATCHES[kind] = Watch(is_high_cardinality, is_whole)
+    _WATCHES[kind] = Watch(is_high_cardinality, is_whole, is_ours_alone)
     return kind
 
 
 _OLM = "operators.coreos.com"
+_ADMISSION = "admissionregistration.k8s.io/v1"
 _RBAC = "rbac.authorization.k8s.io/v1"
 
 CATALOG_SOURCE = watched(Kind(f"{_OLM}/v1alpha1", "CatalogSource", "catalogsources"), is_whole=True)
@@ -108,15 +113,15 @@ OPERATOR_CONDITION = watched(Kind(f"{_OLM}/v2", "OperatorCondition", "operatorco
 OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False))
 
 NAMESPACE = watched(Kind("v1", "Namespace", "namespaces", is_namespaced=False))
-CONFIG_MAP = Kind("v1", "ConfigMap", "configmaps")
+CONFIG_MAP = watched(Kind("v1", "ConfigMap", "configmaps"), is_high_cardinality=True, is_ours_alone=True)
 SECRET = Kind("v1", "Secret", "secrets")
-SERVICE = Kind("v1", "Service", "services")
+SERVICE = watched(Kind("v1", "Service", "services"), is_high_cardinality=True, is_ours_alone=True)
 SERVICE_ACCOUNT = watched(Kind("v1", "ServiceAccount", "serviceaccounts"), is_high_cardinality=True)
 POD = Kind("v1", "Pod", "pods")
 NODE = Kind("v1", "Node", "nodes", is_namespaced=False)
 EVENT = Kind("v1", "Event", "events")
 DEPLOYMENT = watched(Kind("apps/v1", "Deployment", "deployments"), is_high_cardinality=True)
-JOB = watched(Kind("batch/v1", "Job", "jobs"), is_high_cardinality=True)
+JOB = watched(Kind("batch/v1", "Job", "jobs"), is_high_cardinality=True, is_whole=True, is_ours_alone=True)
 ROLE = watched(Kind(_RBAC, "Role", "roles"), is_high_cardinality=True)
 ROLE_BINDING = watched(Kind(_RBAC, "RoleBinding", "rolebindings"), is_high_cardinality=True)
 CLUSTER_ROLE = watched(Kind(_RBAC, "ClusterRole", "clusterroles", is_namespaced=False), is_high_cardinality=True)
@@ -128,11 +133,21 @@ CUSTOM_RESOURCE_DEFINITION = watched(
 )
 API_SERVICE = watched(Kind("apiregistration.k8s.io/v1", "APIService", "apiservices", is_namespaced=False))
 
+VALIDATING_WEBHOOKS = watched(
+    Kind(_ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", is_namespaced=False)
+)
+MUTATING_WEBHOOKS = watched(
+    Kind(_ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", is_namespaced=False)
+)
+
 KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Kind))
 """Every kind above, in the order of this module."""
 
 RBAC = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
 """The kinds of roles and bindings."""
+
+WEBHOOK_CONFIGURATIONS = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
+"""The kinds of admission webhooks."""
 
 COMPONENTS = (DEPLOYMENT, SERVICE_ACCOUNT, *RBAC)
 """The kinds of the objects that an operator consists of."""
@@ -145,6 +160,9 @@ HIGH_CARDINALITY = tuple(kind for kind in WATCHED if kind.watch and kind.watch.i
 
 CACHED = tuple(kind for kind in WATCHED if kind not in HIGH_CARDINALITY)
 """The kinds of which every change becomes an event, so that reads may be cached until then."""
+
+OURS_ALONE = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_ours_alone)
+"""The kinds of which every change of an object with the label `olm.managed` becomes an event, and no other."""
 
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
 """`KINDS` by (apiVersion, kind); for any other kind, ask discovery."""

@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Package
 from shared.domain.csv.copies import Copy
+from shared.domain.endpoints.certificates import Pair, StoredPair
 from shared.domain.image_source import ImageSource
+from shared.domain.progress import Progress
 from shared.domain.unpack.causes import Warned
 from shared.kinds import Kind, Ref
+
+
+class Listing(NamedTuple):
+    """The arguments of `Cluster.list`."""
+
+    kind: Kind
+    namespace: str = ""
+    labels: Mapping[str, str] | None = None
 
 
 class Cluster(Protocol):
@@ -28,6 +38,14 @@ class Cluster(Protocol):
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
         """The objects of a kind that carry all of `labels`, sorted by name; an empty `namespace` means all."""
+        ...
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        """What `get` answers for each, asked for at once: a step waits as long as for one."""
+        ...
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        """What `list` answers for each, asked for at once."""
         ...
 
 
@@ -71,6 +89,18 @@ class Warnings(Protocol):
 
     def about(self, ref: Ref, uid: str) -> tuple[Warned, ...]:
         """The newest warnings about the object with that uid, at most eight, the oldest first."""
+        ...
+
+
+class Keys(Protocol):
+    """Certificates. Private keys are never told: a step knows their handles, which effects resolve."""
+
+    def stored(self, secret: Ref) -> StoredPair | None:
+        """What a Secret with a serving certificate says in public; None when it does not exist."""
+        ...
+
+    def issue(self, hosts: tuple[str, ...], now: datetime) -> Pair:
+        """A new CA, and a serving certificate of it for these names."""
         ...
 
 
@@ -140,6 +170,14 @@ class Catalogs(IndexedCatalogs, Protocol):
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
+        ...
+
+
+class Runs(Protocol):
+    """The runs that are going on."""
+
+    def progress(self, ref: Ref) -> Progress | None:
+        """How far the run on that object is; None when there is none, or none that says so."""
         ...
 
 

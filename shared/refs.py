@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shared.api.manifest import ReadOnly, metadata
+from shared.api.views import Object
 
 LONGEST_NAME = 253
 """Maximum number of characters of a name; Kubernetes bounds path segments less, but we have no use for longer ones."""
@@ -69,8 +70,9 @@ class Ref:
         raise InvalidName(f"{_quoted(text)} is not a ref: wanted apiVersion/kind/namespace/name")
 
     @classmethod
-    def of(cls, manifest: ReadOnly) -> Ref:
+    def of(cls, found: ReadOnly | Object) -> Ref:
         """The identity in the apiVersion, kind and metadata of an object. InvalidName when they are not valid."""
+        manifest = found.raw if isinstance(found, Object) else found
         meta = metadata(manifest)
         return cls(
             str(manifest.get("apiVersion") or ""),
@@ -80,10 +82,10 @@ class Ref:
         )
 
     @classmethod
-    def read(cls, manifest: ReadOnly) -> Ref | None:
+    def read(cls, found: ReadOnly | Object) -> Ref | None:
         """The identity in an object that somebody else made; None when no object can have it."""
         try:
-            return cls.of(manifest)
+            return cls.of(found)
         except InvalidName:
             return None
 

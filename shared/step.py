@@ -6,16 +6,18 @@ what becomes of foreign text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from shared.api.manifest import Manifest
+from shared.domain.statement import Code, Statement, sentence
 from shared.kinds import Kind, Ref
 
 __all__ = [
-    "NOTHING", "Apply", "Create", "Delete", "Emit", "Kind", "Merge", "Outcome", "Record", "Ref", "Replace",
-    "SetStatus", "Wait", "Write",
+    "NOTHING", "Apply", "Code", "Create", "Delete", "Emit", "Kind", "Merge", "Outcome", "Record", "Ref", "Replace",
+    "SetStatus", "Statement", "StoreKeys", "Wait", "Write",
 ]  # fmt: skip
 
 
@@ -103,7 +105,25 @@ class Record:
     """The part of the object (`fieldPath`) that the Event is about."""
 
 
-Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | Record
+@dataclass(frozen=True, slots=True)
+class StoreKeys:
+    """POST or PUT of a Secret with private keys, which no step knows: effects put them in the place of their handles.
+
+    With a resourceVersion the Secret is replaced, and keys that it holds may stay in it; without one it must be new.
+    """
+
+    manifest: Manifest
+    """The Secret without what it holds."""
+    texts: Mapping[str, str]
+    """What everybody may read, by key."""
+    keys: Mapping[str, str]
+    """The handle of a private key, by key (`shared.ports.Keys`)."""
+
+    def __post_init__(self) -> None:
+        Ref.of(self.manifest)
+
+
+Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | StoreKeys | Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +141,8 @@ class Wait:
     what: str
     since: datetime
     next_try: datetime | None = None
+    about: tuple[Ref, ...] = ()
+    """The objects that wait; empty: that of the run, and everything in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +155,16 @@ class Outcome:
     writes: tuple[Write, ...] = ()
     emits: tuple[Emit, ...] = ()
     again_in: timedelta | None = None
-    verdict: str = ""
-    """One sentence for the reader of the journal: what was decided and why."""
+    summary: str = ""
+    """One sentence for the reader of the journal: what was decided and why. Empty: its statements say it."""
     wait: Wait | None = None
+    statements: tuple[Statement, ...] = ()
+    """What was decided about each package, by a step that decides for many."""
+
+    @property
+    def message(self) -> str:
+        """What it says in one sentence."""
+        return self.summary or sentence(self.statements)
 
 
 NOTHING = Outcome()

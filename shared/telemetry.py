@@ -33,7 +33,7 @@ class Metric(Enum):
         "summary",
         "Resolutions of a namespace, and whether each Subscription got its answer",
     )
-    olmf_run_duration_seconds = "summary", "Runs of a step, and how they ended: done, waits, retry, bug or timeout"
+    olmf_run_duration_seconds = "summary", "Runs of a step by their end: done, waits, retry, bug, timeout, interrupted"
     olmf_dead_letters_total = "counter", "Jobs of a step that failed too often and were parked"
     olmf_queue_ready = "gauge", "Jobs of a group that could run now"
     olmf_queue_running = "gauge", "Jobs that run"

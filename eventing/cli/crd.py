@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import typer
 
-from eventing.cli.extension.given import WaiveOption, located, manifests, waivers_of
+from eventing.cli.extension.files import WaiveOption, located, manifests, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.lines import answer_lines
 from eventing.cli.output import document
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Form(enum.StrEnum):
-    """How findings are told."""
+    """The output format of findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -43,11 +43,13 @@ def register(app: typer.Typer) -> None:
 
 
 def diff(
-    old: Annotated[str | None, typer.Argument(help="A file or folder of manifests, as they are now.")] = None,
-    new: Annotated[str | None, typer.Argument(help="The same, as they shall be.")] = None,
+    old: Annotated[
+        str | None, typer.Argument(metavar="OLD", help="A file or folder of manifests, as they are now.")
+    ] = None,
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="The same, as they shall be.")] = None,
     *,
     form: Annotated[
-        Form, typer.Option("--output", "-o", help="Text, JSON, YAML, or SARIF for code review.")
+        Form, typer.Option("--output", "-o", help="text, json, yaml, or sarif for code review.")
     ] = Form.TEXT,
     objects: Annotated[
         list[str] | None,
@@ -71,7 +73,7 @@ def diff(
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
     waivers = waivers_of(waive)
     found = _compared(_pairs(old, new), list(manifests(objects or ())), waivers)
-    _tell(found, form)
+    _print_findings(found, form)
     if not all(one.is_safe for one in found):
         raise typer.Exit(NEGATIVE)
 
@@ -88,7 +90,7 @@ def _pairs(old: str, new: str) -> _Pairs:
     for name in sorted(before.keys() ^ after.keys()):
         sys.stderr.write(f"# {name} is only in {old if name in before else new}\n")
     if before.keys().isdisjoint(after):
-        raise CliError(f"{old} and {new} have no CustomResourceDefinition in common", UNKNOWN)
+        raise CliError(f"{old} and {new} have no CustomResourceDefinition in common", USAGE)
     return {name: (one, *after.get(name, (file, None))) for name, (file, one) in sorted(before.items())}
 
 
@@ -108,11 +110,11 @@ def _definitions(path: str) -> _Located:
         name_in(one): (file, one) for file, one in located([path]) if one.get("kind") == "CustomResourceDefinition"
     }
     if not found:
-        raise CliError(f"{path} holds no CustomResourceDefinition", UNKNOWN)
+        raise CliError(f"{path} holds no CustomResourceDefinition", USAGE)
     return found
 
 
-def _tell(found: Sequence[Definition], form: Form) -> None:
+def _print_findings(found: Sequence[Definition], form: Form) -> None:
     if form in (Form.JSON, Form.YAML):
         document(report.as_values(found), form)
     else:

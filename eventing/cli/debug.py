@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
+from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.given import opened_capture, subscribed_in
-from eventing.cli.namespace import check_namespace, show, standing_of, told_of, waiting
+from eventing.cli.namespace import check_namespace, paragraphs, show, waiting
+from eventing.cli.namespace_inputs import opened_capture, subscribed_in
 from eventing.cli.objects import checked_step, ref_of
-from eventing.cli.output import OutputOption, document, say
+from eventing.cli.output import OutputOption, document, print_lines
+from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
-from eventing.diagnosis.status.listing import installed
-from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION
+from eventing.cli.why_text import text_of
+from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
+from shared.api.manifest import name_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from eventing.cli.namespace import Row
     from eventing.cli.target import Target
     from eventing.diagnosis.replay import Replayed
     from eventing.diagnosis.replay.inputs import Captured
+    from eventing.diagnosis.status.package_status import PackageStatus
     from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
-    from shared.kinds import Ref
 
 
 def register(app: typer.Typer) -> None:
@@ -54,38 +57,50 @@ def why(
 ) -> None:
     """Tell why an object is as it is (write, run, causes, events) and what it waits for; exit 1: nothing known."""
     from eventing.diagnosis.why.explain import why as ask
-    from eventing.diagnosis.why.text import text_of
 
     if source and (state or kubeconfig):
-        raise CliError("--from asks a capture, --state and --kubeconfig a cluster: say one of them", USAGE)
+        raise CliError("--from reads a capture, --state and --kubeconfig a cluster: give only one", USAGE)
     known = _captured(source) if source else _running(choose(state, kubeconfig))
     namespace = namespace or known.namespace
     if not target:
-        _tell_of_namespace(known, namespace, output)
+        _print_namespace(known, namespace, output)
         return
     ref = ref_of(target, namespace)
-    standing = _standing(known, ref)
-    answer = ask(known.book, ref, known.jobs, is_folding=not unfolded).until(str(standing["nextTry"]))
-    is_told_of = answer.is_known or any(ref.name in each.verdict for each in answer.last)
-    if not is_told_of and known.objects.get(ref) is None:
-        raise CliError(f"{ref} does not exist, and the journal knows nothing of it", NEGATIVE)
+    status = _status(known, ref)
+    until = next_try_of(status) if status else ""
+    answer = ask(known.index, ref, known.jobs, is_folding=not unfolded).until(until)
+    if not answer.is_known and known.objects.get(ref) is None:
+        hint = alike(ref.name, _same_kind(known, ref))
+        raise CliError(f"{ref} does not exist, and the journal knows nothing of it{hint}", NEGATIVE)
     if output == "table":
-        say("\n\n".join((text_of(answer), *told_of(standing))))
+        print_lines("\n\n".join((text_of(answer), *(paragraphs(status) if status else ()))))
     else:
-        document({**answer.json(), **standing}, output)
+        document({**answer.json(), "package": row_of(status) if status else None}, output)
     if not answer.writes and not answer.last:
         raise typer.Exit(NEGATIVE)
+
+
+def _same_kind(known: _Known, ref: Ref) -> set[str]:
+    """The names of the objects of that kind and namespace, as the journal and the cluster know them."""
+    parsed = map(Ref.parse, known.index.refs())
+    there = {one.name for one in parsed if replace(one, name=ref.name) == ref}
+    kind = next((one for one in KINDS if (one.api_version, one.kind) == (ref.api_version, ref.kind)), None)
+    return there | {name_of(one) for one in known.objects.list(kind, ref.namespace)} if kind else there
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What the answer is made of: the journal, the queue, the objects."""
 
-    book: JournalIndex
+    index: JournalIndex
     jobs: Sequence[Listed]
     objects: KubeClient | Captured
     namespace: str
     """The one that is meant without -n."""
+
+    def sources(self) -> Sources:
+        """What statuses are read from, without the journal."""
+        return Sources(self.objects, tuple(self.jobs))
 
 
 def _running(place: Target) -> _Known:
@@ -93,7 +108,7 @@ def _running(place: Target) -> _Known:
     from eventing.workqueue import listed
 
     with place.redis() as client:
-        return _Known(RedisJournal(client).brief_book(), listed(client), place.cluster(), place.namespace)
+        return _Known(RedisJournal(client).brief_index(), listed(client), place.cluster(), place.namespace)
 
 
 def _captured(path: Path) -> _Known:
@@ -103,30 +118,34 @@ def _captured(path: Path) -> _Known:
     capture = opened_capture(path)
     namespaces = subscribed_in(capture.objects)
     namespace = namespaces.pop() if len(namespaces) == 1 else "default"
-    return _Known(capture.book, (), objects_of_capture(capture), namespace)
+    return _Known(capture.index, (), objects_of_capture(capture), namespace)
 
 
-def _standing(known: _Known, ref: Ref) -> Row:
-    """Where the package of a Subscription, version or waiting plan stands, since and until when; else nothing."""
-    columns = ((SUBSCRIPTION, "subscription"), (CLUSTER_SERVICE_VERSION, "version"), (INSTALL_PLAN, "plan"))
-    column = next(
-        (column for kind, column in columns if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)), ""
+def _status(known: _Known, ref: Ref) -> PackageStatus | None:
+    """Where the package of a Subscription, version or waiting plan stands; None for anything else."""
+    sources = known.sources()
+    found = package_statuses(sources, ref.namespace) if ref.namespace else []
+    named = {SUBSCRIPTION: "subscription", CLUSTER_SERVICE_VERSION: "version", INSTALL_PLAN: "plan"}
+    field = next(
+        (field for kind, field in named.items() if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)), ""
     )
-    rows = installed(known.objects, ref.namespace, known.jobs) if column else []
-    return standing_of(next((row for row in rows if row[column] == ref.name), {}), known.book, known.jobs)
+    status = next((one for one in found if field and getattr(one, field) == ref.name), None)
+    return detailed(replace(sources, index=known.index), status) if status else None
 
 
-def _tell_of_namespace(known: _Known, namespace: str, output: str) -> None:
+def _print_namespace(known: _Known, namespace: str, output: str) -> None:
     """What its Subscriptions wait for. CliError when it has none."""
-    rows = installed(known.objects, namespace, known.jobs)
-    if not rows:
+    sources = known.sources()
+    statuses = package_statuses(sources, namespace)
+    if not statuses:
         check_namespace(namespace, known.objects)
-    troubled = waiting(rows, known.book, known.jobs)
+    troubled = waiting(statuses, replace(sources, index=known.index))
     if output == "table":
-        show(namespace, rows, troubled)
+        show(namespace, statuses, troubled)
     else:
-        subscriptions = sum(bool(row["subscription"]) for row in rows)
-        document({"namespace": namespace, "waiting": troubled, "subscriptions": subscriptions}, output)
+        subscriptions = sum(bool(one.subscription) for one in statuses)
+        rows = list(map(row_of, troubled))
+        document({"namespace": namespace, "waiting": rows, "subscriptions": subscriptions}, output)
 
 
 def capture(
@@ -152,8 +171,8 @@ def capture(
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
-        book = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).book()
-        count = write(book, out, present_objects(cluster, book), since_ms=since_ms)
+        index = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).index()
+        count = write(index, out, present_objects(cluster, index), since_ms=since_ms)
     sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
 
 
@@ -165,7 +184,7 @@ def replay(
     step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
     world: Annotated[bool, typer.Option("--world", help="In a fresh sandbox; compare the final state.")] = False,
     perturb: Annotated[str, typer.Option(help="With --world: drop, duplicate, reorder or delay events.")] = "",
-    seed: Annotated[int, typer.Option(help="With --perturb: of its dice.")] = 0,
+    seed: Annotated[int, typer.Option(help="With --perturb: of its random choices.")] = 0,
 ) -> None:
     """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
     from eventing.diagnosis.replay import NotACapture, NotInCapture
@@ -173,9 +192,9 @@ def replay(
     if world and (only or until or step):
         raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
     if perturb and not world:
-        raise CliError("--perturb disturbs a world: say --world, too", USAGE)
+        raise CliError("--perturb disturbs a world: give --world, too", USAGE)
     if seed and not perturb:
-        raise CliError("--seed throws the dice of --perturb: say that, too", USAGE)
+        raise CliError("--seed only matters with --perturb: give that, too", USAGE)
     try:
         code = _replay_world(file, perturb, seed) if world else _replay_decisions(file, only, until, is_stepping=step)
     except FileNotFoundError as error:
@@ -192,7 +211,7 @@ def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -
 
     def on_each(each: Replayed) -> bool:
         if is_stepping or each.result == "different":
-            sys.stdout.write("\n".join(_told(each)) + "\n")
+            sys.stdout.write("\n".join(_lines_of(each)) + "\n")
         is_wanted = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
         return is_wanted and each.result != "different"
 
@@ -202,11 +221,11 @@ def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -
     return report.exit_code
 
 
-def _told(each: Replayed) -> Iterator[str]:
+def _lines_of(each: Replayed) -> Iterator[str]:
     """One decision: which, what came of it then, and the diff."""
     yield f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})"
-    if each.decision.verdict:
-        yield f"  {each.decision.verdict}"
+    if each.decision.message:
+        yield f"  {each.decision.message}"
     for write in each.decision.writes:
         yield f"  {write.op} {write.ref}: {write.did or 'not tried'}"
     if each.detail:
@@ -229,6 +248,6 @@ def _replay_world(file: Path, perturb: str, seed: int) -> int:
     for failure in report.failures:
         sys.stdout.write(f"failed: {failure}\n")
     if not report.is_settled:
-        sys.stdout.write("the steps kept ringing each other and were stopped\n")
+        sys.stdout.write("the steps kept enqueueing each other and were stopped\n")
     sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
     return report.exit_code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
+from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,12 +21,15 @@ from shared import names
 if TYPE_CHECKING:
     from eventing.journal import ReceivedEvent, Recorded
 
-COLUMNS = ("at", "what", "ref", "says")
+COLUMNS = ("at", "what", "ref", "message")
+_MARKS = {"event": "●", "run": "▶"}
+"""How a person tells the kinds of entries apart."""
+_NEWEST = 200
 
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    group = typer.Typer(name="events", help="Events in and runs out, as the journal tells them.", no_args_is_help=True)
+    group = typer.Typer(name="events", help="Received events and finished runs in the journal.", no_args_is_help=True)
     group.command()(tail)
     group.command("list")(list_entries)
     group.command()(send)
@@ -38,31 +42,38 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
 
     with choose(state, kubeconfig).redis() as client:
         for entry in RedisJournal(client).tail():
-            row = _at_a_clock(_row(entry))
+            row = for_people(row_of(entry))
             sys.stdout.write(fitted("  ".join(str(row[column]) for column in COLUMNS)) + "\n")
             sys.stdout.flush()
 
 
 def list_entries(
-    output: OutputOption = "table", state: StateOption = None, kubeconfig: KubeconfigOption = None
+    output: OutputOption = "table",
+    last: Annotated[
+        int, typer.Option(min=0, help="Only so many, the newest; 0: all that the journal holds.")
+    ] = _NEWEST,
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Print everything that the journal holds, oldest first."""
+    """Print the newest events and runs of the journal, the newest at the end."""
     from eventing.journal import RedisJournal
 
     with choose(state, kubeconfig).redis() as client:
-        rows = [_row(entry) for entry in RedisJournal(client).entries()]
-    show(list(map(_at_a_clock, rows)) if output == "table" else rows, output, columns=COLUMNS)
+        rows = [row_of(entry) for entry in deque(RedisJournal(client).entries(is_brief=True), maxlen=last or None)]
+    show(list(map(for_people, rows)) if output == "table" else rows, output, columns=COLUMNS)
 
 
 def send(
     target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="What the event is about.")],
     namespace: NamespaceOption = "",
-    type_: Annotated[str, typer.Option("--type", help="add, update, delete, or a whole type.")] = "io.olmf.poke",
+    type_: Annotated[
+        str, typer.Option("--type", help="add, update, delete, or a whole type.")
+    ] = "io.olmf.resync.requested",
     endpoint: Annotated[str, typer.Option(help="URL of the endpoint; empty: of the installation.")] = "",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Post one CloudEvent to the endpoint: by default a poke, which makes every step of the object look again.
+    """Post one CloudEvent to the endpoint: by default a request to process the object again, in every step.
 
     With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or OLMF_ENDPOINT_TOKEN_FILE.
     """
@@ -82,23 +93,24 @@ def send(
     sys.stdout.write(f"sent {event.type} about {event.ref}\n")
 
 
-def _row(entry: Recorded | ReceivedEvent) -> dict[str, object]:
+def row_of(entry: Recorded | ReceivedEvent) -> dict[str, object]:
+    """An entry as JSON."""
     from eventing.journal import ReceivedEvent
 
     if isinstance(entry, ReceivedEvent):
-        at, what, ref, says = entry.at, f"● {entry.type}", entry.ref, ""
+        at, kind, what, ref, message = entry.at, "event", entry.type, entry.ref, ""
     else:
         run = entry.run
-        verdict = run.decisions[-1].verdict if run.decisions else ""
-        at, what, ref, says = run.at, f"▶ {run.step}", run.ref, run.message or verdict
+        at, kind, what, ref, message = run.at, "run", run.step, run.ref, run.summary
     return {
         "at": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds"),
+        "kind": kind,
         "what": what,
         "ref": ref,
-        "says": says,
+        "message": message,
     }
 
 
-def _at_a_clock(row: dict[str, object]) -> dict[str, object]:
-    """The row for people: its time of the day only."""
-    return {**row, "at": str(row["at"])[11:23]}
+def for_people(row: dict[str, object]) -> dict[str, object]:
+    """The row with its time of the day only, and a mark for its kind."""
+    return {**row, "at": str(row["at"])[11:23], "what": f"{_MARKS[str(row['kind'])]} {row['what']}"}

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.aim import aimed_in
+from eventing.cli.alike import alike
+from eventing.cli.commands import shown, values
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.given import CatalogsOption, FromOption, given
-from eventing.cli.output import TextOption, document, say
+from eventing.cli.namespace_inputs import CatalogsOption, FromOption, given
+from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.resolve import Isolation
+from eventing.cli.status_text import is_failing, row_of, stands
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
-from eventing.diagnosis.status.listing import installed
+from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.findings import as_json
 from shared.domain.resolver.explain.fixes import explain as refusals
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
-from shared.domain.unpack.report import REFUSED
+from shared.domain.subscription.conditions import RESOLUTION_FAILED
 
 if TYPE_CHECKING:
-    from eventing.cli.namespace import Row
     from eventing.workqueue import Listed
     from shared.domain.resolver.explain.choices import Choice
     from shared.domain.resolver.explain.findings import Finding
     from shared.domain.resolver.model import Inputs
     from shared.ports import Cluster
 
-_UNDER_WAY = ("Resolving", "BundleUnpacking", "InstallPlanPending")
-"""Where a package stands before there is a version that could fail."""
 _NEWEST = 5
-"""Newer versions that are told as text; JSON has all."""
+"""How many newer versions the text lists; JSON has all."""
 
 
 def register(app: typer.Typer) -> None:
@@ -64,15 +63,16 @@ def explain(
     inputs = looked_at.inputs
     findings, found = explained(inputs, subscription)
     objects = looked_at.objects()
-    rows = standings(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []
-    if subscription and not (findings or found or rows):
-        raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}", NEGATIVE)
+    packages = statuses(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []
+    if subscription and not (findings or found or packages):
+        hint = alike(subscription, (one.name for one in inputs.subscribers))
+        raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}{hint}", NEGATIVE)
     if output == "text":
-        say(*told(findings, found, rows))
+        print_lines(*lines(findings, found, packages))
     else:
-        decided = [asdict(one) for one in found]
-        document({"refused": aimed_in(as_json(findings)), "decided": decided, "stands": aimed_in(rows)}, output)
-    if findings or any(one.dead_end for one in found) or any(map(is_failing, rows)):
+        refused = as_json(findings, shown)
+        document({"refused": refused, "decided": values(found), "packages": list(map(row_of, packages))}, output)
+    if findings or any(one.dead_end for one in found) or any(map(is_failing, packages)):
         raise typer.Exit(NEGATIVE)
 
 
@@ -89,43 +89,31 @@ def explained(inputs: Inputs, subscription: str = "") -> tuple[list[Finding], li
     )
 
 
-def standings(objects: Cluster, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()) -> list[Row]:
-    """Where the Subscriptions of a namespace stand, or one of them; without what a new resolution knows better."""
-    rows = [row for row in installed(objects, namespace, jobs) if row["phase"] != "ResolutionFailed"]
-    return [row for row in rows if row["subscription"] and subscription in ("", row["subscription"])]
+def statuses(
+    objects: Cluster, namespace: str, subscription: str = "", jobs: Sequence[Listed] = ()
+) -> list[PackageStatus]:
+    """The Subscriptions of a namespace, or one of them; without what a new resolution knows better."""
+    found = package_statuses(Sources(objects, tuple(jobs)), namespace)
+    named = [one for one in found if one.subscription and subscription in ("", one.subscription)]
+    return [one for one in named if one.phase != RESOLUTION_FAILED]
 
 
-def is_failing(row: Row) -> bool:
-    """Whether a package neither works nor is on its way: refused by the API server, or its run fails, it is not."""
-    if row["phase"] in _UNDER_WAY:
-        return row.get("reason") == REFUSED or bool(row.get("nextTry"))
-    return row["phase"] != "Succeeded"
-
-
-def told(findings: list[Finding], found: list[Choice], rows: list[Row]) -> Iterator[str]:
+def lines(findings: list[Finding], found: list[Choice], packages: list[PackageStatus]) -> Iterator[str]:
     """The explanation as text; a version that does not work is not said to be installed."""
     for finding in findings:
-        yield from (*finding.details, "")
+        yield from (*finding.details(shown), "")
     refused = {name for one in findings for name in one.subscribers}
-    at = {str(row["subscription"]): row for row in rows}
-    at = {name: row for name, row in at.items() if name not in refused or row["phase"] != "Succeeded"}
+    at = {one.subscription: one for one in packages if one.subscription not in refused or not one.is_well}
     for one in found:
-        row = at.pop(one.subscriber, None)
-        is_well = row is None or row["phase"] == "Succeeded"
+        status = at.pop(one.subscriber, None)
+        is_well = status is None or status.is_well
         if is_well or one.gets:
             yield f"{one.subscriber}: {one.reason}"
-        if row and not is_well:
-            yield f"{one.subscriber}: {_stands(row)}"
+        if status and not is_well:
+            yield f"{one.subscriber}: {stands(status)}"
         yield from (f"  not {each.name}: {each.code}: {each.sentence}" for each in one.newer[:_NEWEST])
         if len(one.newer) > _NEWEST:
             yield f"  and {len(one.newer) - _NEWEST} more newer versions; -o json has all"
-    yield from (f"{name}: {_stands(row)}" for name, row in at.items())
-    if not (findings or found or rows):
+    yield from (f"{name}: {stands(status)}" for name, status in at.items())
+    if not (findings or found or packages):
         yield "there is no Subscription that waits for an answer"
-
-
-def _stands(row: Row) -> str:
-    """Where a package stands and why; the reason of a condition may be its name."""
-    phase, says = str(row["phase"]), str(row["says"])
-    what = " is ".join(filter(None, (str(row["version"]), phase)))
-    return ": ".join(filter(None, (what, says.removeprefix(f"{phase}: "))))

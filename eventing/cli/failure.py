@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 
+from eventing.cli.commands import quoted
 from shared.config import SettingError
+from shared.domain.command import olmf
 
 NEGATIVE, USAGE, UNKNOWN = 1, 2, 3
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -21,7 +23,7 @@ class CliError(Exception):
         self.code = code
 
 
-def told(error: Exception) -> CliError | None:
+def as_cli_error(error: Exception) -> CliError | None:
     """What the world around us refused, as a sentence; None for a bug of ours, which deserves its traceback."""
     from eventing.local.state import ForeignFileError
     from eventing.workqueue import UNREACHABLE
@@ -43,5 +45,5 @@ def told(error: Exception) -> CliError | None:
         case MemoryError() | RecursionError():
             return CliError("what was given is larger, or nested deeper, than this machine can hold; make it smaller")
         case _ if isinstance(error, UNREACHABLE):
-            return CliError(f"Redis does not answer: {error}; `olmf status` tells what runs")
+            return CliError(f"Redis does not answer: {error}; {quoted(olmf('status'))} shows what runs")
     return None

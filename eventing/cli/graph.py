@@ -14,7 +14,7 @@ from eventing.cli.offers import CatalogOption, PackageRequest, SourceOption, off
 from eventing.cli.output import document
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.deploy.flow_chart import mermaid as flow_chart
-from shared.domain.authoring.pictures.drawing import Wish, documents_of
+from shared.domain.authoring.pictures.drawing import GraphOptions, documents_of
 from shared.domain.catalog.graph import heads
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def graph(
     """Draw the update graph of a package: who replaces or skips whom in each channel, and what is never installed."""
     form = _form(output, mermaid=mermaid, svg=svg, json=json)
     if bool(package) == flow:
-        raise CliError("say what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
+        raise CliError("name what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
     if flow:
         sys.stdout.write(flow_chart())
         return
@@ -71,12 +71,12 @@ def _form(output: str, **flags: bool) -> str:
 
 def picture(package: Package, form: str) -> str:
     """The graph in a language of `olmf catalog graph`. CliError."""
-    return drawn(documents_of(package), Wish(package.name), form)
+    return drawn(documents_of(package), GraphOptions(package.name), form)
 
 
 def as_json(package: Package) -> dict[str, object]:
     """The graph for programs: what the picture shows, with versions and heads. CliError."""
-    found = drawing_of(documents_of(package), Wish(package.name)).packages
+    found = drawing_of(documents_of(package), GraphOptions(package.name)).packages
     return {
         "package": package.name,
         "defaultChannel": package.default_channel,

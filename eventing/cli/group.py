@@ -28,9 +28,9 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """One verb, after its module; all modules for an unknown one, because the error names those that are alike."""
-        homes = [module for module, verbs in self.modules.items() if cmd_name in verbs]
+        holders = [module for module, verbs in self.modules.items() if cmd_name in verbs]
         if cmd_name not in self.commands:
-            self._load(homes or self.modules)
+            self._load(holders or self.modules)
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # why: of the base class

@@ -11,14 +11,14 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, told
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, as_cli_error
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
 from eventing.local.health import report
 from eventing.local.left_out import left_out
 from eventing.local.plan import Plan
 from eventing.local.processes.interrupt import Interrupt
-from eventing.local.processes.tie import tie_to_supervisor
+from eventing.local.processes.tie import end_with_supervisor
 from eventing.local.served import Served, is_without_bundles, recall
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 
@@ -101,13 +101,15 @@ def _stay(plan: Plan) -> None:
         threading.Thread(target=_say_what_is_wrong, args=[plan], daemon=True).start()  # reading bundles takes its time
 
     configure_logging(as_json=False)
-    tie_to_supervisor()
+    end_with_supervisor()
     try:
         asyncio.run(run(plan, is_ready))
     except (AlreadyRunningError, TakeOverError) as error:
         raise CliError(str(error), NEGATIVE) from error
     except (StartError, ApiError, OSError) as error:
-        raise CliError(f"could not start: {told(error) or error}\nlogs are in {plan.state.logs}", UNKNOWN) from error
+        raise CliError(
+            f"could not start: {as_cli_error(error) or error}\nlogs are in {plan.state.logs}", UNKNOWN
+        ) from error
 
 
 def _say_where(plan: Plan) -> None:
@@ -140,7 +142,7 @@ def _say_what_is_wrong(plan: Plan) -> None:
             found = left_out(addresses.registry, catalog.name)
         except OSError as error:
             command = plan.state.command("status")
-            found = (f"nothing is known of catalog {catalog.name} yet ({error}); `{command}` tells more",)
+            found = (f"nothing is known of catalog {catalog.name} yet ({error}); `{command}` shows more",)
         for sentence in found:
             sys.stderr.write(f"warning: {sentence}\n")
     sys.stderr.flush()
@@ -164,7 +166,7 @@ def down(state: StateOption = None) -> None:
 
 
 def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, output: OutputOption = "table") -> None:
-    """Say where things are, which process is healthy and what catalogs say; exit 1 when a process is not healthy."""
+    """Show addresses, the health of each process and errors of catalogs; exit 1 when a process is not healthy."""
     target = choose(state, kubeconfig, quiet=True, idle=NEGATIVE)
     addresses = target.addresses()
     if addresses is None:
@@ -187,8 +189,8 @@ def _print_status(addresses: Addresses, answer: dict[str, list[dict[str, object]
         sys.stdout.write("\n")
         table(answer["catalogs"], ("name", "state"))
     for catalog in answer["catalogs"]:
-        if catalog["says"]:
-            sys.stdout.write(f"\n{catalog['name']}: {catalog['says']}\n")
+        if catalog["message"]:
+            sys.stdout.write(f"\n{catalog['name']}: {catalog['message']}\n")
 
 
 def demo() -> None:

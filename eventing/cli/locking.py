@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.given import content_at, given, places_of, split
+from eventing.cli.namespace_inputs import content_at, given, places_of, split
 from shared.adapters.oci.reference import Reference
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.adapters.whole_file import write_whole
+from shared.domain.command import olmf
 from shared.domain.resolver.lock import InvalidLock, checked, differences, is_whole, lock_of
 from shared.domain.resolver.resolve import resolve
 
 if TYPE_CHECKING:
-    from eventing.cli.given import Where
+    from eventing.cli.namespace_inputs import Where
     from shared.domain.resolver.identity import CatalogKey
     from shared.domain.resolver.lock import Lock
     from shared.domain.resolver.model import Inputs, Resolution
@@ -95,7 +97,8 @@ def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> No
         write_whole(path, [text.encode()])
     except OSError as error:
         raise CliError(f"--lock {path}: {error.strerror}", USAGE) from error
-    sys.stderr.write(f"# locked in {path}; `olmf resolve --locked {path}` tells whether all is still so\n")
+    again = quoted(olmf("resolve", "--locked", str(path)))
+    sys.stderr.write(f"# locked in {path}; {again} checks whether all is still so\n")
 
 
 def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:

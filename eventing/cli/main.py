@@ -11,8 +11,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from eventing.cli.aim import aimed
-from eventing.cli.failure import CliError, told
+from eventing.cli.failure import CliError, as_cli_error
 from eventing.cli.group import Verbs
 from eventing.cli.visible import VisibleText
 
@@ -23,7 +22,7 @@ class _Olmf(Verbs):
             "up": "Start everything on this machine: a sandbox API, or the functions for an existing cluster.",
             "down": "Stop what `olmf up` started; what it stored stays in the state directory.",
             "status": (
-                "Say where things are, which process is healthy and what catalogs say; exit 1 when a process is "
+                "Show addresses, the health of each process and errors of catalogs; exit 1 when a process is "
                 "not healthy."
             ),
             "demo": "Install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened.",
@@ -85,7 +84,7 @@ class _Olmf(Verbs):
             "semver": "Versions and version ranges, exactly as OLM reads them.",
         },
         "eventing.cli.events": {
-            "events": "Events in and runs out, as the journal tells them.",
+            "events": "Received events and finished runs in the journal.",
         },
         "eventing.cli.queue": {
             "queue": "The work queue: what waits, runs, is delayed or dead.",
@@ -140,13 +139,13 @@ def main() -> None:
         _drop_answer()
         sys.exit(1)
     except Exception as error:
-        failure = error if isinstance(error, CliError) else told(error)
+        failure = error if isinstance(error, CliError) else as_cli_error(error)
         if failure is None:
             raise
         if isinstance(error, OSError) and not error.filename:
             _drop_answer()
 
-        sys.stderr.write(f"olmf: {aimed(str(failure))}\n")
+        sys.stderr.write(f"olmf: {failure}\n")
         sys.exit(failure.code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eventing.cli.failure import USAGE, CliError
+from eventing.events.former import step_now
 from eventing.routes import STEPS
 from shared.kinds import KINDS, InvalidName, Kind, Ref
 
@@ -45,7 +46,8 @@ def kind_of(word: str) -> Kind:
 
 def checked_step(option: str, word: str) -> str:
     """The step of that name, with its group, which the word may lack; empty for none. CliError lists the steps."""
-    found = next((step for step in STEPS if word in (step, step.partition("/")[2])), "")
+    present = step_now(word)
+    found = next((step for step in STEPS if present in (step, step.partition("/")[2])), "")
     if word and not found:
         raise CliError(f"{option} {word}: no such step; wanted one of {', '.join(sorted(STEPS))}", USAGE)
     return found

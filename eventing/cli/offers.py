@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
-from eventing.cli.given import named
+from eventing.cli.namespace_inputs import named
 from eventing.cli.requests.sources import out_of_sight, visible_sources
 from eventing.cli.target import choose
-from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
-from eventing.diagnosis.status.listing import subscription_of
+from eventing.diagnosis.catalogs import readers_of, unread_catalogs
+from eventing.diagnosis.offers import subscription_of
 
 if TYPE_CHECKING:
-    from eventing.cli.given import Where
+    from eventing.cli.namespace_inputs import Where
     from shared.adapters.kube import KubeClient
     from shared.domain.catalog.model import Package
     from shared.domain.resolver.identity import CatalogKey
-    from shared.domain.resolver.model import Shelf
+    from shared.domain.resolver.model import CatalogReader
 
 CatalogOption = Annotated[
     list[str] | None,
@@ -59,15 +60,15 @@ class Offer:
 
     package: Package
     catalog: CatalogKey
-    shelves: Mapping[CatalogKey, Shelf]
+    readers: Mapping[CatalogKey, CatalogReader]
     """All catalogs; what the package needs may be in another one."""
 
 
 def offer_of(request: PackageRequest) -> Offer:
     """The package, in the catalog that answers; which one that is, is said where several could. CliError."""
     if request.catalogs:
-        shelves = named(request.catalogs)
-        return _chosen(request, shelves, "", is_told=len(shelves) > 1)
+        readers = named(request.catalogs)
+        return _chosen(request, readers, "", is_told=len(readers) > 1)
     return _offer_of_cluster(request)
 
 
@@ -78,10 +79,10 @@ def _offer_of_cluster(request: PackageRequest) -> Offer:
         raise CliError(f"{error}; or name the catalog: --catalog PATH|IMAGE", error.code) from error
     cluster, namespace = target.cluster(), request.namespace or target.namespace
     sources = visible_sources(cluster, namespace)
-    found, first = shelves_of(cluster, sources), _subscribed(cluster, namespace, request.package)
-    shelves = {key: found[key] for key in sorted(found, key=lambda one: str(one) != first)}
+    found, first = readers_of(cluster, sources), _subscribed(cluster, namespace, request.package)
+    readers = {key: found[key] for key in sorted(found, key=lambda one: str(one) != first)}
     try:
-        return offer_among(request, shelves, unread_catalogs(sources), f" that {namespace} sees")
+        return offer_among(request, readers, unread_catalogs(sources), f" that {namespace} sees")
     except CliError as error:
         if error.code != NEGATIVE:
             raise
@@ -89,7 +90,7 @@ def _offer_of_cluster(request: PackageRequest) -> Offer:
 
 
 def offer_among(
-    request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], unread: Mapping[CatalogKey, str], which: str
+    request: PackageRequest, readers: Mapping[CatalogKey, CatalogReader], unread: Mapping[CatalogKey, str], which: str
 ) -> Offer:
     """The package, in the first catalog that has it; `unread` are those that were never read, each with the reason.
 
@@ -97,11 +98,11 @@ def offer_among(
     """
     missing = ", ".join(f"{key}{f' ({why})' if why else ''}" for key, why in unread.items() if _is_asked(request, key))
     if not missing:
-        return _chosen(request, shelves, which, is_told=True, unread=unread)
-    if request.source and not any(_is_asked(request, key) for key in shelves):
+        return _chosen(request, readers, which, is_told=True, unread=unread)
+    if request.source and not any(_is_asked(request, key) for key in readers):
         raise CliError(f"--source {request.source}: catalog {missing} was not read yet")
     try:
-        return _chosen(request, shelves, which, is_told=True)
+        return _chosen(request, readers, which, is_told=True)
     except CliError as error:
         raise CliError(f"{error}; some were not read yet: {missing}") from error
 
@@ -118,22 +119,27 @@ def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
 
 
 def _chosen(
-    request: PackageRequest, shelves: Mapping[CatalogKey, Shelf], which: str, *,
+    request: PackageRequest, readers: Mapping[CatalogKey, CatalogReader], which: str, *,
     is_told: bool, unread: Iterable[CatalogKey] = (),
 ) -> Offer:  # fmt: skip
     """The first catalog with the package, of all or of those that are asked for. CliError."""
-    asked = [key for key in shelves if _is_asked(request, key)]
+    asked = [key for key in readers if _is_asked(request, key)]
     if not asked and request.source:
-        there = ", ".join(map(str, (*shelves, *unread))) or "none"
+        there = ", ".join(map(str, (*readers, *unread))) or "none"
         raise CliError(f"--source {request.source}: no such catalog{which}; there are: {there}", NEGATIVE)
-    found = [(key, package) for key in asked if (package := shelves[key].package(request.package))]
+    found = [(key, package) for key in asked if (package := readers[key].package(request.package))]
     if not found:
-        problems = "; ".join(filter(None, (shelves[key].problem(request.package) for key in asked)))
+        problems = "; ".join(filter(None, (readers[key].problem(request.package) for key in asked)))
         catalog = f"catalog {asked[0]} has no" if request.source else f"no catalog{which} has"
-        raise CliError(f"{catalog} package {request.package}{f': {problems}' if problems else ''}", NEGATIVE)
+        hint = (
+            f": {problems}"
+            if problems
+            else alike(request.package, (one for key in asked for one in readers[key].names()))
+        )
+        raise CliError(f"{catalog} package {request.package}{hint}", NEGATIVE)
     key, package = found[0]
     if is_told:
         others = ", ".join(str(one) for one, _ in found[1:])
         too = f" (so does {others}: --source chooses)" if others else ""
         sys.stderr.write(f"# catalog {key} answers{too}\n")
-    return Offer(package, key, shelves)
+    return Offer(package, key, readers)

@@ -11,7 +11,6 @@ from typing import Annotated
 import typer
 import yaml
 
-from eventing.cli.aim import aimed
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.visible import visible
 
@@ -41,9 +40,9 @@ TextOption = Annotated[
 ]
 
 
-def say(*lines: str) -> None:
-    """Write lines to stdout at once; the commands in them are for the cluster of this verb."""
-    sys.stdout.write("".join(f"{visible(aimed(line))}\n" for line in lines))
+def print_lines(*lines: str) -> None:
+    """Write lines to stdout at once."""
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in lines))
     sys.stdout.flush()
 
 
@@ -70,7 +69,7 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
     anybody else nothing is.
     """
     lines = [[heading(column) for column in columns]]
-    lines += [[visible(aimed(" ".join(str(row.get(column, "")).split()))) for column in columns] for row in rows]
+    lines += [[visible(" ".join(str(row.get(column, "")).split())) for column in columns] for row in rows]
     widths = [min(max(len(line[index]) for line in lines), _WIDEST) for index in range(len(columns) - 1)]
     screen = screen or _screen()
     taken = sum(widths) + len(_GAP) * len(widths)

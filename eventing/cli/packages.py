@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.output import OutputOption, say, show
+from eventing.cli.names import checked_namespace
+from eventing.cli.output import OutputOption, print_lines, show
+from eventing.cli.requests import carry_on
 from eventing.cli.requests.channels import switch_channel
-from eventing.cli.requests.follow import follow, narrowing
-from eventing.cli.requests.follow import install as ask
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.subscribing import approve_plan, set_hold
-from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, checked_namespace, choose
-from eventing.diagnosis.status.listing import installed, offered
+from eventing.cli.status_text import Row, listed_message, row_of
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
+from eventing.diagnosis.offers import offered
+from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources, package_statuses
+from shared.domain.command import kubectl
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -28,10 +33,10 @@ PackageArgument = Annotated[
 ]
 TimeoutOption = Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")]
 
-INSTALLED = ("namespace", "subscription", "package", "channel", "installed", "version", "phase", "approval", "says")
-OFFERED = ("package", "channel", "version", "catalog", "says")
+INSTALLED = ("namespace", "subscription", "package", "channel", "installed", "version", "phase", "approval", "message")
+OFFERED = ("package", "channel", "version", "catalog", "message")
 NOTHING_INSTALLED = "nothing installed yet"
-NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty; `kubectl get catsrc -A` tells"
+NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty"
 
 
 def register(app: typer.Typer) -> None:
@@ -72,8 +77,9 @@ def install(
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
     wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
-        for line in ask(cluster, Request(package, place, **wish, is_manual=manual), timeout=timedelta(seconds=timeout)):
-            say(line)
+        request = Request(package, place, **wish, is_manual=manual)
+        for line in carry_on.install(cluster, request, timeout=timedelta(seconds=timeout)):
+            print_lines(line)
 
 
 def uninstall(
@@ -89,7 +95,7 @@ def uninstall(
 
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         for line in remove(cluster, place, package, timeout=timedelta(seconds=timeout)):
-            say(line)
+            print_lines(line)
 
 
 def upgrade(
@@ -105,11 +111,8 @@ def upgrade(
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         leaving = switch_channel(cluster, place, package, channel) if channel else ""
         limit = timedelta(seconds=timeout)
-        narrow = narrowing(cluster, place, package)
-        for line in follow(
-            cluster, place, package, timeout=limit, is_approving=True, leaving=leaving, on_failed=narrow
-        ):
-            say(line)
+        for line in carry_on.upgrade(cluster, place, package, timeout=limit, leaving=leaving):
+            print_lines(line)
 
 
 def approve(
@@ -120,7 +123,8 @@ def approve(
 ) -> None:
     """Approve an InstallPlan that waits."""
     with _place(namespace, state, kubeconfig) as (cluster, place):
-        say(approve_plan(cluster, place, plan))
+        for line in approve_plan(cluster, place, plan):
+            print_lines(line)
 
 
 def hold(
@@ -134,9 +138,9 @@ def hold(
 ) -> None:
     """Keep the installed version of a package until it is released."""
     if not reason:
-        raise CliError("--reason: say why, in a few words", USAGE)
+        raise CliError("--reason: give a reason", USAGE)
     with _place(namespace, state, kubeconfig) as (cluster, place):
-        say(set_hold(cluster, place, package, "" if release else reason))
+        print_lines(set_hold(cluster, place, package, "" if release else reason))
 
 
 def list_packages(
@@ -158,27 +162,41 @@ def list_packages(
     if available and namespace:
         raise CliError(f"--available shows what every catalog offers: leave out -n {namespace}", USAGE)
     target = choose(state, kubeconfig)
-    rows = offered(target.cluster()) if available else installed(target.cluster(), namespace, target.jobs())
-    if not rows and output == "table":
-        say(NOTHING_OFFERED if available else NOTHING_INSTALLED)
+    if available:
+        _list_offered(offered(target.cluster()), output)
         return
-    if output == "table":
-        rows = [{**row, "channel": _channel(row), "says": says_of(row)} for row in rows]
-    show(rows, output, columns=OFFERED if available else columns_of(rows))
+    found = package_statuses(Sources(target.cluster(), target.jobs()), namespace)
+    rows = [{**row_of(one), **(_of_table(one) if output == "table" else {})} for one in found]
+    if not rows and output == "table":
+        print_lines(NOTHING_INSTALLED)
+    else:
+        show(rows, output, columns=columns_of(found))
 
 
-def columns_of(rows: Sequence[dict[str, object]]) -> Sequence[str]:
+def _list_offered(rows: Sequence[Row], output: str) -> None:
+    if output != "table":
+        show(rows, output, columns=OFFERED)
+    elif rows:
+        show(
+            [{**row, "channel": _default_marked(row["channel"], row["default"])} for row in rows],
+            output,
+            columns=OFFERED,
+        )
+    else:
+        print_lines(f"{NOTHING_OFFERED}; {quoted(kubectl('get', 'catsrc', '-A'))} tells")
+
+
+def columns_of(found: Sequence[PackageStatus]) -> Sequence[str]:
     """The columns of a table of what is installed; the installed version only where another one is on its way."""
-    is_moving = any(row["installed"] not in ("", row["version"]) for row in rows)
+    is_moving = any(one.installed not in ("", one.version) for one in found)
     return [one for one in INSTALLED if is_moving or one != "installed"]
 
 
-def says_of(row: dict[str, object]) -> str:
-    """What a row says for a person: with the next try of what fails."""
-    return f"{row['says']} (next try: {row['nextTry']})" if row.get("nextTry") else str(row["says"])
+def _of_table(status: PackageStatus) -> Row:
+    """What a person reads where a program gets values: a Subscription that names no channel follows the default one."""
+    is_default = bool(status.subscription) and not status.channel
+    return {"channel": _default_marked(status.channel, is_default), "message": listed_message(status)}
 
 
-def _channel(row: dict[str, object]) -> str:
-    """The channel for a person: which one is the default, or that the Subscription names none."""
-    channel, is_default = row["channel"], row.get("default") or (row.get("subscription") and not row["channel"])
+def _default_marked(channel: object, is_default: object) -> str:
     return f"{channel} (default)".strip() if is_default else str(channel)

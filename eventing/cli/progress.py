@@ -44,7 +44,7 @@ def shown(screen: Screen | None = None, clock: Callable[[], float] = time.monoto
         yield
         return
     line = _Line(where, clock)
-    with heard_by(line.advance):
+    with heard_by(line):
         try:
             yield
         finally:
@@ -72,6 +72,12 @@ class _Line:
                 self.erase()
                 self.what, self.count, self.size, self.start = what, 0, 0, self.clock()
             self._count(size, things)
+
+    def expect(self, size: int, layers: int) -> None:
+        """What is to come is not shown."""
+
+    def complete(self) -> None:
+        """Layers are not counted."""
 
     def _count(self, size: int, things: str) -> None:
         self.count, self.size, now = self.count + 1, self.size + size, self.clock()

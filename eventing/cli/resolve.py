@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.given import CatalogsOption, FromOption
 from eventing.cli.lines import answer_lines
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
+from eventing.cli.namespace_inputs import CatalogsOption, FromOption
 from eventing.cli.output import OutputOption, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.diagnosis.resolution import answering
@@ -96,7 +96,7 @@ def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) 
         rows.append({"subscription": "(dependency)", "has": has, "gets": one.bundle.name, "why": why})
     if is_brief:
         rows = [{"-": one.pop("has"), "+": one.pop("gets"), **one} for one in rows]
-    reasons = {one.refusal.reason for one in resolution.components if one.refusal}
-    if "ErrorPreventedResolution" in reasons:
+    refusals = [one.refusal for one in resolution.components if one.refusal]
+    if any(one.is_prevented for one in refusals):
         return rows, UNKNOWN
-    return rows, NEGATIVE if reasons else 0
+    return rows, NEGATIVE if refusals else 0

@@ -16,7 +16,7 @@ import typer
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
 from eventing.local.kubelet.run import run as run_kubelet
-from eventing.local.processes.tie import READY_FILE, TIED, announce, tie_to_supervisor
+from eventing.local.processes.tie import READY_FILE, TIED, announce, end_with_supervisor
 from eventing.local.state import is_alive
 from eventing.watch.run import run
 from shared.config import Settings
@@ -28,8 +28,8 @@ StatePathOption = Annotated[Path | None, typer.Option("--state", help="Where it 
 def register(app: typer.Typer) -> None:
     """Add the programs."""
     group = typer.Typer(name="run", help="Run one program until SIGTERM.", no_args_is_help=True)
-    group.callback()(tie_to_supervisor)
-    for program in (watch, worker, endpoint, scheduler, content, kubelet, api, redis):
+    group.callback()(end_with_supervisor)
+    for program in (watch, worker, endpoint, scheduler, content, packages, kubelet, api, redis):
         group.command()(program)
     app.add_typer(group)
     app.command()(unpack)
@@ -45,7 +45,7 @@ def _settings(**given: str) -> Settings:
 
 
 def watch() -> None:
-    """Watch the Kubernetes API and ring the steps of every change."""
+    """Watch the Kubernetes API and enqueue the steps of every change."""
     from eventing import wiring
 
     settings = _settings()
@@ -88,7 +88,7 @@ def endpoint(
 
 
 def scheduler() -> None:
-    """Ring what is due, take back lost leases, ring the audit, and tell the sink outside, if there is one."""
+    """Enqueue what is due, take back lost leases, start audits, and post notifications to the external sink."""
     from eventing import wiring
     from eventing.worker import outlet
     from eventing.worker.scheduler import schedule
@@ -100,7 +100,7 @@ def scheduler() -> None:
     if settings.sink:
         threading.Thread(target=outlet.serve_or_end, args=(settings, heartbeat), daemon=True).start()
     announce()
-    schedule(settings, wiring.ring_audit(settings), heartbeat)
+    schedule(settings, wiring.request_audit(settings), heartbeat)
 
 
 def kubelet() -> None:
@@ -126,13 +126,32 @@ def content(
     image_registry.serve(image_registry.Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
 
 
+def packages(
+    certificate: Annotated[Path, typer.Option("--tls-cert", help="PEM file of the serving certificate.")],
+    key: Annotated[Path, typer.Option("--tls-key", help="PEM file of its private key.")],
+) -> None:
+    """Serve PackageManifests as an aggregated API."""
+    from eventing import wiring
+    from eventing.packages.program import Serving
+    from eventing.packages.program import run as serve_packages
+    from shared.adapters.kube import KubeClient
+
+    settings = _settings()
+    client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/packages")
+    host = "127.0.0.1" if settings.kubeconfig else ""
+    serving = Serving(host, settings.port, certificate, key, settings.policy.global_namespace)
+    serve_packages(serving, client, wiring.content(settings, client)[0].snapshot, announce)
+
+
 def api(state: StatePathOption = None) -> None:
     """Serve the sandbox, a small Kubernetes API."""
     from eventing.local.apiserver.server import Settings as Sandbox
     from eventing.local.apiserver.server import serve
 
     settings = _settings()
-    place = Sandbox(state or Path("olmf-sandbox"), settings.port, is_kept=state is not None)
+    place = Sandbox(
+        state or Path("olmf-sandbox"), settings.port, is_kept=state is not None, pod_network=settings.pod_network
+    )
     asyncio.run(serve(place, lambda kubeconfig: announce(str(kubeconfig))))
 
 

@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 def match(
     range_text: Annotated[str | None, typer.Argument(metavar="RANGE", help="E.g. '>=1.0.0 <2.0.0'.")] = None,
-    versions: Annotated[list[str] | None, typer.Argument(metavar="VERSION…")] = None,
+    versions: Annotated[
+        list[str] | None, typer.Argument(metavar="VERSION…", help="The versions to look for, e.g. 1.2.0.")
+    ] = None,
     *,
     dialect: Annotated[Dialect, typer.Option(help="How the range is written.")] = Dialect.BLANG,
     batch: BatchOption = False,
@@ -67,8 +69,8 @@ def match(
 
 
 def compare(
-    first: Annotated[str | None, typer.Argument(metavar="A")] = None,
-    second: Annotated[str | None, typer.Argument(metavar="B")] = None,
+    first: Annotated[str | None, typer.Argument(metavar="A", help="A version, e.g. 1.2.0.")] = None,
+    second: Annotated[str | None, typer.Argument(metavar="B", help="Another one.")] = None,
     *,
     order: Annotated[Order, typer.Option(help="What orders versions that differ in build metadata only.")] = (
         Order.PRECEDENCE

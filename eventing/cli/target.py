@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,26 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.aim import Aim, take
+from eventing.cli.commands import lead_to_cluster, quoted
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.names import checked_namespace
 from eventing.local.finding import directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
 from shared.config import SettingError
+from shared.domain.command import kubectl
 
 if TYPE_CHECKING:
     from eventing.workqueue import Client, Listed
     from shared.adapters.kube import KubeClient
-
-_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-
-
-def checked_namespace(name: str) -> str:
-    """The name, if a Namespace can have it. CliError."""
-    if name and not _NAMESPACE.fullmatch(name):
-        wanted = "at most 63 lower-case letters, digits and '-', a letter or digit at both ends"
-        raise CliError(f"-n {name}: no Namespace can be called so; wanted {wanted}", USAGE)
-    return name
-
 
 StateOption = Annotated[Path | None, typer.Option("--state", file_okay=False, help="State directory of `olmf up`.")]
 KubeconfigOption = Annotated[Path | None, typer.Option("--kubeconfig", help="Cluster to talk to.")]
@@ -103,10 +92,11 @@ class Target:
         found = self.addresses()
         url = (found.redis if found else "") or os.environ.get("OLMF_REDIS_URL") or os.environ.get("REDIS_URL")
         if not url:
+            forward = quoted(kubectl("port-forward", "svc/olmf-redis", "6379", namespace="olm"))
             raise CliError(
                 f"the queue and the journal are in Redis, and nothing tells where: no `olmf up` here works on "
                 f"the {self.where}. Name its state directory with --state; or set REDIS_URL (in a cluster: "
-                "`kubectl -n olm port-forward svc/olmf-redis 6379`, and redis://:PASSWORD@127.0.0.1:6379/0)"
+                f"{forward}, and redis://:PASSWORD@127.0.0.1:6379/0)"
             )
         with contextlib.closing(connect(url)) as client:
             yield client
@@ -139,11 +129,9 @@ def choose(
     target = _choose(state, kubeconfig, idle, is_ours or _is_pod_of_ours)
     typed = {"--state": state, "--kubeconfig": kubeconfig}
     is_known_to_kubectl = not target.kubeconfig or (not (state or kubeconfig) and os.environ.get("KUBECONFIG"))
-    take(
-        Aim(
-            shlex.join(word for option, path in typed.items() if path for word in (option, str(path))),
-            "" if is_known_to_kubectl else shlex.join(["--kubeconfig", target.kubeconfig]),
-        )
+    lead_to_cluster(
+        [word for option, path in typed.items() if path for word in (option, str(path))],
+        [] if is_known_to_kubectl else ["--kubeconfig", target.kubeconfig],
     )
     if not quiet:
         sys.stderr.write(f"# {target.where}\n")

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.commands import quoted, shown, values
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.offers import CatalogOption, Offer, PackageRequest, SourceOption, offer_of
 from eventing.cli.output import OutputOption, TextOption, document, show
 from eventing.cli.packages import PackageArgument
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from shared.domain.catalog.graph import defect
-from shared.domain.resolver.explain.hops import way
+from shared.domain.command import olmf
+from shared.domain.resolver.explain.hops import upgrade_path
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.operators import installed_as
 from shared.domain.semver import InvalidVersion, Version, parse_tolerant
 
 if TYPE_CHECKING:
-    from shared.domain.resolver.explain.hops import Way
+    from shared.domain.resolver.explain.hops import UpgradePath
 
 VERSIONS = ("version", "name", "channels", "note")
 _NEWEST = 5
@@ -50,35 +51,37 @@ def upgrades(
     Exit code 0: told; 1: something is unsatisfiable, or the channel lacks the version and leads nowhere from it.
     """
     offer = offer_of(PackageRequest(package, catalog, source, namespace, (state, kubeconfig)))
-    found = way_of(offer, start, channel)
+    found = path_of(offer, start, channel)
     if output == "text":
-        sys.stdout.write("".join(f"{line}\n" for line in told(found)))
+        sys.stdout.write("".join(f"{line}\n" for line in lines_of(found)))
     else:
-        document({"catalog": str(offer.catalog), **asdict(found)}, output)
+        document({"catalog": str(offer.catalog), **values(found)}, output)
     if found.findings or (found.end and found.end.dead_end):
         raise typer.Exit(NEGATIVE)
 
 
-def way_of(offer: Offer, start: str, channel: str) -> Way:
+def path_of(offer: Offer, start: str, channel: str) -> UpgradePath:
     """The way of a package in the catalog that answers. CliError."""
-    shelves, key, found, package = offer.shelves, offer.catalog, offer.package, offer.package.name
+    readers, key, found, package = offer.readers, offer.catalog, offer.package, offer.package.name
     channel = channel or found.default_channel
-    offered = [one for group in shelves[key].operators(package, key).values() for one in group]
+    offered = [one for group in readers[key].operators(package, key).values() for one in group]
     mine = [one for one in offered if start in (one.name, str(one.version), one.bundle.version if one.bundle else "")]
     if not mine:
-        raise CliError(f"{package} has no version {start}; `olmf versions {package}` lists them", NEGATIVE)
+        raise CliError(f"{package} has no version {start}; {quoted(olmf('versions', package))} lists them", NEGATIVE)
     if channel not in {one.name for one in found.channels}:
         there = ", ".join(sorted(one.name for one in found.channels))
         raise CliError(f"{package} has no channel {channel}; there are {there}", NEGATIVE)
     subscriber = Subscriber(package, package, channel, key, installed_csv=mine[0].name)
-    catalogs = {key: Catalog(key, reference="as given") for key in shelves}
-    return way(Inputs("default", (subscriber,), (installed_as(mine[0], package),), catalogs=catalogs, shelves=shelves))
+    catalogs = {key: Catalog(key, reference="as given") for key in readers}
+    return upgrade_path(
+        Inputs("default", (subscriber,), (installed_as(mine[0], package),), catalogs=catalogs, readers=readers)
+    )
 
 
-def told(found: Way) -> Iterator[str]:
+def lines_of(found: UpgradePath) -> Iterator[str]:
     """The way as text."""
     for finding in found.findings:
-        yield from finding.summary
+        yield from finding.summary(shown)
     if found.end and not found.hops:
         yield f"{found.end.installed} stays: {found.end.dead_end or f'nothing in channel {found.channel} updates it'}"
     for hop in found.hops:

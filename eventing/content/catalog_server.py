@@ -37,7 +37,7 @@ class Serving:
     is_enforced: bool = False
     """The index must exist already."""
     is_all_or_nothing: bool = False
-    is_every_call_told: bool = False
+    logs_every_call: bool = False
 
 
 def index(serving: Serving) -> Snapshot:
@@ -63,7 +63,7 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
         tell(f"package {name} is served, but broken: {'; '.join(findings)}")
     store = Store(serving.cache_folder) if serving.cache_folder else serving.store
     with ExitStack() as stack:
-        heard = tell if serving.is_every_call_told else None
+        heard = tell if serving.logs_every_call else None
         port = stack.enter_context(server.running(answers, serving.address, heard))
         lines = nullcontext(0)
         if serving.http_address is not None:

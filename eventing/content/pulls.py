@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
 from shared.adapters.content.pulling import Puller, Secrets
 from shared.adapters.oci.addresses import AddressRules, as_address, guessed_networks
+from shared.adapters.oci.blobs import Blobs
 from shared.adapters.oci.dialing import resolved
 from shared.adapters.oci.mirrors import Places
 from shared.adapters.oci.pace import Allowance
@@ -23,13 +24,16 @@ _HURRIED: Final = 2 / 3
 """The part of a run that a pull may take in the steps that do more than to pull."""
 
 
-def puller(values: Settings, secrets: Secrets, mirrors: Places, *, api: str, environ: Mapping[str, str]) -> Puller:
+def puller(
+    values: Settings, secrets: Secrets, mirrors: Places, blobs: Callable[[], Blobs], *, api: str,
+    environ: Mapping[str, str],
+) -> Puller:  # fmt: skip
     """What opens registries for the steps; `api` is the URL of the API server. SettingError."""
     transport = Transport(trust=Trust.of(environ), rules=address_rules(values, api, environ))
     hurried = min(values.run_seconds * _HURRIED, values.pull_seconds)
     return Puller(
         secrets, transport, mirrors, allowance=_allowance(values, values.pull_seconds),
-        hurried=_allowance(values, hurried),
+        hurried=_allowance(values, hurried), blobs=blobs,
     )  # fmt: skip
 
 

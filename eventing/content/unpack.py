@@ -89,11 +89,11 @@ def filled(present: Manifest, payload: Manifest) -> Manifest:
     }
 
 
-def _mirrors(told: str) -> Mirrors:
+def _mirrors(text: str) -> Mirrors:
     try:
-        return mirrors_of_machine(os.environ, Path.home()).over(mirror_sets.of_objects(orjson.loads(told)))
+        return mirrors_of_machine(os.environ, Path.home()).over(mirror_sets.of_objects(orjson.loads(text)))
     except (ValueError, AttributeError) as error:  # AttributeError: an element that is not an object
-        raise OciError("Malformed", f"--mirrors {told[:200]}: wanted a list of mirror sets in JSON: {error}") from error
+        raise OciError("Malformed", f"--mirrors {text[:200]}: wanted a list of mirror sets in JSON: {error}") from error
 
 
 def _credentials() -> Credentials:

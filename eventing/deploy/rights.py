@@ -46,6 +46,10 @@ GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kin
 (`install_plan`, `cluster_service_version`), also outside their namespace (`operator_group`), and for no other."""
 
 
+OF_OWNERS = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, *kinds.RBAC)
+"""What `collect_garbage` deletes when its owner is gone."""
+
+
 def _routed(group: str) -> tuple[Right, ...]:
     """To read the kinds whose events wake the steps of a group: a step reads what it is woken for."""
     return _read(*dict.fromkeys(route.on for route in ROUTES if _is_of(group, route) and isinstance(route.on, Kind)))
@@ -57,8 +61,10 @@ def _is_of(group: str, route: Route) -> bool:
 
 _BEYOND: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
-        *_read(kinds.SUBSCRIPTION, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
+        *_read(kinds.SUBSCRIPTION),  # for `report_catalog` of an earlier build (eventing/events/former.py)
+        *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
+        Right(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),
     ),
     "subscription": (
@@ -85,6 +91,9 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
         Right(kinds.SERVICE_ACCOUNT, ("create",)),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
+        *_write(kinds.SERVICE, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS),
+        Right(kinds.SECRET, ("get", "create", "update")),  # of serving certificates
+        Right(kinds.CUSTOM_RESOURCE_DEFINITION, ("patch",)),  # its conversion
         *GIVE_AWAY,
         *_status(CSV, kinds.OPERATOR_CONDITION),
     ),
@@ -97,9 +106,10 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
     ),
-    "platform": (
+    "fanout": _read(kinds.SUBSCRIPTION),
+    "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
-        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *kinds.RBAC)),
+        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *OF_OWNERS)),
         *_status(kinds.OLM_CONFIG),
     ),
 }

@@ -15,15 +15,16 @@ from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.store import Store
 from shared.adapters.oci.trust import Trust
 from shared.api.manifest import ReadOnly
+from shared.api.views import CatalogSource
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
 from shared.domain.image_source import ImageSource
 from shared.domain.resolution_inputs.namespace import catalog_of
+from shared.domain.resolver.catalog_readers import MemoizedCatalog
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Shelf
-from shared.domain.resolver.shelves import MemoShelf
+from shared.domain.resolver.model import CatalogReader
 from shared.ports import Unavailable
-from shared.reading.indexed_shelf import IndexedShelf
+from shared.reading.indexed_catalog import IndexedCatalog
 
 if TYPE_CHECKING:
     from shared.adapters.content.catalogs import ImageCatalogs
@@ -31,22 +32,22 @@ if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
 
-def shelves_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, Shelf]:
+def readers_of(cluster: KubeClient, sources: Iterable[ReadOnly]) -> dict[CatalogKey, CatalogReader]:
     """The last snapshot of each of these catalogs that was read at least once, the highest priority first."""
     content = catalogs_for(cluster)
-    found = sorted(map(catalog_of, sources), key=lambda one: (-one.priority, one.key))
-    return {one.key: IndexedShelf(content, one.reference, one.source) for one in found if one.reference}
+    found = sorted(map(catalog_of, CatalogSource.each(sources)), key=lambda one: (-one.priority, one.key))
+    return {one.key: IndexedCatalog(content, one.reference, one.source) for one in found if one.reference}
 
 
 def unread_catalogs(sources: Iterable[ReadOnly]) -> dict[CatalogKey, str]:
     """Each of these catalogs that was never read, and what it says of the reason."""
-    found = sorted(map(catalog_of, sources), key=lambda one: one.key)
+    found = sorted(map(catalog_of, CatalogSource.each(sources)), key=lambda one: one.key)
     return {one.key: one.problem for one in found if not one.reference}
 
 
-def shelf_of_snapshot(snapshot: Snapshot) -> Shelf:
+def reader_of_snapshot(snapshot: Snapshot) -> CatalogReader:
     """An indexed catalog; each of its packages is read once, when it is first used."""
-    return MemoShelf(IndexedShelf(_Snapshot(snapshot), snapshot.name, ImageSource(snapshot.name, "")))
+    return MemoizedCatalog(IndexedCatalog(_Snapshot(snapshot), snapshot.name, ImageSource(snapshot.name, "")))
 
 
 def digest_of_snapshot(snapshot: Snapshot) -> str:

@@ -15,12 +15,12 @@ from shared.adapters import files
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import namespace_of
 from shared.domain.catalog.documents import NotACatalog, light, read
-from shared.domain.resolution_inputs.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolution_inputs.question import answer_of, inputs_of, reader_of
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Catalog, Inputs, Shelf
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
 from shared.reading.namespace import read_namespace
 
@@ -39,9 +39,9 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
 
     It raises InvalidQuestion, which says what is wrong with a question or with one of its catalogs.
     """
-    loaded: dict[str, LoadedShelf] = {}
+    loaded: dict[str, LoadedCatalog] = {}
 
-    def load(path: str) -> LoadedShelf:
+    def load(path: str) -> LoadedCatalog:
         if path not in loaded:
             loaded[path] = _loaded(path)
         return loaded[path]
@@ -70,7 +70,7 @@ def _digest(question: Mapping[str, Any]) -> bytes:
     return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
 
 
-def _loaded(path: str) -> LoadedShelf:
+def _loaded(path: str) -> LoadedCatalog:
     try:
         with files.opened(path) as found:
             documents = [light(one) for file in found for one in read(file.name, file.read())]
@@ -79,11 +79,15 @@ def _loaded(path: str) -> LoadedShelf:
     except (OciError, NotACatalog) as error:
         raise InvalidQuestion(f"catalog {path}: {error}") from error
     named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
-    return shelf_of(named, f"catalog {path}")
+    return reader_of(named, f"catalog {path}")
 
 
 def inputs_of_manifests(
-    manifests: Sequence[Mapping[str, Any]], shelves: Mapping[CatalogKey, Shelf], namespace: str, *, is_whole: bool
+    manifests: Sequence[Mapping[str, Any]],
+    readers: Mapping[CatalogKey, CatalogReader],
+    namespace: str,
+    *,
+    is_whole: bool,
 ) -> Inputs:
     """The inputs for a namespace, read from manifests. Raises InvalidQuestion."""
     question: dict[str, Any] = {"namespace": namespace}
@@ -91,8 +95,8 @@ def inputs_of_manifests(
         if one.get("kind") in _FIELDS and namespace_of(one) in ("", namespace):
             question.setdefault(_FIELDS[one["kind"]], []).append(one)
     inputs = inputs_of(question, _loaded, is_whole=is_whole)
-    catalogs = {key: Catalog(key, reference="as given") for key in shelves}
-    return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, shelves=shelves)
+    catalogs = {key: Catalog(key, reference="as given") for key in readers}
+    return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, readers=readers)
 
 
 def namespaces_in(manifests: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -14,13 +14,15 @@ from eventing.effects.api import Api
 from eventing.effects.failures import is_of_another_object, kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
+from eventing.effects.secrets import with_keys
 from eventing.effects.targets import target
+from shared.adapters.keys import Keyring
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
 from shared.names import FIELD_MANAGER
 from shared.ports import Clock, WriteFailure
-from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, StoreKeys, Write
 
 SLICE = 50
 """Maximum number of writes in one run, Records not counted; the next run continues."""
@@ -60,28 +62,29 @@ class Performed:
 class Effects:
     """Performs the writes of decisions."""
 
-    def __init__(self, api: Api, clock: Clock) -> None:
+    def __init__(self, api: Api, clock: Clock, keyring: Keyring | None = None) -> None:
         self._api = api
         self._clock = clock
+        self._keyring = keyring or Keyring()
 
     def perform(
         self,
         writes: Sequence[Write],
         reads: Mapping[Ref, Manifest | None],
-        held: Callable[[], bool],
+        check_lease: Callable[[], bool],
         is_over: Callable[[], bool] = lambda: False,
     ) -> Performed:
-        """Perform the writes; `reads` are the objects the step read, `held` says before each if the lease is valid.
+        """Perform the writes; `reads` are the objects the step read, `check_lease` is asked before each write.
 
         Once `is_over`, the rest is left to the next run, if that one can tell what this one has done.
         """
         real = [(index, write) for index, write in enumerate(writes) if not isinstance(write, Record)]
-        run = _Performance(self._api, self._clock, reads, looks_first=len(real) > SLICE, is_over=is_over)
+        run = _Performance(self._api, self._clock, reads, self._keyring, looks_first=len(real) > SLICE, is_over=is_over)
         written: dict[int, Written] = {}
-        done = self._in_order(run, real, written, held)
+        done = self._in_order(run, real, written, check_lease)
         if not done.is_lost:
             until = len(writes) if done.is_partial and _has_told(real, written) else _stop(real, written, len(writes))
-            done = replace(done, is_lost=self._records(run, writes[:until], written, held))
+            done = replace(done, is_lost=self._records(run, writes[:until], written, check_lease))
         answers = tuple(written.get(index, Written("")) for index in range(max(written, default=-1) + 1))
         return replace(done, written=answers)
 
@@ -90,12 +93,12 @@ class Effects:
         run: _Performance,
         writes: Sequence[tuple[int, Write]],
         written: dict[int, Written],
-        held: Callable[[], bool],
+        check_lease: Callable[[], bool],
     ) -> Performed:
         """Perform the writes until one is refused, the lease is lost, or the limit is reached."""
         sent = 0
         for index, write in writes:
-            if not held():
+            if not check_lease():
                 return Performed(is_lost=True)
             if sent == SLICE or (sent and run.may_rest()):
                 return Performed(is_partial=True)
@@ -109,12 +112,12 @@ class Effects:
         return Performed()
 
     def _records(
-        self, run: _Performance, writes: Sequence[Write], written: dict[int, Written], held: Callable[[], bool]
+        self, run: _Performance, writes: Sequence[Write], written: dict[int, Written], check_lease: Callable[[], bool]
     ) -> bool:
         """Perform the Records; returns whether the lease was lost before one."""
         for index, write in enumerate(writes):
             if isinstance(write, Record):
-                if not held():
+                if not check_lease():
                     return True
                 try:
                     written[index] = run.write(write)
@@ -127,11 +130,12 @@ class _Performance:
     """The writes of one decision, with the objects as they were read and as its own writes changed them."""
 
     def __init__(
-        self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], *,
+        self, api: Api, clock: Clock, reads: Mapping[Ref, Manifest | None], keyring: Keyring, *,
         looks_first: bool, is_over: Callable[[], bool],
     ) -> None:  # fmt: skip
         self._api = api
         self._clock = clock
+        self._keyring = keyring
         self._known = dict(reads)
         self._created: dict[Ref, Manifest] = {}
         self._ours: set[Ref] = set()
@@ -157,6 +161,8 @@ class _Performance:
                 return self._replace(manifest)
             case Merge():
                 return self._merge(write)
+            case StoreKeys():
+                return self._store_keys(write)
             case SetStatus():
                 return self._set_status(write)
             case Delete():
@@ -206,6 +212,13 @@ class _Performance:
         if present and equality.replaced(manifest, present):
             return _same(present)
         return self._sent(ref, self._api.replace(manifest), locked_at=resource_version_of(manifest))
+
+    def _store_keys(self, write: StoreKeys) -> Written:
+        manifest = self._owners.fill(write.manifest)
+        if resource_version_of(manifest):
+            whole = with_keys(manifest, write, self._keyring, self._api.get(Ref.of(manifest)) or {})
+            return self._sent(None, self._api.replace(whole))
+        return self._sent(None, self._api.create(with_keys(manifest, write, self._keyring, {})))
 
     def _merge(self, write: Merge) -> Written:
         present = self._known.get(write.ref)

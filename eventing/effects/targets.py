@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, StoreKeys, Write
 
 
 def target(write: Write) -> Ref:
     """The ref of the object that a write changes."""
     match write:
-        case Create(manifest) | Apply(manifest) | Replace(manifest):
+        case Create(manifest) | Apply(manifest) | Replace(manifest) | StoreKeys(manifest):
             return Ref.of(manifest)
         case Merge() | SetStatus() | Delete() | Record():
             return write.ref

@@ -19,6 +19,8 @@ import structlog
 LOOK_SECONDS = 0.02
 GRACE_SECONDS = 12.0
 """How long the worker may take to end; it gives its run ten seconds itself."""
+RESTART_SECONDS = 1.0
+"""A worker is not started again sooner than that after its start."""
 log = structlog.get_logger()
 
 
@@ -58,7 +60,7 @@ class Waiting:
             return self._is_waiting
 
 
-class Beside:
+class CompanionProcess:
     """A process that runs as long as this one, and is started again when it ends.
 
     Its standard input is a pipe of ours: it ends itself when that is closed, also when we are killed.
@@ -69,6 +71,7 @@ class Beside:
         self._environ = {**os.environ, **environ}
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._started = -RESTART_SECONDS
 
     def ensure(self) -> None:
         """Start the process unless it runs."""
@@ -77,7 +80,8 @@ class Beside:
                 log.warning("worker_ended", code=code)
                 _close(self._process)
                 self._process = None
-            if self._process is None:
+            if self._process is None and time.monotonic() - self._started >= RESTART_SECONDS:
+                self._started = time.monotonic()
                 self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, env=self._environ)
 
     def stop(self) -> None:

@@ -121,8 +121,8 @@ def _busy(why: str) -> _Refused:
 
 def _size(headers: Mapping[str, str]) -> int:
     """The stated length of the body, or that of the largest."""
-    said = headers.get("content-length", "")
-    size = int(said) if said.isascii() and said.isdecimal() and len(said) < 20 else LARGEST_BODY
+    length = headers.get("content-length", "")
+    size = int(length) if length.isascii() and length.isdecimal() and len(length) < 20 else LARGEST_BODY
     if size > LARGEST_BODY:
         raise _too_large()
     return size

@@ -40,11 +40,11 @@ def send(
     if token:
         headers["Authorization"] = f"Bearer {token}"
     try:
-        status, said = Post(url, headers, body).within(seconds)
+        status, text = Post(url, headers, body).within(seconds)
     except (HTTPException, OSError, ValueError) as error:
         raise EndpointError(f"{receiver} does not answer: {str(error) or type(error).__name__}") from error
     if not 200 <= status < 300:
-        raise EndpointError(f"{receiver} answered {status}: {said}")
+        raise EndpointError(f"{receiver} answered {status}: {text}")
 
 
 class Post:
@@ -97,10 +97,10 @@ class Post:
             self._check_time()  # a head that was cut off looks like a whole one
             if 200 <= answer.status < 300:
                 return answer.status, ""
-            said = b""
+            text = b""
             with contextlib.suppress(HTTPException, OSError):  # the status says enough
-                said = answer.read(LONGEST_ANSWER)
-            return answer.status, said.decode(errors="replace").strip()
+                text = answer.read(LONGEST_ANSWER)
+            return answer.status, text.decode(errors="replace").strip()
 
     def _check_time(self) -> None:
         if self._is_late.is_set():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from cloudevents.conversion import to_binary, to_structured
@@ -13,9 +13,11 @@ from cloudevents.http import CloudEvent
 
 from eventing.events import event as events
 from eventing.events.event import Event, change_id, change_of
+from eventing.events.former import type_now
 from eventing.events.hints import hints
 from shared import names
 from shared.api.manifest import ReadOnly, resource_version_of, uid_of
+from shared.domain.shape import Shape, check
 from shared.kinds import BY_IDENTITY, InvalidName, Kind, Ref
 
 HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK)
@@ -83,8 +85,8 @@ def framing_defects(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
 def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
     """The event that a CloudEvent describes. InvalidEventError names every defect.
 
-    Only of a trusted sender its id, and uid and resourceVersion in its body, say which change an event tells of: what
-    was told of is neither audited nor read again. Of others an event only says where to look.
+    Only of a trusted sender its id, and uid and resourceVersion in its body, name the change: a change that
+    was reported is neither audited nor read again. An event of anybody else only says where to look.
     """
     attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
     data = cloud.get_data()
@@ -93,15 +95,16 @@ def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
     defects = [*_type_defects(attributes["type"], data), *defects, *_hint_defects(attributes)]
     if ref is None or defects:
         raise InvalidEventError(tuple(defects))
-    said = {key: attributes[key] for key in HINTS if key in attributes}
+    hints = {key: attributes[key] for key in HINTS if key in attributes}
     identity = attributes["id"]
     if body and attributes["type"].startswith(names.RESOURCE_EVENT):
-        said |= _hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
+        hints |= _hints({**body, "apiVersion": ref.api_version, "kind": ref.kind})
         identity = _identity(body, attributes["type"].rpartition(".")[2]) or identity
     if not trusted and change_of(identity):
         identity = f"untrusted-{hashlib.blake2b(identity.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
     identity = identity[:LONGEST_ID]
-    return Event(identity, attributes["type"], attributes["source"], ref, said, attributes.get("traceparent", ""))
+    trace = attributes.get("traceparent", "")
+    return Event(identity, type_now(attributes["type"]), attributes["source"], ref, hints, trace)
 
 
 def _identity(body: ReadOnly, verb: str) -> str:
@@ -110,8 +113,17 @@ def _identity(body: ReadOnly, verb: str) -> str:
     return change_id(uid, version, verb) if _WORD.fullmatch(uid) and _WORD.fullmatch(version) else ""
 
 
+_OBJECT: Final[Shape] = {
+    "metadata": {"labels": dict, "annotations": dict, "ownerReferences": [dict]},
+    "spec": dict,
+    "status": dict,
+}
+"""What makes an object of Kubernetes of a JSON object, as far as hints are made of it."""
+
+
 def _hints(body: ReadOnly) -> Mapping[str, str]:
     try:
+        check(body, _OBJECT)
         return hints(body)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidEventError((f"data is no object of Kubernetes: {error}",)) from error
@@ -128,13 +140,13 @@ def _decoded(body: bytes) -> Any:
 
 
 def _structured_defects(body: bytes) -> Iterator[str]:
-    said = _decoded(body)
-    if said is _NO_JSON:
+    event = _decoded(body)
+    if event is _NO_JSON:
         yield "the body is not JSON: structured mode wants the whole event as one JSON object"
-    elif not isinstance(said, dict):
-        yield f"the body is {_named(said)}: structured mode wants the whole event as one JSON object"
+    elif not isinstance(event, dict):
+        yield f"the body is {_named(event)}: structured mode wants the whole event as one JSON object"
     else:
-        yield from _attribute_defects(said)
+        yield from _attribute_defects(event)
 
 
 def _attribute_defects(attributes: Mapping[str, Any]) -> Iterator[str]:
@@ -167,12 +179,12 @@ def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref | None, lis
     defects: list[str] = []
     found: dict[str, str] = {}
     for attribute, field in _IDENTITY.items():
-        said, stated = attributes.get(attribute, ""), inside[field]
-        if said and stated and said != stated:
-            defects.append(f"{attribute} is {said!r}, but the body is about {stated!r}")
-        if not said and not stated:
+        in_attributes, in_body = attributes.get(attribute, ""), inside[field]
+        if in_attributes and in_body and in_attributes != in_body:
+            defects.append(f"{attribute} is {in_attributes!r}, but the body is about {in_body!r}")
+        if not in_attributes and not in_body:
             defects.append(f"{attribute} is missing: the event must say which object it is about")
-        found[field] = said or stated
+        found[field] = in_attributes or in_body
     known = BY_IDENTITY.get((found["api_version"], found["kind"]))
     namespace = attributes.get("namespace", "") or inside["namespace"]
     if known and not known.is_namespaced:
@@ -188,11 +200,11 @@ def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref | None, lis
 
 
 def _identity_in(body: ReadOnly) -> Mapping[str, str]:
-    """What a whole object, or a reference to one, says of its identity."""
+    """The identity in a whole object, or in a reference to one."""
     place = body.get("metadata", body)
-    said = {"api_version": body.get("apiVersion"), "kind": body.get("kind")}
-    said |= {key: place.get(key) if isinstance(place, dict) else None for key in ("name", "namespace")}
-    return {key: value if isinstance(value, str) else "" for key, value in said.items()}
+    values = {"api_version": body.get("apiVersion"), "kind": body.get("kind")}
+    values |= {key: place.get(key) if isinstance(place, dict) else None for key in ("name", "namespace")}
+    return {key: value if isinstance(value, str) else "" for key, value in values.items()}
 
 
 def _hint_defects(attributes: Mapping[str, str]) -> Iterator[str]:

@@ -12,6 +12,8 @@ PHASE = "phase"
 OWNERS = "owners"
 COPIED = "copied"
 UNPACK = "unpack"
+OVER = "Over"
+"""The phase of a Job that has completed or failed."""
 MOST_OWNERS = 64
 """Maximum number of owners that a hint names: each may wake several steps."""
 _ANY_VERSION = "any/v1"
@@ -28,9 +30,9 @@ class Event:
     source: str
     ref: Ref
     hints: Mapping[str, str] = field(default_factory=dict)
-    """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`),
-    `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied` (`true|false`: a copied
-    CSV), `unpack` (`true|false`: an unpack Job)."""
+    """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`; of
+    a Job `Over` or nothing), `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied`
+    (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job, or a ConfigMap with an unpacked bundle)."""
     traceparent: str = ""
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from eventing.events import event
 from eventing.events.event import Owner
 from shared import kinds, names
-from shared.api.manifest import ReadOnly, labels_of, metadata, namespace_of
-from shared.domain.objects.csv import is_copied
+from shared.api.manifest import ReadOnly, annotations_of, labels_of, metadata, namespace_of
+from shared.api.views import Csv, Job
 
 Hints = dict[str, str]
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
@@ -22,9 +22,13 @@ def hints(manifest: ReadOnly) -> Hints:
         found[event.PHASE] = str((manifest.get("status") or {}).get("phase") or "")
     found[event.OWNERS] = Owner.joined(_owners(manifest, namespace_of(manifest)))
     if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
-        found[event.COPIED] = _said(is_copied(manifest))
+        found[event.COPIED] = _bool_text(Csv(manifest).is_copy)
     if identity == _identity(kinds.JOB):
-        found[event.UNPACK] = _said(names.UNPACK_REF in labels_of(manifest))
+        found[event.UNPACK] = _bool_text(names.UNPACK_REF in labels_of(manifest))
+        if event.PHASE in found:
+            found[event.PHASE] = event.OVER if Job(manifest).is_over else ""
+    if identity == _identity(kinds.CONFIG_MAP):
+        found[event.UNPACK] = _bool_text(names.SOURCE_IMAGE in annotations_of(manifest))
     return found
 
 
@@ -43,5 +47,5 @@ def _identity(kind: kinds.Kind) -> tuple[str, str]:
     return (kind.api_version, kind.kind)
 
 
-def _said(answer: bool) -> str:
+def _bool_text(answer: bool) -> str:
     return "true" if answer else "false"

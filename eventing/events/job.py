@@ -13,11 +13,30 @@ Lane: TypeAlias = Literal["direct", "bulk", "long"]
 first two."""
 
 
+INSTALL = (
+    "cluster_service_version/probe_operator",
+    "cluster_service_version/install_operator",
+    "cluster_service_version/check_requirements",
+    "cluster_service_version/sync_operator_condition",
+    "operator_group/update_provided_apis",
+    "install_plan/execute_install_plan",
+    "subscription/write_install_plan",
+    "bundle/collect_bundle",
+    "bundle/unpack_bundle",
+    "subscription/resolve_subscriptions",
+    "subscription/track_subscription",
+)
+"""The steps of an install, the last one first: of what waits, the nearest to the end goes first.
+
+So installs that begin together do not all end together. Every other step (which repairs, copies, grants or reports)
+comes behind these."""
+
+
 SINK = "sink"
 """The group of jobs that post events to an external sink (`eventing/worker/outlet.py`)."""
 
 
-OUTSIDE = "outside"
+_OUTSIDE = "outside"
 """First part of the API group in the ref of such a job."""
 
 
@@ -30,7 +49,7 @@ class Job:
     ref: Ref
     lane: Lane = "direct"
     delay: timedelta = timedelta()
-    """How long the job waits for further events before it runs; none where a run rings it."""
+    """How long the job waits for further events before it runs; none where a run enqueues it."""
 
     @property
     def group(self) -> str:
@@ -38,6 +57,12 @@ class Job:
         return self.step.partition("/")[0]
 
 
+def to_outside(ref: Ref) -> Ref:
+    """Another ref for the same object, so that a slow sink does not block the steps of the object."""
+    separator = "." if "/" in ref.api_version else "/"
+    return replace(ref, api_version=f"{_OUTSIDE}{separator}{ref.api_version}")
+
+
 def from_outside(ref: Ref) -> Ref:
-    """The ref of the object itself: the inverse of `itself_outside`."""
-    return replace(ref, api_version=ref.api_version.removeprefix(OUTSIDE)[1:])
+    """The ref of the object itself: the inverse of `to_outside`."""
+    return replace(ref, api_version=ref.api_version.removeprefix(_OUTSIDE)[1:])

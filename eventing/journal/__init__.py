@@ -1,6 +1,6 @@
 """Remembers every event and every run: what each step was told, what it decided, what the API server answered.
 
-For the command line: `RedisJournal(client).book()` reads the journal, `why(book, ref, jobs)` answers (`text_of` for
+For the command line: `RedisJournal(client).index()` reads the journal, `why(index, ref, jobs)` answers (`text_of` for
 people, `.json()` for machines).
 """
 

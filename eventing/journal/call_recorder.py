@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,9 @@ from eventing.journal.records import Answer
 from shared.api.manifest import Manifest
 from shared.errors import RetryLater, Terminal
 from shared.kinds import SECRET, Kind, Ref
+
+if TYPE_CHECKING:  # why: whoever only reads a cluster needs no port
+    from shared.ports import Listing
 
 _SCALARS = (str, bool, int, datetime, Kind)
 """Answers of these types stand in the record itself."""
@@ -26,10 +29,10 @@ class Question(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
-    def spelled(self) -> tuple[str, str, Any, Any]:
+    def as_json(self) -> tuple[str, str, Any, Any]:
         """As it is stored."""
-        args = spelled(self.args) if self.args else None
-        return (self.port, self.method, args, spelled(self.kwargs) if self.kwargs else None)
+        args = as_json(self.args) if self.args else None
+        return (self.port, self.method, args, as_json(self.kwargs) if self.kwargs else None)
 
     def is_about_secrets(self) -> bool:
         """An argument names the kind Secret: what comes back need not say so."""
@@ -62,7 +65,7 @@ class CallRecorder:
 
     def refused(self, question: Question, error: Exception) -> None:
         """Write down that a port raised."""
-        self.answers.append(Answer(*question.spelled(), error=_error(error)))
+        self.answers.append(Answer(*question.as_json(), error=_error(error)))
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
@@ -71,7 +74,7 @@ class CallRecorder:
             self.reads[args[0]] = answer
 
     def _answer(self, question: Question, value: Any) -> Answer:
-        asked = question.spelled()
+        asked = question.as_json()
         if value is None or isinstance(value, _SCALARS):
             return Answer(*asked, type=_class(value), value=value)
         secret = question.is_about_secrets()
@@ -98,6 +101,8 @@ class _Recorded:
     def __getattr__(self, method: str) -> Callable[..., Any]:
         ask = getattr(self._target, method)
         calls, name = self._calls, self._name
+        if (name, method) in AT_ONCE:
+            return lambda asked: self._asked_at_once(method, asked)
 
         def asked(*args: Any, **kwargs: Any) -> Any:
             try:
@@ -110,8 +115,32 @@ class _Recorded:
 
         return asked
 
+    def _asked_at_once(self, method: str, asked: Sequence[Any]) -> tuple[Any, ...]:
+        """Several questions at once are recorded as each alone: it does not matter to a replay how they were asked."""
+        single, call = AT_ONCE[self._name, method]
+        questions = [Question(self._name, single, *call(one)) for one in asked]
+        try:
+            answers: tuple[Any, ...] = getattr(self._target, method)(asked)
+        except Exception as error:
+            self._calls.refused(questions[0], error)
+            raise
+        for question, answer in zip(questions, answers, strict=True):
+            self._calls.note(question, answer)
+        return answers
 
-def spelled(arguments: Any) -> Any:
+
+def _of_listing(one: Listing) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (one.kind, one.namespace), {"labels": one.labels} if one.labels else {}
+
+
+AT_ONCE: Mapping[tuple[str, str], tuple[str, Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]]]] = {
+    ("Cluster", "get_all"): ("get", lambda ref: ((ref,), {})),
+    ("Cluster", "list_all"): ("list", _of_listing),
+}
+"""Methods that ask several questions at once: which method asks one of them, and its arguments."""
+
+
+def as_json(arguments: Any) -> Any:
     """Arguments of a question as they are stored: refs in one word."""
     if isinstance(arguments, tuple):
         return [str(value) if isinstance(value, Ref) else value for value in arguments]

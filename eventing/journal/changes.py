@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.adapters.kube.cached import Told
+from shared.adapters.kube.cached import ChangeCounts
 from shared.kinds import Kind, Ref
 
 CHANGES = "olmf:changes:"
@@ -21,11 +21,11 @@ class RedisChanges:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def told(self, kind: Kind, namespace: str) -> Told:
+    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
         """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
         key, *_ = places(kind, namespace)
         total, newest, writes = self._client.execute_command("HMGET", key, "sum", "newest", "writes")
-        return Told(int(total or 0), (newest or b"").decode(), int(writes or 0))
+        return ChangeCounts(int(total or 0), (newest or b"").decode(), int(writes or 0))
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""

@@ -30,10 +30,10 @@ class JournalIndex:
     @classmethod
     def of(cls, entries: Iterable[Recorded | ReceivedEvent]) -> JournalIndex:
         """The index of these entries."""
-        book = cls()
+        index = cls()
         for entry in entries:
-            book.add(entry)
-        return book
+            index.add(entry)
+        return index
 
     def add(self, entry: Recorded | ReceivedEvent) -> None:
         """Append one entry."""
@@ -58,9 +58,9 @@ class JournalIndex:
         """What we wrote to one object, oldest first."""
         return tuple(self._writers.get(str(ref), ()))
 
-    def told(self) -> set[str]:
+    def refs(self) -> set[str]:
         """The refs of all events and runs, as text."""
-        return {saw.ref for saw in self.events.values()} | self._by_ref.keys()
+        return {received.ref for received in self.events.values()} | self._by_ref.keys()
 
     def run(self, run_id: str) -> Run | None:
         """The run of that id."""
@@ -71,7 +71,7 @@ class JournalIndex:
         return self.events.get(event_id)
 
     def writer_of(self, event_id: str) -> tuple[Run, Write] | None:
-        """The write of ours that rang a watch event; None when somebody else did."""
+        """The write of ours that caused a watch event; None when somebody else did."""
         if event_id.endswith(".delete"):
             return self._deleter_of(event_id)
         change = change_of(event_id)
@@ -79,10 +79,14 @@ class JournalIndex:
 
     def _deleter_of(self, event_id: str) -> tuple[Run, Write] | None:
         # why: a deletion has no version of its own where a watcher finds out late, so ref and time must do
-        saw = self.events.get(event_id)
-        writers = self._writers.get(saw.ref, ()) if saw else ()
+        received = self.events.get(event_id)
+        writers = self._writers.get(received.ref, ()) if received else ()
         return next(
-            ((run, write) for run, write in reversed(writers) if write.op == "Delete" and saw and run.at <= saw.at),
+            (
+                (run, write)
+                for run, write in reversed(writers)
+                if write.op == "Delete" and received and run.at <= received.at
+            ),
             None,
         )
 

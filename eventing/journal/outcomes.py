@@ -8,8 +8,23 @@ from typing import Any, Literal
 
 from eventing.effects.targets import target
 from shared.api.manifest import Manifest
+from shared.domain.statement import sentence
 from shared.errors import RetryLater, StepError, Terminal
-from shared.step import Apply, Create, Delete, Emit, Merge, Outcome, Record, Replace, SetStatus, Wait, Write
+from shared.step import (
+    Apply,
+    Create,
+    Delete,
+    Emit,
+    Merge,
+    Outcome,
+    Record,
+    Replace,
+    SetStatus,
+    Statement,
+    StoreKeys,
+    Wait,
+    Write,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,33 +35,40 @@ class Decided:
     writes: tuple[Write, ...] = ()
     emits: tuple[Emit, ...] = ()
     again_in: timedelta | None = None
-    verdict: str = ""
+    summary: str = ""
     wait: Wait | None = None
     reason: str = ""
     """Of a Terminal; of a bug its class."""
     error: BaseException | None = None
     """Of a bug."""
+    statements: tuple[Statement, ...] = ()
 
     @classmethod
     def of(cls, answer: object) -> Decided:
         """What a step returned or raised. TypeError when it is no Outcome."""
         match answer:
             case Outcome():
-                return cls("outcome", answer.writes, answer.emits, answer.again_in, answer.verdict, answer.wait)
+                given = (answer.writes, answer.emits, answer.again_in, answer.summary, answer.wait)
+                return cls("outcome", *given, statements=answer.statements)
             case RetryLater():
                 return cls("retry", answer.writes, (), answer.after, answer.message, answer.wait)
             case Terminal():
                 return cls("terminal", answer.writes, (), None, answer.message, answer.wait, answer.reason)
             case StepError():
-                return cls("retry", verdict=str(answer))
+                return cls("retry", summary=str(answer))
             case BaseException():
                 return cls(
-                    "bug", verdict=f"{type(answer).__name__}: {answer}", reason=type(answer).__name__, error=answer
+                    "bug", summary=f"{type(answer).__name__}: {answer}", reason=type(answer).__name__, error=answer
                 )
         raise TypeError(f"a step returns an Outcome, not {type(answer).__name__}")
 
+    @property
+    def message(self) -> str:
+        """The decision in one sentence."""
+        return self.summary or sentence(self.statements)
+
     def rest(self) -> Manifest:
-        """Everything but the writes, the end and the verdict, as JSON."""
+        """Everything but the writes, the end, the summary and the statements, as JSON."""
         rest: Manifest = {}
         if self.reason:
             rest["reason"] = self.reason
@@ -64,7 +86,8 @@ def wait_json(wait: Wait | None) -> Manifest | None:
     if wait is None:
         return None
     next_try = wait.next_try.isoformat() if wait.next_try else None
-    return {"what": wait.what, "since": wait.since.isoformat(), "next_try": next_try}
+    about = {"about": list(map(str, wait.about))} if wait.about else {}
+    return {"what": wait.what, "since": wait.since.isoformat(), "next_try": next_try, **about}
 
 
 def write_json(write: Write) -> Manifest:
@@ -74,6 +97,8 @@ def write_json(write: Write) -> Manifest:
         case Create(manifest, note) | Replace(manifest, note):
             alone = {"must_be_new": True} if isinstance(write, Create) and write.must_be_new else {}
             return {**op, "manifest": manifest, **({"on_warning": write_json(note)} if note else {}), **alone}
+        case StoreKeys(manifest, texts, keys):
+            return {**op, "manifest": manifest, "texts": dict(texts), "keys": dict(keys)}
         case Apply(manifest):
             return {**op, "manifest": manifest}
         case Merge(_, patch, version):

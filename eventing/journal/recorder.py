@@ -14,7 +14,7 @@ from eventing.effects.targets import target
 from eventing.journal.bodies import Bodies, encode
 from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided, wait_json, write_json
-from eventing.journal.records import Decision, Run, Write, deflated
+from eventing.journal.records import Decision, Run, Stated, Write, deflated
 from eventing.journal.redact import Redactor
 from shared import step
 from shared.kinds import SECRET
@@ -32,11 +32,20 @@ class Recorder:
     """Records runs; `key` makes the stand-ins of Secret values. One recorder serves one thread."""
 
     def __init__(
-        self, key: bytes, now_ms: Callable[[], int] = _now_ms, *, also: Callable[[bytes], None] = lambda _: None
+        self,
+        key: bytes,
+        now_ms: Callable[[], int] = _now_ms,
+        *,
+        also: Callable[[bytes], None] = lambda _: None,
+        bodies: Bodies | None = None,
     ) -> None:
-        """Recorder of one process; `also` gets each record, e.g. `JournalFiles.append`."""
-        self._bodies = Bodies(Redactor(key), now_ms)
+        """`also` gets each record, e.g. `JournalFiles.append`; `bodies` are those of the other threads' recorders."""
+        self._bodies = bodies or Bodies(Redactor(key), now_ms)
         self._also = also
+
+    def beside(self, also: Callable[[bytes], None]) -> Recorder:
+        """A recorder for another thread, which knows what this one knows."""
+        return Recorder(b"", also=also, bodies=self._bodies)
 
     def calls(self, fresh: dict[str, msgspec.Raw]) -> CallRecorder:
         """The recorder of the calls of one decision; `fresh` gathers the bodies of the run's record."""
@@ -50,18 +59,19 @@ class Recorder:
             end=decided.end,
             writes=[self._write(calls, write, written) for write, written in pairs],
             rest=decided.rest() or None,
-            verdict=decided.verdict,
+            summary=decided.summary,
             wait=wait_json(decided.wait),
             failure=performed.failure.kind if performed.failure else "",
+            statements=[Stated.of(one) for one in decided.statements],
         )
 
     def record(self, run: Run, fresh: dict[str, msgspec.Raw]) -> bytes:
         """The bytes of the journal entry."""
         if run.failure == "lost" or sum(len(bytes(body)) for body in fresh.values()) > MAX_RECORD:
-            self._bodies.forget(fresh)
             fresh = {}
         told = self._bodies.raw(run)
         record = deflated(b"".join((b'{"run":', told, b',"bodies":', encode(fresh), b"}")))
+        self._bodies.note_stored(fresh)
         self._also(record)
         return record
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from eventing.events import former
 from eventing.events.event import Event
+from shared.domain.statement import Statement
 from shared.kinds import Ref
 
 STREAM = "olmf:journal"
@@ -74,6 +76,21 @@ class Write(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     message: str = ""
 
 
+class Stated(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a step said about some objects."""
+
+    about: list[str]
+    """Refs."""
+    code: str
+    """Of the closed set `shared.domain.statement.Code` of the build that ran."""
+    message: str
+
+    @classmethod
+    def of(cls, statement: Statement) -> Stated:
+        """The entry of a statement."""
+        return cls(list(map(str, statement.about)), statement.code, statement.message)
+
+
 class Decision(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One call of the step: what it was told, what it decided, what became of it."""
 
@@ -83,11 +100,18 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     writes: list[Write] = []
     rest: dict[str, Any] | None = None
     """Everything else that was decided, as JSON: wait, emits, delay, reason."""
-    verdict: str = ""
-    """One sentence."""
+    summary: str = msgspec.field(name="verdict", default="")
+    """One sentence; `verdict` is its name in the journals and captures of all builds."""
     wait: dict[str, Any] | None = None
     failure: str = ""
     """Which kind of refusal stopped the writes."""
+    statements: list[Stated] = []
+    """What it said of each package. Builds before these had the summary only, which is then about everybody."""
+
+    @property
+    def message(self) -> str:
+        """The decision in one sentence."""
+        return self.summary or "; ".join(one.message for one in self.statements)
 
 
 class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -111,8 +135,13 @@ class Run(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     again_in: float | None = None
     """Seconds until the same step looks again."""
     jobs: list[list[str]] = []
-    """Step and ref of what the emitted events rang."""
+    """Step and ref of what the emitted events enqueued."""
     trace: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The sentence with which it ended: its failure, else its last decision; empty when there is nothing to say."""
+        return self.message or (self.decisions[-1].message if self.decisions else "")
 
 
 class Recorded(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -127,9 +156,10 @@ class _BriefDecision(msgspec.Struct, frozen=True, gc=False):
 
     end: str
     writes: list[Write] = []
-    verdict: str = ""
+    summary: str = msgspec.field(name="verdict", default="")
     wait: dict[str, Any] | None = None
     failure: str = ""
+    statements: list[Stated] = []
 
 
 class _BriefRun(Run, frozen=True, omit_defaults=True, gc=False):
@@ -158,23 +188,35 @@ def deflated(data: bytes) -> bytes:
 
 def unpack_run(data: bytes) -> Recorded:
     """The inverse of `pack` for a run. ValueError when it is something else."""
-    return _runs.decode(inflated(data))
+    found = _runs.decode(inflated(data))
+    return Recorded(_under_present_names(found.run), found.bodies)
 
 
 def unpack_brief_run(data: bytes) -> Recorded:
     """A run without what its steps were told, and without bodies. ValueError when it is something else."""
-    run = _brief_runs.decode(inflated(data)).run
+    run = _under_present_names(_brief_runs.decode(inflated(data)).run)
     decisions = [
-        Decision([], one.end, one.writes, verdict=one.verdict, wait=one.wait, failure=one.failure)
+        Decision(
+            [], one.end, one.writes, summary=one.summary, wait=one.wait, failure=one.failure, statements=one.statements
+        )
         for one in run.decisions
     ]
     fields = {name: getattr(run, name) for name in Run.__struct_fields__}
     return Recorded(Run(**{**fields, "decisions": decisions}))
 
 
+def _under_present_names(run: Run) -> Run:
+    """The run of an earlier build with the present names of its step and its jobs."""
+    if run.step not in former.STEPS and not any(step in former.STEPS for step, _ in run.jobs):
+        return run
+    jobs = [[former.step_now(step), ref] for step, ref in run.jobs]
+    return msgspec.structs.replace(run, step=former.step_now(run.step), jobs=jobs)
+
+
 def unpack_event(data: bytes) -> ReceivedEvent:
     """The inverse of `pack` for an event. ValueError when it is something else."""
-    return _events.decode(inflated(data))
+    found = _events.decode(inflated(data))
+    return msgspec.structs.replace(found, type=former.type_now(found.type))
 
 
 def inflated(data: bytes) -> bytes:

@@ -104,7 +104,7 @@ class RedisJournal:
         self._client.execute_command("SET", KEY, secrets.token_bytes(32), "NX")
         return bytes(self._client.execute_command("GET", KEY))
 
-    def saw(self, events: Iterable[Event]) -> None:
+    def record_events(self, events: Iterable[Event]) -> None:
         """Note events, in one trip."""
         pipe = self._client.pipeline(transaction=False)
         count = size = 0
@@ -119,6 +119,12 @@ class RedisJournal:
         if count:
             pipe.execute()
             self.grew(size, count)
+
+    def ran(self, record: bytes) -> None:
+        """Append the record of a run that the queue knows nothing of."""
+        if self._max_bytes:
+            self._client.execute_command("XADD", STREAM, "*", RUN, record)
+            self.grew(len(record))
 
     def grew(self, size: int, count: int = 1) -> None:
         """Somebody else appended entries of so many bytes, the queue those of runs: trim when it is time."""
@@ -175,11 +181,11 @@ class RedisJournal:
         newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 
-    def book(self) -> JournalIndex:
+    def index(self) -> JournalIndex:
         """Everything that the journal still holds; many times its size in Redis."""
         return JournalIndex.of(self.entries())
 
-    def brief_book(self) -> JournalIndex:
+    def brief_index(self) -> JournalIndex:
         """What the journal holds of causes, writes and verdicts: all that `why` asks for, in a fraction of memory."""
         return JournalIndex.of(self.entries(is_brief=True))
 

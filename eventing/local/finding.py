@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eventing.local.sign import Sign
+from eventing.local.sign import InstallationMarker
 from eventing.local.state import StateDirectory
 
 
@@ -37,7 +37,7 @@ def _named_by_cluster(kubeconfig: str) -> StateDirectory | None:
     from shared.adapters.kube import ApiError, ConnectionSettingError, KubeClient
 
     try:
-        sign = Sign.seen(KubeClient.from_kubeconfig(kubeconfig))
+        sign = InstallationMarker.seen(KubeClient.from_kubeconfig(kubeconfig))
     except (ApiError, ConnectionSettingError):  # as above
         return None
     directory = sign.directory() if sign else None

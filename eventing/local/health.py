@@ -13,7 +13,7 @@ PROBE_SECONDS = 2.0
 
 
 def report(addresses: Addresses) -> dict[str, Any]:
-    """The addresses, each process as `{"name", "pid", "healthy"}`, each catalog as `{"name", "state", "says"}`."""
+    """The addresses, each process as `{"name", "pid", "healthy"}`, each catalog as `{"name", "state", "message"}`."""
     with ThreadPoolExecutor(max_workers=8) as pool:
         healthy = list(pool.map(is_healthy, addresses.processes))
     return {
@@ -63,5 +63,5 @@ def _catalog(source: Manifest) -> dict[str, str]:
     return {
         "name": f"{namespace_of(source)}/{name_of(source)}",
         "state": str(state or status.get("reason") or "not read yet"),
-        "says": str(status.get("message") or ""),
+        "message": str(status.get("message") or ""),
     }

@@ -63,8 +63,10 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
             start.result()
             on_ready(supervisor)
             async with asyncio.TaskGroup() as tasks:
-                rings = ring_on_change(plan.served(), supervisor.addresses.endpoint, plan.state.make_endpoint_token())
-                beside = [tasks.create_task(work) for work in (rings, keep_short(plan.state.logs))]
+                folders = notify_on_change(
+                    plan.served(), supervisor.addresses.endpoint, plan.state.make_endpoint_token()
+                )
+                beside = [tasks.create_task(work) for work in (folders, keep_short(plan.state.logs))]
                 await ended
                 for task in beside:
                     task.cancel()
@@ -93,7 +95,8 @@ _LOOPBACK = "127.0.0.0/8,::1"
 async def _start(plan: Plan, supervisor: Supervisor) -> None:
     first = [Program("redis", ("redis", "--state", str(plan.state.root / "redis")))]
     if plan.kubeconfig is None:
-        first.append(Program("api", ("api", "--state", str(plan.state.root)), {"OLMF_PORT": "0"}))
+        own = {"OLMF_PORT": "0", "OLMF_POD_NETWORK": _pod_network(plan)}
+        first.append(Program("api", ("api", "--state", str(plan.state.root)), own))
     if folders := [*repeated("--bundles", plan.bundles), *repeated("--catalog", plan.folders().values())]:
         first.append(Program("content", ("content", *folders), _at_a_port(plan, "content")))
     found = await supervisor.start(first)
@@ -105,12 +108,15 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_ENDPOINT_TOKEN_FILE": str(plan.state.endpoint_token),
         "OLMF_REDIS_URL": found["redis"],
         "OLMF_KUBECONFIG": kubeconfig,
+        "OLMF_POD_NETWORK": _pod_network(plan),
         "OLMF_CONTENT": str(plan.state.root / "content"),
         "OLMF_GLOBAL_NAMESPACE": plan.namespace,
         # Our own registry is here, as are those that people start on their machine.
         "OLMF_ALLOWED_REGISTRY_ADDRESSES": os.environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", _LOOPBACK),
         # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.
         **({"OLMF_UNPACK": "direct"} if has_nodes else {}),
+        # The sandbox answers within a millisecond: runs beside each other would only share its processor and ours.
+        **({"OLMF_CONCURRENCY": os.environ.get("OLMF_CONCURRENCY", "1")} if plan.kubeconfig is None else {}),
     }
     names = ["worker", "endpoint", "scheduler"]
     names += ["watch"] if plan.source == "watch" else []
@@ -119,6 +125,11 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     programs += [Program(name, ("worker", "--lane", "long"), environ) for name in LONG_WORKERS]
     second = await supervisor.start(programs)
     supervisor.publish(endpoint=second["endpoint"], ready=True)
+
+
+def _pod_network(plan: Plan) -> str:
+    """Where the simulated kubelet serves the way to its Pods; an existing cluster may know another place."""
+    return os.environ.get("OLMF_POD_NETWORK") or f"127.0.0.1:{plan.state.port_of('pods')}"
 
 
 async def _aside(work: Callable[[], bool]) -> bool:
@@ -147,19 +158,19 @@ def _at_a_port(plan: Plan, program: str) -> dict[str, str]:
     return {"OLMF_PORT": str(plan.state.port_of(program))}
 
 
-async def ring_on_change(
-    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, look_seconds: float = FOLDER_SECONDS
+async def notify_on_change(
+    folders: Mapping[Ref, tuple[Path, ...]], endpoint: str, token: str = "", *, poll_seconds: float = FOLDER_SECONDS
 ) -> None:
-    """Send `io.olmf.poke` about a CatalogSource whenever one of its folders changed; until cancelled."""
+    """Send `io.olmf.resync.requested` about a CatalogSource whenever one of its folders changed; until cancelled."""
     seen = {ref: await asyncio.to_thread(_state, paths) for ref, paths in folders.items()}
     while folders:
-        await asyncio.sleep(look_seconds)
+        await asyncio.sleep(poll_seconds)
         for ref, paths in folders.items():
             now = await asyncio.to_thread(_state, paths)
             if now != seen[ref]:
-                poke = Event(id=f"folder-{uuid.uuid4()}", type=names.POKE, source="/olmf/up", ref=ref)
+                resync = Event(id=f"folder-{uuid.uuid4()}", type=names.RESYNC_REQUESTED, source="/olmf/up", ref=ref)
                 try:
-                    await asyncio.to_thread(send, endpoint, poke, token=token)
+                    await asyncio.to_thread(send, endpoint, resync, token=token)
                     seen[ref] = now
                 except OSError as error:  # the endpoint is being restarted: sent at the next check
                     log.warning("poke_failed", ref=str(ref), error=str(error))

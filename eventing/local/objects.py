@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from eventing.local.plan import Plan
-from eventing.local.sign import Sign
+from eventing.local.sign import InstallationMarker
 from shared import names
 from shared.api.manifest import Manifest, labels_of, uid_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
@@ -36,10 +36,10 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
     cluster = KubeClient.from_kubeconfig(kubeconfig)
     if plan.kubeconfig and not plan.take_over:
         refuse_beside_olm(cluster)
-        refuse_beside_another(cluster, Sign.of(plan.state))
+        refuse_beside_another(cluster, InstallationMarker.of(plan.state))
     apply_definitions(cluster)
     labels = {POD_SECURITY: "restricted"}
-    meta = {"name": plan.namespace, "labels": labels, "annotations": {names.UP: str(Sign.of(plan.state))}}
+    meta = {"name": plan.namespace, "labels": labels, "annotations": {names.UP: str(InstallationMarker.of(plan.state))}}
     cluster.apply({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
     for ref in plan.served():
         cluster.apply(_catalog(ref, f"{registry}/catalogs/{ref.name}:latest"))
@@ -53,7 +53,7 @@ def leave(plan: Plan, registry: str) -> bool:
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))
-    Sign.of(plan.state).erase(cluster)
+    InstallationMarker.of(plan.state).erase(cluster)
     return remove_catalogs(cluster, plan, registry)
 
 
@@ -88,9 +88,9 @@ def refuse_beside_olm(cluster: KubeClient) -> None:
             )
 
 
-def refuse_beside_another(cluster: KubeClient, mine: Sign) -> None:
+def refuse_beside_another(cluster: KubeClient, mine: InstallationMarker) -> None:
     """TakeOverError when another `olmf up` works on the cluster, or may do so on another machine."""
-    other = Sign.seen(cluster)
+    other = InstallationMarker.seen(cluster)
     if other is None or other == mine or other.is_over():
         return
     raise TakeOverError(

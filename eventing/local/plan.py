@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eventing.local.image_registry.shelf import name_of
+from eventing.local.image_registry.repository_index import name_of
 from eventing.local.state import StateDirectory
 from shared.kinds import CATALOG_SOURCE, Ref
 

@@ -23,12 +23,13 @@ _START_SECONDS = 60
 _HAND_OVER_SECONDS = 5
 
 # The server survives signals to our process group (Ctrl-C ends workers first), but not the end of this process: a
-# shell reads from a pipe that only this process holds, and the read ends with the process.
-_LIFELINE = """
+# shell reads from a pipe that only this process holds, and the read ends with the process. It reads before it says the
+# number of the server: when nobody is there to hear that any more, the shell ends by SIGPIPE.
+LIFELINE = """
 exec 3<&0
 "$@" </dev/null >&2 3<&- & server=$!
+(read -r _ <&3; kill $server 2>/dev/null) >&- & reader=$!
 echo $server; exec >&-
-(read -r _ <&3; kill $server 2>/dev/null) & reader=$!
 wait $server; kill $reader 2>/dev/null
 """
 
@@ -43,14 +44,14 @@ class RedisServer:
 
     url: str
     pid: int
-    lifeline: subprocess.Popen[bytes] = field(repr=False)
+    parent_watch: subprocess.Popen[bytes] = field(repr=False)
     _scratch: Path | None = field(default=None, repr=False)
 
     def stop(self) -> None:
         """End the server, which saves its data first, and wait until it has ended; may be called twice."""
-        if self.lifeline.stdin and not self.lifeline.stdin.closed:
-            self.lifeline.stdin.close()
-        self.lifeline.wait()
+        if self.parent_watch.stdin and not self.parent_watch.stdin.closed:
+            self.parent_watch.stdin.close()
+        self.parent_watch.wait()
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
 
@@ -88,14 +89,14 @@ def start(state_dir: Path | None = None) -> RedisServer:
         url, place = f"redis://127.0.0.1:{port}/0", ["--port", str(port), "--bind", "127.0.0.1"]
     keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
     log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
-    lifeline = subprocess.Popen(
-        ["/bin/sh", "-c", _LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
+    parent_watch = subprocess.Popen(
+        ["/bin/sh", "-c", LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
     os.close(lock)  # the server holds the lock now, until it ends
-    with lifeline.stdout or contextlib.nullcontext() as output:
+    with parent_watch.stdout or contextlib.nullcontext() as output:
         pid = int(output.readline()) if output else 0
-    server = RedisServer(url, pid, lifeline, scratch)
+    server = RedisServer(url, pid, parent_watch, scratch)
     _await_ready(server, home / "redis.log")
     return server
 
@@ -110,7 +111,7 @@ def _await_ready(server: RedisServer, log: Path) -> None:
                     return
             except RedisError:
                 pass  # not there yet, or loading its file
-            if time.monotonic() > deadline or server.lifeline.poll() is not None:
+            if time.monotonic() > deadline or server.parent_watch.poll() is not None:
                 server.stop()
                 raise RedisServerError(f"the Redis server at {server.url} did not come up: {_complaints(log)}")
             time.sleep(0.01)

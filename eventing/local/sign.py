@@ -19,26 +19,26 @@ from shared.kinds import NAMESPACE
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
-PLACE = "olm"
+MARKED_NAMESPACE = "olm"
 """The namespace that has the annotation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class InstallationMarker:
     """Which installation works on a cluster."""
 
     machine: str
     root: Path
 
     @classmethod
-    def of(cls, directory: StateDirectory) -> Sign:
+    def of(cls, directory: StateDirectory) -> InstallationMarker:
         """The sign of an installation of this machine."""
         return cls(socket.gethostname(), directory.root.resolve())
 
     @classmethod
-    def seen(cls, cluster: KubeClient) -> Sign | None:
+    def seen(cls, cluster: KubeClient) -> InstallationMarker | None:
         """The sign in a cluster, or None."""
-        namespace = cluster.get(NAMESPACE.ref(PLACE))
+        namespace = cluster.get(NAMESPACE.ref(MARKED_NAMESPACE))
         machine, mark, root = annotations_of(namespace or {}).get(names.UP, "").partition(":")
         return cls(machine, Path(root)) if mark else None
 
@@ -54,7 +54,7 @@ class Sign:
     def erase(self, cluster: KubeClient) -> None:
         """Remove it from the cluster, unless another installation took over."""
         if self.seen(cluster) == self:
-            cluster.merge(NAMESPACE.ref(PLACE), {"metadata": {"annotations": {names.UP: None}}})
+            cluster.merge(NAMESPACE.ref(MARKED_NAMESPACE), {"metadata": {"annotations": {names.UP: None}}})
 
     def __str__(self) -> str:
         return f"{self.machine}:{self.root}"

@@ -30,7 +30,7 @@ class ForeignFileError(RuntimeError):
 
 
 _T = TypeVar("_T")
-_LOOK_SECONDS = 0.01
+_POLL_SECONDS = 0.01
 
 PORTS = range(20_000, 32_000)
 """The ports on which our programs listen."""
@@ -126,7 +126,7 @@ class StateDirectory:
             while not _locks(lock, fcntl.LOCK_EX):
                 if self.is_claimed():
                     raise AlreadyRunningError(self.occupied())
-                time.sleep(_LOOK_SECONDS)  # another process only checks whether it is locked
+                time.sleep(_POLL_SECONDS)  # another process only checks whether it is locked
             yield
 
     def is_claimed(self) -> bool:

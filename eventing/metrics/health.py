@@ -30,7 +30,7 @@ STUCK_SECONDS = 300.0
 """A program that tried nothing for so long is stuck: longer than all tries of one call to Redis that is away."""
 LATE_SECONDS = 15.0
 """What did not answer for so long is away."""
-_LOOK_SECONDS = 5.0
+_POLL_SECONDS = 5.0
 _REQUEST_SECONDS = 0.2
 _REQUEST_BYTES = 1024
 
@@ -170,6 +170,6 @@ def look(heartbeat: Heartbeat, need: str, answers: Callable[[], bool]) -> None:
         while True:
             if answers():
                 heartbeat.answered(need)
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
 
     threading.Thread(target=looks, name="look", daemon=True).start()

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from eventing.events.job import Job
 
-TURN_SECONDS = 0.2
+TIME_SLICE_SECONDS = 0.2
 """How long a run may write while others wait."""
 
-Held: TypeAlias = Callable[[Sequence[Job]], bool]
-"""Returns whether the lease is still valid; if the run is lost, the queue rings the given jobs."""
+CheckLease: TypeAlias = Callable[[Sequence[Job]], bool]
+"""Returns whether the lease is still valid; if the run is lost, the queue enqueues the given jobs."""
 
 
 class QueueLost(Exception):
@@ -29,30 +29,30 @@ class Lease:
     """Asks the queue for the lease, and separates the errors of the queue from those of steps and ports.
 
     The queue receives the jobs of the run before the first write: after a write, a repeated run finds nothing changed
-    and rings nothing.
+    and enqueues nothing.
     """
 
-    held: Held
+    check_lease: CheckLease
     awaited: Callable[[], bool]
     seconds: Callable[[], float]
     jobs: tuple[Job, ...] = ()
     since: float = 0.0
-    patience: float = TURN_SECONDS
+    patience: float = TIME_SLICE_SECONDS
 
     def decides(self) -> None:
-        """A decision begins."""
+        """Note that a decision begins."""
         self.since = self.seconds()
 
-    def promises(self, jobs: tuple[Job, ...], *, may_rest: bool) -> None:
-        """It is made, and rings these jobs; its writes may take as long as it took itself, or as they need."""
+    def records_jobs(self, jobs: tuple[Job, ...], *, may_rest: bool) -> None:
+        """The decision is made, and enqueues these jobs; writing may take as long as deciding, or as long as needed."""
         now = self.seconds()
-        self.patience = max(TURN_SECONDS, now - self.since) if may_rest else math.inf
+        self.patience = max(TIME_SLICE_SECONDS, now - self.since) if may_rest else math.inf
         self.jobs, self.since = jobs, now
 
-    def is_held(self) -> bool:
+    def is_lease_valid(self) -> bool:
         """Whether the next write is allowed."""
         jobs, self.jobs = self.jobs, ()
-        return self._ask(lambda: self.held(jobs))
+        return self._ask(lambda: self.check_lease(jobs))
 
     def is_over(self) -> bool:
         """Whether the run has written for so long that others, who wait, have their turn now."""

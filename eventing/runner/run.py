@@ -23,12 +23,14 @@ from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.routes import NOTIFICATIONS, ROUTES, Route, jobs_for
-from eventing.runner.lease import Held, Lease, QueueLost
+from eventing.runner.lease import CheckLease, Lease, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.workqueue.run_result import RunResult
+from shared.adapters.keys import Keyring, StoredKeys
 from shared.adapters.kube import ApiError
+from shared.adapters.kube.transport import PRESENT_RUN
 from shared.kinds import Ref
-from shared.ports import Attempt, Clock, Policy, WriteFailure
+from shared.ports import Attempt, Clock, Keys, Policy, WriteFailure
 from shared.step import Apply, Create, Emit, Record
 
 if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay does not need
@@ -60,7 +62,7 @@ class _Progress:
     again_in: timedelta | None = None
     failure: Literal["", "retry", "bug", "lost"] = ""
     message: str = ""
-    verdict: str = ""
+    summary: str = ""
     is_waiting: bool = False
     traceback: str = ""
     code: str = ""
@@ -81,7 +83,8 @@ class Runner:
         seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._ports: dict[type, object] = {Policy: Policy(), **ports, Clock: clock}
-        self._effects = Effects(api, clock)
+        keys = ports.get(Keys)
+        self._effects = Effects(api, clock, keys.keyring if isinstance(keys, StoredKeys) else Keyring())
         self._routes = tuple(routes)
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
@@ -89,27 +92,30 @@ class Runner:
         self._rested: set[tuple[str, Ref]] = set()
         """Runs here that left writes to the next one."""
 
-    def run(self, claim: Claim, held: Held, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
-        """Run the claimed step; `held` returns whether the lease is valid, and receives the jobs the run will ring.
+    def run(self, claim: Claim, check_lease: CheckLease, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
+        """Run the claimed step; `check_lease` returns whether the lease is valid, and receives the jobs to enqueue.
 
-        While `is_awaited`, a run that writes for long leaves the rest to the next one. Raises only what `held` and
-        `is_awaited` raise (without the queue the result of the run cannot be stored) and MemoryError (after which the
-        process must not go on).
+        While `is_awaited`, a run that writes for long leaves the rest to the next one. Raises only what `check_lease`
+        and `is_awaited` raise (without the queue the result of the run cannot be stored) and MemoryError (after which
+        the process must not go on).
         """
         started = self._seconds()
         run_id = _new_id()
         trace = continued(claim.trace or begun_by((*claim.causes, run_id)[0]), run_id)
         progress = _Progress(run_id, time.time_ns() // 1_000_000, trace)
+        asking = PRESENT_RUN.set(run_id)
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, Lease(held, is_awaited, self._seconds), progress)
+            self._decide_and_perform(step, claim, Lease(check_lease, is_awaited, self._seconds), progress)
         except QueueLost as lost:
             raise lost.cause from None
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
             self._fail(progress, error)
+        finally:
+            PRESENT_RUN.reset(asking)
         return self._finish(claim, progress, (self._seconds() - started) * 1000)
 
     def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: _Progress) -> None:
@@ -118,8 +124,8 @@ class Runner:
             calls = self._recorder.calls(progress.fresh)
             lease.decides()
             decided = self._decide(step, claim.ref, attempt, calls)
-            lease.promises(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
-            performed = self._effects.perform(decided.writes, calls.reads, lease.is_held, lease.is_over)
+            lease.records_jobs(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
+            performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
             self._note(progress, decided, performed)
             refusal = performed.failure
@@ -159,7 +165,7 @@ class Runner:
             return Decided.of(error)
 
     def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
-        progress.verdict, progress.message, progress.is_waiting = decided.verdict, "", decided.wait is not None
+        progress.summary, progress.message, progress.is_waiting = decided.message, "", decided.wait is not None
         if performed.is_lost:
             progress.failure, progress.message = "lost", "the lease was gone before a write"
         elif performed.failure:
@@ -169,12 +175,12 @@ class Runner:
         elif decided.end == "bug" and decided.error is not None:
             self._fail(progress, decided.error)
         elif decided.end == "retry":
-            progress.failure, progress.message, progress.again_in = "retry", decided.verdict, decided.again_in
+            progress.failure, progress.message, progress.again_in = "retry", decided.message, decided.again_in
         else:
             progress.again_in = decided.again_in
 
     def _jobs(self, progress: _Progress, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
-        """The jobs that the run rings: for its emits so far, and for these."""
+        """The jobs that the run enqueues: for its emits so far, and for these."""
         trace = progress.traceparent
         events = (
             Event(f"{progress.run_id}.{index}", emit.type, "olmf", emit.ref, traceparent=trace)
@@ -191,7 +197,7 @@ class Runner:
         progress.traceback = "".join(traceback.format_exception(error))
 
     def _note(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
-        """Note the writes and the jobs they ring, also when a later write was refused.
+        """Note the writes and the jobs they enqueue, also when a later write was refused.
 
         The next decision reads these writes, finds nothing changed, and so would not emit the events again.
         """
@@ -243,7 +249,7 @@ class Runner:
             ref=run.ref,
             attempt=run.attempt,
             writes=progress.writes,
-            verdict=progress.verdict,
+            summary=progress.summary,
             took_ms=run.took_ms,
             waited_ms=run.waited_ms,
             causes=run.causes,

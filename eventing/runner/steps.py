@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from eventing.events.former import step_now
 from shared.kinds import Ref
 from shared.step import Outcome
 
@@ -44,7 +45,8 @@ class Steps:
         self._loaded: dict[str, Step] = {}
 
     def __getitem__(self, name: str) -> Step:
-        """The step `<group>/<step>`. UnknownStep says what is missing."""
+        """The step `<group>/<step>`, also by its former name. UnknownStep says what is missing."""
+        name = step_now(name)
         if name not in self._loaded:
             self._loaded[name] = _load(self._package, name)
         return self._loaded[name]

@@ -28,9 +28,11 @@ Decisions:
 - Versions are compared for being equal only; the position of a watch is passed on as it came.
 - Of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
   50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
+- Of Jobs and ConfigMaps only those with the label `olm.managed` are watched, by a selector: the others, which are most
+  objects of a large cluster, cost nothing. The other kinds of high cardinality may concern us without the label.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
-  one of our objects: when they have the label `olm.managed`, or when their event rings a step. A ClusterServiceVersion
-  may wait for RBAC objects without an owner, so their changes make events (handled by `ring_dependents`); their
+  one of our objects: when they have the label `olm.managed`, or when their event enqueues a step. A CSV
+  may wait for RBAC objects without an owner, so their changes make events (handled by `notify_dependents`); their
   existence when the watcher starts does not, because every ClusterServiceVersion makes an event then. An object that
   just lost its owner labels makes an event for its former owner.
 """

@@ -22,41 +22,41 @@ FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
 """Interval of attempts while the API server refuses this kind alone; after an outage a probe ends it (`outage`)."""
 UNSERVED_PAUSE_SECONDS = 30.0
-"""Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`nudge`)."""
+"""Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`retry_soon`)."""
 HOPEFUL_SECONDS, HOPEFUL_PAUSE_SECONDS = 10.0, 0.25
-"""Interval after a nudge: an API server serves a kind some time after it reports it as established."""
+"""Interval after a `retry_soon`: an API server serves a kind some time after it reports it as established."""
 SHORT_WATCH_SECONDS = 1.0
 """A watch that the server ends earlier than this is renewed only after a pause."""
 
-News = TypeVar("News", covariant=True)
+Result = TypeVar("Result", covariant=True)
 """The type of result that an observer makes from a change, e.g. `Event`."""
 log = structlog.get_logger()
 
 
-class Observer(Protocol[News]):
+class Observer(Protocol[Result]):
     """Turns the changes that a watch receives into results."""
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[News]:
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Result]:
         """The results of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
         ...
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[News]:
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Result]:
         """The results of one page of a list; adds (namespace, name) of each object to `listed`."""
         ...
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[News]:
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
         """The results for the known objects that are missing in the complete list."""
         ...
 
 
-class KindWatch(Generic[News]):
+class KindWatch(Generic[Result]):
     """Watches one kind until cancelled, and resumes after the last delivered change."""
 
     def __init__(
         self,
         stream: Stream,
-        observer: Observer[News],
-        deliver: Callable[[Sequence[News]], Awaitable[None]],
+        observer: Observer[Result],
+        deliver: Callable[[Sequence[Result]], Awaitable[None]],
         *,
         health: WatchHealth,
         seconds: int,
@@ -72,15 +72,15 @@ class KindWatch(Generic[News]):
         self._position = ""
         """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
-        self._nudged = asyncio.Event()
+        self._is_retrying_soon = asyncio.Event()
         self._hopeful_until = 0.0
         health.expect(self.name)
 
-    def nudge(self) -> None:
+    def retry_soon(self) -> None:
         """Try again soon, because the CRD of this kind may just have changed."""
         self._failures = 0
         self._hopeful_until = asyncio.get_running_loop().time() + HOPEFUL_SECONDS
-        self._nudged.set()
+        self._is_retrying_soon.set()
 
     async def run(self) -> None:
         """List and watch, for ever."""
@@ -132,7 +132,7 @@ class KindWatch(Generic[News]):
                 event
                 for change in changes
                 if change.type != "BOOKMARK"
-                for event in self._observer.saw(change.type, change.object)
+                for event in self._observer.observe(change.type, change.object)
             ]
             await self._deliver(found)
             if changes:
@@ -159,8 +159,8 @@ class KindWatch(Generic[News]):
             longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
         self._failures = min(self._failures + 1, 16)
-        self._nudged.clear()
-        wakers: list[asyncio.Task[Any]] = [asyncio.create_task(self._nudged.wait())]
+        self._is_retrying_soon.clear()
+        wakers: list[asyncio.Task[Any]] = [asyncio.create_task(self._is_retrying_soon.wait())]
         wakers += [asyncio.create_task(self._outage.over())] if is_away else []
         try:
             await asyncio.wait(wakers, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -43,7 +43,7 @@ class KnownObjects:
     objects: dict[tuple[str, str], KnownObject] = field(default_factory=dict)
     has_listed: bool = False
 
-    def saw(self, change: str, manifest: ReadOnly) -> tuple[Event, ...]:
+    def observe(self, change: str, manifest: ReadOnly) -> tuple[Event, ...]:
         """The events of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
         if change == "DELETED":
             return self._lost(manifest)
@@ -57,15 +57,15 @@ class KnownObjects:
         found: list[Event] = []
         for item in items:
             listed.add(key := (namespace_of(item), name_of(item)))
-            news = self._present(item)
+            found_events = self._present(item)
             if (
-                not news
+                not found_events
                 and self.has_listed
                 and key in self.objects
                 and self.objects[key].hints.get(events.COPIED) == "false"
             ):
-                news = self._event("add", key, self.objects[key], None)
-            found += news
+                found_events = self._event("add", key, self.objects[key], None)
+            found += found_events
         return tuple(found)
 
     def settle(self, listed: set[tuple[str, str]]) -> tuple[Event, ...]:
@@ -100,8 +100,8 @@ class KnownObjects:
 
     def _seen(self, manifest: ReadOnly) -> KnownObject:
         # why: items of a list, and metadata fetched alone, do not state their kind
-        said = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
-        hints_of_all = _shared(tuple(said.items()))
+        values = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
+        hints_of_all = _shared(tuple(values.items()))
         return KnownObject(
             uid_of(manifest), resource_version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest)
         )
@@ -112,8 +112,8 @@ class KnownObjects:
         event_id = change_id(now.uid, now.version, verb)
         namespace, name = key
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
-        said = _with_former_owners(now.hints, before.hints if before else {})
-        event = Event(event_id, _TYPES[verb], self.source, ref, said, begun_by(event_id))
+        values = _with_former_owners(now.hints, before.hints if before else {})
+        event = Event(event_id, _TYPES[verb], self.source, ref, values, begun_by(event_id))
         is_managed = now.is_managed or (before is not None and before.is_managed)
         return () if not is_managed and self._is_bystander(event) else (event,)
 
@@ -126,9 +126,9 @@ class KnownObjects:
 
 
 @lru_cache(maxsize=4096)
-def _shared(said: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+def _shared(values: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """The same hints as one object: most of the many objects of a cluster, which are not ours, say the same."""
-    return MappingProxyType(dict(said))
+    return MappingProxyType(dict(values))
 
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:

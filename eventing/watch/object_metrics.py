@@ -13,8 +13,7 @@ from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
-from shared.domain.objects.csv import is_copied, phase_of, reason_of
-from shared.domain.objects.subscription import installed_csv
+from shared.api.views import Csv, Subscription
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
 from shared.telemetry import Metric
 
@@ -38,12 +37,12 @@ class ObjectMetrics:
     def put(self, kind: Kind, manifest: ReadOnly) -> None:
         """Record an object that exists, new or changed."""
         key = (kind, namespace_of(manifest), name_of(manifest))
-        if kind == CLUSTER_SERVICE_VERSION and is_copied(manifest):
+        if kind == CLUSTER_SERVICE_VERSION and Csv(manifest).is_copy:
             self.known.pop(key, None)
             return
         before, now = (
             self.known.get(key),
-            _Known(resource_version_of(manifest), phase_of(manifest), _series(kind, manifest)),
+            _Known(resource_version_of(manifest), Csv(manifest).phase, _series(kind, manifest)),
         )
         if before and before.version == now.version:
             return
@@ -90,8 +89,8 @@ def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
         return {Series(Metric.catalogsource_ready, place): int(state == "READY")}
     if kind == SUBSCRIPTION:
         named = {
-            "name": name_of(manifest), "installed": installed_csv(manifest), "channel": spec.get("channel"),
-            "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
+            "name": name_of(manifest), "installed": Subscription(manifest).installed_csv,
+            "channel": spec.get("channel"), "package": spec.get("name"), "approval": spec.get("installPlanApproval"),
         }  # fmt: skip
         labels = tuple((key, str(value or "")) for key, value in named.items())
         return {Series(Metric.subscription_sync_total, labels): 1}
@@ -99,11 +98,11 @@ def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
 
 
 def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tuple[Series, int]]:
-    phase = phase_of(csv)
+    phase = Csv(csv).phase
     if phase:
         yield Series(Metric.csv_succeeded, labels), int(phase == "Succeeded")
     if phase not in ("", "Succeeded"):
-        yield Series(Metric.csv_abnormal, (*labels, ("phase", phase), ("reason", reason_of(csv)))), 1
+        yield Series(Metric.csv_abnormal, (*labels, ("phase", phase), ("reason", Csv(csv).reason))), 1
 
 
 class Counting:
@@ -114,13 +113,13 @@ class Counting:
         self._kind = kind
         self._object_metrics = metrics
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
         """One line of a watch."""
         if change == "DELETED":
             self._object_metrics.drop(self._kind, namespace_of(manifest), name_of(manifest))
         else:
             self._object_metrics.put(self._kind, manifest)
-        return self._observer.saw(change, manifest)
+        return self._observer.observe(change, manifest)
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
         """One page of a list."""

@@ -29,7 +29,7 @@ from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
 from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
@@ -68,7 +68,7 @@ class Watcher:
             for kind in self._kinds:
                 known_objects = KnownObjects(kind, self._connection.origin)
                 observer = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
-                stream = Stream(session, self._connection, kind, in_full=kind.watch is not None and kind.watch.is_whole)
+                stream = Stream(session, self._connection, kind, kind.watch or Watch())
                 guarded = Guarded(observer, kind, self.skips)
                 self._watches.append(
                     KindWatch(
@@ -108,7 +108,7 @@ class Watcher:
         if events and not await self._accepted(events):
             for event in events:
                 await self._accepted([event], is_last=True)
-        self._nudge(events)
+        self._retry_watches(events)
 
     async def _accepted(self, events: Sequence[Event], *, is_last: bool = False) -> bool:
         """Whether the sink took the events; `is_last`: if not, they are skipped."""
@@ -133,11 +133,11 @@ class Watcher:
         self.skips.note(event.ref.kind, str(event.ref), error)
         self.health.skipped()
 
-    def _nudge(self, events: Sequence[Event]) -> None:
+    def _retry_watches(self, events: Sequence[Event]) -> None:
         definitions = {event.ref.name for event in events if event.ref.kind == CUSTOM_RESOURCE_DEFINITION.kind}
         for watch in self._watches:
             if watch.name in definitions:
-                watch.nudge()
+                watch.retry_soon()
 
 
 async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bool:

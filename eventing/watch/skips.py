@@ -54,12 +54,12 @@ class Guarded:
         self._kind = kind
         self._skips = skips
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
         """One line of a watch."""
         if change == UNREADABLE:
             self._skips.note(self._kind.kind, "in a line of the watch", ValueError(str(manifest["error"])))
             return ()
-        return self._each(manifest, lambda: self._observer.saw(change, manifest))
+        return self._each(manifest, lambda: self._observer.observe(change, manifest))
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
         """One page of a list."""

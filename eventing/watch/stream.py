@@ -9,9 +9,10 @@ from typing import Any
 import aiohttp
 import orjson
 
+from shared import names
 from shared.adapters.kube import ApiError, Connection, path_of
 from shared.api.manifest import Manifest
-from shared.kinds import Kind
+from shared.kinds import Kind, Watch
 
 PAGE = 100
 SILENCE_SECONDS = 90.0
@@ -22,6 +23,7 @@ UNREADABLE = "UNREADABLE"
 """The type of a line that is no JSON, or JSON that is nested too deeply; its object says why."""
 
 _FULL = "application/json"
+_PLAIN = Watch()
 _PARTIAL = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1,application/json"
 
 
@@ -38,12 +40,13 @@ class Stream:
     """The list and watch requests for one kind to one API server."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, connection: Connection, kind: Kind, *, in_full: bool = False
+        self, session: aiohttp.ClientSession, connection: Connection, kind: Kind, watch: Watch = _PLAIN
     ) -> None:
         self.kind = kind
         self._session = session
         self._connection = connection
-        self._in_full = in_full
+        self._accept = _FULL if watch.is_whole else _PARTIAL
+        self._which = {"labelSelector": f"{names.MANAGED}=true"} if watch.is_ours_alone else {}
 
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""
@@ -87,9 +90,9 @@ class Stream:
                     yield [_change(line) for line in lines if line]
 
     def _get(self, query: Mapping[str, str], suffix: str, timeout: aiohttp.ClientTimeout) -> Any:
-        accept = _FULL if self._in_full else _PARTIAL.format(suffix)
+        options = request_options(self._connection, self._accept.format(suffix))
         url = self._connection.server + path_of(self.kind)
-        return self._session.get(url, params=query, timeout=timeout, **request_options(self._connection, accept))
+        return self._session.get(url, params={**self._which, **query}, timeout=timeout, **options)
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         body = await response.read()
@@ -111,8 +114,8 @@ def request_options(connection: Connection, accept: str = _FULL) -> dict[str, An
 
 def _change(line: bytes) -> Change:
     try:
-        said = orjson.loads(line)
-        type_, found = said["type"], said["object"]
+        content = orjson.loads(line)
+        type_, found = content["type"], content["object"]
     except (ValueError, TypeError, LookupError) as error:
         # why: the line would come again with each new watch from there, and nothing behind it would be heard
         return Change(UNREADABLE, {"error": f"{error}: {line[:100]!r}"})

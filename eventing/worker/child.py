@@ -1,4 +1,4 @@
-"""The child of a worker: runs the jobs of one lane through RQ, renews its lease, ends at what it cannot handle."""
+"""The child of a worker: runs the jobs of one lane through RQ, renews its leases, ends at what it cannot handle."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import structlog
 
+from eventing.events.former import queues_of
 from eventing.events.job import Job
 from eventing.metrics.health import REDIS, Health, Heartbeat
+from eventing.worker.crew import ThreadedDrainer
 from eventing.worker.drainer import GROUPS, Drainer, Factory
 from eventing.worker.stopwatch import Stopwatch
 from eventing.workqueue import REFUSED, UNREACHABLE, WorkQueue, connect, is_paused, is_temporary
 from shared.config import Settings
+from shared.domain.progress import Progress
 from shared.kinds import Ref
 
 _OUT_OF_MEMORY = 71
@@ -37,22 +41,36 @@ class Lost:
 
     reason: str = "its worker was started again"
     is_over_limit: bool = False
-    """The run is the reason: it needed too much time or memory."""
+    """A run is the reason: it needed too much time or memory."""
+    suspects: frozenset[int] | None = None
+    """The tokens of the runs that may be the reason; None: all of them."""
 
     @classmethod
-    def of(cls, code: int, settings: Settings) -> Lost:
+    def of(cls, code: int, settings: Settings, suspects: frozenset[int]) -> Lost:
         """The reason that the exit code of a child tells."""
         limit = f"{settings.run_memory_bytes // 1024**2} MiB"
         if code == _OUT_OF_MEMORY:
-            return cls(f"ended: it needed more than {limit}", is_over_limit=True)
+            return cls(f"ended: it needed more than {limit}", is_over_limit=True, suspects=suspects)
         if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no memory
-            return cls(f"ended: it probably needed more than {limit} (SIGABRT)", is_over_limit=True)
-        return cls(f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})")
+            return cls(f"ended: it probably needed more than {limit} (SIGABRT)", is_over_limit=True, suspects=suspects)
+        said = f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})"
+        return cls(said, suspects=suspects)
+
+    def take_back(self, queue: WorkQueue) -> None:
+        """Queue again what that child ran."""
+        queue.sweep(
+            lost_worker=queue.worker, message=self.reason, is_over_limit=self.is_over_limit, suspects=self.suspects
+        )
 
 
 def limit_seconds(settings: Settings) -> int:
     """How long a run of the worker's lane may take."""
     return settings.long_seconds if settings.lane == "long" else settings.run_seconds
+
+
+def runs_at_once(settings: Settings) -> int:
+    """How many runs a worker has under way at a time; one that may take minutes has its process for itself."""
+    return 1 if settings.lane == "long" else settings.concurrency
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +82,7 @@ class Child:
     worker: str
     stopwatch: Stopwatch
     health: Health
-    lifeline: socket.socket
+    parent_watch: socket.socket
     """Says that the child is ready; its end is the end of the parent."""
     lost: Lost
     is_stopping: Callable[[], bool]
@@ -72,73 +90,74 @@ class Child:
 
     def run(self) -> NoReturn:
         """Serve the lane until told to stop, or until something happens that is not to be handled here."""
-        code = 1
-        try:
-            threading.Thread(target=self._die_with_parent, daemon=True).start()
-            self.health.begin_child()
-            self._serve()
-            code = 0
-        except MemoryError:
-            code = _OUT_OF_MEMORY
-        except UNREACHABLE as error:
-            log.warning("redis_unreachable", error=str(error))
-        except REFUSED as error:
-            if not is_paused(error):
-                log.exception("worker_failed")
-            log.warning("redis_refuses", error=str(error))
-        except Exception:  # the child must not continue in the parent's code
-            log.exception("worker_failed")
-        finally:
-            sys.stderr.flush()
-            os._exit(code)
+        threading.Thread(target=self._die_with_parent, daemon=True).start()
+        self.health.begin_child()
+        run_or_die(self._serve)
 
     def _serve(self) -> None:
         started = time.monotonic()
         settings = self.settings
         queue = WorkQueue(connect(settings.redis_url), settings, worker=self.worker, is_renewing=True)
-        queue.sweep(lost_worker=self.worker, message=self.lost.reason, is_over_limit=self.lost.is_over_limit)
-        drainer = Drainer(queue, settings.steps or GROUPS, self.factory(queue), self.stopwatch)
+        self.lost.take_back(queue)
+        make = Drainer if settings.lane == "long" else ThreadedDrainer
+        drainer = make(queue, queues_of(settings.steps or GROUPS), self.factory(queue), self.stopwatch)
         serve = _long_lane if settings.lane == "long" else _direct_lane
         act = serve(f"{self.worker}-{os.getpid()}", settings, drainer)
         if self.is_stopping():
             return
         _limit_memory(settings.run_memory_bytes)
-        threading.Thread(target=self._sweep_or_die, args=(queue,), daemon=True).start()
+        sweep = partial(sweep_forever, queue, self.health.heartbeat, lambda: self._look_after_long_run(queue))
+        threading.Thread(target=run_or_die, args=(sweep,), daemon=True).start()
+        drainer.begin(run_or_die)
         took_ms = int((time.monotonic() - started) * 1000)
         log.info("worker_ready", worker=self.worker, lane=settings.lane, groups=list(drainer.groups), took_ms=took_ms)
-        self.lifeline.send(b"r")
+        self.parent_watch.send(b"r")
         while not drainer.is_stopping:
             act()
-
-    def _sweep_or_die(self, queue: WorkQueue) -> NoReturn:
-        """Sweep in a thread. A worker whose leases nobody renews must not go on, so any other exception ends it."""
-        code = 1
-        try:
-            sweep_forever(queue, self.health.heartbeat, lambda: self._look_after_long_run(queue))
-        except MemoryError:
-            code = _OUT_OF_MEMORY
-        except Exception:
-            log.exception("sweeper_failed", worker=queue.worker)
-            sys.stderr.flush()
-        finally:
-            os._exit(code)
+        drainer.end()
 
     def _look_after_long_run(self, queue: WorkQueue) -> None:
         """Show how far the run is; end it if a person canceled it."""
-        claim, limit = queue.running, self.settings.long_seconds
-        if claim is None or claim.lane != "long":
+        if self.settings.lane != "long":
             return
         from eventing.workqueue import rq_long
 
-        if rq_long.is_canceled(queue.client, claim) and queue.cancel(claim):
-            log.warning("run_canceled", step=claim.step, ref=str(claim.ref))
-            os._exit(0)
-        if (left := self.stopwatch.left(limit)) < math.inf:
-            rq_long.note_progress(queue.client, claim, limit - left, limit)
+        limit = self.settings.long_seconds
+        for claim in queue.running:
+            if rq_long.is_canceled(queue.client, claim) and queue.cancel(claim):
+                log.warning("run_canceled", step=claim.step, ref=str(claim.ref))
+                os._exit(0)
+            if (left := self.stopwatch.left(limit)) < math.inf:
+                progress = queue.progress() or Progress(claim.attempt, round(limit - left), limit)
+                rq_long.note_progress(queue.client, claim, progress)
 
     def _die_with_parent(self) -> None:
-        self.lifeline.recv(1)  # returns when the parent has ended
+        self.parent_watch.recv(1)  # returns when the parent has ended
         os._exit(1)
+
+
+def run_or_die(work: Callable[[], object]) -> NoReturn:
+    """Work, then end the process: nobody would start a thread again, and a child is not to go on in its parent's code.
+
+    A worker whose leases nobody renews, for example, must not go on.
+    """
+    code = 1
+    try:
+        work()
+        code = 0
+    except MemoryError:
+        code = _OUT_OF_MEMORY
+    except UNREACHABLE as error:
+        log.warning("redis_unreachable", error=str(error))
+    except REFUSED as error:
+        if not is_paused(error):
+            log.exception("worker_failed")
+        log.warning("redis_refuses", error=str(error))
+    except Exception:
+        log.exception("worker_failed")
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _direct_lane(name: str, settings: Settings, drainer: Drainer) -> Callable[[], None]:
@@ -185,7 +204,7 @@ def _limit_memory(limit_bytes: int) -> None:
 
 
 def sweep_forever(queue: WorkQueue, heartbeat: Heartbeat, also: Callable[[], object] = lambda: None) -> NoReturn:
-    """Queue due jobs, take back lost leases and renew the own one, until Redis says no for a reason that does not pass.
+    """Queue due jobs, take back lost leases and renew its own, until Redis says no for a reason that stays.
 
     Decision: such a reason (a script that is broken, a right that is missing) ends the program, and its restarts and
     probes show it. Turned down: to try each second, when a worker looks well though nobody renews its leases.
@@ -196,7 +215,7 @@ def sweep_forever(queue: WorkQueue, heartbeat: Heartbeat, also: Callable[[], obj
             seconds = queue.sweep()
             heartbeat.answered(REDIS)
             also()
-            queue.wait_for_alarm(seconds)
+            queue.wait_for_delay(seconds)
         except REFUSED as error:  # why: in a worker this is a thread, which nobody would start again
             if not is_temporary(error):
                 raise

@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from functools import partial
+from typing import NoReturn, TypeAlias, TypeVar
 
 import structlog
 
@@ -21,6 +22,9 @@ Run: TypeAlias = Callable[[Claim], RunResult]
 """Runs the step of a claim; does not finish the claim, and raises nothing."""
 Factory: TypeAlias = Callable[[WorkQueue], Run]
 """Makes a `Run` inside the child, so that the parent need not import what steps need."""
+
+Guard: TypeAlias = Callable[[Callable[[], NoReturn]], NoReturn]
+"""Calls what a thread does for ever, and ends the process with it."""
 
 GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
 DRAIN_SECONDS = 60
@@ -58,11 +62,11 @@ class Drainer:
         now = time.monotonic()
         deadline, patient_until, ran = now + seconds, now + linger, 0
         while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
-            if claim := self._claimed(lambda: self.queue.claim(self.groups)):
-                self._run(claim)
+            if claim := self.claimed():
+                self.execute(claim)
                 ran, patient_until = ran + 1, time.monotonic() + linger
             elif now < patient_until:
-                self._wait(min(patient_until, deadline) - now)
+                self.wait_for(partial(self.queue.wait, self.groups, min(patient_until, deadline) - now))
             else:
                 break
         return ran
@@ -77,28 +81,46 @@ class Drainer:
         """Claim that job of the long lane; returns what runs it, or None when it need not, or must not, run now."""
         job = Job(step, Ref.parse(ref), "long")
         claim = self._claimed(lambda: self.queue.claim_long(job))
-        return None if claim is None else lambda: self._run(claim)
+        return None if claim is None else lambda: self.execute(claim)
 
-    def _wait(self, seconds: float) -> None:
+    def wait_for(self, event: Callable[[], object]) -> None:
+        """Wait for something, until told to stop."""
         try:
             self._is_waiting = True
             if not self.is_stopping:
-                self.queue.wait(self.groups, seconds)
+                event()
             self._is_waiting = False
         except _Stop:
             self._is_waiting = False
 
-    def _run(self, claim: Claim) -> None:
-        self.stopwatch.start()
+    def begin(self, _: Guard) -> None:
+        """Start what runs beside the main thread."""
+
+    def end(self) -> None:
+        """Wait until no run is under way."""
+
+    def execute(self, claim: Claim) -> None:
+        """Run the claim, and end its run."""
+        self.perform(claim)
+
+    def claimed(self) -> Claim | None:
+        """The next claim; None also when told to stop while Redis accepts no changes."""
+        return self._claimed(lambda: self.queue.claim(self.groups, runs_per_namespace=1))
+
+    def perform(self, claim: Claim, slot: int = 0) -> None:
+        """Run the claim in this thread; `slot` is its place on the stopwatch."""
+        self.stopwatch.start(claim.token, slot)
         try:
             result = self.run(claim)
-        except (*UNREACHABLE, MemoryError):
+        except UNREACHABLE:
+            raise
+        except MemoryError:
+            self.stopwatch.accuse(slot)
             raise
         except Exception as error:  # an exception of the runner counts as a bug, like one of a step
             log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
             result = _failed(error)
-        finally:
-            self.stopwatch.stop()
+        self.stopwatch.stop(slot)
         if not self._finish(claim, result):
             log.warning("lease_lost", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
 

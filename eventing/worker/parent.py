@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from eventing.metrics.health import Health
-from eventing.worker.child import Child, Lost, limit_seconds
+from eventing.worker.child import Child, Lost, limit_seconds, runs_at_once
 from eventing.worker.drainer import Factory
 from eventing.worker.stopwatch import Stopwatch
 from shared.config import Settings
@@ -30,7 +30,7 @@ from shared.config import Settings
 __all__ = ["work", "worker_name"]
 
 _GRACE_SECONDS = 10
-_LOOK_SECONDS = 1
+_POLL_SECONDS = 1
 _LONGEST_PAUSE_SECONDS = 2
 
 log = structlog.get_logger()
@@ -50,10 +50,13 @@ class _Parent:
     on_ready: Callable[[], None]
     health: Health
     name: str = field(default_factory=lambda: worker_name())
-    stopwatch: Stopwatch = field(default_factory=Stopwatch)
+    stopwatch: Stopwatch = field(init=False)
     child: int = 0
     is_ready: bool = False
     stop_by: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.stopwatch = Stopwatch(runs_at_once(self.settings))
 
     def run(self) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -78,7 +81,7 @@ class _Parent:
     def _one_child(self, lost: Lost) -> Lost:
         """Start a child and wait for its end; returns why it ended."""
         ours, theirs = socket.socketpair()
-        self.stopwatch.stop()
+        self.stopwatch.reset()
         self.is_ready = False
         self.child = os.fork()
         if not self.child:
@@ -91,11 +94,11 @@ class _Parent:
             reason = self._watch(ours)
         _, status = os.waitpid(self.child, 0)
         self.child = 0
-        return reason or Lost.of(os.waitstatus_to_exitcode(status), self.settings)
+        return reason or Lost.of(os.waitstatus_to_exitcode(status), self.settings, self.stopwatch.accused())
 
-    def _child(self, lifeline: socket.socket, lost: Lost) -> Child:
+    def _child(self, parent_watch: socket.socket, lost: Lost) -> Child:
         return Child(
-            self.settings, self.factory, self.name, self.stopwatch, self.health, lifeline, lost,
+            self.settings, self.factory, self.name, self.stopwatch, self.health, parent_watch, lost,
             lambda: bool(self.stop_by),
         )  # fmt: skip
 
@@ -103,14 +106,15 @@ class _Parent:
         """Wait for the end of the child, or kill it; returns the reason if it was killed here."""
         limit = limit_seconds(self.settings)
         while True:
-            if self.health.wait(child, max(0.0, min(self.stopwatch.left(limit), _LOOK_SECONDS)), is_up=self.is_ready):
+            if self.health.wait(child, max(0.0, min(self.stopwatch.left(limit), _POLL_SECONDS)), is_up=self.is_ready):
                 if not child.recv(1):
                     return None
                 self.is_ready = True
                 self.on_ready()
             if self.stopwatch.left(limit) <= 0:
+                late = self.stopwatch.late(limit)
                 os.kill(self.child, signal.SIGKILL)
-                return Lost(f"ended after {limit} s: its time limit", is_over_limit=True)
+                return Lost(f"ended after {limit} s: its time limit", is_over_limit=True, suspects=late)
             if self.stop_by and time.monotonic() > self.stop_by:
                 os.kill(self.child, signal.SIGKILL)
                 return Lost("ended: the worker had to stop")

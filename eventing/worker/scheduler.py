@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import NoReturn
 
 from eventing.metrics.health import REDIS, Heartbeat
 from eventing.worker.child import sweep_forever
 from eventing.worker.parent import worker_name
 from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue.rq_cron import Schedules
 from shared.config import Settings
+
+AUDIT = "audit"
 
 
 def schedule(
-    settings: Settings, ring_audit: Callable[[WorkQueue], None], heartbeat: Heartbeat | None = None
+    settings: Settings, audit: Callable[[WorkQueue, str], object], heartbeat: Heartbeat | None = None
 ) -> NoReturn:
-    """`olmf run scheduler`. A signal may end it anywhere: each change is one call of Redis."""
+    """`olmf run scheduler`. A signal may end it anywhere: each change is one call of Redis. RQ forgets it soon.
+
+    `audit` starts an audit; it receives the id of the turn.
+    """
     queue = WorkQueue(connect(settings.redis_url), settings, worker=worker_name())
-    every = timedelta(seconds=settings.audit_seconds)
-
-    def audit() -> None:
-        if queue.is_turn("audit", every):
-            ring_audit(queue)
-
-    sweep_forever(queue, heartbeat or Heartbeat((REDIS,)), audit)
+    schedules = Schedules(queue.client, queue.worker)
+    schedules.every(settings.audit_seconds, AUDIT, lambda turn: audit(queue, turn))
+    sweep_forever(queue, heartbeat or Heartbeat((REDIS,)), schedules.tick)

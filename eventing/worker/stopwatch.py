@@ -1,4 +1,4 @@
-"""Measures the duration of the present run from another process."""
+"""Measures the durations of the present runs from another process."""
 
 from __future__ import annotations
 
@@ -6,23 +6,58 @@ import math
 import mmap
 import struct
 import time
+from collections.abc import Callable, Iterator
+
+_SLOT = struct.Struct("dQ?")
 
 
 class Stopwatch:
-    """A start time in memory that a parent shares with the children it forks: no message, no system call."""
+    """When each present run began, in memory that a parent shares with the children it forks: no message, no call."""
 
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 8)
+    def __init__(self, slots: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
+        self.slots = slots
+        self._clock = clock
+        self._memory = mmap.mmap(-1, _SLOT.size * slots)
 
-    def start(self) -> None:
-        """A run begins."""
-        struct.pack_into("d", self._memory, 0, time.monotonic())
+    def start(self, token: int = 0, slot: int = 0) -> None:
+        """The run of the claim with that token begins."""
+        self._set(slot, self._clock(), token)
 
-    def stop(self) -> None:
+    def stop(self, slot: int = 0) -> None:
         """The run has ended."""
-        struct.pack_into("d", self._memory, 0, 0.0)
+        self._set(slot)
+
+    def accuse(self, slot: int = 0) -> None:
+        """The run is the reason for the end of its process."""
+        started, token, _ = self._get(slot)
+        self._set(slot, started, token, is_accused=True)
+
+    def reset(self) -> None:
+        """Nothing runs."""
+        for slot in range(self.slots):
+            self.stop(slot)
 
     def left(self, limit_seconds: float) -> float:
-        """Seconds until the present run reaches the limit; infinite when nothing runs."""
-        (started,) = struct.unpack_from("d", self._memory, 0)
-        return float(started) + limit_seconds - time.monotonic() if started else math.inf
+        """Seconds until the first of the present runs reaches the limit; infinite when nothing runs."""
+        return min((started for started, *_ in self._running()), default=math.inf) + limit_seconds - self._clock()
+
+    def late(self, limit_seconds: float) -> frozenset[int]:
+        """The tokens of the present runs that have reached the limit."""
+        until = self._clock() - limit_seconds
+        return frozenset(token for started, token, _ in self._running() if started <= until)
+
+    def accused(self) -> frozenset[int]:
+        """The tokens of the runs that are the reason; of all present runs if none is known to be."""
+        running = list(self._running())
+        found = frozenset(token for _, token, is_accused in running if is_accused)
+        return found or frozenset(token for _, token, _ in running)
+
+    def _running(self) -> Iterator[tuple[float, int, bool]]:
+        return (values for slot in range(self.slots) if (values := self._get(slot))[0])
+
+    def _get(self, slot: int) -> tuple[float, int, bool]:
+        started, token, is_accused = _SLOT.unpack_from(self._memory, _SLOT.size * slot)
+        return started, token, is_accused
+
+    def _set(self, slot: int, started: float = 0.0, token: int = 0, *, is_accused: bool = False) -> None:
+        _SLOT.pack_into(self._memory, _SLOT.size * slot, started, token, is_accused)

@@ -1,46 +1,49 @@
-"""The work queue on Redis, client-go's workqueue across processes: which (step, ref) runs when, and who holds it.
+"""The work queue on Redis, client-go's workqueue across processes: which (step, ref) runs when, by which worker.
 
-Every change of more than one key is one Lua script (`*.lua`, with `queue.lua` in front). Only this package and
-`redis_server` import the Redis client; only `rq_jobs` and `rq_long` use RQ.
+Every change of more than one key is one Lua script (`*.lua`, behind those that all share). Only this package and
+`redis_server` import the Redis client; only `rq_jobs`, `rq_long` and `rq_cron` use RQ.
 
-Terms. An *entry* is `<group>/<step>|<ref>`. A *claim* holds a ref, not an entry, until its lease ends. A *drainer* is a
-worker's child that runs jobs. A *bell* is a list on which a drainer blocks until a group may have something ready. An
-*own* event is the watch event of a write that the entry's last run made. A *long* job may take minutes: each is one RQ
-job of its own, run by workers that run nothing else.
+Terms. An *entry* is `<group>/<step>|<ref>`; to *enqueue* one is to make it wait, if it does not wait yet. A *claim* is
+a worker's exclusive right to a ref (not only to an entry) until its lease ends. A *drainer* is a worker's child that
+runs jobs. A *wake-up list* is one on which a drainer blocks until a group may have something ready. An *own* event is
+the watch event of a write that the entry's last run made. A *long* job may take minutes: each is one RQ job of its
+own, run by workers that run nothing else.
 
-Keys (all begin with `olmf:`)
-    job:<entry>            hash  lane; seq, since (in line since ms); causes, causes_count; running, running_count,
+Keys (all begin with `olmf:`; their names never change, because during an update programs of two builds share them)
+    job:<entry>            hash  lane; seq, since (in line since ms), order (place in its namespace);
+                                 causes, causes_count; running, running_count,
                                  running_lane (causes and lane of the present run); promised (jobs
-                                 it rings, also if it is lost); attempts, bugs (in a row); error; due; rests (no
-                                 event makes it run before); ended (why the run before was ended
-                                 by force); wrote (own events); parked
+                                 it enqueues, also if it is lost); progress (of a long run, in JSON);
+                                 attempts, bugs (in a row); error; due; rests (no event makes it run
+                                 before); ended (why the run before was ended by force); wrote (own
+                                 events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
-    line:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`)
-    lines:<lane>           hash  namespace -> number of its entries in line (not `long`)
-    waiting:<lane>         zset  these namespaces, by how many ms of workers they have used: the least goes first
-    rested:<lane>          zset  namespaces without entries in line that have used more than they would begin with
-    used:<lane>                  the most that one had used when it was served; who comes back begins 2,000 before that
+    order:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`), by its `order`
+    next:<group>:<lane>    zset  these namespaces, by what they have spent and how far their first entry is from the end
+                                 of an install: the least goes first
+    spent:<lane>           zset  namespace -> ms of workers, of those that have spent more than they would begin with
+    level:<lane>                 the most that one had spent when it was served; who comes back begins 5,000 before that
     mended                 taken for ten seconds by the sweeper that looks for entries in no line
     claims                 counts claims: each eighth looks at `bulk` before `direct`
     long:<namespace>       zset  entries of the long lane in line, by seq: the same, of one namespace
     turns                  zset  namespaces with such entries; the head is the next to have a turn
     long-running:<namespace>  set  refs that a long run holds
-    blocked:<ref>          set   entries in line whose ref is held
+    blocked:<ref>          set   entries in line whose ref is claimed
     held                   hash  ref -> token|worker|entry
-    leases                 zset  held refs, by the end of their lease in ms of Redis' clock
+    leases                 zset  claimed refs, by the end of their lease in ms of Redis' clock
     delayed                zset  entries by the time at which they are due
     dead, parked:<ref>     zset, set  dead letters by the time at which they were parked; those of one ref
     token, sequence        the last fencing token (microseconds, never backwards); the last arrival
     groups                 set   groups that ever had an entry
-    bell:<group>, alarm    list  of one: wakes one drainer of the group; one sweeper
+    bell:<group>, alarm    list  wake-up lists, of one item: for one drainer of the group; for one sweeper
     journal                stream  one entry for each run (and, from the journal, each event)
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
-    turn:<what>            taken for one period by the scheduler that rings the audit
+    turn:<what>-<period>   taken by the scheduler that does in this period what all do in turn, e.g. the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs, their microseconds (steps are few)
 
 A timeline (one ref, two steps A and B, events e1 to e4)
-    add A e1       ready [A]                                   the bell rings
+    add A e1       ready [A]                                   wakes a drainer
     claim          held ref->A, token 7                        causes e1
     add B e2       blocked {B}                                 B waits for its ref, not for a worker
     add A e3 e4    blocked {A B}                               A waits once; its causes are e3 e4
@@ -53,7 +56,7 @@ A timeline (one ref, two steps A and B, events e1 to e4)
     add A e5       ready [A]                                   somebody else's: at once
 
 A timeline of the long lane (a namespace with the entries L and M, a budget of one)
-    add L, add M   ready [L M] of `long`                       the alarm rings
+    add L, add M   ready [L M] of `long`                       wakes a sweeper
     sweep          RQ `olmf-long` [L]                          any sweeper makes the RQ jobs that are missing
     claim_long L   held ref->L, token 10                       RQ starts it; `job.meta` tells how far it is
     add L e6       blocked {L}                                 as for any other entry
@@ -73,15 +76,17 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
        the next event of its ref that is not its own, or by a person. Until it has run without a bug, or a person has
        released it, no event shortens its back-off any more, which goes on to grow: events are cheap, runs are not.
     7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs
-       that it promised before its first write are rung even if it is lost: its repetition may find nothing changed.
+       that it promised before its first write are enqueued even if it is lost: its repetition may find nothing changed.
     8  A namespace has at most `long_runs_per_namespace` long runs, and never all workers of the lane where there are
        several; namespaces take turns. The scripts alone decide what runs: an RQ job that is lost is made again, one
        that is doubled or late claims nothing.
     9  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
    10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
+   11  RQ's failed jobs `dead-…` are the dead letters: the call that parks or releases one writes both.
 
 Sharp edges
-    - A lease may end between `is_held` and the write; resourceVersions and names derived from content prevent harm.
+    - A lease may end between `is_lease_valid` and the write; resourceVersions and names derived from content prevent
+      harm.
     - A run clears delays that were set before it: a step that still has to wait must return the delay again.
     - An own event is recognised by its id, so only when the watch uses predictable ids (`events.change_id`).
       With Knative ids are random: there a failing step that writes a status runs again at once, until its status
@@ -95,10 +100,10 @@ Sharp edges
     - RQ's command `stop-job` is not served; canceling the job ends its run.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
-    - RQ's list of failed jobs mirrors the dead letters; it is written after the script, so a kill between the two
-      leaves a dead letter that only `olmf queue dead` shows.
     - A killed child is replaced at once, and its jobs are taken back. After a kill of parent and child its leases last
       ten seconds more (workers renew them when they sweep); leases of a drainer that does not sweep, `lease_seconds`.
+    - A claim whose answer was lost counts as a run of its namespace until its lease ends: a worker that has one run of
+      a namespace at a time claims nothing else of it meanwhile.
     - A sweep thread that cannot get the interpreter for ten seconds loses its leases: the run is repeated elsewhere,
       and the first one is fenced.
 

@@ -1,12 +1,12 @@
 -- ARGV: cause, delay in ms, trace context ('': none), then entry and lane of each job.
--- Returns how many were not waiting yet, and the dead letters that were released.
+-- Returns how many were not waiting yet.
 local cause, delay = ARGV[1], tonumber(ARGV[2])
 note_trace(cause, ARGV[3])
-local fresh, released = 0, {}
+local fresh = 0
 for i = 4, #ARGV, 2 do
   local entry, lane = ARGV[i], ARGV[i + 1]
   local _, ref = parts(entry)
-  for _, letter in ipairs(release(ref, cause)) do released[#released + 1] = letter end
+  release(ref, cause)
   if add(entry, lane, cause, delay) then fresh = fresh + 1 end
 end
-return {fresh, released}
+return fresh

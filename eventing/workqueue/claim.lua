@@ -1,42 +1,43 @@
--- ARGV: worker, lease in ms, groups. Returns a claim of the direct or bulk lane, or false when nothing can run.
-local worker, lease, groups = ARGV[1], tonumber(ARGV[2]), {unpack(ARGV, 3)}
-local PAGE = 50
+-- ARGV: worker, lease in ms, how many runs of one namespace this worker may have (0: any number), groups.
+-- Returns a claim of the direct or bulk lane, or false when nothing can run.
+local worker, lease, most, groups = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {unpack(ARGV, 4)}
 
-local function has_ready(group)
-  return call('EXISTS', ready_key(group, 'direct'), ready_key(group, 'bulk')) > 0
+-- The namespaces of which this worker has as many runs as it may, and how many it has of each.
+local full, has = {}, {}
+local function note_run(ref)
+  local namespace = payer_of(ref)
+  has[namespace] = (has[namespace] or 0) + 1
+  if has[namespace] == most then full[#full + 1], full[namespace] = namespace, true end
+end
+for _, held in ipairs(most > 0 and call('HVALS', CLAIMED) or {}) do
+  local owner, entry = held:match('^%d+|([^|]*)|(.*)$')
+  if owner == worker then note_run(select(2, parts(entry))) end
 end
 
--- Takes the first entry of a namespace whose ref is free; those whose ref is held wait for that. What an older build has
--- claimed is still in a line, and in nothing else.
-local function take_of(share, lane)
-  local entry = first_of(share, lane, groups)
-  while entry do
-    local group, ref = parts(entry)
-    local is_ready = call('ZSCORE', ready_key(group, lane), entry)
-    note_used(lane, share)
-    leave_line(entry, group, ref, lane)
-    if is_ready and call('HEXISTS', HELD, ref) == 0 then
+-- Whether the group has more that a worker like this one would get now.
+local function has_more(group)
+  return next_of({group}, 'direct', full) or next_of({group}, 'bulk', full)
+end
+
+-- Takes the first entry of the next namespace whose ref is free; those whose ref is claimed wait for that. What an older build
+-- has claimed is still in a line, and in nothing else.
+local function take_next(lane)
+  local group, namespace = next_of(groups, lane, full)
+  while group do
+    local entry = call('ZRANGE', line_key(group, lane, namespace), 0, 0)[1]
+    local _, ref = parts(entry)
+    local spent = spent_of(lane, namespace)
+    note_level(lane, spent)
+    local is_ready = leave_line(entry, group, lane, namespace, spent)
+    if is_ready and call('HEXISTS', CLAIMED, ref) == 0 then
       local claim = take(entry, lane, worker, lease)
-      if has_ready(group) then ring(group) end -- wakes the next drainer, which wakes the next
+      note_run(ref)
+      if has_more(group) then wake_drainer(group) end -- wakes the next drainer, which wakes the next
       return claim
     end
     if is_ready then call('SADD', blocked_key(ref), entry) end
-    entry = first_of(share, lane, groups)
+    group, namespace = next_of(groups, lane, full)
   end
-end
-
-local function take_next(lane)
-  local keys, seen = {}, 0
-  for i, group in ipairs(groups) do keys[i] = ready_key(group, lane) end
-  if call('EXISTS', unpack(keys)) == 0 then return end
-  repeat
-    local shares, before = call('ZRANGE', waiting_key(lane), seen, seen + PAGE - 1), call('ZCARD', waiting_key(lane))
-    for _, share in ipairs(shares) do
-      local claim = take_of(share, lane)
-      if claim then return claim end
-    end
-    seen = seen + #shares - (before - call('ZCARD', waiting_key(lane)))
-  until #shares < PAGE
 end
 
 -- Who always has direct work stops nobody's bulk work: one claim of BULK_EVERY looks there first.

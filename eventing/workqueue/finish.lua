@@ -1,7 +1,7 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
 --       trace context ('': none), then entry and lane of each job to add.
--- Returns false when the lease is lost, else whether the job was parked, and the dead letters that were released.
+-- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
@@ -14,7 +14,7 @@ if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', jour
 
 -- Whether an event that is not an own one came while the step ran, and whether that event has a delay: if not, it runs once
 -- more, at once.
-local function rung_from_outside()
+local function enqueued_from_outside()
   local seq, due, causes, count = unpack(call('HMGET', job, 'seq', 'due', 'causes', 'causes_count'))
   local names, is_outside = lines(causes), false
   for _, cause in ipairs(names) do is_outside = is_outside or not has_line(own, cause) end
@@ -30,6 +30,7 @@ end
 
 -- Returns whether the entry is to be parked, and whether it has been parked, or should have been, since its last success.
 local function count_failure()
+  if failure == 'interrupted' then return false, false end -- by the end of a run beside it
   call('HDEL', job, 'ended')
   if failure == '' then
     call('HDEL', job, 'attempts', 'bugs', 'error')
@@ -54,6 +55,7 @@ local function park()
   call('HSET', job, 'parked', 1)
   call('ZADD', DEAD, now, entry)
   call('SADD', parked_key(ref), entry)
+  show_dead_letter(entry, message, now)
 end
 
 -- The jobs and writes of this run belong to its trace.
@@ -61,55 +63,54 @@ if wrote ~= '' or delay >= 0 or #ARGV > 15 then
   for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
 end
 
-local released = {}
-local function ring_all(jobs, first, cause)
+local function enqueue_all(jobs, first, cause)
   for i = first, #jobs, 2 do
     local _, target = parts(jobs[i])
-    for _, letter in ipairs(release(target, cause)) do released[#released + 1] = letter end
+    release(target, cause)
     add(jobs[i], jobs[i + 1], cause, 0)
   end
 end
 
 local running, running_count, running_lane, promised =
   unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
-call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised')
-ring_all(ARGV, 16, run_id)
+call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'progress')
+enqueue_all(ARGV, 16, run_id)
 
-if run_id == '' then -- it may have written: what it promised is rung by what caused it
-  ring_all(lines(promised), 1, lines(running)[1] or 'lost')
+if run_id == '' then -- it may have written: what it promised is enqueued by what caused it
+  enqueue_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
 
-local is_rung, is_due = rung_from_outside()
-local is_worn_out, must_rest = count_failure()
+local is_enqueued, is_due = enqueued_from_outside()
+local attempts_exhausted, must_back_off = count_failure()
 tally(ended, took)
 charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end
 
-if must_rest then forget_delay(entry) end -- of an event that came while it ran
-if is_rung then
-  if must_rest then -- it is not parked, but its back-off stays
+if must_back_off then forget_delay(entry) end -- of an event that came while it ran
+if is_enqueued then
+  if must_back_off then -- it is not parked, but its back-off stays
     call('SREM', blocked_key(ref), entry)
-    call('HDEL', job, 'seq', 'since')
+    call('HDEL', job, 'seq', 'since', 'order')
     delay_until(entry, now + delay)
   end
-elseif delay == 0 and not is_worn_out then
+elseif delay == 0 and not attempts_exhausted then
   note_causes(job, {run_id}, 1, 'causes')
   line_up(entry, now)
-elseif is_worn_out or delay > 0 then
+elseif attempts_exhausted or delay > 0 then
   call('SREM', blocked_key(ref), entry)
-  call('HDEL', job, 'seq', 'since')
+  call('HDEL', job, 'seq', 'since', 'order')
   call('HSET', job, 'wrote', own)
   if run_id ~= '' then note_causes(job, {run_id}, 1, 'causes') end
-  if is_worn_out and not is_due then park() else delay_until(entry, now + delay) end
+  if attempts_exhausted and not is_due then park() else delay_until(entry, now + delay) end
 end
 
-call('HDEL', HELD, ref)
+call('HDEL', CLAIMED, ref)
 call('ZREM', LEASES, ref)
 call('SREM', running_key(namespace_of(ref)), ref)
 for _, waiting in ipairs(call('SMEMBERS', blocked_key(ref))) do line_up(waiting, now) end
 call('DEL', blocked_key(ref))
 local seq, due, parked = unpack(call('HMGET', job, 'seq', 'due', 'parked'))
 if not (seq or due or parked) then call('DEL', job) end
-return {parked and 1 or 0, released}
+return true

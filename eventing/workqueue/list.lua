@@ -1,12 +1,14 @@
 -- ARGV: limit, states to list. Returns rows: entry, state, when (ms: end of lease or delay, parked), worker, then the
--- job's lane, since, attempts, error and causes.
+-- job's lane, since, attempts, error, causes and progress (in JSON).
 local limit = tonumber(ARGV[1])
 local rows = {}
 
 local function list(entry, state, when, worker)
-  local lane, since, attempts, error, causes =
-    unpack(call('HMGET', job_key(entry), 'lane', 'since', 'attempts', 'error', state == 'running' and state or 'causes'))
-  rows[#rows + 1] = {entry, state, when or '', worker or '', lane or '', since or '', attempts or 0, error or '', causes or ''}
+  local is_running = state == 'running'
+  local lane, since, attempts, error, causes, progress = unpack(call('HMGET', job_key(entry), 'lane', 'since', 'attempts',
+    'error', is_running and state or 'causes', is_running and 'progress' or ''))
+  rows[#rows + 1] = {entry, state, when or '', worker or '', lane or '', since or '', attempts or 0, error or '', causes or '',
+    progress or ''}
 end
 
 local function list_scored(key, state)
@@ -14,9 +16,9 @@ local function list_scored(key, state)
   for i = 1, #found, 2 do list(found[i], state, found[i + 1]) end
 end
 
-local function list_held()
+local function list_running()
   for _, ref in ipairs(call('ZRANGE', LEASES, 0, limit - 1)) do
-    local _, worker, entry = call('HGET', HELD, ref):match('^(%d+)|([^|]*)|(.*)$')
+    local _, worker, entry = call('HGET', CLAIMED, ref):match('^(%d+)|([^|]*)|(.*)$')
     list(entry, 'running', call('ZSCORE', LEASES, ref), worker)
   end
 end
@@ -36,7 +38,7 @@ local function list_blocked()
 end
 
 local by_state = {
-  running = list_held,
+  running = list_running,
   ready = list_ready,
   blocked = list_blocked,
   delayed = function() list_scored(DELAYED, 'delayed') end,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,13 +11,14 @@ from redis import Redis
 
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Depth, Listed, Ran, State, job_of, lane_of
+from shared.domain.progress import Progress
 
 LIVE: tuple[State, ...] = ("running", "ready", "blocked", "delayed")
 DEAD: tuple[State, ...] = ("dead",)
 
 
 def listed(client: Redis, limit: int = 1000, *, states: Sequence[State] = (*LIVE, *DEAD)) -> tuple[Listed, ...]:
-    """The jobs in these states, at most `limit` of each; a running job that was rung again is listed twice."""
+    """The jobs in these states, at most `limit` of each; a running job that was enqueued again is listed twice."""
     rows = run(client, "list", limit, *states)
     return tuple(_listed([value.decode() if isinstance(value, bytes) else value for value in row]) for row in rows)
 
@@ -39,7 +41,7 @@ def ran(client: Redis) -> tuple[Ran, ...]:
 
 
 def _listed(row: list[Any]) -> Listed:
-    entry, state, when, worker, lane, since, attempts, error, causes = row
+    entry, state, when, worker, lane, since, attempts, error, causes, progress = row
     job = job_of(entry, lane_of(lane))
     return Listed(
         step=job.step,
@@ -52,6 +54,7 @@ def _listed(row: list[Any]) -> Listed:
         due=None if state == "dead" else _instant(when),
         worker=worker,
         causes=tuple(causes.split("\n")) if causes else (),
+        progress=Progress(**json.loads(progress)) if progress else None,
     )
 
 

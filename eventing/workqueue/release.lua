@@ -1,5 +1,5 @@
--- ARGV: cause, then the dead letters to release. Returns those that were released.
-local released = {}
+-- ARGV: cause, then the dead letters to release. Returns how many were released.
+local released = 0
 for i = 2, #ARGV do
   local entry = ARGV[i]
   if call('ZSCORE', DEAD, entry) then
@@ -7,7 +7,7 @@ for i = 2, #ARGV do
     call('HDEL', job_key(entry), 'bugs', 'attempts', 'rests')
     note_causes(job_key(entry), {ARGV[1]}, 1, 'causes')
     line_up(entry, now)
-    released[#released + 1] = entry
+    released = released + 1
   end
 end
 return released

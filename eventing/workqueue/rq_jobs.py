@@ -1,4 +1,4 @@
-"""The use of RQ: it shows worker processes, and dead letters as failed jobs.
+"""The use of RQ: it shows worker processes, and dead letters as failed jobs (which `dead_letters.lua` writes).
 
 The acts are `drain`, `retry` and `run` (in `rq_long`). An RQ job names its act; any other content of the queue (a
 pickle, a function to import, a callback) is refused, counted and listed as failed, and never executed.
@@ -6,7 +6,6 @@ pickle, a function to import, a callback) is refused, counted and listed as fail
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -18,8 +17,6 @@ from rq.exceptions import InvalidJobOperation
 from rq.job import Job as RqJob
 from rq.job import JobStatus
 from rq.registry import FailedJobRegistry
-
-from eventing.workqueue.values import job_of
 
 Act: TypeAlias = Callable[..., object]
 
@@ -132,43 +129,9 @@ class DrainWorker(ActWorker):
             time.sleep(_PAUSE_SECONDS)  # another worker was faster, or RQ failed: avoid a busy loop
 
 
-def show(client: Redis, entry: str, message: str) -> None:
-    """List a dead letter among the failed jobs; `rq requeue` releases it."""
-    job = job_of(entry)
-    letter = RqJob.create(
-        RETRY,
-        kwargs={"step": job.step, "ref": str(job.ref)},
-        id=_letter_id(entry),
-        origin=RQ_QUEUE,
-        description=f"{job.step} {job.ref}",
-        status=JobStatus.FAILED,
-        failure_ttl=-1,
-        result_ttl=0,
-        connection=client,
-        serializer=Payload,
-    )
-    letter.save()
-    _failed(client).add(letter, ttl=-1, exc_string=message)
-
-
-def hide(client: Redis, entry: str) -> None:
-    """Remove a released dead letter from the failed jobs."""
-    name = _letter_id(entry)
-    client.zrem(_failed(client).key, name)
-    client.delete(RqJob.key_for(name))
-
-
 def _refuse(client: Redis, job: Any, queue: Any) -> None:
     client.incr("olmf:refused")
     client.lrem(queue.intermediate_queue_key, 1, job.id)
     job.set_status(JobStatus.FAILED)
-    _failed(client).add(job, ttl=_FAILURE_SECONDS, exc_string="refused: it is not a job of ours")
-
-
-def _failed(client: Redis) -> Any:
-    return FailedJobRegistry(RQ_QUEUE, connection=client, serializer=Payload)
-
-
-def _letter_id(entry: str) -> str:
-    # RQ accepts only letters, digits, - and _ in ids.
-    return "dead-" + hashlib.sha256(entry.encode()).hexdigest()[:32]
+    failed = FailedJobRegistry(RQ_QUEUE, connection=client, serializer=Payload)
+    failed.add(job, ttl=_FAILURE_SECONDS, exc_string="refused: it is not a job of ours")

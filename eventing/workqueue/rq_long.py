@@ -7,21 +7,27 @@ RQ job is lost, doubled or late, and whoever sweeps makes those that are missing
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from redis import Redis
 from rq import Queue
-from rq.exceptions import StopRequested
+from rq.exceptions import InvalidJobOperation, NoSuchJobError, StopRequested
+from rq.job import JobStatus
 from rq.registry import CanceledJobRegistry, StartedJobRegistry
 from rq.timeouts import BaseDeathPenalty
 
 from eventing.events.job import Job
+from eventing.workqueue import scripts
 from eventing.workqueue.client import LONGEST_BLOCK_SECONDS
 from eventing.workqueue.rq_jobs import Act, ActJob, ActWorker, Payload
 from eventing.workqueue.values import Claim, entry_of
+from shared.domain.progress import Progress
 
 LONG_QUEUE = "olmf-long"
 """The RQ queue of the long lane."""
@@ -59,12 +65,25 @@ def is_canceled(client: Redis, claim: Claim) -> bool:
     return bool(client.zrem(_canceled(client).key, name_of(Job(claim.step, claim.ref), claim.turn)))
 
 
-def note_progress(client: Redis, claim: Claim, seconds: float, limit_seconds: int) -> None:
-    """Write into the RQ job how far the run is."""
-    job = ActJob(name_of(Job(claim.step, claim.ref), claim.turn), connection=client, serializer=Payload)
-    progress = {"attempt": claim.attempt, "seconds": round(seconds), "limit_seconds": limit_seconds}
-    if client.hexists(job.key, "created_at"):
-        client.hset(job.key, "meta", Payload.dumps(progress))
+def cancel(client: Redis, job: Job) -> int:
+    """Cancel what RQ has of a long job, as RQ's own tools do: the run ends, or does not begin; returns how much it was.
+
+    One that waits for the turn of its namespace, or for its next try, is not in RQ yet.
+    """
+    found = 0
+    for key in list(client.scan_iter(f"rq:job:{_stem(job)}*")):
+        with suppress(NoSuchJobError, InvalidJobOperation):  # it ended meanwhile, or somebody else was faster
+            present = ActJob.fetch(key.decode().removeprefix("rq:job:"), connection=client, serializer=Payload)
+            if present.get_status() in (JobStatus.QUEUED, JobStatus.STARTED):
+                present.cancel()
+                found += 1
+    return found
+
+
+def note_progress(client: Redis, claim: Claim, progress: Progress) -> None:
+    """Write into the queue, and into the `meta` of the RQ job, how far the run is; nothing if its lease is lost."""
+    name = name_of(Job(claim.step, claim.ref), claim.turn)
+    scripts.run(client, "progress", str(claim.ref), claim.token, name, json.dumps(asdict(progress)))
 
 
 class LongWorker(ActWorker):

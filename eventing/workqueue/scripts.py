@@ -10,13 +10,23 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoScriptError
 
+from eventing.events.job import INSTALL
+
 _FILES = resources.files(__package__)
+_SHARED = ("dead_letters", "keys", "order", "queue")
+"""In front of every script, in this order."""
 
 
 @cache
 def _script(name: str) -> tuple[str, str]:
-    text = (_FILES / "queue.lua").read_text() + (_FILES / f"{name}.lua").read_text()
+    text = "".join([_distances(), *((_FILES / f"{part}.lua").read_text() for part in (*_SHARED, name))])
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _distances() -> str:
+    """How far each step of an install is from its end, as Lua."""
+    rows = (f"['{step}'] = {distance}" for distance, step in enumerate(INSTALL))
+    return f"local DISTANCES, FURTHEST = {{{', '.join(rows)}}}, {len(INSTALL)}\n"
 
 
 def run(client: Redis, name: str, *arguments: str | bytes | int) -> Any:

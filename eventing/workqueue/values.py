@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from eventing.events.job import Job, Lane
+from shared.domain.progress import Progress
 from shared.kinds import Ref
 
 State: TypeAlias = Literal["ready", "blocked", "running", "delayed", "dead"]
@@ -26,11 +27,11 @@ class Claim:
     attempt: int = 1
     """One more than the number of consecutive failures before."""
     causes: tuple[str, ...] = ()
-    """Ids of the first 32 events (and runs) that rang the job."""
+    """Ids of the first 32 events (and runs) that enqueued the job."""
     cause_count: int = 0
-    """Number of events (and runs) that rang the job."""
+    """Number of events (and runs) that enqueued the job."""
     waited_ms: int = 0
-    """How long the job waited: since it was first rung, or since its delay ended."""
+    """How long the job waited: since it was first enqueued, or since its delay ended."""
     turn: int = 0
     """Its place in line, which it shared with no other: part of the id of its RQ job."""
     ended: str = ""
@@ -52,12 +53,14 @@ class Listed:
     error: str = ""
     """The last error."""
     since: datetime | None = None
-    """When it was rung (ready, blocked), or parked (dead)."""
+    """When it was enqueued (ready, blocked), or parked (dead)."""
     due: datetime | None = None
     """When a delay or a lease ends."""
     worker: str = ""
     """The worker that runs it."""
     causes: tuple[str, ...] = ()
+    progress: Progress | None = None
+    """How far a long run is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ class Ran:
 
     step: str
     result: str
-    """`done`, `waits`, `retry`, `bug`, `timeout`; `parked`: became a dead letter, with no duration."""
+    """`done`, `waits`, `retry`, `bug`, `timeout`, `interrupted` (by the end of a run beside it); `parked`: became a
+    dead letter, with no duration."""
     count: int
     seconds: float
     """Their total duration."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -20,6 +20,7 @@ from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
 from shared.config import Settings
+from shared.domain.progress import Progress
 
 JOURNAL = "olmf:journal"
 """The stream of journal entries: `finish.lua` puts the record of a run into their field `run`."""
@@ -43,24 +44,26 @@ class WorkQueue:
     def __init__(self, client: Redis, settings: Settings, *, worker: str = "", is_renewing: bool = False) -> None:
         """`worker` is the name of the claimer.
 
-        With `is_renewing` it has one claim at a time and sweeps all the time, which renews that claim: so its leases
-        can be short, and its jobs run again soon after it was killed.
+        With `is_renewing` it sweeps all the time, which renews its claims: so its leases can be short, and its jobs run
+        again soon after it was killed. Threads may share a queue.
         """
         self.client = client
         self.worker = worker or f"anonymous-{secrets.token_hex(4)}"
         self._settings = settings
         self._is_renewing = is_renewing
-        self._running: Claim | None = None
+        self._running: dict[int, Claim] = {}
         self._groups: Sequence[str] = ()
         self._lease_seconds = min(settings.lease_seconds, RENEWED_LEASE_SECONDS if is_renewing else math.inf)
         self._sweep_seconds = min(1.0, self._lease_seconds / 4)
+        self.progress: Callable[[], Progress | None] = lambda: None
+        """How far the present run is, if it says so."""
         self._journal = JOURNAL if settings.journal_bytes else ""
-        self._dice = secrets.SystemRandom().random
+        self._random = secrets.SystemRandom().random
 
     def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "") -> int:
-        """Ring jobs; returns how many were not waiting before.
+        """Enqueue jobs; returns how many were not waiting before.
 
-        Each waits at most once, and at most as long as the shortest delay with which it was rung.
+        Each waits at most once, and at most as long as the shortest delay with which it was enqueued.
 
         `cause` is the id of the event. By it the watch event of a write of the job's own last run
         (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
@@ -68,76 +71,79 @@ class WorkQueue:
         """
         fresh = 0
         for delay, batch in _batches(jobs):
-            new, released = run(
-                self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_arguments(batch)
-            )
-            fresh += new
-            self._forget_letters(released)
+            fresh += run(self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_arguments(batch))
         return fresh
 
-    def claim(self, groups: Sequence[str]) -> Claim | None:
-        """Claim the next job of the groups, one time in eight of the bulk lane first; None when no job can run."""
+    def claim(self, groups: Sequence[str], *, runs_per_namespace: int = 0) -> Claim | None:
+        """Claim the next job of the groups, one time in eight of the bulk lane first; None when no job can run.
+
+        It is of a namespace of which this worker has fewer than `runs_per_namespace` claims (0: of any).
+        """
         if not groups:
             raise ValueError("claim() needs at least one group")
         self._groups = groups
-        self._running = self._claimed("claim", *groups)
-        return self._running
+        return self._noted(self._claimed("claim", runs_per_namespace, *groups))
 
     def claim_long(self, job: Job) -> Claim | None:
         """Claim that job of the long lane; None when it need not, or must not, run now."""
-        self._running = self._claimed("claim_long", self._budget, entry_of(job))
-        return self._running
+        return self._noted(self._claimed("claim_long", self._budget, entry_of(job)))
 
     @property
-    def running(self) -> Claim | None:
-        """The last claim, until its run has ended."""
-        return self._running
+    def running(self) -> tuple[Claim, ...]:
+        """The claims whose runs have not ended."""
+        return tuple(self._running.values())
 
-    def is_held(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
-        """Whether the lease is still valid; called before every write. If the run is lost, `jobs` are rung for it."""
-        return bool(run(self.client, "hold", str(claim.ref), claim.token, *_arguments(jobs)))
+    def is_lease_valid(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
+        """Whether the lease is valid; called before every write. If the run is lost, `jobs` are enqueued for it."""
+        return bool(run(self.client, "check_lease", str(claim.ref), claim.token, *_arguments(jobs)))
 
     def is_awaited(self, claim: Claim) -> bool:
-        """Whether jobs of other namespaces wait behind this run; the long lane has a limit of its own."""
-        return claim.lane != "long" and bool(run(self.client, "awaited", str(claim.ref), claim.lane, *self._groups))
+        """Whether a job of another namespace would go before the rest of this run; the long lane has its own limit."""
+        entry = entry_of(Job(claim.step, claim.ref))
+        return claim.lane != "long" and bool(run(self.client, "awaited", entry, claim.lane, claim.token, *self._groups))
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
-        """End the run, journal it, ring its jobs, and set its next run, in one call. False: the lease is lost.
+        """End the run, journal it, enqueue its jobs, and set its next run, in one call. False: the lease is lost.
 
         ValueError when the result cannot be stored; then the run has not ended.
         """
         if result.failure == "lost":
-            self._running = None
+            self._running.pop(claim.token, None)
             return False
         if len(result.record) > LONGEST_RECORD:
             raise ValueError(f"its journal entry has {len(result.record)} bytes, wanted at most {LONGEST_RECORD}")
         entry = entry_of(Job(claim.step, claim.ref))
         delay = self._delay(result, claim.attempt)
         is_ended = self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
-        self._running = None
+        self._running.pop(claim.token, None)
         return is_ended
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
-        """Sleep until a job of the groups is rung, at most that long."""
-        bells = [f"olmf:bell:{group}" for group in groups]
-        self.client.blpop(bells, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+        """Sleep until a job of the groups is enqueued, at most that long."""
+        wakeups = [f"olmf:bell:{group}" for group in groups]
+        self.client.blpop(wakeups, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
-    def wait_for_alarm(self, seconds: float) -> None:
+    def wait_for_delay(self, seconds: float) -> None:
         """Sleep until a delay is added that ends before all others, at most that long; may end early."""
         if seconds <= LATE_SECONDS:
             time.sleep(max(seconds, 0.001))  # why: what stays due for some fault must not make the sweeper spin
         else:
             self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
 
-    def sweep(self, *, lost_worker: str = "", message: str = "", is_over_limit: bool = False) -> float:
+    def sweep(
+        self, *, lost_worker: str = "", message: str = "", is_over_limit: bool = False,
+        suspects: Collection[int] | None = None,
+    ) -> float:  # fmt: skip
         """Queue jobs that are due, take back expired leases; returns the seconds until the next is due, at most one.
 
         With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost. With
-        `is_over_limit` the run itself is the reason, and its next run is told (`Claim.ended`).
+        `is_over_limit` the run itself is the reason, which its next run reads (`Claim.ended`). `suspects` are the
+        tokens of the runs that may be the reason (None: all may be); the others run again at once, and that does not
+        count as a failure of theirs.
         """
-        running = self._running if self._is_renewing else None
-        renewed = (str(running.ref), running.token, self._lease_ms) if running else ("", "", 0)
-        nearest, lost, long = run(self.client, "sweep", lost_worker, *renewed, self._budget)
+        running = self.running if self._is_renewing else ()
+        renewed = [part for claim in running for part in (str(claim.ref), claim.token)]
+        nearest, lost, long = run(self.client, "sweep", lost_worker, self._budget, self._lease_ms, *renewed)
         if long:
             self._publish(
                 [(job_of(entry.decode(), "long"), turn) for entry, turn in zip(long[::2], long[1::2], strict=True)]
@@ -145,8 +151,10 @@ class WorkQueue:
         said = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
             result = RunResult(run_id="", record=b"", message=said)
-            delay = backoff(attempts + 1, self._dice())
-            failure = "limit" if is_over_limit else "timeout"
+            if suspects is None or int(token) in suspects:
+                failure, delay = "limit" if is_over_limit else "timeout", backoff(attempts + 1, self._random())
+            else:
+                failure, delay = "interrupted", timedelta(0)
             self._finish(entry.decode(), int(token), result, failure=failure, delay=delay, only_expired=not lost_worker)
         return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
 
@@ -173,18 +181,12 @@ class WorkQueue:
             if jobs is not None
             else [entry_of(Job(letter.step, letter.ref)) for letter in self.dead(10_000)]
         )
-        released = run(self.client, "release", cause, *entries) if entries else []
-        self._forget_letters(released)
-        return len(released)
-
-    def is_turn(self, what: str, every: timedelta) -> bool:
-        """True for only one caller per period, so that several schedulers ring the audit once."""
-        return bool(self.client.set(f"olmf:turn:{what}", 1, nx=True, px=max(_ms(every), 1)))
+        return int(run(self.client, "release", cause, *entries)) if entries else 0
 
     def cancel(self, claim: Claim) -> bool:
         """End a run because a person said so: it becomes a dead letter. False: the lease is lost."""
         result = RunResult(run_id="", record=b"", message="canceled in RQ")
-        delay = backoff(claim.attempt, self._dice())
+        delay = backoff(claim.attempt, self._random())
         return self._finish(entry_of(Job(claim.step, claim.ref)), claim.token, result, failure="canceled", delay=delay)
 
     def _publish(self, jobs: Sequence[tuple[Job, int]]) -> None:
@@ -207,6 +209,11 @@ class WorkQueue:
             ended=ended.decode(), trace=trace.decode(), turn=turn,
         )  # fmt: skip
 
+    def _noted(self, claim: Claim | None) -> Claim | None:
+        if claim is not None:
+            self._running[claim.token] = claim
+        return claim
+
     @property
     def _budget(self) -> int:
         return self._settings.long_runs_per_namespace
@@ -217,8 +224,8 @@ class WorkQueue:
 
     def _delay(self, result: RunResult, attempt: int) -> timedelta | None:
         if result.failure == "retry" and result.again_in is not None:
-            return backoff(attempt, self._dice(), first=result.again_in)
-        return backoff(attempt, self._dice()) if result.failure else result.again_in
+            return backoff(attempt, self._random(), first=result.again_in)
+        return backoff(attempt, self._random()) if result.failure else result.again_in
 
     def _finish(
         self, entry: str, token: int, result: RunResult, *, failure: str, delay: timedelta | None,
@@ -231,22 +238,7 @@ class WorkQueue:
             _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
             result.trace, *_arguments(result.jobs),
         )  # fmt: skip
-        if not answer:
-            return False
-        is_parked, released = answer
-        if is_parked:
-            from eventing.workqueue import rq_jobs  # importing RQ takes 100 ms, and most processes never park a job
-
-            rq_jobs.show(self.client, entry, result.message)
-        self._forget_letters(released)
-        return True
-
-    def _forget_letters(self, entries: Sequence[bytes]) -> None:
-        if entries:
-            from eventing.workqueue import rq_jobs
-
-            for entry in entries:
-                rq_jobs.hide(self.client, entry.decode())
+        return bool(answer)
 
 
 def _batches(jobs: Iterable[Job]) -> Iterator[tuple[timedelta, list[Job]]]:

@@ -8,36 +8,36 @@ Writes: the unpack objects; those with another content are deleted first. The pl
 
 from __future__ import annotations
 
-from functions.bundle._unpacked import unpacked
+from functions.bundle._unpacked import pulls, unpacked
 from shared import kinds, names
-from shared.api.manifest import uid_of
+from shared.api.views import ConfigMap, InstallPlan, Job, OperatorGroup
 from shared.domain.plan.state import is_finished
 from shared.domain.unpack.lost import is_altered, unpackings
-from shared.domain.unpack.result import spoken
+from shared.domain.unpack.result import describe
 from shared.domain.unpack.settings import settings
-from shared.ports import Bundles, Clock, Cluster, Policy, Warnings
-from shared.step import NOTHING, Delete, Outcome, Ref, Write
+from shared.ports import Clock, Cluster, Policy, Warnings
+from shared.step import NOTHING, Delete, Emit, Outcome, Ref, Write
 
 
-def restore_bundle(
-    ref: Ref, cluster: Cluster, bundles: Bundles, clock: Clock, *, policy: Policy, warnings: Warnings
-) -> Outcome:
+def restore_bundle(ref: Ref, cluster: Cluster, clock: Clock, *, policy: Policy, warnings: Warnings) -> Outcome:
     """Write the unpack objects that one plan lacks, as far as its catalogs still exist."""
-    plan = cluster.get(ref)
+    plan = InstallPlan.of(cluster.get(ref))
     if plan is None or is_finished(plan):
         return NOTHING
-    limits = settings(cluster.list(kinds.OPERATOR_GROUP, ref.namespace), policy.unpack_timeout)
+    limits = settings(OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace)), policy.unpack_timeout)
     found: dict[str, str] = {}
     writes: list[Write] = []
+    emits: list[Emit] = []
     home, user = policy.global_namespace, policy.unpack_user
     for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, home=home, user=user):
-        config_map = cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace))
+        config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace)))
         if config_map is not None and is_altered(plan, config_map):
             found[name] = f"ConfigMap {wanted.catalog.namespace}/{wanted.name} has another content, and is made again"
-            jobs = cluster.list(kinds.JOB, wanted.catalog.namespace, labels={names.UNPACK_REF: wanted.name})
-            writes += [Delete(Ref.of(one), uid_of(one)) for one in (*jobs, config_map)]
+            jobs = Job.each(cluster.list(kinds.JOB, wanted.catalog.namespace, labels={names.UNPACK_REF: wanted.name}))
+            writes += [Delete(Ref.of(one), one.uid) for one in (*jobs, config_map)]
             continue
-        verdict, unpacking = unpacked(wanted, cluster, bundles, clock.now(), warnings=warnings, policy=policy)
-        found[name] = spoken(verdict)
+        verdict, unpacking = unpacked(wanted, cluster, clock.now(), warnings=warnings, policy=policy)
+        found[name] = describe(verdict)
         writes += unpacking
-    return Outcome(tuple(writes), verdict="; ".join(f"{name}: {text}" for name, text in found.items()))
+        emits += pulls(wanted, verdict)
+    return Outcome(tuple(writes), tuple(emits), summary="; ".join(f"{name}: {text}" for name, text in found.items()))

@@ -1,4 +1,4 @@
-"""Say at once, in the status of a CatalogSource, what follows from its spec: it will be read, or why it cannot be.
+"""Report at once, in the status of a CatalogSource, what follows from its spec: it will be read, or why it cannot be.
 
 Reads:  the CatalogSource; the version of the API server when a template contains it.
 Writes: its status (`CONNECTING` before the first read, `reason`, `message`, the conditions of a template); `spec.image`
@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from shared import names
-from shared.api.manifest import resource_version_of
+from shared.api.views import CatalogSource
 from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
 from shared.ports import Clock, Cluster, Discovery
@@ -23,19 +23,19 @@ _RECHECK = timedelta(minutes=15)
 
 def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
     """Update the status of a CatalogSource from its spec."""
-    source = cluster.get(ref)
+    source = CatalogSource.of(cluster.get(ref))
     if source is None:
         return NOTHING
-    before, now, version = source.get("status") or {}, clock.now(), resource_version_of(source)
-    template = image_template.template_of(source)
+    before, now, version = source.status, clock.now(), source.resource_version
+    template = source.image_template
     image = image_template.filled(template, discovery.version()) if template else None
     again_in = _RECHECK if image else None
-    after = image_template.told(before, image, now)
-    if image is not None and image.is_usable and image.image != source["spec"].get("image"):
+    after = image_template.with_conditions(before, image, now)
+    if image is not None and image.is_usable and image.image != source.image:
         # The change of the spec runs this step again, which then says that the image is read.
         writes = (Merge(ref, {"spec": {"image": image.image}}, version), SetStatus(ref, after, version))
-        return Outcome(writes, verdict=f"the template says {image.image}")
-    match catalog_source.wanted(source):
+        return Outcome(writes, summary=f"the template says {image.image}")
+    match catalog_source.catalog_request(source):
         case Refused() as refusal:
             after, verdict = catalog_source.refused(after, refusal), refusal.message
             is_news = catalog_source.serves_anew(before, after)
@@ -43,6 +43,6 @@ def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock
             first = catalog_source.connecting(after, now)
             after, verdict, is_news = first or after, "it is read for the first time" if first else "", False
     if after == before:
-        return Outcome(again_in=again_in, verdict=verdict)
+        return Outcome(again_in=again_in, summary=verdict)
     emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if is_news else ()
-    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, verdict=verdict)
+    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, summary=verdict)

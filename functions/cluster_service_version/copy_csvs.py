@@ -2,7 +2,7 @@
 
 Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace, other versions of its
         name: a new copy must not be written over one of them.
-Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Rings the group, for roles in new
+Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Enqueues the group, for roles in new
         target namespaces, and the OLMConfig, for its condition.
 """
 
@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from shared import names
-from shared.api.manifest import Manifest, name_of, uid_of
+from shared.api.views import Csv, Event, Namespace, OlmConfig, OperatorGroup
 from shared.domain.csv import copies, copying
-from shared.domain.objects.csv import is_copied
 from shared.domain.operator_groups.group import Group
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, NAMESPACE, OPERATOR_GROUP
 from shared.ports import Attempt, Clock, Cluster, Copies, Policy
@@ -25,20 +24,20 @@ RETRY = timedelta(minutes=1)
 
 def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy: Policy, attempt: Attempt) -> Outcome:
     """Create, refresh and delete the copies of one original."""
-    csv = cluster.get(ref)
+    csv = Csv.of(cluster.get(ref))
     if csv is None:
         gone = tuple(_deletions(made.made_from(ref.namespace, ref.name)))
-        return Outcome(gone, verdict="the original is gone, and so are its copies")
-    if is_copied(csv):
+        return Outcome(gone, summary="the original is gone, and so are its copies")
+    if csv.is_copy:
         return NOTHING
-    match [Group.of(item) for item in cluster.list(OPERATOR_GROUP, ref.namespace)]:
+    match [Group.of(one) for one in OperatorGroup.each(cluster.list(OPERATOR_GROUP, ref.namespace))]:
         case [group] if copies.is_member(csv, group):
             pass
         case _:
-            return Outcome(verdict="not a member of a group: copies stay as they are")
-    config = cluster.get(copying.CONFIG)
-    only = policy.protected_copy_namespaces if copying.is_disabled(config) else None
-    namespaces = cluster.list(NAMESPACE) if copies.reaches_out(group) else ()
+            return Outcome(summary="not a member of a group: copies stay as they are")
+    config = OlmConfig.of(cluster.get(copying.CONFIG))
+    only = policy.protected_copy_namespaces if config and config.disables_copies else None
+    namespaces = Namespace.each(cluster.list(NAMESPACE) if copies.reaches_out(group) else ())
     places = copies.places(csv, group, namespaces, only=only)
     work = copying.work(csv, group, places, made.made_from(ref.namespace, ref.name), now=clock.now())
     if work.to_create:
@@ -46,11 +45,11 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
     if config:
         disabled = group.is_global and only is not None
-        writes += _notices(csv, cluster.list(EVENT, ref.namespace), disabled=disabled)
+        writes += _notices(csv, Event.each(cluster.list(EVENT, ref.namespace)), disabled=disabled)
     emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
-    emits += [Emit(names.DEPENDENT_RANG, copying.CONFIG)] if config and writes else []
+    emits += [Emit(names.DEPENDENT_CHANGED, copying.CONFIG)] if config and writes else []
     again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
-    return Outcome(tuple(writes), tuple(emits), again_in, copying.spoken(places, work))
+    return Outcome(tuple(writes), tuple(emits), again_in, copying.summarise(places, work))
 
 
 def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
@@ -58,22 +57,22 @@ def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
     return (Delete(ref, uid) for ref, uid in living)
 
 
-def _copying(csv: Manifest, work: copying.Work, attempt: Attempt) -> Iterator[Write]:
+def _copying(csv: Csv, work: copying.Work, attempt: Attempt) -> Iterator[Write]:
     present = {copy.namespace: copy for copy in work.to_refresh}
-    look, refused = copies.wanted_look(csv), attempt.failure.ref.namespace if attempt.failure else ""
-    for namespace in copying.in_turn(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
+    digests, refused = copies.wanted_digests(csv), attempt.failure.ref.namespace if attempt.failure else ""
+    for namespace in copying.rotated(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
         copy = present.get(namespace)
         if copy is None:
             yield Create(copies.copy_of(csv, namespace), must_be_new=True)
-        elif copy.look.content != look.content:
+        elif copy.digests.content != digests.content:
             yield Replace(copies.replacement(csv, copy))
-        if copy is None or copy.look.state != look.state:
-            ref = CLUSTER_SERVICE_VERSION.ref(name_of(csv), namespace)
+        if copy is None or copy.digests.state != digests.state:
+            ref = CLUSTER_SERVICE_VERSION.ref(csv.name, namespace)
             yield SetStatus(ref, copies.status_of_copy(csv), copy.version if copy else "")
 
 
-def _notices(csv: Manifest, events: Iterable[Manifest], *, disabled: bool) -> Iterator[Write]:
+def _notices(csv: Csv, events: Iterable[Event], *, disabled: bool) -> Iterator[Write]:
     present = copying.notices_about(events, csv)
     if disabled and not present:
         yield Record(Ref.of(csv), "Warning", copying.DISABLED_REASON, copying.disabled_message(csv))
-    yield from (Delete(Ref.of(event), uid_of(event)) for event in (present[1:] if disabled else present))
+    yield from (Delete(Ref.of(event), event.uid) for event in (present[1:] if disabled else present))

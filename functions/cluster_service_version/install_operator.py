@@ -1,50 +1,64 @@
-"""Write the Deployments of a ClusterServiceVersion that is ready to be installed.
+"""Write the Deployments of a ClusterServiceVersion that is ready to be installed, and what they need to serve.
 
-Reads:  the version; the Subscriptions and Deployments of its namespace.
-Writes: Deployments that are missing or differ; deletes Deployments that the version no longer names; its status.
+Reads:  the version; the Subscriptions and Deployments of its namespace. With webhooks or aggregated APIs: certificates,
+        Services and rights around its Deployments, APIServices, configurations, the definitions it converts, its group.
+Writes: Deployments that are missing or differ; deletes Deployments that the version no longer names; its status;
+        Secrets with certificates, and everything by which the API server finds the webhooks and APIs.
 """
 
 from __future__ import annotations
 
+from functions.cluster_service_version._endpoints import facts_of, pairs_of, secret_writes, writes_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
-from shared.api.manifest import is_deleted, name_of, uid_of
-from shared.domain.csv import installation, preparation
-from shared.domain.csv.admission import is_unsuited
+from shared.api.views import Csv, Deployment, Subscription
+from shared.domain.csv import installation, preparation, serving
+from shared.domain.csv.admission import unsupported_install_mode
 from shared.domain.csv.deployments import changes, desired_deployments
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.strategy import UnknownStrategy, strategy_of
-from shared.domain.objects.csv import is_copied, phase_of
-from shared.ports import Attempt, Clock, Cluster
+from shared.domain.endpoints import work
+from shared.ports import Attempt, Clock, Cluster, Keys
 from shared.refs import misnamed
-from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace, Write
+from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
 
 _REFUSED = ("forbidden", "invalid")
+_UNRECOVERABLE = {kind.kind for kind in (kinds.DEPLOYMENT, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)}
+"""Kinds of which a forbidden write waits for other rights (csv.md §4.3)."""
 
 
-def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt) -> Outcome:
-    """Write the Deployments of a version in InstallReady, and set it to Installing."""
-    csv = cluster.get(ref)
-    if csv is None or is_copied(csv) or is_deleted(csv) or phase_of(csv) != "InstallReady":
+def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt, *, keys: Keys) -> Outcome:
+    """Write what a version in InstallReady runs as, and set it to Installing."""
+    csv = Csv.of(cluster.get(ref))
+    if csv is None or csv.is_copy or csv.is_deleted or csv.phase != "InstallReady":
         return NOTHING
     status = status_of(csv, clock.now())
-    if unfit := is_unsuited(csv, status) or preparation.unserved(csv, status):
+    if unfit := unsupported_install_mode(csv, status):
         return outcome_of(csv, unfit)
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
         return outcome_of(csv, preparation.unrecognized(status, strategy.message))
     failure = attempt.failure
-    # Another client changed or deleted a Deployment meanwhile: read again instead of failing.
-    if failure and failure.ref.kind == kinds.DEPLOYMENT.kind and failure.kind in _REFUSED:
-        return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=failure.kind == "forbidden"))
-    desired = desired_deployments(csv, cluster.list(kinds.SUBSCRIPTION, ref.namespace))
+    # Another client changed or deleted an object meanwhile: read again instead of failing.
+    if failure and failure.ref != ref and failure.kind in _REFUSED:
+        is_forbidden = failure.kind == "forbidden" and failure.ref.kind in _UNRECOVERABLE
+        return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=is_forbidden))
+    subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, ref.namespace))
+    facts = facts_of(csv, cluster, pairs_of(csv, keys), subscriptions)
+    if why := work.refusal(csv, facts):
+        return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
+    held = work.contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
+    desired = desired_deployments(csv, subscriptions, {name: one.pair.digest for name, one in held.items()})
     if why := next(filter(None, map(misnamed, desired)), ""):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
-    found = changes(csv, desired, cluster.list(kinds.DEPLOYMENT, ref.namespace))
-    orphans = (kinds.DEPLOYMENT.ref(name_of(item), ref.namespace) for item in found.orphans)
-    writes: tuple[Write, ...] = (
+    found = changes(csv, desired, Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace)))
+    writes = (
+        *secret_writes(csv, facts, held),
+        *writes_of(work.around(csv, facts)),
         *map(Create, found.created),
         *map(Replace, found.replaced),
-        *(Delete(orphan, uid_of(item), "Foreground") for orphan, item in zip(orphans, found.orphans, strict=True)),
+        *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
+        *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held))),
+        *(Delete(Ref.of(one), one.uid) for one in work.surplus(csv, facts)),
     )
-    return outcome_of(csv, installation.started(status), before=writes)
+    return outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)

@@ -1,52 +1,59 @@
 """Delete a ClusterServiceVersion whose successor has succeeded, and clean up one that is being deleted.
 
-Reads:  the version and its neighbours; on deletion the cluster roles that carry its owner labels.
-Writes: its status; deletes it; deletes its cluster roles, then its finalizer.
+Reads:  the version and its neighbours; on deletion what carries its owner labels, and the definitions it converts.
+Writes: its status; deletes it; deletes its cluster roles, APIServices and configurations, ends its conversions, takes
+        its subjects out of shared bindings, then removes its finalizer.
 """
 
 from __future__ import annotations
 
+from functions.cluster_service_version._endpoints import facts_of, writes_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds, names
-from shared.api.manifest import Manifest, is_deleted, metadata, name_of, resource_version_of, uid_of
+from shared.api.views import Csv, Object
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
-from shared.domain.objects.csv import is_copied, phase_of
+from shared.domain.endpoints.changes import Change
+from shared.domain.endpoints.retreat import taken_back
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
 
-_CLUSTER_SCOPED = (kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE)
+_CLUSTER_SCOPED = (
+    kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE,
+)  # fmt: skip
 """Kinds tied to a version only by labels, which the garbage collector of Kubernetes ignores."""
 
 
 def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     """Write the last phases of a version, delete it, or remove the finalizer of a deleted one."""
-    csv = cluster.get(ref)
+    csv = Csv.of(cluster.get(ref))
     if csv is None:
-        waiting = retirement.left_behind(ref, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
+        waiting = retirement.left_behind(ref, Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)))
         return Outcome(emits=tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
-    if is_deleted(csv):
+    if csv.is_deleted:
         return _cleaned(ref, csv, cluster)
-    if is_copied(csv) or phase_of(csv) not in ("Replacing", "Deleting"):
+    if csv.is_copy or csv.phase not in ("Replacing", "Deleting"):
         return NOTHING
     status = status_of(csv, clock.now())
-    transition = retirement.finish(csv, cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace), status)
+    transition = retirement.finish(csv, Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)), status)
     is_over = transition.status.phase == "Deleting"
-    return outcome_of(csv, transition, after=(Delete(ref, uid_of(csv)),) if is_over else ())
+    return outcome_of(csv, transition, after=(Delete(ref, csv.uid),) if is_over else ())
 
 
-def _cleaned(ref: Ref, csv: Manifest, cluster: Cluster) -> Outcome:
-    finalizers = metadata(csv).get("finalizers") or []
-    if names.CSV_CLEANUP not in finalizers:
+def _cleaned(ref: Ref, csv: Csv, cluster: Cluster) -> Outcome:
+    if names.CSV_CLEANUP not in csv.finalizers:
         return NOTHING
-    found = ((kind, item) for kind in _CLUSTER_SCOPED for item in cluster.list(kind, labels=owner_labels(csv)))
-    doomed = [(kind, item) for kind, item in found if not is_deleted(item)]
-    kept = [finalizer for finalizer in finalizers if finalizer != names.CSV_CLEANUP]
+    found = [one for kind in _CLUSTER_SCOPED for one in Object.each(cluster.list(kind, labels=owner_labels(csv)))]
+    back = [*taken_back(csv, facts_of(csv, cluster, {}, ()))]
+    changes = {one.ref: one for one in back if isinstance(one, Change)}
+    to_delete = {Ref.of(one): one for one in (*found, *(one for one in back if isinstance(one, Object)))}
+    kept = [finalizer for finalizer in csv.finalizers if finalizer != names.CSV_CLEANUP]
     return Outcome(
         writes=(
-            *(Delete(kind.ref(name_of(item)), uid_of(item)) for kind, item in doomed),
-            Merge(ref, {"metadata": {"finalizers": kept}}, resource_version_of(csv)),
+            *(Delete(one, each.uid) for one, each in to_delete.items() if one not in changes and not each.is_deleted),
+            *writes_of(changes.values()),
+            Merge(ref, {"metadata": {"finalizers": kept}}, csv.resource_version),
         ),
-        verdict="deleted: its cluster roles go with it",
+        summary="deleted: its cluster roles go with it, and all that led to its webhooks and APIs",
     )

@@ -11,9 +11,9 @@ Emits:  `io.olmf.grant.due`: its OperatorGroup (of a copy: that of the original)
 from __future__ import annotations
 
 from shared import names
-from shared.api.manifest import Manifest, annotations_of, is_deleted, name_of
+from shared.api.manifest import name_of
+from shared.api.views import Csv, InstallPlan
 from shared.domain.csv import rbac
-from shared.domain.objects.csv import is_copied, phase_of
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import NOTHING, Create, Emit, Outcome, Ref
@@ -23,20 +23,18 @@ _LEAVING = ("Replacing", "Deleting")
 
 def restore_rights(ref: Ref, cluster: Cluster) -> Outcome:
     """Create the deleted RBAC objects that a plan made, unless the version itself is being deleted."""
-    csv = cluster.get(ref)
-    if csv is None or is_deleted(csv) or phase_of(csv) in _LEAVING:
+    csv = Csv.of(cluster.get(ref))
+    if csv is None or csv.is_deleted or csv.phase in _LEAVING:
         return NOTHING
-    if is_copied(csv):
-        return Outcome(emits=_group(csv), verdict="rights beside a copy come from the group of its original")
-    given = rbac.given(csv, cluster.list(INSTALL_PLAN, ref.namespace))
+    if csv.is_copy:
+        return Outcome(emits=_group(csv), summary="rights beside a copy come from the group of its original")
+    given = rbac.created_by_plans(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, ref.namespace)))
     wanted = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in given]
     refs = ((Ref.read(manifest), manifest) for manifest in wanted)
     gone = tuple(Create(manifest) for one, manifest in refs if one and cluster.get(one) is None)
-    return Outcome(gone, _group(csv), verdict=f"{len(gone)} of {len(wanted)} generated rights were gone")
+    return Outcome(gone, _group(csv), summary=f"{len(gone)} of {len(wanted)} generated rights were gone")
 
 
-def _group(csv: Manifest) -> tuple[Emit, ...]:
-    annotations = annotations_of(csv)
-    name, home = annotations.get(names.OPERATOR_GROUP), annotations.get(names.OPERATOR_NAMESPACE)
-    group = OPERATOR_GROUP.ref_or_none(name, home)
+def _group(csv: Csv) -> tuple[Emit, ...]:
+    group = OPERATOR_GROUP.ref_or_none(csv.operator_group, csv.operator_namespace)
     return (Emit(names.GRANT_DUE, group),) if group else ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shared.api.manifest import Manifest, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, InstallPlan, Role, RoleBinding
 from shared.domain.csv import projection
 from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups import members
@@ -18,7 +19,7 @@ FEW = 10
 
 
 def lacking_rights(
-    csv: Manifest, group: Group, cluster: Cluster, inventory: Inventory, *, policy: Policy
+    csv: Csv, group: Group, cluster: Cluster, inventory: Inventory, *, policy: Policy
 ) -> Iterator[Manifest]:
     """The roles and bindings of one version that are absent or differ, in the namespaces of its group."""
     outside = [target for target in group.targets or () if target != group.namespace]
@@ -28,26 +29,26 @@ def lacking_rights(
     if group.is_global:
         yield from _lifted(csv, granted, cluster)
         return
-    copies = (CLUSTER_SERVICE_VERSION.look_up(cluster.get, name_of(csv), target) for target in outside)
+    copies = (Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, csv.name, target)) for target in outside)
     wanted = [one for copy in copies if copy for one in projection.projected(csv, copy, granted)]
     yield from projection.lacking(wanted, projection.finder(_present(csv, wanted, cluster, inventory), cluster.get))
 
 
-def _granted(csv: Manifest, cluster: Cluster, policy: Policy) -> projection.Granted:
-    home = Ref.of(csv).namespace
+def _granted(csv: Csv, cluster: Cluster, policy: Policy) -> projection.Granted:
+    home = csv.namespace
     if not policy.lift_foreign_roles:
-        return projection.planned(csv, cluster.list(INSTALL_PLAN, home))
-    found = [cluster.list(kind, home, labels=owner_labels(csv)) for kind in (ROLE, ROLE_BINDING)]
-    return projection.owned(found[0], csv), projection.owned(found[1], csv)
+        return projection.planned(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, home)))
+    roles, bindings = (cluster.list(kind, home, labels=owner_labels(csv)) for kind in (ROLE, ROLE_BINDING))
+    return projection.owned(Role.each(roles), csv), projection.owned(RoleBinding.each(bindings), csv)
 
 
-def _lifted(csv: Manifest, granted: projection.Granted, cluster: Cluster) -> Iterator[Manifest]:
+def _lifted(csv: Csv, granted: projection.Granted, cluster: Cluster) -> Iterator[Manifest]:
     kinds, labels = projection.written(csv, is_lifted=True)
     find = projection.finder([one for kind in kinds for one in cluster.list(kind, labels=labels)], cluster.get)
     return projection.lacking(projection.lifted(granted, projection.taken(granted, find)), find)
 
 
-def _present(csv: Manifest, wanted: Sequence[Manifest], cluster: Cluster, inventory: Inventory) -> list[Manifest]:
+def _present(csv: Csv, wanted: Sequence[Manifest], cluster: Cluster, inventory: Inventory) -> list[Manifest]:
     """What one list of each kind gives; nothing where it would give more than what is wanted.
 
     Whoever may write Roles anywhere can give them our labels, as many and as large as he likes.

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from functions.operator_group._rights import lacking_rights
 from shared import names
-from shared.api.manifest import is_deleted, labels_of, name_of, uid_of
+from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
-from shared.domain.objects.csv import is_copied
 from shared.domain.operator_groups import members, roles, targets
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.provision import claims, provisions, reserved
-from shared.domain.unsupported import VERSION, unsupported
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster, Inventory, Policy
 from shared.step import Apply, Delete, Outcome, Ref
@@ -24,27 +22,33 @@ from shared.step import Apply, Delete, Outcome, Ref
 
 def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy) -> Outcome:
     """Create, repair and withdraw the roles of one group (key: the OperatorGroup)."""
-    present = {Ref.of(role): role for role in cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})}
-    found = cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace)
-    csvs = [csv for csv in found if not is_copied(csv) and not is_deleted(csv)]
-    taken, read = reserved(cluster.list(API_SERVICE) if any(map(claims, csvs)) else ()), cluster.get
-    provided = {name_of(csv): tuple(provisions(csv, {one: read(one) for one in claims(csv)}, taken)) for csv in csvs}
+    present = {Ref.of(role): role for role in Role.each(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"}))}
+    found = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace))
+    csvs = [csv for csv in found if not csv.is_copy and not csv.is_deleted]
+    taken = reserved(ApiService.each(cluster.list(API_SERVICE) if any(map(claims, csvs)) else ()))
+    provided = {csv.name: tuple(provisions(csv, _definitions(csv, cluster), taken)) for csv in csvs}
     everything = [one for each in provided.values() for one in each]
     gone = roles.withdrawn(present.values(), ref.namespace, everything)
-    manifest = cluster.get(ref)
-    if manifest is None:
+    stored = OperatorGroup.of(cluster.get(ref))
+    if stored is None:
         labels = roles.group_labels(ref.namespace, ref.name).items()
-        gone += tuple(role for role in present.values() if labels <= labels_of(role).items())
-    deletions = tuple(Delete(Ref.of(role), uid_of(role)) for role in gone if not is_deleted(role))
-    if manifest is None:
-        return Outcome(deletions, verdict="the group is gone")
-    group, groups, unfit_name = Group.of(manifest), cluster.list(OPERATOR_GROUP), targets.unfit_name(manifest)
-    fit = [csv for csv in csvs if is_admitted(csv, groups) and not unsupported(VERSION, csv)]
+        gone += tuple(role for role in present.values() if labels <= role.labels.items())
+    deletions = tuple(Delete(Ref.of(role), role.uid) for role in gone if not role.is_deleted)
+    if stored is None:
+        return Outcome(deletions, summary="the group is gone")
+    group, unfit_name = Group.of(stored), targets.unfit_name(stored)
+    groups = OperatorGroup.each(cluster.list(OPERATOR_GROUP))
+    fit = [csv for csv in csvs if is_admitted(csv, groups)]
     wanted = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
-    healthy = [one for csv in filter(members.has_succeeded, fit) for one in provided[name_of(csv)]]
+    healthy = [one for csv in fit if csv.is_succeeded for one in provided[csv.name]]
     wanted += roles.wanted(healthy, present)
     writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
     able = [csv for csv in fit if members.has_claims(csv, group)]
     writes += [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
     verdict = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
-    return Outcome((*deletions, *writes), verdict=unfit_name or verdict)
+    return Outcome((*deletions, *writes), summary=unfit_name or verdict)
+
+
+def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:
+    claimed = tuple(claims(csv))
+    return dict(zip(claimed, map(CustomResourceDefinition.of, cluster.get_all(claimed)), strict=True))

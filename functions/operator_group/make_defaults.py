@@ -9,7 +9,8 @@ Writes: those that are absent; an annotation of the OLMConfig, which says that t
 from __future__ import annotations
 
 from shared import names
-from shared.api.manifest import Manifest, annotations_of, namespace_of
+from shared.api.manifest import Manifest, namespace_of
+from shared.api.views import OlmConfig
 from shared.domain.csv.copying import CONFIG
 from shared.domain.defaults import defaults
 from shared.kinds import OPERATOR_GROUP
@@ -19,12 +20,12 @@ from shared.step import Create, Merge, Outcome, Ref
 
 def make_defaults(ref: Ref, cluster: Cluster) -> Outcome:
     """Key: the Namespace of the installation."""
-    config = cluster.get(CONFIG)
-    if config is not None and names.DEFAULTS in annotations_of(config):
-        return Outcome(verdict="the default objects were made before")
+    config = OlmConfig.of(cluster.get(CONFIG))
+    if config is not None and names.DEFAULTS in config.annotations:
+        return Outcome(summary="the default objects were made before")
     absent = [wanted for wanted in defaults(ref.name) if not _is_there(wanted, cluster)]
     done = (Merge(CONFIG, {"metadata": {"annotations": {names.DEFAULTS: "made"}}}),) if config else ()
-    return Outcome((*map(Create, absent), *done), verdict=f"{len(absent)} default objects were absent")
+    return Outcome((*map(Create, absent), *done), summary=f"{len(absent)} default objects were absent")
 
 
 def _is_there(wanted: Manifest, cluster: Cluster) -> bool:

@@ -2,7 +2,7 @@
 
 Reads:  Subscriptions, ClusterServiceVersions and OperatorGroups of the Namespace; the catalogs it may use.
 Writes: the conditions `ResolutionFailed` and `Stranded` of its Subscriptions, and an Event on the Namespace.
-Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.standing.changed` for each
+Emits:  `io.olmf.resolution.computed` when there is something to install; `io.olmf.subscription.outdated` for each
         Subscription whose failed plan can now be skipped, or no longer can.
 """
 
@@ -12,15 +12,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from shared import kinds, names
-from shared.api.manifest import name_of, resource_version_of
-from shared.domain.conditions import since
-from shared.domain.resolver.explain.findings import told
+from shared.api.views import OperatorGroup
+from shared.domain.resolver.explain.findings import sentences
 from shared.domain.resolver.explain.fixes import findings
 from shared.domain.resolver.model import Resolution
-from shared.domain.resolver.posed import Posed, remembered
+from shared.domain.resolver.request import ResolutionRequest, memoized
 from shared.domain.resolver.resolve import answer
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
-from shared.domain.subscription.decided import decided
+from shared.domain.subscription.decided import decided, statements
 from shared.domain.subscription.state import unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, Policy
@@ -34,27 +33,31 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     """Write `ResolutionFailed` and `Stranded` of the Subscriptions of one namespace (key: the Namespace)."""
     now = clock.now()
     snapshot = read_namespace(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
-    asked = Posed(remembered(snapshot.inputs))
+    asked = ResolutionRequest(memoized(snapshot.inputs))
     resolution = answer(asked)
-    stuck = unjudged(snapshot.subscriptions, lambda: snapshot.groups or cluster.list(kinds.OPERATOR_GROUP, ref.name))
+    stuck = unjudged(
+        snapshot.subscriptions,
+        lambda: snapshot.groups or OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.name)),
+    )
     is_stale = resolution.components and any(has_unpack_condition(one) for one in snapshot.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
-        tuple(_status_writes(ref, snapshot, resolution, told(resolution, findings(asked, resolution)), now=now)),
-        (*computed, *(Emit(names.STANDING_CHANGED, Ref.of(one)) for one in stuck)),
+        tuple(_status_writes(ref, snapshot, resolution, sentences(resolution, findings(asked, resolution)), now=now)),
+        (*computed, *(Emit(names.SUBSCRIPTION_OUTDATED, Ref.of(one)) for one in stuck)),
         again_in=_RETRY if snapshot.is_partial else None,
         wait=_wait(snapshot, resolution, now),
-        verdict="; ".join(f"{name}: {reason}" for name, reason in sorted(resolution.reasons.items())),
+        statements=tuple(statements(ref.name, snapshot.inputs.subscribers, resolution)),
     )
 
 
 def _wait(snapshot: NamespaceSnapshot, resolution: Resolution, now: datetime) -> Wait | None:
     """The reason of the first Subscription that cannot be resolved, and since when."""
     for subscription in snapshot.subscriptions:
-        component = resolution.component_of(name_of(subscription))
+        component = resolution.component_of(subscription.name)
         if component is not None and component.refusal is not None:
-            begun = since(subscription.get("status") or {}, RESOLUTION_FAILED, now)
-            return Wait(f"{name_of(subscription)}: {component.refusal.message}", begun)
+            begun = subscription.condition(RESOLUTION_FAILED).since or now
+            what = f"{subscription.name}: {component.refusal.message}"
+            return Wait(what, begun, about=(Ref.of(subscription),))
     return None
 
 
@@ -64,12 +67,12 @@ def _status_writes(
     """The condition of each Subscription: the failure of its own component, or none."""
     recorded: set[str] = set()
     for subscription in snapshot.subscriptions:
-        component = resolution.component_of(name_of(subscription))
+        component = resolution.component_of(subscription.name)
         if component is None:
             continue
-        message = messages.get(name_of(subscription), "")
+        message = messages.get(subscription.name, "")
         if status := decided(subscription, component, message, now):
-            yield SetStatus(Ref.of(subscription), status, resource_version_of(subscription))
+            yield SetStatus(Ref.of(subscription), status, subscription.resource_version)
             if component.refusal and message not in recorded:
                 recorded.add(message)
                 yield Record(namespace, "Warning", "ResolutionFailed", message)

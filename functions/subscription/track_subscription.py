@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, resource_version_of
+from shared.api.views import CatalogSource, Csv, InstallPlan, Object, OperatorGroup, Subscription
 from shared.domain.catalog.model import Package
-from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.resolution_inputs.namespace import catalog_of
-from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.subscription import components, health, track
 from shared.domain.subscription.plans import has_failed
@@ -28,43 +26,45 @@ from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
     """Write the status of one Subscription."""
-    subscription = cluster.get(ref)
+    subscription = Subscription.of(cluster.get(ref))
     if subscription is None:
         return NOTHING
-    sources = health.visible(cluster.list(kinds.CATALOG_SOURCE), ref.namespace, policy.global_namespace)
+    sources = health.visible(
+        CatalogSource.each(cluster.list(kinds.CATALOG_SOURCE)), ref.namespace, policy.global_namespace
+    )
     current, planned = (
         SubscriptionState.read(subscription).current_csv,
-        plan_of(subscription) or generating_plan(subscription),
+        subscription.plan or generating_plan(subscription),
     )
-    csv = kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace)
-    plan = kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace)
+    csv = Csv.of(kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace))
+    plan = InstallPlan.of(kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace))
     seen = Surroundings(
         sources,
         plan=plan,
-        current=None if csv is None or is_copy(csv) else csv,
+        current=None if csv is None or csv.is_copy else csv,
         package=_package(subscription, sources, catalogs),
-        is_given_up=has_failed(plan) and passes_failures(cluster.list(kinds.OPERATOR_GROUP, ref.namespace)),
+        is_given_up=has_failed(plan)
+        and passes_failures(OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))),
     )
     status = track.tracked(subscription, seen, clock.now())
-    writes: list[Write] = [] if status is None else [SetStatus(ref, status, resource_version_of(subscription))]
-    parts = [subscription] if seen.current is None else [subscription, seen.current]
+    writes: list[Write] = [] if status is None else [SetStatus(ref, status, subscription.resource_version)]
+    parts: list[Object] = [subscription] if seen.current is None else [subscription, seen.current]
     patches = ((Ref.of(one), components.joined(one, components.of(subscription))) for one in parts)
     writes += [Merge(part, patch) for part, patch in patches if patch]
-    return Outcome(tuple(writes), _rings(subscription, ref))
+    return Outcome(tuple(writes), _enqueues(subscription, ref))
 
 
-def _rings(subscription: ReadOnly, ref: Ref) -> tuple[Emit, ...]:
-    """Wake the installed version on every change: `spec.config` is applied to its Deployments."""
-    version = kinds.CLUSTER_SERVICE_VERSION.ref_or_none(installed_csv(subscription), ref.namespace)
+def _enqueues(subscription: Subscription, ref: Ref) -> tuple[Emit, ...]:
+    """Enqueue the installed version on every change: `spec.config` is applied to its Deployments."""
+    version = kinds.CLUSTER_SERVICE_VERSION.ref_or_none(subscription.installed_csv, ref.namespace)
     return (Emit(names.CONFIG_CHANGED, version),) if version else ()
 
 
-def _package(subscription: Manifest, sources: Sequence[ReadOnly], catalogs: Catalogs) -> Package | None:
+def _package(subscription: Subscription, sources: Sequence[CatalogSource], catalogs: Catalogs) -> Package | None:
     """The package of the Subscription; None when nothing is installed or the catalog cannot be read."""
-    spec, status = subscription.get("spec") or {}, subscription.get("status") or {}
-    target = CatalogKey(str(spec.get("sourceNamespace") or ""), str(spec.get("source") or ""))
+    target = CatalogKey(subscription.source_namespace, subscription.source)
     for one in map(catalog_of, sources):
-        if status.get("currentCSV") and one.key == target and one.reference:
-            found = catalogs.package(one.reference, str(spec.get("name")), one.source)
+        if subscription.current_csv and one.key == target and one.reference:
+            found = catalogs.package(one.reference, subscription.package, one.source)
             return found if isinstance(found, Package) else None
     return None

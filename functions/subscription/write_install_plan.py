@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of
-from shared.domain.objects.install_plan import is_empty
+from shared.api.manifest import Manifest
+from shared.api.views import InstallPlan, Subscription
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
 from shared.domain.plan.drafts import drafts
@@ -20,7 +20,7 @@ from shared.domain.resolver.resolve import resolve
 from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy
 from shared.reading.namespace import read_namespace
-from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Wait, Write
+from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Statement, Wait, Write
 
 _RETRY = timedelta(seconds=30)
 
@@ -33,44 +33,47 @@ def write_install_plan(
     ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, cluster.get))
     if not ready:
         return NOTHING
-    now, plans = clock.now(), cluster.list(kinds.INSTALL_PLAN, ref.name)
+    now, plans = clock.now(), InstallPlan.each(cluster.list(kinds.INSTALL_PLAN, ref.name))
     writes: list[Write] = []
     emits: list[Emit] = []
     wait: Wait | None = None
+    stated: list[Statement] = []
     for draft, plan in compose.numbered(ready, snapshot.subscriptions, plans):
-        name = name_of(plan) if plan else draft.name
+        name = plan.name if plan else draft.name
         if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(name, ref.name):
             # Only the Subscriptions of this plan report that the server refused it; the other plans go on.
             writes += _status_writes(compose.refused(draft, refusal.message, now))
-            wait = Wait(f"{', '.join(draft.csvs)}: {refusal.message}", now)
+            stated.append(compose.statement(draft, name, refusal.message))
+            wait = Wait(stated[-1].message, now, about=stated[-1].about)
             continue
+        stated.append(compose.statement(draft, name))
         writes += _plan_writes(draft, plan)
         writes += _status_writes(compose.followed(draft, plan, now))
-        writes += _label_removals(draft, (one for one in plans if name_of(one) != name))
+        writes += _label_removals(draft, (one for one in plans if one.name != name))
         emits += [Emit(names.PLAN_WAITING, kinds.INSTALL_PLAN.ref(name, ref.name))] if draft.is_manual else []
-    verdict = f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}"
-    return Outcome(tuple(writes), tuple(emits), _RETRY if wait else None, verdict, wait)
+    summary = f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}"
+    return Outcome(tuple(writes), tuple(emits), _RETRY if wait else None, summary, wait, tuple(stated))
 
 
-def _plan_writes(draft: Draft, plan: ReadOnly | None) -> Iterator[Write]:
+def _plan_writes(draft: Draft, plan: InstallPlan | None) -> Iterator[Write]:
     """The plan and its status; a plan that a killed run left without status gets its status now."""
     if not plan:
         yield Create(compose.manifest(draft), must_be_new=True)
-    if not plan or is_empty(plan):
-        name = name_of(plan) if plan else draft.name
+    if not plan or plan.is_empty:
+        name = plan.name if plan else draft.name
         yield SetStatus(
-            kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), resource_version_of(plan or {})
+            kinds.INSTALL_PLAN.ref(name, draft.namespace), compose.status(draft), plan.resource_version if plan else ""
         )
 
 
-def _label_removals(draft: Draft, older: Iterable[ReadOnly]) -> Iterator[Write]:
+def _label_removals(draft: Draft, older: Iterable[InstallPlan]) -> Iterator[Write]:
     """Remove the component label from the older plans of the operator."""
     for one in older:
         if patch := components.left(one, draft.components):
-            yield Merge(kinds.INSTALL_PLAN.ref(name_of(one), namespace_of(one)), patch)
+            yield Merge(kinds.INSTALL_PLAN.ref(one.name, one.namespace), patch)
 
 
-def _status_writes(statuses: Iterable[tuple[ReadOnly, Manifest]]) -> Iterator[Write]:
+def _status_writes(statuses: Iterable[tuple[Subscription, Manifest]]) -> Iterator[Write]:
     for subscription, status in statuses:
-        ref = kinds.SUBSCRIPTION.ref(name_of(subscription), namespace_of(subscription))
-        yield SetStatus(ref, status, resource_version_of(subscription))
+        ref = kinds.SUBSCRIPTION.ref(subscription.name, subscription.namespace)
+        yield SetStatus(ref, status, subscription.resource_version)

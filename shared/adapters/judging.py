@@ -61,7 +61,7 @@ def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> Non
     if not (verdict := reading.verdict()).is_valid:
         [first] = ValidationResult(verdict.findings[:1]).located(contents).findings
         what = f"{first.message} ({first.place})" if str(first.place) else first.message
-        raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` tells all")
+        raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` lists all errors")
 
 
 def judge_files(found: list[File]) -> ValidationResult:

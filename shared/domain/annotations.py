@@ -6,12 +6,12 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.views import Object
 
 
-def without_effect(manifest: ReadOnly, where: str, known: Collection[str]) -> str:
+def without_effect(found: Object, where: str, known: Collection[str]) -> str:
     """A sentence for each annotation with our prefix that is not known `where` ("on a Node"); empty without any."""
-    strays = sorted(one for one in annotations_of(manifest) if one.startswith(names.PREFIX) and one not in known)
+    strays = sorted(one for one in found.annotations if one.startswith(names.PREFIX) and one not in known)
     return "; ".join(f"annotation {one} is not known {where} and has no effect{_near(one, known)}" for one in strays)
 
 

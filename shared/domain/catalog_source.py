@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
-from shared.domain import durations
-from shared.domain.unsupported import CATALOG, unsupported
+from shared.api.views import CatalogSource, Connection
+from shared.domain import durations, pulling
 
 CONNECTING = "CONNECTING"
 READY = "READY"
@@ -35,45 +36,46 @@ class Refused:
 
 
 SERVED: Final = "grpc://"
+IN_CONFIG_MAP: Final = "configmap://"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CatalogRequest:
     """A catalog to be read, and its poll interval."""
 
     image: str
-    """An image, or `SERVED` and the address of a server of the registry API, which may change its catalog any time."""
+    """An image; `SERVED` and the address of a server of the registry API, which may change its catalog any time; or
+    `IN_CONFIG_MAP` and the name of a ConfigMap."""
     secrets: tuple[str, ...] = ()
     interval: timedelta | None = None
     interval_error: str = ""
 
 
-def wanted(source: ReadOnly) -> Wanted | Refused:
+def catalog_request(source: CatalogSource) -> CatalogRequest | Refused:
     """The catalog in the spec, or why the spec is refused."""
-    spec = source.get("spec") or {}
-    kind = str(spec.get("sourceType") or "")
+    kind = source.type
     match kind:
-        case "grpc" if not (spec.get("image") or spec.get("address")):
+        case "grpc" if not (source.image or source.address):
             return Refused(SPEC_INVALID, f"image and address unset: at least one must be set for sourcetype: {kind}")
-        case "internal" | "configmap" if not spec.get("configMap"):
+        case "internal" | "configmap" if not source.config_map:
             return Refused(SPEC_INVALID, f"configmap name unset: must be set for sourcetype: {kind}")
         case "internal" | "configmap":
-            return Refused(REGISTRY_ERROR, unsupported(CATALOG, source))
-        case "grpc" if spec.get("address"):
-            interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
-            return Wanted(f"{SERVED}{spec['address']}", (), interval or _DEFAULT_INTERVAL, error)
+            return CatalogRequest(f"{IN_CONFIG_MAP}{source.config_map}")
+        case "grpc" if source.address:
+            interval, error = _polling(source.poll)
+            return CatalogRequest(f"{SERVED}{source.address}", (), interval or _DEFAULT_INTERVAL, error)
         case "grpc":
-            interval, error = _polling((spec.get("updateStrategy") or {}).get("registryPoll"))
-            return Wanted(str(spec["image"]), tuple(filter(None, spec.get("secrets") or ())), interval, error)
+            interval, error = _polling(source.poll)
+            return CatalogRequest(source.image, source.secrets, interval, error)
     return Refused(SPEC_INVALID, f"unknown sourcetype: {kind}")
 
 
-def _polling(registry_poll: Mapping[str, object] | None) -> tuple[timedelta | None, str]:
+def _polling(registry_poll: ReadOnly | None) -> tuple[timedelta | None, str]:
     """The poll interval, and the message about a text that is not a valid duration (then the default is used)."""
     if registry_poll is None:
         return None, ""
     try:
-        return max(durations.parse(str(registry_poll.get("interval") or "")), _LEAST_INTERVAL), ""
+        return max(durations.parse(fields.text(registry_poll, "interval")), _LEAST_INTERVAL), ""
     except ValueError as error:
         return _DEFAULT_INTERVAL, (
             "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of "
@@ -88,19 +90,19 @@ def refused(status: ReadOnly, refusal: Refused) -> Manifest:
 
 def connecting(status: ReadOnly, now: datetime) -> Manifest | None:
     """The status while the image is read for the first time; None once there was an answer, or when it says so."""
-    if status.get("connectionState"):
+    if fields.part(status, "connectionState"):
         return None
     state = {"lastObservedState": CONNECTING, "lastConnect": timestamp(now)}
     return {**_without_error(status), "connectionState": state}
 
 
 def snapshotted(
-    status: ReadOnly, reference: str, wish: Wanted, now: datetime, *, left_out: Sequence[str] = ()
+    status: ReadOnly, reference: str, wish: CatalogRequest, now: datetime, *, left_out: Sequence[str] = ()
 ) -> Manifest:
     """The status after the image was read, with what its maker left out; times change only with content."""
     new = _without_error(status)
-    old = status.get("connectionState") or {}
-    if (old.get("address"), old.get("lastObservedState")) != (reference, READY):
+    old = Connection(fields.part(status, "connectionState"))
+    if (old.address, old.state) != (reference, READY):
         new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": timestamp(now)}
         if wish.interval is not None:
             new["latestImageRegistryPoll"] = timestamp(now)
@@ -114,11 +116,10 @@ def snapshotted(
 def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
     """The status after the image could not be read; the last good snapshot stays in use."""
     new = {**_without_error(status), "reason": REGISTRY_ERROR, "message": f"couldn't connect to registry - {message}"}
-    old = status.get("connectionState") or {}
-    if old.get("lastObservedState") != TRANSIENT_FAILURE:
-        address = str(old.get("address") or "")
+    old = Connection(fields.part(status, "connectionState"))
+    if old.state != TRANSIENT_FAILURE:
         new["connectionState"] = {
-            "address": address,
+            "address": old.address,
             "lastObservedState": TRANSIENT_FAILURE,
             "lastConnect": timestamp(now),
         }
@@ -130,22 +131,19 @@ def since(status: ReadOnly) -> datetime:
     return datetime.fromisoformat(str(status["connectionState"]["lastConnect"]))
 
 
-def is_healthy(source: ReadOnly) -> bool:
+def is_healthy(source: CatalogSource) -> bool:
     """Whether its image was read, and the last poll succeeded."""
-    status = source.get("status") or {}
-    is_ready = (status.get("connectionState") or {}).get("lastObservedState") == READY
-    return is_ready and (status.get("reason") or "") in ("", *_REMARKS)
-
-
-def reference(source: ReadOnly) -> str:
-    """The reference by digest of the content that was read last; empty when none was."""
-    return str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
+    return source.connection.state == READY and source.reason in ("", *_REMARKS)
 
 
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:
     """Whether the users of the catalog must be reconciled: its content or its health changed."""
-    return any((before.get(key) or "") != (after.get(key) or "") for key in ("connectionState", "reason", "message"))
+    return any(
+        (fields.value(before, key) or "") != (fields.value(after, key) or "")
+        for key in ("connectionState", "reason", "message")
+    )
 
 
 def _without_error(status: ReadOnly) -> Manifest:
-    return {key: value for key, value in status.items() if key not in ("reason", "message")}
+    """The status as it is before an answer: without one, and without a pull that goes on."""
+    return {key: value for key, value in pulling.without(status).items() if key not in ("reason", "message")}

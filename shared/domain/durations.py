@@ -1,9 +1,9 @@
-"""Parses and prints durations in Go's format (`1h30m`, `250ms`), with Go's error messages."""
+"""Parses and prints durations in Go's format (`1h30m`, `250ms`), with Go's error messages, and ages as kubectl does."""
 
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 _UNITS = {
     "ns": timedelta(microseconds=0.001),
@@ -46,3 +46,27 @@ def show(duration: timedelta) -> str:
     if hours:
         return f"{hours}h{minutes}m{seconds % 60}s"
     return f"{minutes}m{seconds % 60}s" if minutes else f"{seconds}s"
+
+
+def age(created: object, now: datetime) -> str:
+    """The age since a creation time, as tables of the API show it; `<unknown>` without one."""
+    if not created:
+        return "<unknown>"
+    return in_two_units(int((now - datetime.fromisoformat(str(created))).total_seconds()))
+
+
+def in_two_units(seconds: int) -> str:
+    """A duration of whole seconds in at most two units: `10m`, `9m59s`, `2d3h`."""
+    if seconds < 120:
+        return f"{max(seconds, 0)}s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    for whole, limit, unit, part, small in (
+        (minutes, 10, "m", seconds % 60, "s"),
+        (minutes, 180, "m", 0, ""),
+        (hours, 8, "h", minutes % 60, "m"),
+        (hours, 48, "h", 0, ""),
+        (days, 8, "d", hours % 24, "h"),
+    ):
+        if whole < limit:
+            return f"{whole}{unit}{part}{small}" if part else f"{whole}{unit}"
+    return f"{days}d" if days < 730 else f"{days // 365}y"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.conditions import Condition, put_into
 
 TEMPLATES_RESOLVED = "TemplatesHaveResolved"
@@ -48,11 +48,6 @@ class Filled:
         return self.is_reference and not self.unresolved
 
 
-def template_of(source: ReadOnly) -> str:
-    """The template in the annotation of a CatalogSource; empty when it has none."""
-    return annotations_of(source).get(names.IMAGE_TEMPLATE, "")
-
-
 def filled(template: str, version: str) -> Filled:
     """The template filled in for an API server of that version (its `gitVersion`; empty: not known)."""
     known = _VERSION.match(version)
@@ -64,10 +59,10 @@ def filled(template: str, version: str) -> Filled:
     return Filled(image, tuple(unresolved))
 
 
-def told(status: ReadOnly, image: Filled | None, now: datetime) -> Manifest:
+def with_conditions(status: ReadOnly, image: Filled | None, now: datetime) -> Manifest:
     """The status with both conditions, or without them when there is no template; times change with the conditions."""
-    old: Sequence[Manifest] = status.get("conditions") or ()
-    conditions = [one for one in old if image or one.get("type") not in CONDITIONS]
+    old = fields.parts(status, "conditions")
+    conditions = [one for one in old if image or fields.text(one, "type") not in CONDITIONS]
     for condition in _conditions(image) if image else ():
         conditions = put_into(conditions, condition, now)
     rest = {key: value for key, value in status.items() if key != "conditions"}

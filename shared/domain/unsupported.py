@@ -7,16 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from shared.api.manifest import ReadOnly
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
-
-VERSION: Final = CLUSTER_SERVICE_VERSION.kind
-GROUP: Final = OPERATOR_GROUP.kind
-CATALOG: Final = CATALOG_SOURCE.kind
-BUNDLE: Final = "Bundle"
-"""A bundle as its catalog describes it: `{"image": …}`."""
+from shared.api.views import OperatorGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,33 +18,18 @@ class Gap:
 
     topic: str
     """As the documents list it."""
-    find: Callable[[ReadOnly], str]
+    find: Callable[[Any], str]  # why: each kind has its own view
     """The sentence about an object that has it; empty for any other."""
 
 
-def unsupported(kind: str, described: ReadOnly) -> str:
+def unsupported(found: OperatorGroup) -> str:
     """Why an object is not carried out, in a sentence; empty when all of it is supported."""
-    return next(filter(None, (gap.find(described) for gap in GAPS.get(kind, ()))), "")
+    return next(filter(None, (gap.find(found) for gap in GAPS[type(found)])), "")
 
 
-def _spec(described: ReadOnly) -> ReadOnly:
-    return described.get("spec") or {}
-
-
-def _webhooks(csv: ReadOnly) -> str:
-    listed = ", ".join(str(item.get("generateName")) for item in _spec(csv).get("webhookdefinitions") or ())
-    return f"webhooks are not supported yet: {listed}" if listed else ""
-
-
-def _aggregated(csv: ReadOnly) -> str:
-    services = (_spec(csv).get("apiservicedefinitions") or {}).get("owned") or ()
-    listed = ", ".join(f"{item.get('version')}.{item.get('group')}" for item in services)
-    return f"aggregated APIs are not supported yet: {listed}" if listed else ""
-
-
-def _account(group: ReadOnly) -> str:
+def _account(group: OperatorGroup) -> str:
     """A service account limits what an installation may do: to ignore the limit would be a privilege escalation."""
-    if not (account := _spec(group).get("serviceAccountName")):
+    if not (account := group.service_account):
         return ""
     return (
         f"spec.serviceAccountName {account!r} is refused: installing with the rights of a ServiceAccount is not"
@@ -59,21 +37,7 @@ def _account(group: ReadOnly) -> str:
     )
 
 
-def _config_map(catalog: ReadOnly) -> str:
-    kind = _spec(catalog).get("sourceType")
-    if kind not in ("internal", "configmap"):
-        return ""
-    return f"catalogs of sourcetype {kind} are not served yet: give spec.image instead"
-
-
-def _inline(bundle: ReadOnly) -> str:
-    return "" if bundle.get("image") else "the bundle names no image; bundles inside catalogs are not served yet"
-
-
-GAPS: Final[Mapping[str, tuple[Gap, ...]]] = {
-    VERSION: (Gap("webhooks that an operator defines", _webhooks), Gap("aggregated APIs of an operator", _aggregated)),
-    GROUP: (Gap("OperatorGroups with `serviceAccountName`", _account),),
-    CATALOG: (Gap("catalogs of type `internal` and `configmap`", _config_map),),
-    BUNDLE: (Gap("bundles whose manifests are in the catalog itself", _inline),),
+GAPS: Final[Mapping[type, tuple[Gap, ...]]] = {
+    OperatorGroup: (Gap("OperatorGroups with `serviceAccountName`", _account),),
 }
 """By kind, in the order in which they are told."""

@@ -6,31 +6,30 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import CatalogSource, Csv, OperatorGroup, Subscription
 from shared.domain.resolution_inputs.namespace import catalog_of, completed, excludes_global, subscriber_of
-from shared.domain.resolver.copies import home_of, is_copy
 from shared.domain.resolver.model import Inputs, Subscriber
 from shared.domain.subscription import state
 from shared.ports import Cluster, IndexedCatalogs, Policy
-from shared.reading.indexed_shelf import IndexedShelf
+from shared.reading.indexed_catalog import IndexedCatalog
 
 
 @dataclass(frozen=True, slots=True)
 class NamespaceSnapshot:
     """The objects that were read, and the resolver's inputs made of them."""
 
-    subscriptions: tuple[Manifest, ...]
-    groups: tuple[Manifest, ...]
+    subscriptions: tuple[Subscription, ...]
+    groups: tuple[OperatorGroup, ...]
     inputs: Inputs
-    shelves: tuple[IndexedShelf, ...] = ()
+    readers: tuple[IndexedCatalog, ...] = ()
 
     @property
     def is_partial(self) -> bool:
         """After resolving: whether a part of a catalog could not be read, so that it is worth trying again."""
-        return any(shelf.problems for shelf in self.shelves)
+        return any(reader.problems for reader in self.readers)
 
 
-def _never(_: ReadOnly) -> bool:
+def _never(_: Subscription) -> bool:
     return False
 
 
@@ -40,32 +39,33 @@ def read_namespace(
     namespace: str,
     policy: Policy,
     *,
-    is_resting: Callable[[ReadOnly], bool] = _never,
+    is_resting: Callable[[Subscription], bool] = _never,
 ) -> NamespaceSnapshot:
     """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision."""
-    subscriptions = cluster.list(kinds.SUBSCRIPTION, namespace)
+    subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, namespace))
     if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return NamespaceSnapshot(subscriptions, (), Inputs(namespace))
-    found_csvs = cluster.list(kinds.CLUSTER_SERVICE_VERSION, namespace)
-    originals = {name_of(csv) for csv in found_csvs if not is_copy(csv)}
-    copies = {name_of(csv): home_of(csv) for csv in found_csvs if is_copy(csv)}
-    groups = cluster.list(kinds.OPERATOR_GROUP, namespace)
+    found_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, namespace))
+    originals = {csv.name for csv in found_csvs if not csv.is_copy}
+    copies = {csv.name: csv.origin for csv in found_csvs if csv.is_copy}
+    groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, namespace))
     places = {namespace} if excludes_global(groups) else {namespace, policy.global_namespace}
-    found = [catalog_of(one) for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place)]
-    shelves = {one.key: IndexedShelf(catalogs, one.reference, one.source) for one in found if one.reference}
+    sources = (one for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place))
+    found = list(map(catalog_of, CatalogSource.each(sources)))
+    readers = {one.key: IndexedCatalog(catalogs, one.reference, one.source) for one in found if one.reference}
     inputs = Inputs(
         namespace,
         tuple(_subscriber(one, originals) for one in subscriptions),
         catalogs={catalog.key: catalog for catalog in found},
-        shelves=shelves,
+        readers=readers,
         is_whole=policy.plan_scope == "namespace",
         copies=copies,
     )
     inputs = completed(inputs, subscriptions, found_csvs, groups, policy=policy.catalog_policy)
-    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(shelves.values()))
+    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(readers.values()))
 
 
-def _subscriber(subscription: ReadOnly, csvs: set[str]) -> Subscriber:
+def _subscriber(subscription: Subscription, csvs: set[str]) -> Subscriber:
     waits, failed = state.waits(subscription, csvs), state.given_up(subscription)
     planned = state.SubscriptionState.read(subscription).current_csv if state.has_plan_under_way(subscription) else ""
     return replace(subscriber_of(subscription), waits=waits, planned_csv=planned, failed_csv=failed)

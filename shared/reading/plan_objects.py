@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import ConfigMap, Csv, InstallPlan, OperatorGroup, PlanStep
 from shared.domain.bundle.model import BadBundle
-from shared.domain.objects.install_plan import planned_csvs
 from shared.domain.plan import steps
+from shared.domain.plan.execution import RULES
 from shared.domain.plan.steps import Resource
-from shared.domain.resolver.copies import is_copy
 from shared.domain.unpack import references
 from shared.domain.unpack.content import bundle_in, digest_in
 from shared.domain.unpack.references import Reference
 from shared.kinds import Kind
-from shared.ports import Cluster
+from shared.ports import Cluster, Listing
 
 
 class StepFailed(Exception):
@@ -29,43 +29,38 @@ class BundleLost(StepFailed):
     """The ConfigMap of a bundle was deleted, or has another content."""
 
 
-def steps_of(plan: ReadOnly) -> Sequence[ReadOnly]:
-    """The steps of a plan, as its status lists them."""
-    return (plan.get("status") or {}).get("plan") or ()
-
-
 class PlanObjects:
     """The versions, groups, stored objects and unpacked bundles that the steps of a plan name."""
 
-    def __init__(self, plan: ReadOnly, cluster: Cluster) -> None:
-        self.plan, self.cluster, self.namespace = plan, cluster, namespace_of(plan)
+    def __init__(self, plan: InstallPlan, cluster: Cluster) -> None:
+        self.plan, self.cluster, self.namespace = plan, cluster, plan.namespace
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
         self._lists: dict[Kind, Mapping[str, Manifest]] = {}
-        kinds_planned = Counter(Resource.stated(step).kind for step in steps_of(plan))
+        kinds_planned = Counter(Resource.stated(step).kind for step in plan.steps)
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
 
     @cached_property
-    def csvs(self) -> Mapping[str, Manifest]:
+    def csvs(self) -> Mapping[str, Csv]:
         """The ClusterServiceVersions of the namespace that are not copies, by name."""
-        found = self.cluster.list(kinds.CLUSTER_SERVICE_VERSION, self.namespace)
-        return {name_of(csv): csv for csv in found if not is_copy(csv)}
+        found = Csv.each(self.cluster.list(kinds.CLUSTER_SERVICE_VERSION, self.namespace))
+        return {csv.name: csv for csv in found if not csv.is_copy}
 
     @cached_property
-    def groups(self) -> tuple[Manifest, ...]:
+    def groups(self) -> tuple[OperatorGroup, ...]:
         """The OperatorGroups of the namespace."""
-        return self.cluster.list(kinds.OPERATOR_GROUP, self.namespace)
+        return OperatorGroup.each(self.cluster.list(kinds.OPERATOR_GROUP, self.namespace))
 
-    def live(self, kind: Kind, name: str) -> Manifest | None:
+    def live(self, kind: Kind, name: str) -> ReadOnly | None:
         """The stored object, or None; several objects of a namespaced kind are read with one list."""
         if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
-            return self.csvs[name]
+            return self.csvs[name].raw
         if kind.is_namespaced and kind.kind in self._listed:
             return self._all(kind).get(name)
         return kind.look_up(self.cluster.get, name, self.namespace)
 
-    def manifest(self, step: ReadOnly, resource: Resource) -> Manifest:
+    def manifest(self, step: PlanStep, resource: Resource) -> Manifest:
         """The object of a step: in the plan itself, or in the unpacked bundle that it refers to. StepFailed."""
-        text = str((step.get("resource") or {}).get("manifest") or "")
+        text = step.manifest
         reference = references.parse(text)
         if reference is None:
             return _literal(text)
@@ -77,14 +72,20 @@ class PlanObjects:
         return found
 
     def _all(self, kind: Kind) -> Mapping[str, Manifest]:
+        """The objects of a kind by name; what else will be listed for this plan is asked for with the first list."""
         if kind not in self._lists:
-            self._lists[kind] = {name_of(one): one for one in self.cluster.list(kind, self.namespace)}
+            later = (rule.kind for name, rule in RULES.items() if name in self._listed and rule.kind.is_namespaced)
+            asked = sorted({kind, *later} - self._lists.keys())
+            for one, found in zip(
+                asked, self.cluster.list_all([Listing(each, self.namespace) for each in asked]), strict=True
+            ):
+                self._lists[one] = {name_of(each): each for each in found}
         return self._lists[kind]
 
     def _bundle(self, reference: Reference) -> Mapping[Resource, Manifest]:
         """The objects of a referenced bundle. StepFailed when it is bad, BundleLost when it is another one."""
         where = f"{reference.namespace}/{reference.name}"
-        config_map = kinds.CONFIG_MAP.look_up(self.cluster.get, reference.name, reference.namespace)
+        config_map = ConfigMap.of(kinds.CONFIG_MAP.look_up(self.cluster.get, reference.name, reference.namespace))
         if config_map is None:
             raise BundleLost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its "
                              f"catalog exists, it is unpacked again, otherwise {self._way_out()}")  # fmt: skip
@@ -98,7 +99,7 @@ class PlanObjects:
 
     def _way_out(self) -> str:
         """How to get another plan: none is made for a version that exists, as that counts as installed."""
-        if present := ", ".join(name for name in planned_csvs(self.plan) if name in self.csvs):
+        if present := ", ".join(name for name in self.plan.csvs if name in self.csvs):
             return f"delete ClusterServiceVersion {present} and its Subscription, and create the Subscription again"
         return "delete this plan to get a new one"
 

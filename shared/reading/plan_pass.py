@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import Csv, CustomResourceDefinition, InstallPlan, Object, PlanStep
 from shared.domain.crd_safety import stored
 from shared.domain.csv.admission import joined
 from shared.domain.go_types.dialects import JSON
 from shared.domain.go_types.engine import MisfitError
-from shared.domain.objects.install_plan import FINISHED, planned_csvs
+from shared.domain.objects.install_plan import FINISHED
 from shared.domain.plan import crds, execution
 from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
-from shared.domain.resolver.copies import home_of, is_copy, occupied, way_out
+from shared.domain.resolver.copies import occupied, way_out
 from shared.ports import Cluster, Discovery
-from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed, steps_of
+from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
 from shared.refs import misnamed
 
 
@@ -54,25 +55,25 @@ class Progress:
 class _Pass:
     """One pass: what it reads, and what it found so far."""
 
-    def __init__(self, plan: ReadOnly, cluster: Cluster, discovery: Discovery, home: str) -> None:
+    def __init__(self, plan: InstallPlan, cluster: Cluster, discovery: Discovery, home: str) -> None:
         self.plan, self.cluster, self.discovery, self.home = plan, cluster, discovery, home
         self.objects = PlanObjects(plan, cluster)
         self.warnings: list[str] = []
-        self.is_held = False
+        self.is_lease_valid = False
         """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
 
 
-def statuses_of(plan: ReadOnly) -> tuple[str, ...]:
+def statuses_of(plan: InstallPlan) -> tuple[str, ...]:
     """The status of each step of a plan."""
-    return tuple(str(step.get("status") or "Unknown") for step in steps_of(plan))
+    return tuple(step.status or "Unknown" for step in plan.steps)
 
 
-def advance(plan: ReadOnly, cluster: Cluster, discovery: Discovery, *, home: str) -> Progress:
+def advance(plan: InstallPlan, cluster: Cluster, discovery: Discovery, *, home: str) -> Progress:
     """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
     statuses = list(statuses_of(plan))
     going, stop = _Pass(plan, cluster, discovery, home), None
     actions: list[Action] = []
-    for index, step in enumerate(steps_of(plan)):
+    for index, step in enumerate(plan.steps):
         if statuses[index] in FINISHED:
             continue
         try:
@@ -93,19 +94,19 @@ def advance(plan: ReadOnly, cluster: Cluster, discovery: Discovery, *, home: str
     )
 
 
-def _act(going: _Pass, step: ReadOnly) -> Action:
+def _act(going: _Pass, step: PlanStep) -> Action:
     resource = Resource.stated(step)
-    place = Place(namespace_of(going.plan), name_of(going.plan), str(step.get("resolving") or ""))
+    place = Place(going.plan.namespace, going.plan.name, step.csv)
     if resource.kind == crds.RULE.kind.kind:
         return _act_on_crd(going, step, resource, place)
     manifest = going.objects.manifest(step, resource)
-    if step.get("status") == "WaitingForApi":
+    if step.status == "WaitingForApi":
         return Action("Present")  # only CRDs wait, but a plan that OLM wrote may have this status on any step
-    if step.get("status") not in ("Unknown", "NotPresent"):
+    if step.status not in ("Unknown", "NotPresent"):
         raise InvalidStep(resource)
     if resource.kind == "Secret":
         return _copy_secret(going, resource, place)
-    api_version = str(manifest.get("apiVersion") or "") or "/".join(filter(None, (resource.group, resource.version)))
+    api_version = Object(manifest).api_version or "/".join(filter(None, (resource.group, resource.version)))
     is_known = resource.kind in execution.RULES
     found = None if is_known else going.discovery.find(api_version, resource.kind)
     if resource.kind in execution.SUPPORTED and found is None:
@@ -120,32 +121,32 @@ def _act(going: _Pass, step: ReadOnly) -> Action:
         raise StepFailed(why)
     live = going.objects.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
-        wanted = _version(going, wanted, live)
+        wanted = _version(going, Csv(wanted), Csv.of(live))
     return execution.act(wanted, live, rule)
 
 
-def _version(going: _Pass, csv: Manifest, live: ReadOnly | None) -> Manifest:
+def _version(going: _Pass, csv: Csv, live: Csv | None) -> Manifest:
     """A version as a member of its group. Only a plan made by hand contains a version that it does not name."""
-    if live is not None and is_copy(live):
-        raise NameOccupied(f"{occupied(name_of(csv), home_of(live))}. {way_out(home_of(live))}")
-    if name_of(csv) not in planned_csvs(going.plan) and (rivalry := competing(csv, going.objects.csvs.values())):
+    if live is not None and live.is_copy:
+        raise NameOccupied(f"{occupied(csv.name, live.origin)}. {way_out(live.origin)}")
+    if csv.name not in going.plan.csvs and (rivalry := competing(csv, going.objects.csvs.values())):
         raise StepFailed(rivalry)
     return joined(csv, going.objects.groups)
 
 
-def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) -> Action:
+def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) -> Action:
     manifest = going.objects.manifest(step, resource)
-    is_waiting = step.get("status") == "WaitingForApi"
+    is_waiting = step.status == "WaitingForApi"
     if is_waiting and (apis := crds.apis(manifest)) and all(going.discovery.find(*api) for api in apis):
         return Action("Created")  # one discovery request covers all CRDs of a group
-    if is_waiting and going.is_held:
+    if is_waiting and going.is_lease_valid:
         return Action("WaitingForApi")
-    live = going.objects.live(crds.RULE.kind, resource.name)
+    live = CustomResourceDefinition.of(going.objects.live(crds.RULE.kind, resource.name))
     if is_waiting and live is not None:
         if problem := crds.rejected(live):
             raise StepFailed(problem)
         action = crds.establish(live)
-        going.is_held = action.status == "WaitingForApi"
+        going.is_lease_valid = action.status == "WaitingForApi"
         return action
     if problem := crds.unsupported(manifest):
         raise StepFailed(problem)
@@ -154,11 +155,11 @@ def _act_on_crd(going: _Pass, step: ReadOnly, resource: Resource, place: Place) 
     if why := misnamed(manifest):
         raise StepFailed(why)
     if live is not None:
-        going.warnings += _checked(going.cluster, manifest, live)
+        going.warnings += _checked(going.cluster, manifest, live.raw)
     return crds.act(manifest, live, place, going.objects.csvs.keys())
 
 
-def _checked(cluster: Cluster, new: Manifest, live: Manifest) -> Iterator[str]:
+def _checked(cluster: Cluster, new: Manifest, live: ReadOnly) -> Iterator[str]:
     """Warnings about a safe update of a CRD; StepFailed when the update is not safe."""
     try:
         JSON.read(new, crds.RULE.kind.kind)

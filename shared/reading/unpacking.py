@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, instant, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource, ConfigMap, Job, Object, Pod, Role, RoleBinding
 from shared.domain.unpack import result as unpack_result
-from shared.domain.unpack.causes import asked_about, causes
+from shared.domain.unpack.causes import causes, event_objects
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import Registries, copied, mirrors_about
 from shared.domain.unpack.result import Broken, Missing, Refused, Running, Stale, UnpackResult
 from shared.kinds import Ref
-from shared.ports import Cluster, Warnings
+from shared.ports import Cluster, Listing, Warnings
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
     """The writes that restore the RBAC of a Job: deletions first."""
 
-    delete: tuple[ReadOnly, ...] = ()
+    delete: tuple[Object, ...] = ()
     create: tuple[Manifest, ...] = ()
     replace: tuple[Manifest, ...] = ()
 
@@ -35,7 +37,7 @@ class UnpackState:
 
 
 def read_unpacking(
-    wanted: Unpacking, config_map: ReadOnly | None, cluster: Cluster, now: datetime, *, warnings: Warnings
+    wanted: Unpacking, config_map: ConfigMap | None, cluster: Cluster, now: datetime, *, warnings: Warnings
 ) -> UnpackState:
     """The state of the Job. More than one read is made only to start a Job, or when it takes its time or failed."""
     jobs = _jobs(wanted, config_map, cluster)
@@ -65,9 +67,10 @@ def repair(wanted: Unpacking, cluster: Cluster) -> Repair:
     Foreign rules are removed: to keep them we would need rights that we do not have.
     """
     role, account, binding = wanted.access()
-    live_role, live_account, live_binding = (cluster.get(Ref.of(one)) for one in (role, account, binding))
-    is_lacking = live_role is not None and any(rule not in (live_role.get("rules") or ()) for rule in role["rules"])
-    is_foreign = live_binding is not None and any(live_binding.get(key) != binding[key] for key in _BOUND)
+    found, live_account, bound = cluster.get_all([Ref.of(one) for one in (role, account, binding)])
+    live_role, live_binding = Role.of(found), RoleBinding.of(bound)
+    is_lacking = live_role is not None and any(rule not in live_role.rules for rule in role["rules"])
+    is_foreign = live_binding is not None and any(live_binding.raw.get(key) != binding[key] for key in _BOUND)
     absent = (
         *((role,) if live_role is None else ()),
         *((account,) if live_account is None else ()),
@@ -76,39 +79,40 @@ def repair(wanted: Unpacking, cluster: Cluster) -> Repair:
     return Repair(
         delete=(live_binding,) if live_binding is not None and is_foreign else (),
         create=absent,
-        replace=({**live_role, "rules": role["rules"]},) if live_role is not None and is_lacking else (),
+        replace=({**live_role.raw, "rules": role["rules"]},) if live_role is not None and is_lacking else (),
     )
 
 
 _BOUND = ("subjects", "roleRef")
 
 
-def _jobs(wanted: Unpacking, config_map: ReadOnly | None, cluster: Cluster) -> Sequence[Manifest]:
+def _jobs(wanted: Unpacking, config_map: ConfigMap | None, cluster: Cluster) -> Sequence[Job]:
     """The Jobs of the bundle; a Job of an older version of this program has its name, but not the label."""
     place = wanted.catalog.namespace
-    found = cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name})
-    old = None if found or config_map is None else cluster.get(kinds.JOB.ref(wanted.name, place))
+    found = Job.each(cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name}))
+    old = None if found or config_map is None else Job.of(cluster.get(kinds.JOB.ref(wanted.name, place)))
     return found if old is None else (old,)
 
 
 def _registries(wanted: Unpacking, cluster: Cluster) -> Registries:
     """How the Job reaches registries; ValueError when it cannot be told."""
-    sets = (one for kind in kinds.MIRROR_SETS for one in cluster.list(kind))
-    variables = () if wanted.is_at_home else copied(cluster.get, wanted.home)
+    sets = chain.from_iterable(cluster.list_all(list(map(Listing, kinds.MIRROR_SETS))))
+    variables = () if wanted.is_in_global_namespace else copied(cluster.get, wanted.home)
     return Registries(mirrors_about(wanted.path, sets), variables)
 
 
-def _pods(wanted: Unpacking, job: ReadOnly, cluster: Cluster) -> Sequence[Manifest]:
-    return cluster.list(kinds.POD, wanted.catalog.namespace, labels={"job-name": name_of(job)})
+def _pods(wanted: Unpacking, job: Job, cluster: Cluster) -> Sequence[Pod]:
+    return Pod.each(cluster.list(kinds.POD, wanted.catalog.namespace, labels={"job-name": job.name}))
 
 
-def _causes(job: ReadOnly, pods: Sequence[ReadOnly], warnings: Warnings) -> tuple[str, ...]:
+def _causes(job: Job, pods: Sequence[Pod], warnings: Warnings) -> tuple[str, ...]:
     """Why the Job does not end, as the Events about it and its newest Pods say."""
-    return causes(job, pods, {ref: warnings.about(ref, uid) for ref, uid in asked_about(job, pods)})
+    return causes(job, pods, {ref: warnings.about(ref, uid) for ref, uid in event_objects(job, pods)})
 
 
 def _is_outdated(wanted: Unpacking, broken: Broken, cluster: Cluster) -> bool:
     """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
-    source = kinds.CATALOG_SOURCE.look_up(cluster.get, wanted.catalog.name, wanted.catalog.namespace) or {}
-    changed = instant(((source.get("status") or {}).get("connectionState") or {}).get("lastConnect"))
+    key = wanted.catalog
+    source = CatalogSource.of(kinds.CATALOG_SOURCE.look_up(cluster.get, key.name, key.namespace))
+    changed = source.connection.since if source else None
     return changed is not None and changed > broken.since

@@ -127,7 +127,7 @@ def _defined(tree: ast.Module) -> dict[str, list[ast.AST]]:
 
 def trees(root: Path) -> dict[str, ast.Module]:
     """The modules below a folder, without generated ones."""
-    paths = (path for top in TOPS for path in (root / top).rglob("*.py") if not path.stem.endswith(("_pb2", "_grpc")))
+    paths = (path for top in TOPS for path in (root / top).rglob("*.py") if not path.stem.endswith("_pb2"))
     return {
         ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
         for path in paths

@@ -39,6 +39,12 @@ def _modules(tree: ast.Module) -> Iterator[str]:
             yield node.module
 
 
+def test_what_the_project_needs_is_installed() -> None:
+    """After a change of `requirements.lock`, `make setup` installs what is new."""
+    there = {canonicalize_name(one) for found in packages_distributions().values() for one in found}
+    assert sorted(declared(PROJECT["dependencies"]) - there) == [], "make setup"
+
+
 def test_every_dependency_is_imported_and_every_import_is_a_dependency() -> None:
     found = set.union(*(imported(ROOT / name) for name in OURS)) - {"olm-functions"}
     assert found - set(BROUGHT) == declared(PROJECT["dependencies"])

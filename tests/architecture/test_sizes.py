@@ -13,7 +13,7 @@ MODULES = sorted(
     path.relative_to(ROOT)
     for top in ("functions", "shared", "eventing")
     for path in (ROOT / top).rglob("*.py")
-    if not path.stem.endswith(("_pb2", "_pb2_grpc"))  # generated
+    if not path.stem.endswith("_pb2")  # generated
 )
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 

@@ -21,7 +21,9 @@ PAGES = (
     "resolver",
     "extensions",
     "installs",
+    "together",
     "requests",
+    "latency",
 )
 """The modules beside this one; each has `rows()`."""
 

@@ -6,7 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -23,6 +25,37 @@ class Asked:
     verb: str
     resource: str
     """With its subresource."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it changed nothing."""
+        return self.verb in _READS
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One request that was answered, with all that a trace shows of it."""
+
+    agent: str
+    verb: str
+    uri: str
+    status: int
+    audit_id: str
+    at: float
+    """When it arrived, seconds since the epoch."""
+    took: float
+    """Seconds."""
+
+    @classmethod
+    def of(cls, entry: dict[str, Any]) -> Line:
+        """The request of an entry of the log."""
+        at, ended = (
+            datetime.fromisoformat(entry[key]).timestamp() for key in ("requestReceivedTimestamp", "stageTimestamp")
+        )
+        status = (entry.get("responseStatus") or {}).get("code", 0)
+        return cls(
+            entry.get("userAgent", ""), entry["verb"], entry["requestURI"], status, entry["auditID"], at, ended - at
+        )
 
     @property
     def is_read(self) -> bool:
@@ -49,13 +82,21 @@ class AuditLog:
         start = self._path.stat().st_size
         return lambda: tuple(self._since(start))
 
-    def _since(self, start: int) -> Iterator[Asked]:
+    def lines(self) -> Callable[[], tuple[Line, ...]]:
+        """What answers with everybody's requests since now, watches too."""
+        start = self._path.stat().st_size
+        return lambda: tuple(map(Line.of, self._entries(start)))
+
+    def _entries(self, start: int) -> Iterator[dict[str, Any]]:
         with self._path.open("rb") as log:
             log.seek(max(start - 1, 0))
             if start:
                 log.readline()  # why: the mark may lie within a line that was just being written
             lines = log.read().rpartition(b"\n")[0].splitlines()
-        for entry in map(json.loads, lines):
+        yield from map(json.loads, lines)
+
+    def _since(self, start: int) -> Iterator[Asked]:
+        for entry in self._entries(start):
             place = entry.get("objectRef") or {}
             resource = "/".join(filter(None, (place.get("resource") or entry["requestURI"], place.get("subresource"))))
             asked = Asked(entry.get("userAgent", ""), entry["verb"], resource)

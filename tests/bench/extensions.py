@@ -12,7 +12,7 @@ from typing import Final
 
 import yaml
 
-from eventing.cli.extension.given import offer_in
+from eventing.cli.extension.files import offer_in
 from eventing.cli.inputs.bundle import read
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
@@ -21,7 +21,7 @@ from shared.domain.bundle.model import Files
 from shared.domain.crd_safety.upgrade import problems
 from shared.domain.extension.model import Answer, CatalogView, Request
 from shared.domain.extension.render.load import load
-from shared.domain.extension.render.model import Wishes
+from shared.domain.extension.render.model import RenderOptions
 from shared.domain.extension.render.render import render
 from shared.domain.extension.resolve import resolve
 from shared.domain.go import yaml as goyaml
@@ -67,9 +67,9 @@ def _rendering() -> Iterable[Row]:
     ours = best(lambda: load(files))
     theirs = best(lambda: [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts])
     yield Row(f"loading the largest bundle, {size:.0f} MB, against PyYAML's C loader", ours / theirs, 0.5, "times")
-    wishes = Wishes("somewhere", None, "cert-manager", {})
+    options = RenderOptions("somewhere", None, "cert-manager", {})
     fresh = [load(files) for _ in range(ROUNDS)]
-    yield Row("rendering it", 1000 * best(lambda: render(fresh.pop(), wishes)), 50, "ms")
+    yield Row("rendering it", 1000 * best(lambda: render(fresh.pop(), options)), 50, "ms")
 
 
 def _bundles() -> Iterator[Files]:

@@ -46,11 +46,11 @@ def _latency_and_start() -> Iterator[Row]:
             yield Row("worker ready after its start", time.monotonic() - started, 0.7, "s")
             queue, waits = WorkQueue(client, Settings()), []
             for number in range(RESYNCS):
-                rung = time.monotonic()
+                enqueued = time.monotonic()
                 queue.add([_job(f"one-{number}")], "event")
                 answer = client.blpop(["told"], timeout=5)
                 assert answer, "the worker does not run"
-                waits.append((float(answer[1]) - rung) * 1000)
+                waits.append((float(answer[1]) - enqueued) * 1000)
     waits.sort()
     yield Row("event to step start, p50", waits[len(waits) // 2], 5, "ms")
     yield Row("event to step start, p99", waits[len(waits) * 99 // 100], 25, "ms")
@@ -102,7 +102,7 @@ def _memory() -> Iterator[Row]:
 
 
 def _drain(client: Redis, keys: int) -> float:
-    """Keys a second that the worker needs for so many, rung in batches beforehand and meanwhile."""
+    """Keys a second that the worker needs for so many, enqueued in batches beforehand and meanwhile."""
     queue = WorkQueue(client, Settings())
     started = time.monotonic()
     for first in range(0, keys, 10_000):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE
+from shared.names import COPIED_FROM
 from tests.bench.audit import Asked, AuditLog, listed
 from tests.bench.row import Row
 from tests.conformance.control_plane import running_control_plane
@@ -26,14 +27,14 @@ PROMETHEUS = "prometheusoperator.0.56.3"
 LEDGER = "ledger.v2.1.0"
 AFTER_SECONDS = 30
 QUIET_SECONDS = 3.0
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 120.0
 
 
 def rows() -> Iterable[Row]:
     """Every row of this page, one after the other in one installation."""
-    with tempfile.TemporaryDirectory() as folder, _real(Path(folder)) as (installation, audit, has_real):
-        _settle(audit)
+    with tempfile.TemporaryDirectory() as folder, real(Path(folder)) as (installation, audit, has_real):
+        settle(audit)
         if has_real:
             yield from _one_real_operator(installation, audit)
             yield _ten_real_operators(installation, audit)
@@ -43,7 +44,8 @@ def rows() -> Iterable[Row]:
 
 
 @contextmanager
-def _real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
+def real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
+    """An installation on a real API server, its audit log, and whether it serves `prometheus`."""
     served = [SAMPLES]
     if ARCHIVE.exists():
         subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder), "bundles/prometheus"], check=True)
@@ -59,7 +61,7 @@ def _real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
 
 def _one_real_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
     installation.apply(a_namespace("monitoring"), an_operator_group("monitoring", targets=("monitoring",)))
-    _settle(audit)
+    settle(audit)
     asked, started = audit.mark(), time.perf_counter()
     installation.apply(a_subscription("prometheus", "monitoring"))
     _until(lambda: _phase(installation, PROMETHEUS, "monitoring") == "Succeeded")
@@ -67,21 +69,21 @@ def _one_real_operator(installation: Installation, audit: AuditLog) -> Iterator[
     time.sleep(AFTER_SECONDS)
     found = asked()
     end = 1 + max(index for index, one in enumerate(found) if one.resource == "clusterserviceversions/status")
-    yield Row("prometheus on a real API server, Subscription to Succeeded", took, 2, "s")
-    yield _counted("prometheus: our requests up to Succeeded", found[:end], 100, "requests")
+    yield Row("prometheus on a real API server, Subscription to Succeeded", took, 1.5, "s")
+    yield _counted("prometheus: our requests up to Succeeded", found[:end], 85, "requests")
     yield _counted(f"prometheus: our requests in the {AFTER_SECONDS} s after that", found[end:], 100, "requests")
 
 
 def _ten_real_operators(installation: Installation, audit: AuditLog) -> Row:
-    homes = [f"monitoring-{number}" for number in range(OPERATORS)]
-    for home in homes:
+    holders = [f"monitoring-{number}" for number in range(OPERATORS)]
+    for home in holders:
         installation.apply(a_namespace(home), an_operator_group(home, targets=(home,)))
-    _settle(audit)
+    settle(audit)
     started = time.perf_counter()
-    installation.apply(*(a_subscription("prometheus", home) for home in homes))
-    _until(lambda: all(_phase(installation, PROMETHEUS, home) == "Succeeded" for home in homes))
+    installation.apply(*(a_subscription("prometheus", home) for home in holders))
+    _until(lambda: all(_phase(installation, PROMETHEUS, home) == "Succeeded" for home in holders))
     return Row(
-        f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 12, "s"
+        f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 8, "s"
     )
 
 
@@ -89,22 +91,22 @@ def _global_operator(installation: Installation, audit: AuditLog) -> Iterator[Ro
     installation.apply(a_namespace("global"), an_operator_group("global"))
     missing = NAMESPACES + 1 - len(installation.cluster.list(NAMESPACE))
     installation.apply(*(a_namespace(f"tenant-{number:03}") for number in range(missing)))
-    _settle(audit)
+    settle(audit)
     targets = len(installation.cluster.list(NAMESPACE)) - 1
     asked, started = audit.mark(), time.perf_counter()
     installation.apply(a_subscription("ledger", "global"))
     _until(lambda: _phase(installation, LEDGER, "global") == "Succeeded")
-    _until(lambda: _finished_copies(asked()) >= targets)
+    _until(lambda: _finished_copies(installation) >= targets)
     took = time.perf_counter() - started
-    _settle(audit)
+    settle(audit)
     yield Row(f"one global operator over {NAMESPACES} namespaces", took, 8, "s")
-    yield _counted(f"one global operator over {NAMESPACES} namespaces: our writes", _writes(asked()), 420, "writes")
+    yield _counted(f"one global operator over {NAMESPACES} namespaces: our writes", _writes(asked()), 430, "writes")
 
 
 def _touch(installation: Installation, audit: AuditLog) -> Iterator[Row]:
     ref, asked = CLUSTER_SERVICE_VERSION.ref(LEDGER, "global"), audit.mark()
     installation.cluster.merge(ref, {"metadata": {"annotations": {"example.com/touched": "yes"}}})
-    _settle(audit)
+    settle(audit)
     yield _counted("touching one annotation of its version: our writes", _writes(asked()), 1, "writes")
 
 
@@ -133,12 +135,13 @@ def _phase(installation: Installation, name: str, namespace: str) -> str:
     return str((found.get("status") or {}).get("phase"))
 
 
-def _finished_copies(asked: tuple[Asked, ...]) -> int:
-    """Told by the log, because to list so many so often would be a load of its own."""
-    return sum((one.verb, one.resource) == ("patch", "clusterserviceversions/status") for one in asked)
+def _finished_copies(installation: Installation) -> int:
+    """How many copies have the status of their original; a first status is patched, a later one is replaced."""
+    copies = installation.cluster.list(CLUSTER_SERVICE_VERSION, labels={COPIED_FROM: "global"})
+    return sum((copy.get("status") or {}).get("phase") == "Succeeded" for copy in copies)
 
 
-def _settle(audit: AuditLog) -> None:
+def settle(audit: AuditLog) -> None:
     """Wait until we have asked for nothing for a while."""
 
     def is_quiet() -> bool:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from eventing.diagnosis.catalogs import shelf_of_snapshot
+from eventing.diagnosis.catalogs import reader_of_snapshot
 from eventing.diagnosis.resolution import answering
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.snapshot import Snapshot
@@ -23,14 +23,25 @@ from shared.adapters.content.store import Store
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain, findings
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Catalog, Inputs, Shelf, Subscriber
-from shared.domain.resolver.posed import Posed
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Subscriber
+from shared.domain.resolver.request import ResolutionRequest
 from shared.domain.resolver.resolve import answer, resolve
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
 from tests.domain.resolver.corpus import SITUATIONS, Situation
-from tests.domain.resolver.scenery import Blob, catalog, gives, line, needs, needs_package, package, seen, sub
+from tests.domain.resolver.scenery import (
+    Blob,
+    catalog,
+    gives,
+    line,
+    needs,
+    needs_package,
+    package,
+    releases,
+    seen,
+    sub,
+)
 
 KEY: Final = CatalogKey("olm", "community")
 NAMESPACES: Final = 1000
@@ -61,22 +72,22 @@ def rows() -> Iterable[Row]:
         hundred = partial(_resolved, snapshot, names[:100])
         yield Row("100 Subscriptions", 1000 * best(hundred), 150, "ms")
         yield Row(f"{_TOGETHER} neighbours in the catalog, explained (worst)", max(_neighbours(snapshot)), 150, "ms")
-        shelf = shelf_of_snapshot(snapshot)
+        reader = reader_of_snapshot(snapshot)
         fives = [[names[(5 * number + each) % len(names)] for each in range(5)] for number in range(NAMESPACES)]
-        whole = _took(lambda: [resolve(_inputs(shelf, five)) for five in fives])
+        whole = _took(lambda: [resolve(_inputs(reader, five)) for five in fives])
         yield Row(f"a namespace of 5, mean of {NAMESPACES}", whole / NAMESPACES, 10, "ms")
         yield Row("`olmf resolve` of a namespace, catalog cached", _whole_process(Path(folder), names[:5]), 0.5, "s")
 
 
 def _solvable(snapshot: Snapshot) -> list[str]:
     """Packages whose head can be had by itself."""
-    shelf = shelf_of_snapshot(snapshot)
-    return list(islice((name for name in snapshot.names if resolve(_inputs(shelf, [name])).chosen), 200))
+    reader = reader_of_snapshot(snapshot)
+    return list(islice((name for name in snapshot.names if resolve(_inputs(reader, [name])).chosen), 200))
 
 
 def _resolved(snapshot: Snapshot, packages: Iterable[str]) -> None:
     """With nothing remembered."""
-    resolve(_inputs(shelf_of_snapshot(snapshot), packages))
+    resolve(_inputs(reader_of_snapshot(snapshot), packages))
 
 
 def _neighbours(snapshot: Snapshot) -> Iterator[float]:
@@ -88,13 +99,13 @@ def _neighbours(snapshot: Snapshot) -> Iterator[float]:
 
 def _told(snapshot: Snapshot, packages: Iterable[str]) -> None:
     """With nothing remembered."""
-    asked = Posed(_inputs(shelf_of_snapshot(snapshot), packages))
+    asked = ResolutionRequest(_inputs(reader_of_snapshot(snapshot), packages))
     findings(asked, answer(asked))
 
 
-def _inputs(shelf: Shelf, packages: Iterable[str]) -> Inputs:
+def _inputs(reader: CatalogReader, packages: Iterable[str]) -> Inputs:
     subscribers = tuple(Subscriber(name, name, "", KEY) for name in packages)
-    return Inputs("ns", subscribers, catalogs={KEY: Catalog(KEY, reference="x")}, shelves={KEY: shelf})
+    return Inputs("ns", subscribers, catalogs={KEY: Catalog(KEY, reference="x")}, readers={KEY: reader})
 
 
 def _explained(situation: Situation) -> float:
@@ -129,7 +140,7 @@ def _crowded(wanted: Iterable[list[Blob]]) -> Inputs:
 
 
 def _repeated() -> float:
-    question = {"namespace": "ns", "catalogs": [catalog(package("a", line("a", 20)))], "subscriptions": [sub("a")]}
+    question = {"namespace": "ns", "catalogs": [catalog(releases("a", 20))], "subscriptions": [sub("a")]}
     answer = answering(is_whole=True)
     answer(question)
     return min(_took(lambda: answer(question)) for _ in range(20))

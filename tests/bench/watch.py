@@ -8,12 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-import orjson
-from aiohttp import web
 
 from eventing.events.event import Event
 from eventing.local.kubelet.program import Kubelet
@@ -21,6 +17,7 @@ from eventing.watch.program import Watcher
 from shared import kinds
 from shared.adapters.kube import KubeClient, connect
 from shared.api.manifest import Manifest
+from tests.bench.large_cluster import Cluster, serving
 from tests.bench.row import Row
 from tests.kit.sandbox import running_sandbox
 
@@ -28,6 +25,12 @@ CHANGES = 300
 JOBS = 10
 NAMESPACES, OPERATORS = 500, 10
 VERSION_BYTES = 60_000
+MANY_NAMESPACES, SMALL_VERSION_BYTES = 10_000, 8_000
+IN_EACH = {
+    "namespaces": 1, "serviceaccounts": 3, "roles": 1, "rolebindings": 4, "deployments": 3, "clusterserviceversions": 2,
+    "configmaps": 2, "jobs": 5,
+}  # fmt: skip
+"""What a namespace of such a cluster has: as on OpenShift, with two operators that watch all of them."""
 
 
 def rows() -> Iterable[Row]:
@@ -35,17 +38,17 @@ def rows() -> Iterable[Row]:
     with tempfile.TemporaryDirectory() as folder, running_sandbox(Path(folder)) as kubeconfig:
         yield from asyncio.run(_changes(str(kubeconfig)))
         yield asyncio.run(_jobs(str(kubeconfig)))
-    yield asyncio.run(_memory())
+    yield from asyncio.run(_memory())
 
 
 async def _changes(kubeconfig: str) -> list[Row]:
     arrivals: dict[str, float] = {}
-    rung = asyncio.Event()
+    enqueued = asyncio.Event()
     loop = asyncio.get_running_loop()
 
     def sink(events: Sequence[Event]) -> None:
         arrivals.update({event.id: time.perf_counter() for event in events})
-        loop.call_soon_threadsafe(rung.set)
+        loop.call_soon_threadsafe(enqueued.set)
 
     client = KubeClient(connect(kubeconfig))
     watcher = Watcher(connect(kubeconfig), sink, kinds=(kinds.NAMESPACE,))
@@ -58,8 +61,8 @@ async def _changes(kubeconfig: str) -> list[Row]:
         answered = time.perf_counter()
         wanted = f"{changed['metadata']['uid']}.{changed['metadata']['resourceVersion']}.update"
         while wanted not in arrivals:
-            rung.clear()
-            await rung.wait()
+            enqueued.clear()
+            await enqueued.wait()
         delays.append(max(0.0, arrivals[wanted] - answered))
     watching.cancel()
     await asyncio.gather(watching, return_exceptions=True)
@@ -103,14 +106,24 @@ def _run_job(client: KubeClient, name: str) -> float:
         time.sleep(0.002)
 
 
-async def _memory() -> Row:
-    """A watcher in a process of its own, while ten operators are copied to 500 namespaces."""
-    async with _many_copies() as server:
+async def _memory() -> list[Row]:
+    """Watchers in processes of their own: ten operators copied to 500 namespaces, and a cluster of 10,000."""
+    copies = Cluster(NAMESPACES, {"clusterserviceversions": OPERATORS}, VERSION_BYTES)
+    large = Cluster(MANY_NAMESPACES, IN_EACH, SMALL_VERSION_BYTES)
+    what = f"memory of a watcher of {MANY_NAMESPACES:,} namespaces with {len(large):,} objects"
+    return [
+        Row(f"memory of a watcher of {len(copies):,} copies", await _weighed(copies), 128, "MB"),
+        Row(what, await _weighed(large), 256, "MB"),
+    ]
+
+
+async def _weighed(cluster: Cluster) -> float:
+    async with serving(cluster) as server:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", _WATCH_AND_WEIGH, server, stdout=asyncio.subprocess.PIPE
         )
         told, _ = await process.communicate()
-    return Row(f"memory of a watcher of {OPERATORS * NAMESPACES:,} copies", float(told), 128, "MB")
+    return float(told)
 
 
 _WATCH_AND_WEIGH = """
@@ -127,46 +140,3 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@asynccontextmanager
-async def _many_copies() -> AsyncIterator[str]:
-    """An API server that lists copies, page by page, and has nothing else."""
-    ballast = "x" * VERSION_BYTES
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        if "watch" in request.query:
-            response = web.StreamResponse()
-            await response.prepare(request)
-            await asyncio.Event().wait()
-            return response
-        items: list[Manifest] = []
-        total = NAMESPACES * OPERATORS if request.path.endswith("/clusterserviceversions") else 0
-        first, limit = int(request.query.get("continue") or 0), int(request.query["limit"])
-        for number in range(first, min(first + limit, total)):
-            meta = {
-                "name": f"operator-{number % OPERATORS}.v1.0.0",
-                "namespace": f"namespace-{number // OPERATORS}",
-                "uid": f"00000000-0000-0000-0000-{number:012}",
-                "resourceVersion": str(number),
-                "labels": {"olm.copiedFrom": "operators"},
-            }
-            items.append({"metadata": meta, "spec": {"description": ballast}, "status": {"phase": "Succeeded"}})
-        following = str(first + limit) if first + limit < total else ""
-        body = {"items": items, "metadata": {"resourceVersion": "9", "continue": following}}
-        return web.Response(body=orjson.dumps(body), content_type="application/json")
-
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(row)

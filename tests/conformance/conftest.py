@@ -11,10 +11,13 @@ from typing import Protocol
 
 import pytest
 
+from eventing.local.state import free_port
 from tests.conformance.control_plane import program, running_control_plane
 from tests.conformance.http import Api
+from tests.conformance.targets import running_cluster
 from tests.kit.sandbox import running_sandbox
-from tests.kit.waiting import wait_for
+from tests.kit.served_pods import a_node
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 REAL = pytest.param("real", marks=pytest.mark.conformance)
 
@@ -40,6 +43,15 @@ def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def http(api: Path) -> Api:
     """The target over plain HTTP."""
     return Api.of(api)
+
+
+@pytest.fixture(scope="session", params=["sandbox", REAL])
+def with_pods(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A target of its own with a simulated node, whose Pods the API server reaches."""
+    folder = tmp_path_factory.mktemp("with-pods")
+    network = f"127.0.0.1:{free_port()}" if request.param == "sandbox" else str(folder / "pods.sock")
+    with running_cluster(request.param, folder, pod_network=network) as kubeconfig, a_node(kubeconfig, network):
+        yield Api.of(kubeconfig)
 
 
 @pytest.fixture
@@ -77,7 +89,12 @@ def kubectl(api: Path, namespace: str, tmp_path: Path) -> Kubectl:
             *words,
         ]
         done = subprocess.run(
-            command, input=stdin, capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})}
+            command,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            env={**os.environ, **(env or {})},
         )
         assert (done.returncode != 0) is fails, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return str(done.stdout) + (str(done.stderr) if fails else "")

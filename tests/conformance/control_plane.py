@@ -83,11 +83,14 @@ def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes
 
 
 @contextmanager
-def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
+def running_control_plane(folder: Path, *server_words: str, pod_network: str = "") -> Iterator[Path]:
     """etcd, API server and every default controller; yields the path of an administrator's kubeconfig.
 
-    There is no Node, no scheduler and no kubelet. `server_words` go to the API server besides.
+    There is no Node, no scheduler and no kubelet. `server_words` go to the API server besides, which reaches Pods
+    through the proxy at the socket `pod_network`, when there is one.
     """
+    if pod_network:
+        server_words = (*server_words, *egress(folder / "egress.yaml", pod_network))
     client, peer, secure = free_port(), free_port(), free_port()
     programs = {name: program(name) for name in PROGRAMS}
     tokens, kubeconfig = folder / "tokens.csv", folder / "kubeconfig"
@@ -112,6 +115,16 @@ def running_control_plane(folder: Path, *server_words: str) -> Iterator[Path]:
         with process(folder, programs["kube-controller-manager"], f"--kubeconfig={kubeconfig}", *CONTROLLERS) as them:
             wait_ready(f"https://127.0.0.1:{secure}{PUBLISHED}", authority, them)
             yield kubeconfig
+
+
+def egress(path: Path, pod_network: str) -> tuple[str, str]:
+    """Options of an API server that reaches Services by the addresses of their Pods, through a proxy."""
+    connection = {"proxyProtocol": "HTTPConnect", "transport": {"uds": {"udsName": pod_network}}}
+    path.write_text(yaml.safe_dump({
+        "apiVersion": "apiserver.k8s.io/v1beta1", "kind": "EgressSelectorConfiguration",
+        "egressSelections": [{"name": "cluster", "connection": connection}],
+    }))  # fmt: skip
+    return "--enable-aggregator-routing=true", f"--egress-selector-config-file={path}"
 
 
 SERVER = (

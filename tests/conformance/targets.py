@@ -15,17 +15,23 @@ SANDBOX, REAL = "sandbox", "real"
 
 @contextmanager
 def running(target: str, folder: Path, *words: str, environ: Mapping[str, str] | None = None) -> Iterator[Installation]:
-    """`olmf up` with these words and variables against the target."""
+    """`olmf up` with these words and variables against the target, whose API server reaches the simulated Pods."""
     with ExitStack() as stack:
         if target == REAL:
-            words = (*words, "--kubeconfig", str(stack.enter_context(running_cluster(target, folder))))
+            network = str(folder / "pods.sock")
+            kubeconfig = stack.enter_context(running_cluster(target, folder, pod_network=network))
+            words, environ = (*words, "--kubeconfig", str(kubeconfig)), {"OLMF_POD_NETWORK": network, **(environ or {})}
         yield stack.enter_context(installed(folder / "olmf", *words, environ=environ))
 
 
 @contextmanager
-def running_cluster(target: str, folder: Path) -> Iterator[Path]:
-    """A cluster where nothing of ours runs yet; yields the path of an administrator's kubeconfig."""
+def running_cluster(target: str, folder: Path, *, pod_network: str = "") -> Iterator[Path]:
+    """A cluster where nothing of ours runs yet; yields the path of an administrator's kubeconfig.
+
+    Its API server reaches Pods through the proxy at `pod_network`, when there is one.
+    """
     plane = folder / "plane"
     plane.mkdir()
-    with running_control_plane(plane) if target == REAL else running_sandbox(plane) as kubeconfig:
+    start = running_control_plane if target == REAL else running_sandbox
+    with start(plane, pod_network=pod_network) as kubeconfig:
         yield kubeconfig

@@ -7,16 +7,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource
 from shared.domain import catalog_source
-from shared.domain.catalog_source import Refused, Wanted
+from shared.domain.catalog_source import CatalogRequest, Refused
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = datetime(2026, 1, 2, tzinfo=UTC)
 REFERENCE = "registry/local@sha256:1"
 
 
-def wanted(**spec: object) -> Wanted | Refused:
-    return catalog_source.wanted({"spec": spec})
+def catalog_request(**spec: object) -> CatalogRequest | Refused:
+    return catalog_source.catalog_request(CatalogSource({"spec": spec}))
 
 
 @pytest.mark.parametrize(
@@ -40,15 +41,10 @@ def wanted(**spec: object) -> Wanted | Refused:
             "configmap name unset: must be set for sourcetype: configmap",
             id="catalog.md 8.1.3: configmap without ConfigMap",
         ),
-        pytest.param(
-            {"sourceType": "configmap", "configMap": "c"}, "RegistryServerError",
-            "catalogs of sourcetype configmap are not served yet: give spec.image instead",
-            id="ConfigMap catalogs say that they are not served",
-        ),
     ],
 )  # fmt: skip
 def test_a_catalog_that_is_not_served(spec: Manifest, reason: str, message: str) -> None:
-    assert wanted(**spec) == Refused(reason, message)
+    assert catalog_request(**spec) == Refused(reason, message)
 
 
 @pytest.mark.parametrize(
@@ -74,13 +70,13 @@ def test_a_catalog_that_is_not_served(spec: Manifest, reason: str, message: str)
 )  # fmt: skip
 def test_polling(strategy: Manifest | None, interval: timedelta | None, error: str) -> None:
     spec = {"sourceType": "grpc", "image": "i:v1", "secrets": ["", "pull"], "updateStrategy": strategy}
-    assert wanted(**spec) == Wanted("i:v1", ("pull",), interval, error)
+    assert catalog_request(**spec) == CatalogRequest("i:v1", ("pull",), interval, error)
 
 
 def test_a_snapshot_records_the_digest_and_clears_the_error() -> None:
     """catalog.md 2.3: an error disappears as soon as a pass no longer raises it."""
     before = {"reason": "RegistryServerError", "message": "no route", "other": "kept"}
-    after = catalog_source.snapshotted(before, REFERENCE, Wanted("i"), NOW)
+    after = catalog_source.snapshotted(before, REFERENCE, CatalogRequest("i"), NOW)
     assert after == {
         "other": "kept",
         "connectionState": {
@@ -88,38 +84,40 @@ def test_a_snapshot_records_the_digest_and_clears_the_error() -> None:
         },
     }  # fmt: skip
     assert catalog_source.serves_anew(before, after)
-    assert catalog_source.is_healthy({"status": after})
+    assert catalog_source.is_healthy(CatalogSource({"status": after}))
 
 
 def test_the_same_snapshot_later_changes_nothing() -> None:
-    once = catalog_source.snapshotted({}, REFERENCE, Wanted("i", interval=timedelta(minutes=5)), NOW)
-    again = catalog_source.snapshotted(once, REFERENCE, Wanted("i", interval=timedelta(minutes=5)), LATER)
+    once = catalog_source.snapshotted({}, REFERENCE, CatalogRequest("i", interval=timedelta(minutes=5)), NOW)
+    again = catalog_source.snapshotted(once, REFERENCE, CatalogRequest("i", interval=timedelta(minutes=5)), LATER)
     assert again == once
     assert not catalog_source.serves_anew(once, again)
 
 
 def test_a_failure_keeps_the_last_good_reference() -> None:
-    good = catalog_source.snapshotted({}, REFERENCE, Wanted("i"), NOW)
+    good = catalog_source.snapshotted({}, REFERENCE, CatalogRequest("i"), NOW)
     failed = catalog_source.unavailable(good, "no route", LATER)
     assert failed["connectionState"] == {
         "address": REFERENCE, "lastObservedState": "TRANSIENT_FAILURE", "lastConnect": "2026-01-02T00:00:00Z",
     }  # fmt: skip
     assert (failed["reason"], failed["message"]) == ("RegistryServerError", "couldn't connect to registry - no route")
-    assert not catalog_source.is_healthy({"status": failed})
+    assert not catalog_source.is_healthy(CatalogSource({"status": failed}))
     assert catalog_source.unavailable(failed, "no route", NOW) == failed
 
 
 def test_a_bad_interval_does_not_make_a_catalog_unhealthy() -> None:
-    status = catalog_source.snapshotted({}, REFERENCE, Wanted("i", (), timedelta(minutes=15), "bad interval"), NOW)
+    status = catalog_source.snapshotted(
+        {}, REFERENCE, CatalogRequest("i", (), timedelta(minutes=15), "bad interval"), NOW
+    )
     assert status["reason"] == "InvalidIntervalError"
-    assert catalog_source.is_healthy({"status": status})
+    assert catalog_source.is_healthy(CatalogSource({"status": status}))
 
 
 def test_catalog_md_2_5_an_address_wins_over_an_image_and_is_asked_again_and_again() -> None:
-    found = wanted(sourceType="grpc", address="host:1", image="i")
-    assert isinstance(found, Wanted)
+    found = catalog_request(sourceType="grpc", address="host:1", image="i")
+    assert isinstance(found, CatalogRequest)
     assert found.image == "grpc://host:1"
     assert found.interval is not None
-    polled = wanted(sourceType="grpc", address="host:1", updateStrategy={"registryPoll": {"interval": "1h"}})
-    assert isinstance(polled, Wanted)
+    polled = catalog_request(sourceType="grpc", address="host:1", updateStrategy={"registryPoll": {"interval": "1h"}})
+    assert isinstance(polled, CatalogRequest)
     assert polled.interval == timedelta(hours=1)

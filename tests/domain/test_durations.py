@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from shared.domain.durations import parse, show
+from shared.domain.durations import age, parse, show
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,26 @@ def test_no_duration(text: str, message: str) -> None:
 @pytest.mark.parametrize(("seconds", "want"), [(900, "15m0s"), (5400, "1h30m0s"), (9, "9s")])
 def test_shown_as_go_does(seconds: int, want: str) -> None:
     assert show(timedelta(seconds=seconds)) == want
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("created", "shown"),
+    [
+        ("2025-12-31T23:59:00Z", "60s"),
+        ("2026-01-01T00:01:00Z", "0s"),
+        ("2025-12-31T23:55:30Z", "4m30s"),
+        ("2025-12-31T22:30:00Z", "90m"),
+        ("2025-12-31T19:30:00Z", "4h30m"),
+        ("2025-12-30T12:00:00Z", "36h"),
+        ("2025-12-28T12:00:00Z", "3d12h"),
+        ("2025-12-01T00:00:00Z", "31d"),
+        ("2023-01-01T00:00:00Z", "3y"),
+        ("", "<unknown>"),
+        (None, "<unknown>"),
+    ],
+)
+def test_ages(created: object, shown: str) -> None:
+    assert age(created, NOW) == shown

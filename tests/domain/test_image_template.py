@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.image_template import Filled, filled, told
+from shared.domain.image_template import Filled, filled, with_conditions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -97,7 +97,7 @@ _WHY = "cannot construct catalog image reference, because "
 )
 def test_two_conditions_say_what_became_of_it(image: Filled, verdict: str, message: str) -> None:
     reason = "AllTemplatesResolved" if verdict == "True" else "UnableToResolve"
-    assert [tuple(one.values())[:4] for one in told({}, image, NOW)["conditions"]] == [
+    assert [tuple(one.values())[:4] for one in with_conditions({}, image, NOW)["conditions"]] == [
         ("TemplatesHaveResolved", verdict, reason, message),
         ("ResolvedImage", verdict, reason, image.image),
     ]
@@ -106,13 +106,13 @@ def test_two_conditions_say_what_became_of_it(image: Filled, verdict: str, messa
 def test_times_move_only_when_a_verdict_flips() -> None:
     """catalog.md 2.10: lastTransitionTime only moves when the condition status flips."""
     other: Manifest = {"type": "Other"}
-    first = told({"conditions": [other], "reason": "x"}, Filled("foo/v1"), NOW)
+    first = with_conditions({"conditions": [other], "reason": "x"}, Filled("foo/v1"), NOW)
     later = NOW + timedelta(days=1)
-    assert told(first, Filled("foo/v1"), later) == first
-    assert [one.get("lastTransitionTime") for one in told(first, Filled("foo/v2"), later)["conditions"]] == [
+    assert with_conditions(first, Filled("foo/v1"), later) == first
+    assert [one.get("lastTransitionTime") for one in with_conditions(first, Filled("foo/v2"), later)["conditions"]] == [
         None, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z",
     ]  # fmt: skip
-    flipped = told(first, Filled("{x}"), later)["conditions"]
+    flipped = with_conditions(first, Filled("{x}"), later)["conditions"]
     assert [one.get("lastTransitionTime") for one in flipped[1:]] == ["2026-01-02T00:00:00Z"] * 2
-    assert told(first, None, later) == {"conditions": [other], "reason": "x"}
-    assert told({}, None, later) == {}
+    assert with_conditions(first, None, later) == {"conditions": [other], "reason": "x"}
+    assert with_conditions({}, None, later) == {}

@@ -24,7 +24,7 @@ from eventing.deploy import knative, rbac
 from eventing.deploy.flow_chart import mermaid
 from eventing.runner.steps import Steps
 from eventing.watch.run import run
-from functions.platform.audit_cluster import audit_cluster
+from functions.maintenance.audit_cluster import audit_cluster
 from shared import kinds
 
 ref = kinds.GREETING.ref("hello", "ns")
@@ -83,7 +83,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     [
         pytest.param("olmf-watch", WATCH, id="the watcher watches it"),
         pytest.param("olmf-operator-group", READ, id="the group of the step reads it"),
-        pytest.param("olmf-platform", READ, id="the audit lists it"),
+        pytest.param("olmf-maintenance", READ, id="the audit lists it"),
         pytest.param("olmf-install-plan", [], id="nobody else gets a right"),
     ],
 )

@@ -10,27 +10,29 @@ from eventing.routes import jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
-LOOKUP = "platform/ring_dependents"
+LOOKUP = "fanout/notify_dependents"
 
 
-def rung(ref: Ref, type_: str = names.ADDED, **hints: str) -> set[tuple[str, str]]:
+def enqueued(ref: Ref, type_: str = names.ADDED, **hints: str) -> set[tuple[str, str]]:
     return {(job.step, str(job.ref)) for job in jobs_for(Event("1", type_, "test", ref, hints))}
 
 
 def test_definitions_of_one_api_group_share_a_key() -> None:
     """An operator brings many CustomResourceDefinitions at once: one look-up serves all."""
-    jobs = [rung(kinds.CUSTOM_RESOURCE_DEFINITION.ref(f"{plural}.birds.com")) for plural in ("geese", "ducks")]
+    jobs = [enqueued(kinds.CUSTOM_RESOURCE_DEFINITION.ref(f"{plural}.birds.com")) for plural in ("geese", "ducks")]
 
     key = "apiextensions.k8s.io/v1/CustomResourceDefinition//birds.com"
-    assert jobs == [{("platform/notify_api_users", key)}] * 2
+    assert jobs == [{("fanout/notify_api_users", key)}] * 2
 
 
 @pytest.mark.parametrize("kind", [kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
 def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
     key = "rbac.authorization.k8s.io/v1/Role/ns/*"
 
-    assert rung(kind.ref("a", "ns"), **{event.OWNERS: ""}) == {(LOOKUP, key)}
-    assert (LOOKUP, key) in rung(kind.ref("a", "ns")), "a sender that says nothing of owners: Knative's ApiServerSource"
+    assert enqueued(kind.ref("a", "ns"), **{event.OWNERS: ""}) == {(LOOKUP, key)}
+    assert (LOOKUP, key) in enqueued(kind.ref("a", "ns")), (
+        "a sender that says nothing of owners: Knative's ApiServerSource"
+    )
 
 
 def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
@@ -39,7 +41,7 @@ def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
     csv = kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 
     assert job.delay >= timedelta(seconds=1)
-    assert [(job.step, job.lane) for job in jobs_for(Event("2", names.RIGHTS_CHANGED, "test", csv))] == [
+    assert [(job.step, job.lane) for job in jobs_for(Event("2", names.PERMISSIONS_CHANGED, "test", csv))] == [
         ("cluster_service_version/check_requirements", "bulk")
     ]
 
@@ -47,25 +49,28 @@ def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
 def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
     ref = kinds.DEPLOYMENT.ref("d", "ns")
 
-    assert rung(ref) == {(LOOKUP, str(ref))}
+    assert enqueued(ref) == {(LOOKUP, str(ref))}
 
 
 @pytest.mark.parametrize("kind", [kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
 def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
     """csv.md 11.3: controller-owned Roles and RoleBindings."""
     ref, owners = kind.ref("op.v1", "ns"), {event.OWNERS: "OperatorCondition/op.v1"}
-    jobs = rung(ref, names.UPDATED, **owners)
+    jobs = enqueued(ref, names.UPDATED, **owners)
 
     csv = str(kinds.CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
     assert jobs == {("cluster_service_version/sync_operator_condition", csv)}
-    assert rung(ref, **owners) == set(), "what was just created needs no repair"
+    assert enqueued(ref, **owners) == set(), "what was just created needs no repair"
 
 
 @pytest.mark.parametrize(
     ("type_", "step", "ref"),
     [
         pytest.param(
-            names.RIVAL_CHANGED, "operator_group/update_provided_apis", kinds.NAMESPACE.ref("ns"), id="a rival gave way"
+            names.GROUP_CONFLICT_CHANGED,
+            "operator_group/update_provided_apis",
+            kinds.NAMESPACE.ref("ns"),
+            id="a rival gave way",
         ),
         pytest.param(
             names.GRANT_DUE,
@@ -76,4 +81,4 @@ def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
     ],
 )
 def test_events_of_groups(type_: str, step: str, ref: Ref) -> None:
-    assert rung(kinds.OPERATOR_GROUP.ref("g", "ns"), type_) == {(step, str(ref))}
+    assert enqueued(kinds.OPERATOR_GROUP.ref("g", "ns"), type_) == {(step, str(ref))}

@@ -12,7 +12,7 @@ from eventing.deploy.flow_chart import mermaid
 from eventing.events import event as events
 from eventing.events.event import Event
 from eventing.events.job import Job
-from eventing.routes import NOTIFICATIONS, ROUTES, STEPS, Route, always, itself, jobs_for
+from eventing.routes import NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, always, itself, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -23,7 +23,7 @@ def an_event(ref: Ref, verb: str = "update", **hints: str) -> Event:
     return Event(id="e1", type=f"{names.RESOURCE_EVENT}{verb}", source="test", ref=ref, hints=hints)
 
 
-def steps_rung_by(event: Event) -> set[str]:
+def steps_enqueued_by(event: Event) -> set[str]:
     return {job.step for job in jobs_for(event)}
 
 
@@ -37,7 +37,9 @@ def step_files() -> set[str]:
 
 
 def test_every_step_is_reachable_and_every_route_leads_to_a_step() -> None:
-    assert set(STEPS) == step_files()
+    assert {*STEPS, *REPORTS.values()} == step_files()
+    assert set(STEPS).isdisjoint(REPORTS.values())
+    assert {route.step for route in ROUTES if route.lane == "long"} >= set(REPORTS)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -58,17 +60,17 @@ def test_a_step_file_holds_the_function_of_its_name(step: str) -> None:
 def test_a_phase_wakes_its_own_step(phase: str, want: set[str]) -> None:
     event = an_event(CSV.ref("a", "ns"), phase=phase, copied="false")
     machine = {"check_requirements", "install_operator", "probe_operator"}
-    assert {step.partition("/")[2] for step in steps_rung_by(event)} & machine == want
+    assert {step.partition("/")[2] for step in steps_enqueued_by(event)} & machine == want
 
 
 def test_a_missing_hint_wakes_every_step_of_the_phase_machine() -> None:
-    rung = steps_rung_by(an_event(CSV.ref("a", "ns")))
-    assert {f"cluster_service_version/{name}" for name in ("check_requirements", "install_operator")} <= rung
+    enqueued = steps_enqueued_by(an_event(CSV.ref("a", "ns")))
+    assert {f"cluster_service_version/{name}" for name in ("check_requirements", "install_operator")} <= enqueued
 
 
 def test_a_copy_wakes_no_step_of_the_original() -> None:
-    rung = steps_rung_by(an_event(CSV.ref("a", "ns"), phase="Succeeded", copied="true"))
-    assert rung == {"cluster_service_version/copy_csv"}
+    enqueued = steps_enqueued_by(an_event(CSV.ref("a", "ns"), phase="Succeeded", copied="true"))
+    assert enqueued == {"cluster_service_version/copy_csv"}
 
 
 @pytest.mark.parametrize("verb", [names.ADDED, names.DELETED])
@@ -77,7 +79,29 @@ def test_a_copy_that_came_or_went_lets_its_namespace_be_resolved_again(verb: str
     assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(event)
 
 
-def test_an_owned_deployment_rings_its_csv() -> None:
+UNPACKS = {"unpack": "true", "owners": ""}
+
+
+@pytest.mark.parametrize(
+    ("ref", "verb", "hints", "enqueues"),
+    [
+        pytest.param(kinds.CONFIG_MAP.ref("h", "olm"), "update", UNPACKS, True, id="a bundle is unpacked"),
+        pytest.param(kinds.CONFIG_MAP.ref("h", "olm"), "update", {"unpack": "false"}, False, id="it is not yet"),
+        pytest.param(kinds.CONFIG_MAP.ref("h", "olm"), "delete", UNPACKS, False, id="it was deleted"),
+        pytest.param(kinds.JOB.ref("h", "olm"), "update", UNPACKS | {"phase": ""}, False, id="a Job goes on"),
+        pytest.param(kinds.JOB.ref("h", "olm"), "update", UNPACKS | {"phase": "Over"}, True, id="a Job has ended"),
+        pytest.param(kinds.JOB.ref("h", "olm"), "delete", UNPACKS | {"phase": ""}, True, id="a Job is gone"),
+        pytest.param(kinds.JOB.ref("h", "olm"), "update", {}, True, id="nobody says how far the Job is"),
+    ],
+)
+def test_who_waits_for_a_bundle_hears_of_its_content_and_of_the_end_of_its_job(
+    ref: Ref, verb: str, hints: dict[str, str], enqueues: bool
+) -> None:
+    event = Event("i", f"{names.RESOURCE_EVENT}{verb}", "t", ref, hints=hints)
+    assert ("bundle/collect_bundle" in steps_enqueued_by(event)) == enqueues
+
+
+def test_an_owned_deployment_enqueues_its_csv() -> None:
     event = an_event(kinds.DEPLOYMENT.ref("d", "ns"), owners="ClusterServiceVersion/a")
     assert {(job.step, job.ref) for job in jobs_for(event)} == {
         ("cluster_service_version/probe_operator", CSV.ref("a", "ns"))
@@ -92,22 +116,22 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
     [
         pytest.param(
             kinds.SUBSCRIPTION.ref("s", "ns"), "update", {}, {"subscription/track_subscription"},
-            id="csv.md 1.4: a Subscription is looked at, which rings what it installed",
+            id="csv.md 1.4: a Subscription is looked at, which enqueues what it installed",
         ),
         pytest.param(
             kinds.DEPLOYMENT.ref("d", "ns"), "delete", OWNED, {"cluster_service_version/probe_operator"},
-            id="csv.md 1.4: an owned Deployment rings its CSV",
+            id="csv.md 1.4: an owned Deployment enqueues its CSV",
         ),
         pytest.param(
             kinds.CLUSTER_ROLE.ref("r"), "update", OWNED, {"cluster_service_version/check_requirements"},
-            id="csv.md 1.4: what only carries owner labels rings, too",
+            id="csv.md 1.4: what only carries owner labels enqueues, too",
         ),
         pytest.param(
-            kinds.ROLE.ref("r", "ns"), "add", {"owners": ""}, {"platform/ring_dependents"},
+            kinds.ROLE.ref("r", "ns"), "add", {"owners": ""}, {"fanout/notify_dependents"},
             id="csv.md 1.4: rights that nobody owns may be what a CSV waits for",
         ),
         pytest.param(
-            kinds.NAMESPACE.ref("ns"), "add", {}, {"platform/ring_dependents"},
+            kinds.NAMESPACE.ref("ns"), "add", {}, {"fanout/notify_dependents"},
             id="csv.md 1.4: a Namespace concerns the groups that select it",
         ),
         pytest.param(
@@ -115,7 +139,7 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
             {
                 "cluster_service_version/copy_csv", "cluster_service_version/copy_csvs",
                 "cluster_service_version/replace_operator", "operator_group/update_provided_apis",
-                "platform/ring_subscriptions",
+                "fanout/notify_subscriptions",
             },
             id="csv.md 1.4 and 3.5: a deleted CSV concerns its copies, its group, its successor",
         ),
@@ -123,7 +147,7 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
             kinds.OPERATOR_GROUP.ref("g", "ns"), "delete", {},
             {
                 "operator_group/grant_access", "operator_group/select_namespaces",
-                "operator_group/update_provided_apis", "platform/ring_plans",
+                "operator_group/update_provided_apis", "fanout/notify_install_plans",
             },
             id="csv.md 1.4 and 8.11: a deleted group loses its roles and labels, its members hear of it",
         ),
@@ -133,24 +157,24 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
         ),
         pytest.param(
             kinds.OPERATOR_CONDITION.ref("a", "ns"), "update", OWNED,
-            {"cluster_service_version/sync_operator_condition"}, id="csv.md 1.3: an OperatorCondition rings its CSV",
+            {"cluster_service_version/sync_operator_condition"}, id="csv.md 1.3: an OperatorCondition enqueues its CSV",
         ),
         pytest.param(
-            kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), "update", {}, {"platform/notify_api_users"},
+            kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), "update", {}, {"fanout/notify_api_users"},
             id="csv.md 19-1: a definition concerns those that own or require it",
         ),
         pytest.param(
-            kinds.API_SERVICE.ref("v1.example.com"), "update", {}, {"platform/notify_api_users"},
+            kinds.API_SERVICE.ref("v1.example.com"), "update", {}, {"fanout/notify_api_users"},
             id="csv.md 5.4: an APIService concerns those that require it",
         ),
         pytest.param(
-            kinds.OLM_CONFIG.ref("cluster"), "update", {}, {"platform/report_copying"},
+            kinds.OLM_CONFIG.ref("cluster"), "update", {}, {"maintenance/report_copying"},
             id="csv.md 1.3: the OLMConfig concerns the copies of global groups",
         ),
     ],
 )  # fmt: skip
 def test_who_is_concerned(ref: Ref, verb: str, hints: dict[str, str], want: set[str]) -> None:
-    assert want <= steps_rung_by(an_event(ref, verb, **hints))
+    assert want <= steps_enqueued_by(an_event(ref, verb, **hints))
 
 
 @pytest.mark.parametrize("verb", ["update", "delete"])
@@ -163,7 +187,7 @@ def test_who_is_concerned(ref: Ref, verb: str, hints: dict[str, str], want: set[
         ),
         pytest.param(
             "CustomResourceDefinition/things.example.com",
-            ("platform/ring_providers", kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com")),
+            ("fanout/notify_providers", kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com")),
             id="csv.md 8.8: of an API",
         ),
         pytest.param(
@@ -179,34 +203,34 @@ def test_a_role_that_was_edited_or_deleted_is_looked_after(verb: str, owner: str
 
 
 def test_an_owned_object_whose_event_names_no_owner_is_looked_up() -> None:
-    assert steps_rung_by(an_event(kinds.DEPLOYMENT.ref("d", "ns"))) == {"platform/ring_dependents"}
+    assert steps_enqueued_by(an_event(kinds.DEPLOYMENT.ref("d", "ns"))) == {"fanout/notify_dependents"}
 
 
-def test_a_poke_counts_as_a_change_of_its_object() -> None:
-    poke = Event(id="p", type=names.POKE, source="test", ref=kinds.CATALOG_SOURCE.ref("c", "ns"))
-    assert "catalog_source/snapshot_catalog" in steps_rung_by(poke)
+def test_a_resync_request_counts_as_a_change_of_its_object() -> None:
+    resync = Event(id="p", type=names.RESYNC_REQUESTED, source="test", ref=kinds.CATALOG_SOURCE.ref("c", "ns"))
+    assert "catalog_source/snapshot_catalog" in steps_enqueued_by(resync)
 
 
 def test_a_reference_event_counts_as_a_resource_event() -> None:
     ref = Event(id="r", type=f"{names.REF_EVENT}update", source="test", ref=kinds.SUBSCRIPTION.ref("s", "ns"))
-    assert steps_rung_by(ref) == {"subscription/track_subscription", "subscription/resolve_subscriptions"}
+    assert steps_enqueued_by(ref) == {"subscription/track_subscription", "subscription/resolve_subscriptions"}
 
 
-def test_an_event_rings_each_job_once() -> None:
+def test_an_event_enqueues_each_job_once() -> None:
     jobs = jobs_for(
         an_event(kinds.SERVICE_ACCOUNT.ref("s", "ns"), owners="ClusterServiceVersion/a,ClusterServiceVersion/a")
     )
     assert len(jobs) == len(set(jobs))
 
 
-def test_a_kind_nobody_routes_rings_nothing() -> None:
+def test_a_kind_nobody_routes_enqueues_nothing() -> None:
     assert jobs_for(an_event(kinds.POD.ref("p", "ns"))) == ()
 
 
-def test_every_emitted_event_that_rings_is_routed() -> None:
+def test_every_emitted_event_that_enqueues_is_routed() -> None:
     routed = {route.on for route in ROUTES if isinstance(route.on, str)}
     ours = {value for name, value in vars(names).items() if name.isupper() and str(value).startswith("io.olmf.")}
-    assert ours - set(NOTIFICATIONS) - {names.DEPENDENT_RANG, names.POKE} == routed
+    assert ours - set(NOTIFICATIONS) - {names.DEPENDENT_CHANGED, names.RESYNC_REQUESTED} == routed
 
 
 def test_a_route_names_a_kind_that_is_watched_and_every_watched_kind_has_a_route() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from shared.adapters.kube.warnings import newest
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
 from shared.domain.unpack.causes import Warned
 from shared.kinds import BY_IDENTITY, EVENT, Kind, Ref
+from shared.ports import Listing
 
 
 class FakeCluster:
@@ -34,6 +35,12 @@ class FakeCluster:
             and wanted <= labels_of(manifest).items()
         )
         return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        return tuple(map(self.get, refs))
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        return tuple(self.list(one.kind, one.namespace, labels=one.labels) for one in listings)
 
     def about(self, ref: Ref, uid: str) -> tuple[Warned, ...]:
         meant = (ref.kind, ref.name, uid)

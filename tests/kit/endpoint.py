@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from eventing.local.processes.tie import READY_FILE
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 NOWHERE = {
     "apiVersion": "v1", "kind": "Config", "current-context": "it",
@@ -56,4 +56,4 @@ def running_endpoint(
             yield Endpoint(json.loads(said)["address"], process)
         finally:
             process.terminate()
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE_SECONDS) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ import yaml
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, KINDS, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from tests.kit import verbs
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
@@ -118,11 +118,8 @@ def olmf(
     *words: str, check: bool = True, timeout: float = 180, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line of this tree."""
-    done = subprocess.run(
-        [sys.executable, "-m", "eventing.cli.main", *words],
-        capture_output=True, text=True, timeout=timeout, check=False,
-        env={**os.environ, "OLMF_LOG_JSON": "false", **(environ or {})},
-    )  # fmt: skip
+    variables = {**os.environ, "OLMF_LOG_JSON": "false", **(environ or {})}
+    done = verbs.olmf(*words, environ=variables, seconds=timeout)
     if check and done.returncode:
         raise AssertionError(f"olmf {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done

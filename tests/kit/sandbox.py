@@ -10,12 +10,14 @@ from pathlib import Path
 
 
 @contextmanager
-def running_sandbox(state: Path, *, is_kept: bool = False, bookmark_seconds: float = 30.0) -> Iterator[Path]:
+def running_sandbox(
+    state: Path, *, is_kept: bool = False, bookmark_seconds: float = 30.0, pod_network: str = ""
+) -> Iterator[Path]:
     """A sandbox in a thread of this process; yields the path of its kubeconfig."""
     from eventing.local.apiserver.server import Settings, serve  # aiohttp is slow to import, and only a server needs it
 
     loop, stop, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-    settings = Settings(state, is_kept=is_kept, bookmark_seconds=bookmark_seconds)
+    settings = Settings(state, is_kept=is_kept, bookmark_seconds=bookmark_seconds, pod_network=pod_network)
     failures: list[BaseException] = []
 
     def work() -> None:

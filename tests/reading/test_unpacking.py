@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from shared import kinds
-from shared.api.manifest import Manifest, metadata, name_of
+from shared.api.manifest import Manifest, metadata
+from shared.api.views import ConfigMap, Job, RoleBinding
 from shared.domain.unpack.result import Broken, Missing, Running, Stale
 from shared.reading.unpacking import Repair, UnpackState, read_unpacking, repair
 from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job, a_pod
@@ -24,7 +25,7 @@ def a_catalog(minutes_ago: float) -> Manifest:
 
 
 def looked(cluster: FakeCluster, config_map: Manifest | None) -> UnpackState:
-    return read_unpacking(WANTED, config_map, cluster, NOW, warnings=cluster)
+    return read_unpacking(WANTED, ConfigMap.of(config_map), cluster, NOW, warnings=cluster)
 
 
 ELSE: Manifest = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
@@ -49,12 +50,12 @@ OTHER_ROLE = {**BINDING, "roleRef": {**BINDING["roleRef"], "name": "admin"}}
         ),
         pytest.param(
             [ROLE, ACCOUNT, FOREIGN],
-            Repair(delete=(FOREIGN,), create=(BINDING,)),
+            Repair(delete=RoleBinding.each((FOREIGN,)), create=(BINDING,)),
             id="catalog.md 5.1: a binding with another subject is made anew",
         ),
         pytest.param(
             [ROLE, ACCOUNT, OTHER_ROLE],
-            Repair(delete=(OTHER_ROLE,), create=(BINDING,)),
+            Repair(delete=RoleBinding.each((OTHER_ROLE,)), create=(BINDING,)),
             id="catalog.md 5.1: a binding with another roleRef is made anew",
         ),
         pytest.param([], Repair(create=(ROLE, ACCOUNT, BINDING)), id="catalog.md 5.1: created if absent"),
@@ -67,12 +68,12 @@ def test_the_rights_of_a_job_come_back(live: list[Manifest], want: Repair) -> No
 @pytest.mark.parametrize("job", [a_job(minutes_ago=1), None], ids=["a slow Job", "no Job, but its ConfigMap"])
 def test_rights_are_looked_at_when_something_is_unusual(job: Manifest | None) -> None:
     cluster = FakeCluster([ROLE, ACCOUNT, FOREIGN, *([job] if job else [])])
-    assert looked(cluster, CONFIG_MAP).repair == Repair(delete=(FOREIGN,), create=(BINDING,))
+    assert looked(cluster, CONFIG_MAP).repair == Repair(delete=RoleBinding.each((FOREIGN,)), create=(BINDING,))
 
 
 def test_what_goes_as_usual_costs_one_question() -> None:
     assert looked(FakeCluster([FOREIGN]), None) == UnpackState(Missing(HASH))
-    assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == UnpackState(Running(a_job()))
+    assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == UnpackState(Running(Job(a_job())))
 
 
 def test_a_slow_job_says_what_its_pods_wait_for() -> None:
@@ -98,7 +99,7 @@ def test_what_ended_pods_said_is_told_before_the_job_fails() -> None:
 @pytest.mark.parametrize("condition", ["Failed", "Complete"])
 def test_a_failure_is_forgotten_when_its_catalog_has_changed_since(condition: str) -> None:
     failed = a_job(condition=condition, reason="BackoffLimitExceeded", minutes_ago=2)
-    assert looked(FakeCluster([failed, a_catalog(1)]), CONFIG_MAP).verdict == Stale(failed)
+    assert looked(FakeCluster([failed, a_catalog(1)]), CONFIG_MAP).verdict == Stale(Job(failed))
     for catalogs in ([a_catalog(2)], [a_catalog(3)], []):
         assert isinstance(looked(FakeCluster([failed, *catalogs]), CONFIG_MAP).verdict, Broken)
 
@@ -109,4 +110,4 @@ def test_a_job_without_label_counts_when_no_other_does() -> None:
     del failed["metadata"]["labels"]
     seen = looked(FakeCluster([failed]), CONFIG_MAP).verdict
     assert isinstance(seen, Broken)
-    assert (seen.reason, name_of(seen.job)) == ("DeadlineExceeded", HASH)
+    assert (seen.reason, seen.job.name) == ("DeadlineExceeded", HASH)

@@ -1,4 +1,4 @@
-"""A small living world for replay tests: an API server in memory, every route, every step, and a recording."""
+"""A cluster in memory for replay tests, in which every route and every step is at work, and which is recorded."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ from pathlib import Path
 from types import MappingProxyType
 
 from eventing.diagnosis.replay import capture
-from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory, NothingWarned
+from eventing.diagnosis.replay.world_ports import ports_of
 from eventing.events.event import Event, change_id
 from eventing.events.hints import hints
 from eventing.events.job import Job
 from eventing.journal import JournalIndex, ReceivedEvent
 from eventing.journal.records import unpack_run
+from eventing.local.apiserver.direct import Direct
+from eventing.local.apiserver.store import Change
 from eventing.routes import jobs_for
-from eventing.runner import Runner
+from eventing.runner import Runner, Steps
 from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.image_source import ImageSource
-from shared.kinds import EVENT, Ref
-from shared.ports import Catalogs, Cluster, Copies, Discovery, Inventory, Pulled, Unavailable, Warnings
-from tests.eventing.effects.fake_api import FakeApi
+from shared.kinds import EVENT, NAMESPACE, Ref
+from shared.ports import Catalogs, Pulled, Unavailable
 from tests.kit.cluster import FixedClock
+from tests.kit.world import Client, Objects, a_sandbox
 
 NONE = Unavailable("NotFound", "no image is there")
+_VERB = {"ADDED": "add", "MODIFIED": "update", "DELETED": "delete"}
 
 
 class NoCatalogs:
@@ -41,67 +44,72 @@ class NoCatalogs:
 
 
 class LivingWorld:
-    """Whatever happens in it rings the steps, until nothing is left to do; all of it is recorded."""
+    """Whatever happens in it enqueues the steps, until nothing is left to do; all of it is recorded."""
 
-    def __init__(self, more: Mapping[type, object] = MappingProxyType({})) -> None:
-        self.api = FakeApi()
-        self.book = JournalIndex()
+    def __init__(self, more: Mapping[type, object] = MappingProxyType({}), steps: Steps | None = None) -> None:
+        clock = FixedClock()
+        sandbox = a_sandbox(clock.now)
+        self.api = Client(Direct(sandbox))
+        self.objects = Objects(sandbox)
+        self.index = JournalIndex()
         self._at = 1_767_225_600_000
+        self._is_watched = True
         self._waiting: dict[Job, list[str]] = {}
-        ports: dict[type, object] = {
-            Cluster: self.api,
-            Copies: ListedCopies(self.api),
-            Discovery: self.api,
-            Inventory: ListedInventory(self.api),
-            Catalogs: NoCatalogs(),
-            Warnings: NothingWarned(),
-            **more,
-        }
-        self._runner = Runner(ports, self.api, FixedClock())
+        self._runner = Runner(
+            {**ports_of(self.api), Catalogs: NoCatalogs(), **more}, self.api, clock, steps=steps or Steps()
+        )
+        sandbox.store.observe(self._changed)
+
+    def keep(self, *manifests: Manifest) -> None:
+        """Objects that were there before, as they are; they enqueue nothing."""
+        self._is_watched = False
+        for manifest in manifests:
+            self.objects[Ref.of(manifest)] = manifest
+        self._is_watched = True
 
     def add(self, manifest: Manifest) -> None:
         """Somebody creates an object."""
-        self._happened(self.api.create(manifest), "add")
+        if (namespace := Ref.of(manifest).namespace) and self.api.get(NAMESPACE.ref(namespace)) is None:
+            self.objects.setdefault_namespace(namespace)
+        self.api.create(manifest)
+        self._settle()
 
-    def change(self, ref: Ref, patch: Manifest) -> None:
+    def change(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> None:
         """Somebody patches an object."""
-        self._happened(self.api.merge(ref, patch), "update")
+        self.api.merge(ref, patch, subresource=subresource)
+        self._settle()
 
     def remove(self, ref: Ref) -> None:
         """Somebody deletes an object."""
-        before = self.api.objects[ref]
         self.api.delete(ref)
-        self._happened(before, "delete")
+        self._settle()
 
     def save(self, path: Path) -> Path:
         """Take it home."""
-        capture(self.book, path, self.api.objects.values())
+        capture(self.index, path, self.objects.values())
         return path
 
-    def _happened(self, manifest: Manifest, verb: str) -> None:
-        self._ring(manifest, verb)
+    def _changed(self, change: Change) -> None:
+        manifest = change.now.copy()
+        ref, verb = Ref.of(manifest), _VERB[change.type]
+        if not self._is_watched or ref.kind == EVENT.kind:
+            return
+        event_id = change_id(uid_of(manifest), resource_version_of(manifest), verb)
+        event = Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest))
+        self._at += 1
+        self.index.add(ReceivedEvent.of(event, self._at))
+        for job in jobs_for(event):
+            self._waiting.setdefault(job, []).append(event_id)
+
+    def _settle(self) -> None:
+        self.api.list(NAMESPACE)  # the sandbox's own controllers have run when any request returns
         while self._waiting:
             job = next(iter(self._waiting))
             self._run(job, tuple(self._waiting.pop(job)))
 
-    def _ring(self, manifest: Manifest, verb: str) -> None:
-        ref = Ref.of(manifest)
-        event_id = change_id(uid_of(manifest), resource_version_of(manifest), verb)
-        event = Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest))
-        self._at += 1
-        self.book.add(ReceivedEvent.of(event, self._at))
-        for job in jobs_for(event):
-            self._waiting.setdefault(job, []).append(event_id)
-
     def _run(self, job: Job, causes: tuple[str, ...]) -> None:
-        before = dict(self.api.objects)
-        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, causes=causes), lambda _: True)
+        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, causes=causes), lambda *_: True)
         assert result.failure in ("", "retry"), result.message
-        self.book.add(unpack_run(result.record))
-        for rung in result.jobs:
-            self._waiting.setdefault(rung, []).append(result.run_id)
-        for ref in before.keys() | self.api.objects.keys():
-            now = self.api.objects.get(ref)
-            if now is not before.get(ref) and ref.kind != EVENT.kind:
-                verb = "add" if ref not in before else "update" if now else "delete"
-                self._ring(now or before[ref], verb)
+        self.index.add(unpack_run(result.record))
+        for enqueued in result.jobs:
+            self._waiting.setdefault(enqueued, []).append(result.run_id)

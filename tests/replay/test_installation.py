@@ -54,5 +54,5 @@ def falsified(file: Path) -> Path:
     objects[DEPLOYMENT.ref("tide-controller", "one")]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
     objects[CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")]["status"]["phase"] = "Failed"
     del objects[OPERATOR_CONDITION.ref("tide.v1.0.0", "one")]
-    capture(recorded.book, spoiled := file.with_name("falsified.tar"), objects.values())
+    capture(recorded.index, spoiled := file.with_name("falsified.tar"), objects.values())
     return spoiled

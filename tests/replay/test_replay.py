@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from eventing.diagnosis.replay import replay
-from eventing.diagnosis.replay.world import Perturbation, replay_world
-from tests.eventing.effects.fake_api import FakeApi
+from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+from eventing.diagnosis.replay.world import Perturbation
 from tests.replay.living import LivingWorld
 from tests.replay.stories import GROUP, STORIES, groups_come_and_go
 
@@ -31,7 +31,7 @@ def test_every_decision_is_the_same_again(incident: Path) -> None:
 
 @pytest.mark.parametrize("perturb", get_args(Perturbation))
 def test_the_world_ends_alike_however_its_events_come(incident: Path, perturb: Perturbation) -> None:
-    report = replay_world(incident, FakeApi(uids="another"), perturb=perturb, seed=1)
+    report = replay_in_sandbox(incident, perturb=perturb, seed=1)
     assert [f"{ref}\n{diff}" for ref, diff in report.differences] == []
     assert report.exit_code == 0
 
@@ -39,7 +39,7 @@ def test_the_world_ends_alike_however_its_events_come(incident: Path, perturb: P
 def test_the_stories_tell_something(tmp_path: Path) -> None:
     world = LivingWorld()
     groups_come_and_go(world)
-    assert world.api.objects[GROUP]["status"]["namespaces"] == ["blue", "green"]
+    assert world.objects[GROUP]["status"]["namespaces"] == ["blue", "green"]
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.stem)

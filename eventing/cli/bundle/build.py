@@ -15,8 +15,8 @@ from eventing.cli.inputs.bundle import contents, read
 from eventing.cli.inputs.failures import unwritable
 from eventing.cli.inputs.pulling import pulling
 from shared.domain.authoring.bundles.interpret import NotInterpretableError, interpret
-from shared.domain.authoring.bundles.labels import Wanted, differences, labels
-from shared.domain.authoring.validation import Subject, said, validate
+from shared.domain.authoring.bundles.labels import LabelOptions, differences, labels
+from shared.domain.authoring.validation import Subject, errors_in_one_line, validate
 from shared.domain.authoring.validation.form import NO_CSV, lacks_csv, media_type
 from shared.domain.authoring.validation.package_manifest import package_manifest
 from shared.domain.bundle.reading import FILE_BYTES, documents
@@ -28,12 +28,23 @@ FolderArgument = Annotated[
     Path | None, typer.Argument(metavar="[DIR]", help="Folder with manifests/ and metadata/, or with manifests.")
 ]
 TagOption = Annotated[
-    str, typer.Option("-t", "--tag", help="oci:DIR[:TAG], docker-archive:FILE[:NAME:TAG], or registry/name:tag.")
+    str,
+    typer.Option(
+        "-t",
+        "--tag",
+        help="Where the image goes: oci:DIR[:TAG], docker-archive:FILE[:NAME:TAG], or registry/name:tag. Required.",
+    ),
 ]
-FolderOption = Annotated[Path | None, typer.Option("-d", "--directory", help="The folder, as opm names it.")]
-PackageOption = Annotated[str, typer.Option("-p", "--package", help="Package; else what the annotations say.")]
-ChannelsOption = Annotated[str, typer.Option("-c", "--channels", help="Channels, separated by commas; else likewise.")]
-DefaultOption = Annotated[str, typer.Option("-e", "--default", help="Default channel; else likewise.")]
+FolderOption = Annotated[
+    Path | None, typer.Option("-d", "--directory", help="Another way to name the folder, as opm does.")
+]
+PackageOption = Annotated[
+    str, typer.Option("-p", "--package", help="Name of the package; default: from the annotations.")
+]
+ChannelsOption = Annotated[
+    str, typer.Option("-c", "--channels", help="Channels, separated by commas; default: from the annotations.")
+]
+DefaultOption = Annotated[str, typer.Option("-e", "--default", help="Default channel; default: from the annotations.")]
 OutOption = Annotated[
     Path | None, typer.Option("-u", "--output-dir", help="Also write what the image holds to this folder.")
 ]
@@ -53,9 +64,11 @@ def build(
     channels: ChannelsOption = "",
     default: DefaultOption = "",
     output_dir: OutOption = None,
-    overwrite: Annotated[bool, typer.Option("-o", "--overwrite", help="Other annotations than there are.")] = False,
+    overwrite: Annotated[bool, typer.Option("-o", "--overwrite", help="Replace other annotations.")] = False,
     image_builder: Annotated[str, typer.Option("-b", "--image-builder", hidden=True)] = "none",
-    skip_validation: Annotated[bool, typer.Option("-v", "--skip-validation", help="Build it whatever it is.")] = False,
+    skip_validation: Annotated[
+        bool, typer.Option("-v", "--skip-validation", help="Build it even if it is not valid.")
+    ] = False,
 ) -> None:
     """Make the image of a bundle: the same files give the same bytes, wherever and whenever it is built."""
     from shared.adapters.image_writer import write_image
@@ -68,7 +81,7 @@ def build(
     if not folder.is_dir():
         raise CliError(f"{folder} is no folder", USAGE)
     subject = _subject(folder)
-    wanted = Wanted(package, channels, default)
+    wanted = LabelOptions(package, channels, default)
     if not subject.annotations_path and not (package and channels):
         wanted = _completed(wanted, interpreted(folder, subject))
     files, labels = _content(subject, wanted, is_overwritten=overwrite)
@@ -83,7 +96,7 @@ def build(
     sys.stdout.write(f"{written}\n")
 
 
-def _completed(wanted: Wanted, found: Wanted) -> Wanted:
+def _completed(wanted: LabelOptions, found: LabelOptions) -> LabelOptions:
     """What somebody wants, and where that says nothing, what was found."""
     return replace(
         wanted,
@@ -111,7 +124,9 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
 
 
-def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple[dict[str, bytes], dict[str, str]]:
+def _content(
+    subject: Subject, wanted: LabelOptions, *, is_overwritten: bool
+) -> tuple[dict[str, bytes], dict[str, str]]:
     """The files and the labels of the image. CliError when annotations that are there say something else."""
     made = labels(media_type(subject), subject.annotations, wanted)
     files = dict(subject.files)
@@ -126,7 +141,7 @@ def _content(subject: Subject, wanted: Wanted, *, is_overwritten: bool) -> tuple
 
 
 def _check(files: dict[str, bytes], subject: Subject) -> None:
-    if line := said(validate(Subject(files, subject.where))):
+    if line := errors_in_one_line(validate(Subject(files, subject.where))):
         raise CliError(f"{subject.where}: {line}; --skip-validation builds it nevertheless", NEGATIVE)
 
 
@@ -137,7 +152,7 @@ def _lay_out(files: dict[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def interpreted(folder: Path, subject: Subject) -> Wanted:
+def interpreted(folder: Path, subject: Subject) -> LabelOptions:
     """Package and channels of the bundle in a folder. CliError when nothing beside it says them."""
     parent = folder.resolve().parent
     what = "please manually input channels and packageName, error interpreting bundle from directory"

@@ -11,6 +11,7 @@ import typer
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.inputs.bundle import BundleArgument, opened
 from eventing.cli.inputs.pulling import pulling
+from eventing.cli.names import checked_namespace
 from eventing.cli.output import OutputOption, show
 from shared.domain.authoring.bundles.install import Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle, ParsedBundle
@@ -32,9 +33,11 @@ def register(group: typer.Typer) -> None:
 
 def plan(
     bundle: BundleArgument,
-    namespace: Annotated[str, typer.Option("-n", "--namespace", help="Where it would be installed.")] = "default",
+    namespace: Annotated[
+        str, typer.Option("-n", "--namespace", callback=checked_namespace, help="Where it would be installed.")
+    ] = "default",
     replaces: Annotated[
-        str | None, typer.Option(help="The version that it replaces; else what its ClusterServiceVersion says.")
+        str | None, typer.Option(help="The version that it replaces; default: from its ClusterServiceVersion.")
     ] = None,
     output: OutputOption = "table",
 ) -> None:
@@ -48,7 +51,11 @@ def plan(
         raise CliError(found.message, NEGATIVE)
     for one in found.passed:
         sys.stderr.write(f"# {one}\n")
-    show([asdict(step) for step in found.steps], output, columns=COLUMNS)
+    if found.served:
+        sys.stderr.write(
+            "# not in the InstallPlan: what its webhooks and aggregated APIs need, with fresh certificates\n"
+        )
+    show([asdict(step) for step in (*found.steps, *found.served)], output, columns=COLUMNS)
 
 
 def _target(manifests: Documents, metadata: Documents, namespace: str, replaces: str | None) -> Target:

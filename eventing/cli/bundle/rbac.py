@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.extension.given import GatesOption, gates_of
+from eventing.cli.extension.files import GatesOption, gates_of
 from eventing.cli.extension.objects import (
     CertOption,
     ConfigOption,
@@ -19,6 +19,7 @@ from eventing.cli.extension.objects import (
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import BundleArgument
 from eventing.cli.inputs.pulling import pulling
+from eventing.cli.names import checked
 from shared.domain.extension.permissions import Installer, least
 
 
@@ -47,10 +48,10 @@ def rbac(
     rule in them, so those are listed, too.
     """
     if not install_namespace:
-        raise CliError("bundle rbac: --install-namespace says where the operator is installed", USAGE)
+        raise CliError("bundle rbac: --install-namespace names the namespace of the operator", USAGE)
     gates = gates_of(feature_gates)
     found = rendered(bundle, install_namespace, config=config_of(config), cert_provider=cert_provider, gates=gates)
-    home, _, account = service_account.rpartition("/")
-    bound = (home or install_namespace, account) if account else None
+    namespace, _, account = service_account.rpartition("/")
+    bound = (checked("--service-account", namespace) or install_namespace, account) if account else None
     installer = Installer(name or f"{found.package}-installer", bound, extension)
     sys.stdout.write(written(list(least(found.objects, installer)), output))

@@ -12,7 +12,7 @@ import typer
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import Source, opened
 from eventing.cli.inputs.pulling import pulling
-from shared.domain.authoring.validation import Subject, said, validate
+from shared.domain.authoring.validation import Subject, errors_in_one_line, validate
 from shared.domain.authoring.validation.form import form
 
 
@@ -48,5 +48,5 @@ def _check(source: Source) -> None:
     """CliError when the image is no sound bundle."""
     subject = Subject(source.files(), source.name)
     for what, findings in (("format", form(subject)), ("content", validate(subject))):
-        if line := said(findings):
+        if line := errors_in_one_line(findings):
             raise CliError(f"bundle {what} validation failed: {line}", NEGATIVE)

@@ -16,7 +16,14 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import document
-from shared.domain.authoring.validation import MULTIARCH, OPTIONAL, Options, Subject, inspected_images, said
+from shared.domain.authoring.validation import (
+    MULTIARCH,
+    OPTIONAL,
+    Options,
+    Subject,
+    errors_in_one_line,
+    inspected_images,
+)
 from shared.domain.authoring.validation import validate as judge
 
 if TYPE_CHECKING:
@@ -129,7 +136,7 @@ def _judged(
 def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
     for reference, findings in judged:
         heading = f"{reference}: " if len(judged) > 1 else ""
-        if line := said(findings):
+        if line := errors_in_one_line(findings):
             sys.stderr.write(f"{heading}{line}\n")
         for one in sorted(findings, key=lambda one: not one.is_error):
             place = f"{one.path}: " if one.path not in one.detail else ""
@@ -137,10 +144,10 @@ def _print(judged: Sequence[tuple[str, tuple[Finding, ...]]]) -> None:
 
 
 def _row(reference: str, findings: tuple[Finding, ...]) -> dict[str, object]:
-    told = [(one.is_error, {"message": str(one), "file": one.path, "field": one.field}) for one in findings]
+    cli_errors = [(one.is_error, {"message": str(one), "file": one.path, "field": one.field}) for one in findings]
     return {
         "path": reference,
-        "ok": not any(is_error for is_error, _ in told),
-        "errors": [row for is_error, row in told if is_error],
-        "warnings": [row for is_error, row in told if not is_error],
+        "ok": not any(is_error for is_error, _ in cli_errors),
+        "errors": [row for is_error, row in cli_errors if is_error],
+        "warnings": [row for is_error, row in cli_errors if not is_error],
     }

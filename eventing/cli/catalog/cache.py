@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 from shared.adapters.content.anywhere import snapshot_at
@@ -36,7 +36,7 @@ def default_store() -> Store:
 
 def fill(path: PathArgument) -> None:
     """Index a catalog, so that the next question about it is answered at once."""
-    with told(path):
+    with cli_errors(path):
         snapshot = snapshot_at(path, default_store())
     sys.stdout.write(f"{path}: {len(snapshot.names)} packages, kept as {snapshot.name}\n")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 from shared.adapters.judging import compared
@@ -24,9 +24,9 @@ def register(group: typer.Typer) -> None:
 
 def diff(older: OlderArgument, newer: NewerArgument, output: OutputOption = "table") -> None:
     """Compare two catalogs; the exit code is 1 when somebody loses something or is stuck."""
-    with told(older):
+    with cli_errors(older):
         before = compared(older)
-    with told(newer):
+    with cli_errors(newer):
         after = compared(newer)
     changes = compare(before, after)
     rows: list[dict[str, object]] = [

@@ -12,7 +12,7 @@ from eventing.cli.catalog.source import CATALOGS, Rendering, check_form, render
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.inputs.pulling import pulling
 from shared.domain.authoring.identity import InvalidBundle
-from shared.domain.authoring.pictures.drawing import Undrawable, Wish, draw
+from shared.domain.authoring.pictures.drawing import GraphOptions, Undrawable, draw
 from shared.domain.authoring.pictures.graphviz import graphviz
 from shared.domain.authoring.pictures.mermaid import mermaid
 from shared.domain.authoring.pictures.svg import svg
@@ -42,18 +42,18 @@ def graph(
     """Draw the update graph of catalogs. Nothing is validated."""
     check_form(output, FORMS)
     config = render(paths, Rendering(CATALOGS))
-    sys.stdout.write(drawn(config, Wish(package, minimum, marks_skipped), output))
+    sys.stdout.write(drawn(config, GraphOptions(package, minimum, marks_skipped), output))
 
 
-def drawn(config: Config, wish: Wish, form: str) -> str:
+def drawn(config: Config, options: GraphOptions, form: str) -> str:
     """The picture; warnings go to stderr. CliError when there is none."""
-    return _language(form)(drawing_of(config, wish))
+    return _language(form)(drawing_of(config, options))
 
 
-def drawing_of(config: Config, wish: Wish) -> Drawing:
+def drawing_of(config: Config, options: GraphOptions) -> Drawing:
     """What the picture shows; warnings go to stderr. CliError when there is none."""
     try:
-        drawing = draw(config, wish)
+        drawing = draw(config, options)
     except (InvalidBundle, Undrawable) as error:
         raise CliError(str(error), NEGATIVE) from error
     for warning in drawing.warnings:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, document, table
 from shared.adapters.judging import advise
@@ -21,7 +21,7 @@ def register(group: typer.Typer) -> None:
 
 def lint(path: PathArgument, output: OutputOption = "table") -> None:
     """Tell what will hurt: unreachable heads, jumps, deprecated defaults, loose images, large or dropped content."""
-    with told(path):
+    with cli_errors(path):
         advice = advise(path)
     rows: list[dict[str, object]] = [
         {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.alike import alike
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
@@ -67,7 +68,7 @@ def bundles(path: CatalogArgument, package: PackageArgument = "", output: TableO
 
 def head(
     path: CatalogArgument,
-    package: Annotated[str, typer.Argument(metavar="PACKAGE")],
+    package: Annotated[str, typer.Argument(metavar="PACKAGE", help="Name of the package.")],
     channel: Annotated[str, typer.Argument(metavar="[CHANNEL]", help="Else the default channel.")] = "",
 ) -> None:
     """Print the bundle that a channel leads to."""
@@ -77,7 +78,8 @@ def head(
     found = [row["head"] for row in rows if row["channel"] == wanted]
     if not found:
         names = ", ".join(_cell(row["channel"]) for row in rows)
-        raise CliError(f'package "{package}" has no channel "{wanted}"; it has {names}', NEGATIVE)
+        hint = alike(wanted, (_cell(row["channel"]) for row in rows))
+        raise CliError(f'package "{package}" has no channel "{wanted}"; it has {names}{hint}', NEGATIVE)
     sys.stdout.write(f"{_cell(found[0])}\n")
 
 
@@ -92,10 +94,12 @@ def _of_package(
     *,
     config: Config | None = None,
 ) -> _Rows:
+    found = config or _valid(path, listing)
     try:
-        return rows(config or _valid(path, listing), package)
+        return rows(found, package)
     except UnknownPackage as error:
-        raise CliError(str(error), NEGATIVE) from error
+        hint = alike(package, (str(one["name"]) for one in found.packages))
+        raise CliError(f"{error}{hint}", NEGATIVE) from error
 
 
 def _valid(path: str, listing: Listing) -> Config:

@@ -11,7 +11,7 @@ import typer
 
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.pulling import pulling
 from eventing.content import catalog_server
 from eventing.content.catalog_server import Serving
@@ -27,7 +27,7 @@ EnforceOption = Annotated[
         help="Refuse an index that is missing or old; the default with --cache-dir.",
     ),
 ]
-TerminationOption = Annotated[Path, typer.Option("-t", "--termination-log", help="Where the last words go.")]
+TerminationOption = Annotated[Path, typer.Option("-t", "--termination-log", help="File for the message of a failure.")]
 ProfileOption = Annotated[str, typer.Option("--pprof-addr", hidden=True)]
 _TERMINATION_LOG = Path("/dev/termination-log")
 
@@ -55,7 +55,7 @@ def serve(
 ) -> None:
     """Serve a catalog over gRPC; broken packages are named on stderr, and the others are served."""
     if pprof_addr:
-        _tell("there is no profile to look at: --pprof-addr is taken and does nothing")
+        _log("there is no profile to look at: --pprof-addr is taken and does nothing")
     if cache_enforce_integrity and cache_dir is None:
         raise CliError("--cache-dir must be specified with --cache-enforce-integrity", NEGATIVE)
     is_by_itself = cache_dir is not None and not cache_only
@@ -68,7 +68,7 @@ def serve(
         cache_folder=cache_dir,
         is_enforced=is_by_itself if cache_enforce_integrity is None else cache_enforce_integrity,
         is_all_or_nothing=all_or_nothing,
-        is_every_call_told=debug,
+        logs_every_call=debug,
     )
     try:
         _run(serving, is_only_index=cache_only)
@@ -79,12 +79,12 @@ def serve(
 
 def _run(serving: Serving, *, is_only_index: bool) -> None:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its log would say of a taken port what we say in a sentence
-    with told(serving.path):
+    with cli_errors(serving.path):
         try:
             if is_only_index:
                 catalog_server.index(serving)
             else:
-                catalog_server.serve(serving, _tell)
+                catalog_server.serve(serving, _log)
         except (CacheError, catalog_server.SickCatalogError) as error:
             raise CliError(str(error), NEGATIVE) from error
         except PortTakenError as error:
@@ -98,7 +98,7 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _tell(sentence: str) -> None:
+def _log(sentence: str) -> None:
     sys.stderr.write(f"{sentence}\n")
     sys.stderr.flush()
 
@@ -110,4 +110,4 @@ def _last_words(path: Path, sentence: str) -> None:
     try:
         path.write_text(sentence)
     except OSError as error:
-        _tell(f"{path} cannot be written: {error}")
+        _log(f"{path} cannot be written: {error}")

@@ -14,7 +14,7 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import Source
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from shared.adapters.files import File, files, stdin
 from shared.adapters.paths import image_named_by
 from shared.adapters.progress import ended
@@ -161,7 +161,7 @@ def opened(reference: str, kinds: frozenset[Kind] = CATALOGS) -> Iterator[Found]
         with stdin() as found:
             yield _allowed(Found(Kind.CATALOG, reference, found.path), kinds)
         return
-    with told(reference):
+    with cli_errors(reference):
         image = image_named_by(reference)
     if image:
         yield from _pulled(reference, image, kinds)

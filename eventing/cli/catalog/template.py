@@ -23,7 +23,7 @@ from eventing.cli.catalog.source import (
 )  # fmt: skip
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
-from shared.domain.authoring.pictures.drawing import Wish
+from shared.domain.authoring.pictures.drawing import GraphOptions
 from shared.domain.authoring.template import SCHEMAS, TemplateError
 from shared.domain.authoring.template.convert import TYPES, text
 from shared.domain.authoring.template.convert import convert as converted
@@ -98,7 +98,7 @@ def _print(kind: str, file: str, output: str, level: str) -> None:
     check_level(level)
     config = rendered(_content(file), kind, level)
     if output == "mermaid":
-        sys.stdout.write(drawn(config, Wish(), output))
+        sys.stdout.write(drawn(config, GraphOptions(), output))
     else:
         write(config, output)
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from eventing.cli.demo.screen import Screen, screen
 from eventing.cli.requests.request import Request
 from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
-from eventing.diagnosis.status.listing import installed
+from eventing.cli.status_text import Row, message_of, row_of
+from eventing.cli.why_text import text_of
+from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.why.causes import short
 from eventing.diagnosis.why.explain import why
-from eventing.diagnosis.why.text import text_of
 from eventing.journal import RedisJournal, Run
 from eventing.local.detach import start_detached, stop
 from eventing.local.processes.interrupt import Interrupt
@@ -28,7 +30,7 @@ from shared.kinds import DEPLOYMENT
 
 NAMESPACE = "demo"
 PATIENCE_SECONDS = 180.0
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
 NEWER = ("tide/0.3.0", "tide/1.0.0")
 _FOLDER = Path(__file__).parent
@@ -82,7 +84,7 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
     view = screen()
     stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
-        view.say(f"1. Redis, sandbox API, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
+        view.print_line(f"1. Redis, sandbox, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
         for act in (_install, _upgrade, _approve):
             act(stage)
     finally:
@@ -91,24 +93,25 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
 
 
 def _install(stage: Stage) -> None:
-    stage.screen.say("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
+    stage.screen.print_line("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
     for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
-        stage.screen.say(f"   {line}")
+        stage.screen.print_line(f"   {line}")
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v0.2.0", "Succeeded"), "tide.v0.2.0")
 
 
 def _upgrade(stage: Stage) -> None:
-    stage.screen.say("3. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
+    stage.screen.print_line("3. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
     publish(stage.bundles, *NEWER)
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v1.0.0", "Succeeded"), "tide.v1.0.0")
 
 
 def _approve(stage: Stage) -> None:
-    stage.screen.say("4. Install `beacon` with Manual approval: its plan waits; `tide` beside it is not concerned")
+    stage.screen.print_line("4. Install `beacon` with Manual approval: its plan waits; `tide` is not affected")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
-        stage.screen.say(f"   {line}")
-    _wait(stage, "beacon", lambda row: "RequiresApproval" in str(row["says"]), "a plan that waits")
-    stage.screen.say("   " + approve_plan(stage.cluster, NAMESPACE, waiting_plan(stage.cluster, NAMESPACE, "beacon")))
+        stage.screen.print_line(f"   {line}")
+    _wait(stage, "beacon", lambda row: row["reason"] == "RequiresApproval", "a plan that waits")
+    for line in approve_plan(stage.cluster, NAMESPACE, waiting_plan(stage.cluster, NAMESPACE, "beacon")):
+        stage.screen.print_line(f"   {line}")
     _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
 
 
@@ -116,11 +119,11 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         stage.interrupt.check()
-        rows = installed(stage.cluster, NAMESPACE)
+        rows = list(map(_row, package_statuses(Sources(stage.cluster), NAMESPACE)))
         stage.screen.standing(rows)
         if any(row["package"] == package and holds(row) for row in rows):
             return
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     raise DemoFailedError(f"{package} never came to {what}; logs are in {stage.directory.logs}")
 
 
@@ -131,13 +134,13 @@ def _explain(stage: Stage) -> None:
     if addresses is None:
         raise DemoFailedError("the sandbox ended before its end")
     with closing(connect(addresses.redis)) as client:
-        book = RedisJournal(client).brief_book()
+        index = RedisJournal(client).brief_index()
     write = sys.stdout.write
-    write("\nThe steps that ran and wrote or rang something:\n")
-    for line in timeline(book.runs.values()):
+    write("\nThe steps that ran and wrote or enqueued something:\n")
+    for line in timeline(index.runs.values()):
         write(f"{line}\n")
     write(f"\nWhy is Deployment {NAMESPACE}/tide-controller as it is?\n")
-    write(text_of(why(book, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
+    write(text_of(why(index, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
     write(
         "\nGo on by yourself:\n"
         f"  olmf up --detach --bundles {_shown(samples())}\n"
@@ -160,6 +163,10 @@ def samples() -> Path:
     raise FileNotFoundError(f"the sample bundles are neither in {SAMPLE_FOLDERS[0]} nor in {SAMPLE_FOLDERS[1]}")
 
 
+def _row(status: PackageStatus) -> Row:
+    return {**row_of(status), "message": message_of(status)}
+
+
 def publish(folder: Path, *versions: str) -> None:
     """Copy `package/version` of the samples into a served folder."""
     for version in versions:
@@ -171,10 +178,9 @@ def timeline(runs: Iterable[Run]) -> Iterator[str]:
     chosen = [run for run in runs if _sent(run) or run.jobs or run.failure]
     start = min((run.at for run in chosen), default=0)
     for run in sorted(chosen, key=lambda run: run.at):
-        verdict = run.message or (run.decisions[-1].verdict if run.decisions else "")
-        wrote = f"{_sent(run)} writes" if _sent(run) else "failed" if run.failure else "rang"
+        wrote = f"{_sent(run)} writes" if _sent(run) else "failed" if run.failure else "enqueued"
         seconds, step = (run.at - start) / 1000, run.step.partition("/")[2]
-        yield f"{seconds:7.3f} s  {step:<24} {short(run.ref):<40} {wrote:<10} {verdict}"[:_LINE_WIDTH]
+        yield f"{seconds:7.3f} s  {step:<24} {short(run.ref):<40} {wrote:<10} {run.summary}"[:_LINE_WIDTH]
 
 
 def _sent(run: Run) -> int:

@@ -17,7 +17,7 @@ Row = dict[str, object]
 class Screen(Protocol):
     """The output of the demo."""
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print a line."""
         ...
 
@@ -36,7 +36,7 @@ class PlainScreen:
     def __init__(self) -> None:
         self._last: dict[object, Row] = {}
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print it."""
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
@@ -46,7 +46,9 @@ class PlainScreen:
         for row in rows:
             if self._last.get(row["package"]) != row:
                 self._last[row["package"]] = row
-                self.say(f"   {row['package']:<8} {row['version'] or '-':<14} {row['phase']:<12} {row['says']}")
+                self.print_line(
+                    f"   {row['package']:<8} {row['version'] or '-':<14} {row['phase']:<12} {row['message']}"
+                )
 
     def close(self) -> None:
         """Nothing to end."""
@@ -65,7 +67,7 @@ class LiveScreen:
         self._live = Live(self._picture(), console=console, refresh_per_second=12, transient=False)
         self._live.start()
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Add it above the table."""
         self._said.append(line)
         self._live.update(self._picture())
@@ -84,10 +86,10 @@ class LiveScreen:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("package", "version", "phase", "says", expand=False)
+        table = Table("package", "version", "phase", "message", expand=False)
         for row in self._rows:
             style = "green" if row["phase"] == "Succeeded" else "yellow"
-            table.add_row(*(str(row[key]) for key in ("package", "version", "phase", "says")), style=style)
+            table.add_row(*(str(row[key]) for key in ("package", "version", "phase", "message")), style=style)
         return Group(*(Text(line) for line in self._said), table)
 
 

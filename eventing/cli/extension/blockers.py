@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from eventing.cli.extension.given import (
+from eventing.cli.extension.files import (
     CatalogOption,
     FileOption,
     Given,
@@ -51,7 +51,7 @@ def blockers(
     cannot be read.
     """
     if not openshift:
-        raise CliError("extension blockers: --openshift says what the cluster runs, e.g. --openshift 4.18", USAGE)
+        raise CliError("extension blockers: --openshift names the version of the cluster, e.g. --openshift 4.18", USAGE)
     stated = given(file)
     try:
         found = judge(
@@ -84,5 +84,5 @@ def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | N
         for bundle in view.offer.bundles:
             if bundle.name == installed.name:
                 return [Published(name, bundle.name, json.dumps([dict(one) for one in bundle.properties]))]
-    what = f"ClusterExtension {name} runs {installed.name}, and nothing here says what that is for"
+    what = f"ClusterExtension {name} runs {installed.name}, and its supported OpenShift versions are not known"
     raise CliError(f"{what}; add its ClusterObjectSets with -f, or its catalog with --catalog", UNKNOWN)

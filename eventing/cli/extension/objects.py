@@ -13,9 +13,10 @@ import yaml
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
+from eventing.cli.names import checked_install_namespace
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.question import wishes_of
+from shared.domain.extension.render.question import options_of
 from shared.domain.extension.render.render import render
 from shared.domain.go import yaml as goyaml
 from shared.domain.shape import InvalidQuestion
@@ -24,7 +25,9 @@ CertOption = Annotated[
     str, typer.Option("--cert-provider", help="none, cert-manager or openshift-service-ca: who makes certificates.")
 ]
 ConfigOption = Annotated[str, typer.Option(metavar="FILE", help="spec.config.inline, as YAML or JSON.")]
-InstallNamespaceOption = Annotated[str, typer.Option(help="Where the operator is installed.")]
+InstallNamespaceOption = Annotated[
+    str, typer.Option(callback=checked_install_namespace, help="Where the operator is installed.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,14 @@ def rendered(
     """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     try:
-        wishes = wishes_of(question)
+        options = options_of(question)
     except InvalidQuestion as error:
         raise CliError(str(error), USAGE) from error
     with opened(reference) as source:
         files = source.files()
     try:
         bundle = load(files)
-        made = tuple(map(dict, render(bundle, wishes)))
+        made = tuple(map(dict, render(bundle, options)))
     except NotRenderedError as error:
         told = "; ".join(filter(None, (str(error), error.way_out)))
         raise CliError(f"{reference}: {told}", NEGATIVE) from error

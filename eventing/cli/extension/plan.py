@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.extension.given import (
+from eventing.cli.extension.files import (
     CatalogOption,
     FileOption,
     GatesOption,
@@ -78,9 +78,9 @@ def plan(
     Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
     """
     stated = given(file)
-    wishes = _Wishes(stated, cert_provider, feature_gates)
+    options = _PlanOptions(stated, cert_provider, feature_gates)
     report = _planned(
-        wishes, catalog, installed, _Sources(bundle, before, existing or (), openshift, waivers_of(waive))
+        options, catalog, installed, _Sources(bundle, before, existing or (), openshift, waivers_of(waive))
     )
     if output == "text":
         sys.stdout.write(as_text(report))
@@ -100,7 +100,7 @@ class _Sources:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wishes:
+class _PlanOptions:
     """How bundles are rendered for an extension."""
 
     stated: Given
@@ -127,42 +127,42 @@ class _Wishes:
         return bool(at(self.spec, "install", "preflight", "crdUpgradeSafety", "enforcement") != "None")
 
 
-def _planned(wishes: _Wishes, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
-    answer, reasons = resolved(wishes.stated, words, installed, wishes.feature_gates)
+def _planned(options: _PlanOptions, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
+    answer, reasons = resolved(options.stated, words, installed, options.feature_gates)
     if answer.bundle is None:
         return Report(reasons, blockers=(answer.error,))
     try:
-        new = wishes.rendered(sources.bundle or _image(answer.bundle.image, answer.bundle.name))
+        new = options.rendered(sources.bundle or _image(answer.bundle.image, answer.bundle.name))
     except CliError as error:
         if error.code != NEGATIVE:
             raise
         return Report(reasons, blockers=(str(error),))
     if new.name != answer.bundle.name:
         raise CliError(f"--bundle {sources.bundle} holds {new.name}; chosen was {answer.bundle.name}", USAGE)
-    extension = wishes.stated.extension
+    extension = options.stated.extension
     running = installed_of(extension, installed)
     name = name_in(extension)
-    before = _before(wishes, sources, running.name if running else "", new)
+    before = _before(options, sources, running.name if running else "", new)
     existing = list(manifests(sources.existing))
     old = present(before, existing, new.objects, name)
     with shaped("an object that is there already", UNKNOWN):
         changed = changes(old, new.objects)
         waivers = sources.waivers
-        blockers = tuple(obstacles(old, new.objects, waivers, is_strict=wishes.is_strict))
+        blockers = tuple(obstacles(old, new.objects, waivers, is_strict=options.is_strict))
         remarks = (
             *_remarks(name, new, sources.openshift),
             *misfits(old, new.objects, existing),
-            *(waived(old, new.objects, waivers) if wishes.is_strict else ()),
+            *(waived(old, new.objects, waivers) if options.is_strict else ()),
             *losses(old, new.objects, existing, waivers),
         )
     permissions = least(new.objects, Installer(f"{name}-installer", extension=name))
     return Report(reasons, changed, permissions, blockers, remarks)
 
 
-def _before(wishes: _Wishes, sources: _Sources, installed: str, new: Rendering) -> tuple[dict[str, Any], ...]:
+def _before(options: _PlanOptions, sources: _Sources, installed: str, new: Rendering) -> tuple[dict[str, Any], ...]:
     """The objects of the bundle that is installed. CliError when nobody says what they are."""
     if sources.before:
-        return wishes.rendered(sources.before).objects
+        return options.rendered(sources.before).objects
     if installed == new.name:
         return new.objects
     if installed and not sources.existing:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.extension.given import GatesOption, gates_of
+from eventing.cli.extension.files import GatesOption, gates_of
 from eventing.cli.extension.objects import (
     CertOption,
     ConfigOption,
@@ -22,7 +22,7 @@ from eventing.cli.extension.objects import (
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import read
 from eventing.cli.lines import answer_lines
-from shared.domain.extension.render.question import Loading, answered, wishes_of
+from shared.domain.extension.render.question import Loading, answered, options_of
 
 if TYPE_CHECKING:
     from shared.domain.bundle.model import Files
@@ -72,7 +72,7 @@ def _answer_all() -> None:
     loadings = {True: Loading(is_in_memory=True), False: Loading()}
 
     def answer(question: dict[str, Any]) -> Mapping[str, Any]:
-        return answered(_files(question), wishes_of(question), loadings[isinstance(question.get("files"), dict)])
+        return answered(_files(question), options_of(question), loadings[isinstance(question.get("files"), dict)])
 
     answer_lines(answer)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.extension.given import (
+from eventing.cli.extension.files import (
     CatalogOption,
     FileOption,
     GatesOption,

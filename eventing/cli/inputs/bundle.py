@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.inputs.failures import told
+from eventing.cli.inputs.failures import cli_errors
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 from shared.domain.bundle.parse import parse
@@ -50,7 +50,7 @@ class Source:
 @contextmanager
 def opened(reference: str) -> Iterator[Source]:
     """The bundle that a word names. CliError when it is not there, or no bundle."""
-    with told(reference):
+    with cli_errors(reference):
         image = image_named_by(reference)
     if not image:
         if not Path(reference).is_dir():

@@ -19,7 +19,7 @@ def unwritable(error: Exception) -> CliError:
 
 
 @contextmanager
-def told(path: str) -> Iterator[None]:
+def cli_errors(path: str) -> Iterator[None]:
     """Turn what can be wrong with a PATH into a sentence and an exit code."""
     try:
         yield

@@ -1,1 +1,1 @@
-"""Packages as a person sees them: ask for one, follow it, list them; all of it through the Kubernetes API."""
+"""What a user asks for: packages to install, upgrade, hold or remove; the only part of the verbs that writes."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import wanted_subscription
-from eventing.diagnosis.status.listing import package_of
+from eventing.diagnosis.offers import package_of
 from shared.api.manifest import ReadOnly, name_of
-from shared.domain.objects.subscription import current_csv, installed_csv
+from shared.api.views import Subscription
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.operators import of_package
 from shared.domain.resolver.reach import Reach
@@ -45,8 +45,8 @@ def switch_channel(
 
 def _reach(cluster: KubeClient, namespace: str, subscription: ReadOnly, package: Package) -> Reach | None:
     """Where its channels lead from the installed version; None without one, or while another one takes its place."""
-    name = installed_csv(subscription)
-    is_settled = name and name == current_csv(subscription)
+    name = Subscription(subscription).installed_csv
+    is_settled = name and name == Subscription(subscription).current_csv
     csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, name, namespace) if is_settled else None
     version = version_or_none(str(((csv or {}).get("spec") or {}).get("version") or ""))
     return Reach(of_package(package, CatalogKey("", "")), name, version) if csv else None

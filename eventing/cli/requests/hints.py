@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from eventing.diagnosis.status.listing import looked_up, offered, package_of, subscription_of
+from eventing.cli.alike import alike
+from eventing.cli.commands import quoted
+from eventing.diagnosis.offers import looked_up, offered, package_of, subscription_of
 from shared.api.manifest import ReadOnly
+from shared.domain.command import olmf
 from shared.kinds import CATALOG_SOURCE
 from shared.ports import Unavailable
 
@@ -34,7 +35,7 @@ def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs |
         return ""
     spec = subscription["spec"]
     if found := package_of(cluster, subscription, catalogs):
-        return _channels(spec, found)
+        return f"; {channels}" if (channels := _channels(spec, found)) else ""
     return _alike(cluster, spec, catalogs)
 
 
@@ -43,7 +44,7 @@ def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = Non
     found, name = looked_up(cluster, spec, catalogs), spec.get("name")
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     if found is None:
-        return f"catalog {catalog} has no package {name!r}; {_alike(cluster, spec, catalogs)}"
+        return f"catalog {catalog} has no package {name!r}{_alike(cluster, spec, catalogs)}"
     if isinstance(found, Unavailable):
         return ""
     if channels := _channels(spec, found):
@@ -53,9 +54,9 @@ def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = Non
     if start in (None, "", *entries.get(channel, ())):
         return ""
     others = ", ".join(name for name, names in entries.items() if start in names)
-    there = f"it is in --channel {others}" if others else _similar(str(start), [*found.bundles])
-    hint = there or f"`olmf versions {name}` lists what there is"
-    return f"channel {channel} of {name} in catalog {catalog} has no version {start!r}; {hint}"
+    there = f"; it is in --channel {others}" if others else alike(str(start), found.bundles)
+    hint = there or f"; {quoted(olmf('versions', str(name)))} lists what there is"
+    return f"channel {channel} of {name} in catalog {catalog} has no version {start!r}{hint}"
 
 
 def _channels(spec: ReadOnly, package: Package) -> str:
@@ -65,10 +66,5 @@ def _channels(spec: ReadOnly, package: Package) -> str:
 
 def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
-    known = sorted({str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""})
-    return _similar(str(spec.get("name")), known) or "`olmf list --available` shows what there is"
-
-
-def _similar(name: str, known: Sequence[str]) -> str:
-    alike = get_close_matches(name, known)
-    return f"called alike: {', '.join(alike)}" if alike else ""
+    known = {str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""}
+    return alike(str(spec.get("name")), known) or f"; {quoted(olmf('list', '--available'))} shows what there is"

@@ -7,13 +7,17 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError
-from eventing.cli.requests.subscribing import LOOK_SECONDS, wanted_subscription
+from eventing.cli.requests.subscribing import POLL_SECONDS, wanted_subscription
+from eventing.diagnosis.offers import subscription_of
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
-from eventing.diagnosis.status.listing import subscription_of
+from eventing.diagnosis.status.package_status import ref_of
 from shared import names
 from shared.adapters.kube.errors import ApiError
-from shared.api.manifest import ReadOnly, labels_of, name_of, uid_of
+from shared.api.manifest import ReadOnly, name_of, uid_of
+from shared.api.views import Csv, Subscription
+from shared.domain.command import olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
@@ -34,33 +38,33 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
         _delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
     for csv in versions:
-        _delete(cluster, Ref.of(csv), uid_of(csv))
+        _delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
     deadline = time.monotonic() + timeout.total_seconds()
     for csv in versions if timeout else ():
         while _is_there(cluster, csv):
             if time.monotonic() > deadline:
-                hint = f"`olmf why ClusterServiceVersion/{name_of(csv)} -n {namespace}`"
-                raise PackageError(f"{name_of(csv)} is still being deleted; {hint} tells more")
-            time.sleep(LOOK_SECONDS)
+                hint = quoted(olmf("why", f"ClusterServiceVersion/{csv.name}", namespace=namespace))
+                raise PackageError(f"{csv.name} is still being deleted; {hint} shows more")
+            time.sleep(POLL_SECONDS)
     if versions:
         did = "deleted" if timeout else "is deleting"
-        gone = ", ".join(map(name_of, versions))
+        gone = ", ".join(csv.name for csv in versions)
         yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
         yield from _copies(cluster, versions)
 
 
-def _is_there(cluster: KubeClient, csv: ReadOnly) -> bool:
-    """Whether an object still exists; a copy that took its name has another uid."""
-    found = cluster.get(Ref.of(csv))
-    return found is not None and uid_of(found) == uid_of(csv)
+def _is_there(cluster: KubeClient, csv: Csv) -> bool:
+    """Whether a version still exists; a copy that took its name has another uid."""
+    found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
+    return found is not None and found.uid == csv.uid
 
 
-def _copies(cluster: KubeClient, versions: Sequence[ReadOnly]) -> Iterator[str]:
+def _copies(cluster: KubeClient, versions: Sequence[Csv]) -> Iterator[str]:
     """The copies of what other namespaces installed, which the versions kept out."""
     for csv in versions:
-        home = labels_of(cluster.get(Ref.of(csv)) or {}).get(names.COPIED_FROM)
-        if home:
-            yield f"the copy of {name_of(csv)} that is here now is that of {home}"
+        found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
+        if found and (home := found.label(names.COPIED_FROM)):
+            yield f"the copy of {csv.name} that is here now is that of {home}"
 
 
 def _delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
@@ -72,11 +76,11 @@ def _delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
             raise
 
 
-def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[ReadOnly]:
+def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[Csv]:
     """What the package has installed in the namespace, and nothing that another Subscription has."""
-    csvs = originals(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
+    csvs = originals(Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
     others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one != subscription]
-    mine = {name_of(csv) for csv in csvs if package_named_by(csv) == package}
-    roots = mine | claimed([subscription] if subscription else [])
-    wanted = chain(csvs, roots) - claimed(others)
-    return sorted((csv for csv in csvs if name_of(csv) in wanted), key=name_of)
+    mine = {csv.name for csv in csvs if package_named_by(csv) == package}
+    roots = mine | claimed(Subscription.each([subscription] if subscription else []))
+    wanted = chain(csvs, roots) - claimed(Subscription.each(others))
+    return sorted((csv for csv in csvs if csv.name in wanted), key=lambda csv: csv.name)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError, Request
-from eventing.diagnosis.status.listing import offered
+from eventing.diagnosis.offers import offered
 from shared.api.manifest import Manifest, name_of, namespace_of
+from shared.api.views import OperatorGroup
+from shared.domain.command import kubectl, olmf
 from shared.domain.resolution_inputs.namespace import excludes_global
 from shared.kinds import CATALOG_SOURCE, OPERATOR_GROUP
 
@@ -27,7 +30,11 @@ def places_in_sight(cluster: KubeClient, namespace: str) -> list[str]:
     """The namespaces whose catalogs a namespace sees."""
     from eventing.wiring import settings
 
-    everyones = [] if excludes_global(cluster.list(OPERATOR_GROUP, namespace)) else [settings().policy.global_namespace]
+    everyones = (
+        []
+        if excludes_global(OperatorGroup.each(cluster.list(OPERATOR_GROUP, namespace)))
+        else [settings().policy.global_namespace]
+    )
     return list(dict.fromkeys((*everyones, namespace)))
 
 
@@ -55,9 +62,8 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     match found:
         case []:
             why = out_of_sight(cluster, request.namespace)
-            raise PackageError(
-                f"{request.namespace} sees no CatalogSource{why}; `olmf up --catalog` or `kubectl apply` one first"
-            )
+            first = f"`olmf up --catalog` or {quoted(kubectl('apply'))} one first"
+            raise PackageError(f"{request.namespace} sees no CatalogSource{why}; {first}")
         case [only]:
             return only
     rows = offered(cluster, catalogs, sources)
@@ -65,7 +71,7 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     if not having:
         raise PackageError(
             f"no catalog that {request.namespace} sees offers {request.package!r}"
-            f"{out_of_sight(cluster, request.namespace)}; `olmf list --available` shows what there is"
+            f"{out_of_sight(cluster, request.namespace)}; {quoted(olmf('list', '--available'))} shows what there is"
         )
     if len(having) > 1:
         raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")

@@ -6,19 +6,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from eventing.cli.alike import alike
+from eventing.cli.commands import quoted
 from eventing.cli.requests import hints
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
-from eventing.diagnosis.status.listing import content_of, looked_up, package_of, subscription_of
+from eventing.diagnosis.offers import content_of, looked_up, package_of, subscription_of
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.views import InstallMode, InstallPlan, Subscription
 from shared.domain.authoring.identity import install_modes
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
-from shared.domain.objects.install_plan import is_empty, planned_csvs
+from shared.domain.command import kubectl, olmf
 from shared.domain.objects.plan_record import is_foreign, is_refused, refusal
-from shared.domain.objects.subscription import installed_csv, plan_of
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.kinds import (
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from shared.domain.catalog.config import Blob
     from shared.domain.image_source import ImageSource
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 """How often a verb that waits looks again."""
 
 
@@ -59,7 +61,7 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     present = subscription_of(cluster, request.namespace, request.package)
     spec = {} if present else _spec(cluster, request)
     if present:
-        _check_wishes(cluster, request, present)
+        _check_options(cluster, request, present)
         yield f"{request.package} is already subscribed in {request.namespace}"
     if NAMESPACE.look_up(cluster.get, request.namespace) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
@@ -100,7 +102,7 @@ def _spec(cluster: KubeClient, request: Request) -> Manifest:
     return spec
 
 
-def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
+def _check_options(cluster: KubeClient, request: Request, present: ReadOnly) -> None:
     """PackageError when something else is asked for than the Subscription says; how to change it, as far as it goes."""
     spec = present["spec"]
     asked = {
@@ -119,48 +121,54 @@ def _check_wishes(cluster: KubeClient, request: Request, present: ReadOnly) -> N
     ]
     if not others:
         return
-    hint = f"`kubectl edit subscription {name_of(present)} -n {request.namespace}` changes what it says"
+    edit = kubectl("edit", "subscription", name_of(present), namespace=request.namespace)
+    hint = f"{quoted(edit)} changes what it says"
     if request.channel not in ("", spec.get("channel")):
-        words = f"{request.package} -n {request.namespace} --channel {request.channel}"
+        words = ("upgrade", request.package, "--channel", request.channel)
         why = hints.refusal(cluster, {**spec, "channel": request.channel, "startingCSV": ""})
-        hint = why or f"`olmf upgrade {words}` switches the channel"
+        hint = why or f"{quoted(olmf(*words, namespace=request.namespace))} switches the channel"
     raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
 
 
-def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> str:
-    """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for."""
+def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> Iterator[str]:
+    """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for.
+
+    Lines: first what speaks against it, then what was done. PackageError when there is nothing to approve.
+    """
     found = INSTALL_PLAN.look_up(cluster.get, wanted, namespace) or _plan_of_package(cluster, namespace, wanted)
     plan = name_of(found)
-    if (is_foreign(found) or is_refused(found)) and (no := refusal(found)):
+    if (is_foreign(InstallPlan(found)) or is_refused(InstallPlan(found))) and (no := refusal(InstallPlan(found))):
         raise PackageError(no.message)
     if found["spec"].get("approved"):
-        return f"{plan} was approved before"
-    if is_empty(found):
+        yield f"{plan} was approved before"
+        return
+    if InstallPlan(found).is_empty:
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
+    yield from _held_by(cluster.list(SUBSCRIPTION, namespace), plan)
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
-    approved = f"approved {plan}: {', '.join(planned_csvs(found))}"
-    return "; ".join((approved, *_held_by(cluster.list(SUBSCRIPTION, namespace), plan)))
+    yield f"approved {plan}: {', '.join(InstallPlan(found).csvs)}"
 
 
 def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
     """Warnings about holds that came after the plan: they keep other plans away, not this one."""
     for one in subscriptions:
-        wish = subscription_policy_of(one)
-        if plan_of(one) == plan and (why := wish.why_held if installed_csv(one) else wish.hold):
-            yield f"but {name_of(one)} is held ({why}), which does not stop a plan that is approved"
+        wish = subscription_policy_of(Subscription(one))
+        if Subscription(one).plan == plan and (why := wish.why_held if Subscription(one).installed_csv else wish.hold):
+            yield f"{name_of(one)} is held ({why}), which does not stop a plan that is approved"
 
 
 def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
-        known = ", ".join(name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)) or "none"
-        raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {known})")
+        plans = [name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)]
+        hint = alike(package, (*plans, *_packages(cluster, namespace)))
+        listed = ", ".join(plans) or "none"
+        raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {listed}){hint}")
     plan = plan_to_approve(cluster, subscription)
     if found := INSTALL_PLAN.look_up(cluster.get, plan, namespace):
         return found
-    raise PackageError(
-        f"no plan of {package} waits for approval; `olmf why Subscription/{name_of(subscription)} -n {namespace}`"
-    )
+    why = olmf("why", f"Subscription/{name_of(subscription)}", namespace=namespace)
+    raise PackageError(f"no plan of {package} waits for approval; {quoted(why)}")
 
 
 def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
@@ -170,7 +178,7 @@ def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
 
 def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
     """Name of the plan that a Subscription points to, if it waits for approval, else empty."""
-    name = plan_of(subscription)
+    name = Subscription(subscription).plan
     plan = INSTALL_PLAN.look_up(cluster.get, name, namespace_of(subscription))
     return name if plan and not plan["spec"].get("approved") else ""
 
@@ -183,7 +191,7 @@ def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> 
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
         return f"{package} is released"
-    installed = installed_csv(subscription)
+    installed = Subscription(subscription).installed_csv
     where = f"at {installed}" if installed else "before anything is installed"
     return f"{package} is held {where}: {reason}"
 
@@ -192,8 +200,15 @@ def wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> Re
     """The Subscription to a package, or of that name. PackageError when there is none."""
     found = subscription_of(cluster, namespace, package)
     if found is None:
-        raise PackageError(f"nothing subscribes to {package!r} in {namespace}; `olmf list` shows where it is installed")
+        there = quoted(olmf("list"))
+        hint = alike(package, _packages(cluster, namespace)) or f"; {there} shows where it is installed"
+        raise PackageError(f"nothing subscribes to {package!r} in {namespace}{hint}")
     return found
+
+
+def _packages(cluster: KubeClient, namespace: str) -> set[str]:
+    """The packages to which the namespace subscribes."""
+    return {Subscription(one).package for one in cluster.list(SUBSCRIPTION, namespace)}
 
 
 def _object(kind: Kind, name: str, namespace: str = "", **fields: object) -> Manifest:
@@ -215,7 +230,7 @@ def targets_for(cluster: KubeClient, namespace: str, spec: ReadOnly, catalogs: D
     One empty name, for all namespaces, also where the catalog does not state what the first version supports.
     """
     choices = ((ALL_NAMESPACES,), (namespace,))
-    return first_supported(_modes(cluster, spec, catalogs), namespace, choices) or choices[0]
+    return first_supported(InstallMode.each(_modes(cluster, spec, catalogs)), namespace, choices) or choices[0]
 
 
 def _modes(cluster: KubeClient, spec: ReadOnly, catalogs: Described) -> tuple[ReadOnly, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from eventing.diagnosis.replay.archive import Capture, NotACapture, capture, open_capture, present_objects
-from eventing.diagnosis.replay.decisions import NotInCapture, Replayed, Report, replay, replay_book
+from eventing.diagnosis.replay.decisions import NotInCapture, Replayed, Report, replay, replay_index
 
 __all__ = [
     "Capture", "NotACapture", "NotInCapture", "Replayed", "Report", "capture", "open_capture", "present_objects",
-    "replay", "replay_book",
+    "replay", "replay_index",
 ]  # fmt: skip

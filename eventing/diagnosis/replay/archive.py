@@ -19,7 +19,8 @@ from eventing.journal.journal_index import JournalIndex, writes_of
 from eventing.journal.recorder import digests_of
 from eventing.journal.records import ReceivedEvent, Recorded, Run
 from eventing.journal.redact import Redactor
-from shared.api.manifest import Manifest
+from shared import names
+from shared.api.manifest import Manifest, labels_of
 from shared.domain.bundle.shape import defect
 from shared.kinds import EVENT, SUBSCRIPTION, WATCHED, Ref
 from shared.ports import Cluster
@@ -39,20 +40,24 @@ class NotACapture(ValueError):
 class Capture:
     """The content of a capture."""
 
-    book: JournalIndex
+    index: JournalIndex
     objects: tuple[Manifest, ...] = ()
 
 
 def capture(
-    book: JournalIndex, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
+    index: JournalIndex, path: Path, objects: Iterable[Manifest] = (), *, since_ms: int = 0, until_ms: int | None = None
 ) -> int:
     """Write the runs and events of a time span, and the given objects, to a tar; returns the number of runs.
 
     Secret data is not in the journal; of the objects it is replaced here, by hashes under a key
     that is not stored, so they cannot be guessed. A name that ends in `gz` is compressed.
     """
-    runs = [run for run in book.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
-    events = [saw for saw in book.events.values() if since_ms <= saw.at and (until_ms is None or saw.at <= until_ms)]
+    runs = [run for run in index.runs.values() if since_ms <= run.at and (until_ms is None or run.at <= until_ms)]
+    events = [
+        received
+        for received in index.events.values()
+        if since_ms <= received.at and (until_ms is None or received.at <= until_ms)
+    ]
     needed = {digest for run in runs for digest in digests_of(run)}
     redactor = Redactor(secrets.token_bytes(32))
     redact = Bodies(redactor, lambda: 0).raw
@@ -60,7 +65,7 @@ def capture(
     present = [redact(one) for one in found]
     bodies = {
         digest: msgspec.Raw(redact(msgspec.json.decode(body))) if redactor.knows(bytes(body)) else body
-        for digest, body in book.bodies.items()
+        for digest, body in index.bodies.items()
         if digest in needed
     }
     members = {
@@ -79,14 +84,16 @@ def capture(
     return len(runs)
 
 
-def present_objects(cluster: Cluster, book: JournalIndex) -> Iterator[Manifest]:
-    """The objects of a cluster for a capture: all objects of the watched kinds, and all others that we wrote."""
+def present_objects(cluster: Cluster, index: JournalIndex) -> Iterator[Manifest]:
+    """The objects of a cluster for a capture: what is watched of each kind, and all others that we wrote."""
+    ours = {kind for kind in WATCHED if kind.watch and kind.watch.is_ours_alone}
     for kind in WATCHED:
-        yield from cluster.list(kind)
-    watched = {(kind.api_version, kind.kind) for kind in (*WATCHED, EVENT)}
-    written = {write.ref for run in book.runs.values() for write in writes_of(run) if write.did == "sent"}
+        yield from cluster.list(kind, labels={names.MANAGED: "true"} if kind in ours else None)
+    listed = {(kind.api_version, kind.kind) for kind in {*WATCHED, EVENT} - ours}
+    written = {write.ref for run in index.runs.values() for write in writes_of(run) if write.did == "sent"}
     for ref in map(Ref.parse, sorted(written)):
-        if (ref.api_version, ref.kind) not in watched and (manifest := cluster.get(ref)):
+        manifest = None if (ref.api_version, ref.kind) in listed else cluster.get(ref)
+        if manifest and not (ref.kind in {kind.kind for kind in ours} and names.MANAGED in labels_of(manifest)):
             yield manifest
 
 
@@ -106,24 +113,24 @@ def open_capture(path: Path) -> Capture:
 
 
 def _read(tar: tarfile.TarFile) -> Capture:
-    (index,) = _lines(tar, _INDEX, dict[str, Any])
-    if index.get("version") != VERSION:
-        raise NotACapture(f"version {index.get('version')!r}, wanted {VERSION}")
-    book = JournalIndex()
-    for saw in _lines(tar, _EVENTS, ReceivedEvent):
-        book.add(saw)
+    (head,) = _lines(tar, _INDEX, dict[str, Any])
+    if head.get("version") != VERSION:
+        raise NotACapture(f"version {head.get('version')!r}, wanted {VERSION}")
+    index = JournalIndex()
+    for received in _lines(tar, _EVENTS, ReceivedEvent):
+        index.add(received)
     for bodies in _lines(tar, _BODIES, dict[str, msgspec.Raw]):
-        book.bodies.update(bodies)
+        index.bodies.update(bodies)
     for run in _lines(tar, _RUNS, Run):
-        book.add(Recorded(run))
+        index.add(Recorded(run))
     objects = tuple(_lines(tar, _OBJECTS, dict[str, Any]))
-    _check_refs(book, objects)
-    return Capture(book, objects)
+    _check_refs(index, objects)
+    return Capture(index, objects)
 
 
-def _check_refs(book: JournalIndex, objects: Iterable[Manifest]) -> None:
+def _check_refs(index: JournalIndex, objects: Iterable[Manifest]) -> None:
     """NotACapture or ValueError when something is not about an object: callers parse refs where they need them."""
-    for ref in book.told() | {write.ref for run in book.runs.values() for write in writes_of(run)}:
+    for ref in index.refs() | {write.ref for run in index.runs.values() for write in writes_of(run)}:
         Ref.parse(ref)
     for manifest in objects:
         if wrong := defect(manifest):

@@ -14,7 +14,7 @@ import msgspec
 from eventing.journal.redact import Redactor
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
-from shared.domain.objects.install_plan import planned_csvs
+from shared.api.views import InstallPlan
 from shared.kinds import Ref
 
 How: TypeAlias = Callable[[Any], Any]
@@ -71,7 +71,7 @@ def differences(
     then: Mapping[Ref, Manifest], now: Mapping[Ref, Manifest], uids: Mapping[str, Ref]
 ) -> tuple[tuple[Ref, str], ...]:
     """The objects that differ, each with a diff. `uids` maps the uids of both worlds to refs."""
-    recorded, replayed = _spelled(then, uids), _spelled(now, uids)
+    recorded, replayed = _rendered(then, uids), _rendered(now, uids)
     diffs = ((ref, _diff(recorded.get(ref, ()), replayed.get(ref, ()))) for ref in sorted({*recorded, *replayed}))
     return tuple((ref, diff) for ref, diff in diffs if diff)
 
@@ -80,7 +80,7 @@ def _diff(recorded: Sequence[str], replayed: Sequence[str]) -> str:
     return "\n".join(difflib.unified_diff(recorded, replayed, "recorded", "replayed", lineterm=""))
 
 
-def _spelled(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
+def _rendered(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
     """Each object as lines, under a ref that means the same in both worlds."""
     plans = plan_names(world.values())
     told = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans
@@ -98,7 +98,7 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
     for plan in sorted(plans, key=lambda one: int(one["spec"].get("generation") or 0)):
         references = metadata(plan).get("ownerReferences") or ()
         owners = sorted(str(owner["name"]) for owner in references)
-        words = ("of", *planned_csvs(plan), "for", *owners, "in", namespace_of(plan))
+        words = ("of", *InstallPlan(plan).csvs, "for", *owners, "in", namespace_of(plan))
         what = _NO_NAME.sub("-", "-".join(words).lower())[:_LONGEST].rstrip("-.")
         same = (what, *sorted(str(owner["uid"]) for owner in references))
         seen[same] += 1

@@ -14,10 +14,11 @@ import msgspec
 from eventing.diagnosis.replay.archive import open_capture
 from eventing.diagnosis.replay.ports import Answers
 from eventing.effects.targets import target
+from eventing.events.former import type_now
 from eventing.journal.bodies import encode
 from eventing.journal.journal_index import JournalIndex, Unrecorded
 from eventing.journal.outcomes import Decided, write_json
-from eventing.journal.records import Decision, Run
+from eventing.journal.records import Decision, Run, Stated
 from eventing.journal.redact import Redactor, holds_stand_in
 from eventing.runner.steps import Steps, UnknownStep, arguments
 from shared.kinds import SECRET, Ref
@@ -73,20 +74,20 @@ def replay(
     result and returns False to stop (to step through, or to stop at the first difference).
     """
     done = []
-    for each in replay_book(open_capture(path).book, only=only, until=until, steps=steps or Steps()):
+    for each in replay_index(open_capture(path).index, only=only, until=until, steps=steps or Steps()):
         done.append(each)
         if not on_each(each):
             break
     return Report(tuple(done))
 
 
-def replay_book(book: JournalIndex, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
+def replay_index(index: JournalIndex, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
     """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
-    if until and until not in book.runs:
+    if until and until not in index.runs:
         raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
-    for run in _chosen(book.runs.values(), only, until):
+    for run in _chosen(index.runs.values(), only, until):
         for decision in run.decisions:
-            yield _replay(book, run, decision, steps)
+            yield _replay(index, run, decision, steps)
 
 
 def _chosen(runs: Iterable[Run], only: str, until: str) -> Iterator[Run]:
@@ -97,27 +98,36 @@ def _chosen(runs: Iterable[Run], only: str, until: str) -> Iterator[Run]:
             return
 
 
-def _replay(book: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Replayed:
+def _replay(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Replayed:
     try:
-        recorded = _recorded(book, decision)
-        today = _today(book, run, decision, steps)
+        recorded = _recorded(index, decision)
+        today = _as_far_as_recorded(_today(index, run, decision, steps), decision)
     except Unrecorded as error:
         return Replayed(run, decision, "skipped", str(error))
     except UnknownStep as error:
         return Replayed(run, decision, "different", str(error))
     if recorded == today:
         return Replayed(run, decision, "same")
-    if _is_withheld(book, decision):
+    if _is_withheld(index, decision):
         if _undigested(recorded) == _undigested(today):
             return Replayed(run, decision, "same")
         return Replayed(run, decision, "skipped", WITHHELD)
     return Replayed(run, decision, "different", _diff(recorded, today))
 
 
-def _is_withheld(book: JournalIndex, decision: Decision) -> bool:
+def _as_far_as_recorded(today: Any, decision: Decision) -> Any:
+    """Without what builds did not record that knew neither statements nor whom a wait is about."""
+    told = {key: value for key, value in today.items() if key != "stated" or decision.statements}
+    wait = (decision.rest or {}).get("wait") or {}
+    if told.get("wait") and "about" not in wait:
+        told["wait"] = {key: value for key, value in told["wait"].items() if key != "about"}
+    return told
+
+
+def _is_withheld(index: JournalIndex, decision: Decision) -> bool:
     """Whether something that the step read was replaced by stand-ins, so that digests of it are others today."""
     digests = (digest for answer in decision.answers for digest in (*(answer.bodies or ()), answer.body) if digest)
-    return any(holds_stand_in(msgspec.json.decode(book.body(digest))) for digest in digests)
+    return any(holds_stand_in(msgspec.json.decode(index.body(digest))) for digest in digests)
 
 
 def _undigested(decided: Any) -> Any:
@@ -125,9 +135,9 @@ def _undigested(decided: Any) -> Any:
     return msgspec.json.decode(_DIGEST.sub(b"<digest>", msgspec.json.encode(decided)))
 
 
-def _today(book: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Any:
+def _today(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> Any:
     step = steps[run.step]
-    answers = Answers(book, ((run.at, answer) for answer in decision.answers))
+    answers = Answers(index, ((run.at, answer) for answer in decision.answers))
     try:
         answer: object = step.call(Ref.parse(run.ref), **arguments(step, answers.port))
     except Unrecorded:
@@ -139,12 +149,29 @@ def _today(book: JournalIndex, run: Run, decision: Decision, steps: Steps) -> An
         _REDACTOR.clean(_plain(write_json(write)), is_secret=target(write).kind == SECRET.kind)
         for write in decided.writes
     ]
-    return {"end": decided.end, "verdict": decided.verdict, **_plain(decided.rest()), "writes": writes}
+    stated = [msgspec.to_builtins(Stated.of(one)) for one in decided.statements]
+    return {
+        "end": decided.end,
+        "summary": decided.message,
+        **_plain(decided.rest()),
+        "stated": stated,
+        "writes": writes,
+    }
 
 
-def _recorded(book: JournalIndex, decision: Decision) -> Any:
-    writes = [msgspec.json.decode(book.body(write.body)) for write in decision.writes]
-    return {"end": decision.end, "verdict": decision.verdict, **(decision.rest or {}), "writes": writes}
+def _recorded(index: JournalIndex, decision: Decision) -> Any:
+    writes = [msgspec.json.decode(index.body(write.body)) for write in decision.writes]
+    stated = {"stated": msgspec.to_builtins(decision.statements)} if decision.statements else {}
+    rest = _with_present_types(decision.rest or {})
+    return {"end": decision.end, "summary": decision.message, **rest, **stated, "writes": writes}
+
+
+def _with_present_types(rest: dict[str, Any]) -> dict[str, Any]:
+    """What an earlier build decided, with the present types of the events that it emitted."""
+    match rest.get("emits"):
+        case [*emits]:
+            return {**rest, "emits": [{**emit, "type": type_now(emit["type"])} for emit in emits]}
+    return rest
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,27 +12,27 @@ from eventing.diagnosis.replay.recording import Recording
 from eventing.journal.journal_index import Unrecorded
 from shared.api.manifest import Manifest, labels_of
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Catalog, Inputs, Shelf
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs
 from shared.kinds import Kind, Ref
-from shared.ports import Catalogs, Policy, Unavailable
+from shared.ports import Catalogs, Listing, Policy, Unavailable
 from shared.reading.namespace import read_namespace
 
 
 def inputs_of_capture(
-    capture: Capture, namespace: str, shelves: Mapping[CatalogKey, Shelf], *, is_whole: bool
+    capture: Capture, namespace: str, readers: Mapping[CatalogKey, CatalogReader], *, is_whole: bool
 ) -> Inputs:
-    """The inputs for a namespace at the end of a capture; `shelves` replace its recorded catalogs."""
+    """The inputs for a namespace at the end of a capture; `readers` replace its recorded catalogs."""
     recording = Recording(capture)
     policy, catalogs = (
-        AnswersInTime(recording.book, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
+        AnswersInTime(recording.index, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
     )
     chosen: Policy = policy.port(Policy) if recording.answers(Policy) else Policy()
     content = _Recorded(catalogs.port(Catalogs))
 
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
     inputs = read_namespace(Captured(recording.final()), content, namespace, scope).inputs
-    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in shelves}
-    return replace(inputs, catalogs={**inputs.catalogs, **known}, shelves={**inputs.shelves, **shelves})
+    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in readers}
+    return replace(inputs, catalogs={**inputs.catalogs, **known}, readers={**inputs.readers, **readers})
 
 
 def objects_of_capture(capture: Capture) -> Captured:
@@ -55,6 +55,14 @@ class Captured:
         found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
         listed = (self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
         return tuple(one for one in listed if (labels or {}).items() <= labels_of(one).items())
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        """What `get` answers for each."""
+        return tuple(map(self.get, refs))
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        """What `list` answers for each."""
+        return tuple(self.list(one.kind, one.namespace, labels=one.labels) for one in listings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from eventing.journal.call_recorder import spelled
+from eventing.journal.call_recorder import AT_ONCE, as_json
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Answer
 from shared.errors import RetryLater, Terminal
@@ -30,8 +30,8 @@ Timed: TypeAlias = tuple[int, Answer]
 class Answers:
     """The answers of one decision: each question gets its recorded answers in order, then the last of them again."""
 
-    def __init__(self, book: JournalIndex, answers: Iterable[Timed]) -> None:
-        self._book = book
+    def __init__(self, index: JournalIndex, answers: Iterable[Timed]) -> None:
+        self._index = index
         self._given: dict[tuple[str, str], list[Timed]] = defaultdict(list)
         for at, answer in answers:
             self._given[answer.port, answer.method].append((at, answer))
@@ -47,7 +47,7 @@ class Answers:
 
     def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The recorded answer. NotAsked when there is none, Unrecorded when a body is missing."""
-        question = _question(port, method, spelled(args), spelled(kwargs))
+        question = _question(port, method, as_json(args), as_json(kwargs))
         key = (port.__name__, method, question)
         if key not in self._found:
             self._found[key] = [
@@ -68,16 +68,16 @@ class Answers:
 
     def _value(self, answer: Answer, hint: Any) -> Any:
         if answer.bodies is not None:
-            return tuple(msgspec.json.decode(self._book.body(digest)) for digest in answer.bodies)
-        value = msgspec.json.decode(self._book.body(answer.body)) if answer.body else answer.value
+            return tuple(msgspec.json.decode(self._index.body(digest)) for digest in answer.bodies)
+        value = msgspec.json.decode(self._index.body(answer.body)) if answer.body else answer.value
         return decode(value, hint, answer.type)
 
 
 class AnswersInTime(Answers):
     """The answers of a world: each question gets the last answer recorded up to the present time, at every call."""
 
-    def __init__(self, book: JournalIndex, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
-        super().__init__(book, answers)
+    def __init__(self, index: JournalIndex, answers: Iterable[Timed], now_ms: Callable[[], int]) -> None:
+        super().__init__(index, answers)
         self._now_ms = now_ms
 
     def pick(self, answers: list[Timed]) -> Answer:
@@ -96,6 +96,9 @@ class _Replayed:
     def __getattr__(self, method: str) -> Callable[..., Any]:
         if not hasattr(self._port, method):
             raise AttributeError(f"{self._port.__name__} has no {method}")
+        if found := AT_ONCE.get((self._port.__name__, method)):
+            single, call = found
+            return lambda asked: tuple(self._answers.ask(self._port, single, *call(one)) for one in asked)
         return lambda *args, **kwargs: self._answers.ask(self._port, method, args, kwargs)
 
 

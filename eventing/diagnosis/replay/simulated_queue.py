@@ -26,7 +26,7 @@ _MORE_TRIES = 20
 
 @dataclass
 class SimulatedQueue:
-    """Runs the jobs that events ring, one at a time, until none is left."""
+    """Runs the jobs that events enqueue, one at a time, until none is left."""
 
     world: World
     ports: Mapping[type, Any]
@@ -36,7 +36,7 @@ class SimulatedQueue:
     now_ms: int
     most: int
     """Maximum number of runs."""
-    book: JournalIndex = field(default_factory=JournalIndex)
+    index: JournalIndex = field(default_factory=JournalIndex)
     failing: dict[Job, str] = field(default_factory=dict)
     """The jobs whose last run failed, and the errors."""
     _ready: dict[Job, list[str]] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class SimulatedQueue:
     _order: Iterator[int] = field(default_factory=count)
     _attempts: dict[Job, int] = field(default_factory=dict)
     _hints: dict[Ref, dict[str, str]] = field(default_factory=dict)
-    _rung: set[str] = field(default_factory=set)
+    _enqueued: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._runner = Runner(self.ports, self.world, self, steps=self.steps)
@@ -56,18 +56,18 @@ class SimulatedQueue:
     @property
     def is_settling(self) -> bool:
         """Whether the maximum number of runs is not reached yet."""
-        return len(self.book.runs) < self.most
+        return len(self.index.runs) < self.most
 
-    def ring(self, event: Event) -> None:
-        """Queue the jobs that an event rings."""
+    def enqueue(self, event: Event) -> None:
+        """Queue the jobs that an event enqueues."""
         for job in jobs_for(event):
             self._ready.setdefault(job, []).append(event.id)
 
     def audit(self, refs: Iterable[Ref]) -> None:
-        """Ring the jobs of existing objects, as the audit does."""
+        """Enqueue the jobs of existing objects, as the audit does."""
         for ref in sorted(refs):
             if manifest := self.world.get(ref):
-                self.ring(Event(f"audit-{ref}", f"{names.RESOURCE_EVENT}update", "audit", ref, hints(manifest)))
+                self.enqueue(Event(f"audit-{ref}", f"{names.RESOURCE_EVENT}update", "audit", ref, hints(manifest)))
 
     def settle(self, until_ms: int) -> None:
         """Run the jobs that are ready, and those that become due until then."""
@@ -76,7 +76,7 @@ class SimulatedQueue:
                 job = next(iter(self._ready))
                 self._run(job, tuple(self._ready.pop(job)))
             for event in self.answer():
-                self.ring(event)
+                self.enqueue(event)
             if self._ready:
                 continue
             if not self._delayed or self._delayed[0][0] > until_ms:
@@ -98,12 +98,12 @@ class SimulatedQueue:
         attempt = self._attempts.get(job, 0) + 1
         result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, attempt, causes), lambda *_: True)
         record = unpack_run(result.record)
-        self.book.add(record)
+        self.index.add(record)
         for decision in record.run.decisions:
             for write in decision.writes:
-                self._ring_for(write)
-        for rung in result.jobs:
-            self._ready.setdefault(rung, []).append(result.run_id)
+                self._enqueue_for(write)
+        for enqueued in result.jobs:
+            self._ready.setdefault(enqueued, []).append(result.run_id)
         self._attempts[job] = attempt if result.failure else 0
         self.failing.pop(job, None)
         if result.failure:
@@ -113,7 +113,7 @@ class SimulatedQueue:
             due = self.now_ms + int(delay / timedelta(milliseconds=1))
             heapq.heappush(self._delayed, (due, next(self._order), job))
 
-    def _ring_for(self, write: Write) -> None:
+    def _enqueue_for(self, write: Write) -> None:
         """Queue the jobs for the watch event of our own write."""
         if write.did != "sent" or write.op == "Record":
             return
@@ -123,7 +123,7 @@ class SimulatedQueue:
             self._hints[ref] = hints(manifest)
         verb = "delete" if manifest is None else "add" if write.op == "Create" else "update"
         event_id = change_id(write.uid, write.version, verb)
-        if manifest is not None and event_id in self._rung:
+        if manifest is not None and event_id in self._enqueued:
             return  # why: a write without a change makes no event
-        self._rung.add(event_id)
-        self.ring(Event(event_id, names.RESOURCE_EVENT + verb, "world", ref, self._hints.get(ref, {})))
+        self._enqueued.add(event_id)
+        self.enqueue(Event(event_id, names.RESOURCE_EVENT + verb, "world", ref, self._hints.get(ref, {})))

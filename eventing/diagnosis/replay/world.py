@@ -83,15 +83,15 @@ def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[li
     yield burst, end
 
 
-def _disturbed(events: Sequence[Event], perturb: Perturbation, dice: random.Random) -> Sequence[Event]:
+def _disturbed(events: Sequence[Event], perturb: Perturbation, rng: random.Random) -> Sequence[Event]:
     """The events of a burst after the perturbation; the audit repairs what is lost, so it comes in any case."""
     match perturb:
         case "drop":
-            return [event for index, event in enumerate(events) if index % 3 or event.type == names.AUDIT_RANG]
+            return [event for index, event in enumerate(events) if index % 3 or event.type == names.AUDIT_REQUESTED]
         case "duplicate":
             return [event for event in events for _ in range(2)]
         case "reorder":
-            return dice.sample(events, len(events))
+            return rng.sample(events, len(events))
     return events
 
 
@@ -103,7 +103,7 @@ class _Replay:
         self._world = world
         self._external = ExternalChanges(recording, world)
         self._until_ms = recording.began
-        most = max(_FEWEST_RUNS, _MORE_RUNS * len(recording.book.runs))
+        most = max(_FEWEST_RUNS, _MORE_RUNS * len(recording.index.runs))
         self._queue = SimulatedQueue(world, self._ports(), steps, self._external.answer, recording.began, most)
 
     def _ports(self) -> dict[type, Any]:
@@ -112,10 +112,10 @@ class _Replay:
         for port in (Catalogs, Bundles, Policy):
             told = self._recording.answers(port)
             if told or port is not Policy:
-                ports[port] = AnswersInTime(self._recording.book, told, lambda: self._until_ms).port(port)
+                ports[port] = AnswersInTime(self._recording.index, told, lambda: self._until_ms).port(port)
         return ports
 
-    def run(self, perturb: Perturbation, dice: random.Random) -> None:
+    def run(self, perturb: Perturbation, rng: random.Random) -> None:
         """Repeat all changes that we did not cause."""
         self._external.prepare()
         size = _BURST if perturb in ("drop", "reorder", "delay") else 1
@@ -123,8 +123,8 @@ class _Replay:
             self._until_ms = until_ms
             for change in burst:
                 self._external.act(change)
-            for event in _disturbed([change.event for change in burst], perturb, dice):
-                self._queue.ring(replace(event, ref=self._external.ref_here(event.ref)))
+            for event in _disturbed([change.event for change in burst], perturb, rng):
+                self._queue.enqueue(replace(event, ref=self._external.ref_here(event.ref)))
                 self._queue.settle(until_ms)
             if perturb == "drop":
                 self._queue.audit(self._external.ref_here(change.event.ref) for change in burst)
@@ -143,12 +143,12 @@ class _Replay:
         self._queue.settle(self._queue.now_ms)
         while self._queue.is_settling and (events := list(self._external.answer(again=True))):
             for event in events:
-                self._queue.ring(event)
+                self._queue.enqueue(event)
             self._queue.settle(self._queue.now_ms)
 
     def report(self, stored: Callable[[Manifest], Manifest]) -> WorldReport:
         """Compare every object that was written in either world."""
-        recording, runs = self._recording, self._queue.book.runs
+        recording, runs = self._recording, self._queue.index.runs
         writes = [write for run in runs.values() for write in writes_of(run)]
         refs = {*recording.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
         now = {ref: manifest for ref in refs if (manifest := self._world.get(ref))}

@@ -8,11 +8,14 @@ from typing import Any, Protocol
 
 from eventing.effects import Api
 from shared import names
+from shared.adapters.keys import StoredKeys
 from shared.api.manifest import labels_of, name_of, namespace_of, resource_version_of
+from shared.api.views import Csv
 from shared.domain.csv.copies import Copy
+from shared.domain.progress import Progress
 from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
-from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal, Warnings
+from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal, Keys, Runs, Warnings
 
 
 class World(Api, Cluster, Protocol):
@@ -29,10 +32,12 @@ def ports_of(world: World) -> dict[type, Any]:
         Cluster: world,
         Discovery: world,
         Copies: ListedCopies(world),
+        Keys: StoredKeys(world),
         Inventory: ListedInventory(world),
         Warnings: NothingWarned(),
         Journal: NothingUnseen(),
         Content: NothingKept(),
+        Runs: NothingRuns(),
     }
 
 
@@ -45,7 +50,7 @@ class ListedCopies:
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
         """The copies of the originals in a namespace; with `name`, only the copies of that one."""
         found = self.cluster.list(CLUSTER_SERVICE_VERSION, labels={names.COPIED_FROM: namespace})
-        return tuple(Copy.of(manifest) for manifest in found if name in ("", name_of(manifest)))
+        return tuple(Copy.of(Csv(manifest)) for manifest in found if name in ("", name_of(manifest)))
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
         """Namespaces with a version of that name that is no copy of the one in `namespace`."""
@@ -81,6 +86,14 @@ class NothingWarned:
     def about(self, _: Ref, __: str) -> tuple[Warned, ...]:
         """No warnings."""
         return ()
+
+
+class NothingRuns:
+    """Implements `Runs`: no run says how far it is."""
+
+    def progress(self, _: Ref) -> Progress | None:
+        """None."""
+        return None
 
 
 class NothingKept:

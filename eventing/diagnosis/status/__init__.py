@@ -1,1 +1,1 @@
-"""The status of a package: what is installed, what it waits for, what helps."""
+"""The status of a package: what is installed, what it waits for, why, what helps (README of the folder above)."""

@@ -1,31 +1,31 @@
-"""The causes of a write: the run that made it, what rang that run, back to what came from outside."""
+"""The causes of a write: the run that made it, what caused that run, back to what came from outside."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from eventing.diagnosis.why.correlation import Correlation
-from eventing.diagnosis.why.facts import Node, instant, verdict_of
+from eventing.diagnosis.why.facts import Node, instant
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import ReceivedEvent, Run, Write
 from shared.kinds import NAMESPACE
 
 _MAX_CAUSES = 5
 _MAX_DEPTH = 40
-_LONGEST_VERDICT = 200
+_LONGEST_MESSAGE = 200
 _NAMESPACES = f"{NAMESPACE.api_version}/{NAMESPACE.kind}//"
 
 
 class Tree:
-    """Walks from writes back to their causes; a run that was told of already is only named.
+    """Walks from writes back to their causes; a run that stands above already is only named.
 
-    With `correlation`, what rang a run on a whole namespace because of other packages is folded.
+    With `correlation`, what woke a run on a whole namespace because of other packages is folded.
     """
 
-    def __init__(self, book: JournalIndex, correlation: Correlation | None = None) -> None:
-        self._book = book
-        self._relatives = correlation
-        self._told: set[str] = set()
+    def __init__(self, index: JournalIndex, correlation: Correlation | None = None) -> None:
+        self._index = index
+        self._correlation = correlation
+        self._named: set[str] = set()
 
     def write(self, run: Run, write: Write, depth: int = 0) -> Node:
         """A write, with the run that made it."""
@@ -38,11 +38,11 @@ class Tree:
         """Runs of one step on one object that caused the same, as one: the newest, with the causes of all."""
         newest = max(runs, key=lambda run: run.at)
         text = f"{newest.step} on {short(newest.ref)}"
-        if newest.id in self._told or depth > _MAX_DEPTH:
+        if newest.id in self._named or depth > _MAX_DEPTH:
             return Node("run", newest.id, f"{text} (see above)", instant(newest.at))
-        repeats = [run for run in self._with_repeats(runs) if run.id not in self._told]
-        self._told.update(run.id for run in repeats)
-        text += f": {verdict}" if (verdict := self._verdict(newest)) else ""
+        repeats = [run for run in self._with_repeats(runs) if run.id not in self._named]
+        self._named.update(run.id for run in repeats)
+        text += f": {message}" if (message := self._message(newest)) else ""
         text += f" (the last of {len(repeats)} runs)" if len(repeats) > 1 else ""
         return Node("run", newest.id, text, instant(newest.at), self._causes(newest.ref, repeats, depth + 1))
 
@@ -52,7 +52,7 @@ class Tree:
         waiting = list(runs)
         while waiting:
             run = waiting.pop()
-            earlier = [each for cause in run.causes if (each := self._book.run(cause)) and each.id not in found]
+            earlier = [each for cause in run.causes if (each := self._index.run(cause)) and each.id not in found]
             waiting += [each for each in earlier if (each.step, each.ref) == (run.step, run.ref)]
             found |= {each.id: each for each in waiting}
         return list(found.values())
@@ -73,38 +73,38 @@ class Tree:
         """The causes, with the runs of one step on one object together, and the changes that one run made."""
         groups: dict[object, list[str]] = {}
         for cause in causes:
-            run, writer = self._book.run(cause), self._book.writer_of(cause)
+            run, writer = self._index.run(cause), self._index.writer_of(cause)
             key = (run.step, run.ref) if run else writer[0].id if writer else cause
             groups.setdefault(key, []).append(cause)
         return list(groups.values())
 
     def _is_foreign(self, cause: str, ref: str) -> bool:
-        """It rang a run on a whole namespace, and belongs to other packages."""
-        if self._relatives is None or not ref.startswith(_NAMESPACES):
+        """It caused a run on a whole namespace, and belongs to other packages."""
+        if self._correlation is None or not ref.startswith(_NAMESPACES):
             return False
-        source = self._book.run(cause) or self._book.event(cause)
-        return source is not None and self._relatives.is_foreign(source.ref)
+        source = self._index.run(cause) or self._index.event(cause)
+        return source is not None and self._correlation.is_foreign(source.ref)
 
     def _cause(self, group: list[str], own: set[str], depth: int) -> Node:
-        if runs := [run for each in group if (run := self._book.run(each))]:
+        if runs := [run for each in group if (run := self._index.run(each))]:
             return self._run(runs, depth)
         cause = group[0]
-        event, writer = self._book.event(cause), self._book.writer_of(cause)
+        event, writer = self._index.event(cause), self._index.writer_of(cause)
         if event is None and writer is None:
             return Node("unknown", cause, f"{cause} (no longer in the journal)")
-        # why: a step may have rung itself by its own write; then its causes stand above already
+        # why: a step may have caused itself by its own write; then its causes stand above already
         causes = (self.write(*writer, depth),) if writer and writer[0].id not in own else ()
-        text = _told_by(event, writer) + (f", and {len(group) - 1} more" if len(group) > 1 else "")
+        text = _event_text(event, writer) + (f", and {len(group) - 1} more" if len(group) > 1 else "")
         return Node("event", cause, text, instant(event.at) if event else None, causes)
 
-    def _verdict(self, run: Run) -> str:
-        if self._relatives is None:
-            return verdict_of(run)
-        text = self._relatives.told(verdict_of(run))
-        return text if len(text) <= _LONGEST_VERDICT else f"{text[:_LONGEST_VERDICT]}…"
+    def _message(self, run: Run) -> str:
+        if self._correlation is None:
+            return run.summary
+        text = self._correlation.message(run)
+        return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
 
 
-def _told_by(event: ReceivedEvent | None, writer: tuple[Run, Write] | None) -> str:
+def _event_text(event: ReceivedEvent | None, writer: tuple[Run, Write] | None) -> str:
     if event is None:
         return f"change of {short(writer[1].ref)}" if writer else "unknown"
     ours = "" if writer or event.type.startswith("io.olmf.") else " (from outside)"

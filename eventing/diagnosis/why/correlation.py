@@ -1,97 +1,101 @@
-"""Which names belong to an object: the Subscription, the plan, the CSV, the Job and the Deployment of one package.
+"""Which objects belong together: the Subscription, the plan, the CSV, the Job and the Deployment of one package.
 
-A step that looks at a whole namespace is rung by every package there and tells of all of them. Who asks about one
-object wants to hear of that one. Nothing in the cluster says in one place which names go together, so two sources are
-put together until nothing is added: owners, as events told of them, and the clauses (`<name>: <sentence>`) of verdicts.
+A step that looks at a whole namespace runs because of every package there and speaks of all of them. Who asks about one
+object wants to hear of that one. Nothing in the cluster says in one place what goes together, so two sources are put
+together until nothing is added: owners, as events name them, and the objects that a statement of a step is about.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from eventing.diagnosis.why.facts import verdict_of
 from eventing.events.event import OWNERS, Owner
 from eventing.journal.journal_index import JournalIndex
+from eventing.journal.records import Run, Stated
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 
 PACKAGED = frozenset(kind.kind for kind in (SUBSCRIPTION, INSTALL_PLAN, CLUSTER_SERVICE_VERSION, JOB))
 """Kinds of which each object belongs to a package or a few; the others concern everybody in the namespace."""
-_CLAUSE = re.compile(r"; (?=[\w.-]+: )")
-_NAME = re.compile(r"[\w.-]*\w")
-_LIST = re.compile(r"[\w.-]*\w(?:, [\w.-]*\w)+")
-_FEW = 2
 _LOOK_BACK = 200
-"""Runs on a namespace whose verdicts are read: each may tell of hundreds of packages, and the next tells the same."""
+"""Runs on a namespace whose statements are read: each may be about hundreds of packages, as the next one is, too."""
+
+Key: TypeAlias = tuple[str, str, str]
+"""Kind, namespace and name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The names that belong to an object, and those of other packages."""
+    """The objects that belong to the one that is asked about."""
 
-    names: frozenset[str]
-    others: frozenset[str]
+    mine: frozenset[Key] | None
+    """None: all of them. So it is for a Namespace, and where the journal is of a build that made no statements."""
 
     @classmethod
-    def of(cls, book: JournalIndex, ref: Ref) -> Correlation:
-        """What the journal knows; a Namespace is everybody's."""
-        if ref.kind == NAMESPACE.kind:
-            return cls(frozenset(), frozenset())
-        clauses = [*_clauses(book, ref.namespace)]
-        known = {name_of(told) for told in book.told() if _is_packaged(told)} | {head for head, _ in clauses}
-        names = {ref.name, *(name_of(run.ref) for run, _ in book.writes_to(ref) if _is_packaged(run.ref))}
-        links = [*_owned(book, ref.namespace), *({head, *(known & told)} for head, told in clauses)]
-        while grown := {name for link in links if not names.isdisjoint(link) for name in link} - names:
-            names |= grown
-        return cls(frozenset(names), frozenset(known - names))
+    def of(cls, index: JournalIndex, ref: Ref) -> Correlation:
+        """What the journal knows."""
+        stated = [] if ref.kind == NAMESPACE.kind else list(_statements(index, ref.namespace))
+        if not stated:
+            return cls(None)
+        links = [*_owned(index, ref.namespace), *({key_of(each) for each in one.about} for one in stated)]
+        mine = {key_of(str(ref)), *(key_of(run.ref) for run, _ in index.writes_to(ref) if is_packaged(run.ref))}
+        while grown := {key for link in links if not mine.isdisjoint(link) for key in link} - mine:
+            mine |= grown
+        return cls(frozenset(mine))
 
-    def are_named(self, text: str) -> bool:
-        """The text tells of one of them."""
-        return not self.names.isdisjoint(_NAME.findall(text))
+    def concerns(self, about: Iterable[str]) -> bool:
+        """Whether something about these refs (none: about everybody) concerns the object."""
+        keys = set(map(key_of, about))
+        return self.mine is None or not keys or not self.mine.isdisjoint(keys)
 
     def is_foreign(self, ref: str) -> bool:
-        """The ref belongs to other packages only."""
-        return _is_packaged(ref) and name_of(ref) in self.others
+        """Whether the ref belongs to other packages only."""
+        return is_packaged(ref) and not self.concerns((ref,))
 
-    def is_foreign_text(self, text: str) -> bool:
-        """The text tells of other packages only."""
-        return not self.others.isdisjoint(_NAME.findall(text)) and not self.are_named(text)
+    def statements(self, run: Run) -> list[Stated]:
+        """What the run said of the object."""
+        stated = run.decisions[-1].statements if run.decisions else []
+        return [one for one in stated if self.concerns(one.about)]
 
-    def told(self, verdict: str) -> str:
-        """What a verdict tells of them, or of everybody; others in a list are only counted."""
-        clauses = _CLAUSE.split(verdict)
-        mine = [clause for clause in clauses if self.are_named(clause)]
-        chosen = mine or [clause for clause in clauses if not self.is_foreign_text(clause)]
-        return _LIST.sub(self._counted, "; ".join(chosen))
+    def message(self, run: Run) -> str:
+        """What the run said of the object, or of everybody; an entry without statements shows its message."""
+        if run.message or self.mine is None or not any(each.statements for each in run.decisions[-1:]):
+            return run.summary
+        return "; ".join(one.message for one in self.statements(run))
 
-    def _counted(self, found: re.Match[str]) -> str:
-        names = found[0].split(", ")
-        kept = [name for name in names if name not in self.others]
-        others = len(names) - len(kept)
-        return ", ".join([*kept, f"{others} others"]) if others > _FEW else found[0]
+    def is_about(self, run: Run) -> bool:
+        """Whether a run on the whole namespace speaks of the object."""
+        return self.mine is None or bool(self.statements(run))
 
 
-def name_of(ref: str) -> str:
-    """The name in the text of a ref."""
-    return ref.rpartition("/")[2]
+def key_of(ref: str) -> Key:
+    """The key of the text of a ref."""
+    *_, kind, namespace, name = ref.split("/")
+    return kind, namespace, name
 
 
-def _is_packaged(ref: str) -> bool:
-    return ref.split("/")[-3] in PACKAGED
+def is_packaged(ref: str) -> bool:
+    """Whether an object of that kind belongs to a package or a few."""
+    return key_of(ref)[0] in PACKAGED
 
 
-def _owned(book: JournalIndex, namespace: str) -> Iterator[set[str]]:
-    for saw in book.events.values():
-        if (owners := saw.hints.get(OWNERS)) and saw.ref.split("/")[-2] == namespace:
-            yield {name_of(saw.ref), *(owner.name for owner in Owner.split(owners))}
+def is_stated(index: JournalIndex, ref: Ref) -> bool:
+    """Whether a step that looked at the namespace spoke of the object."""
+    return any(str(ref) in one.about for one in _statements(index, ref.namespace))
 
 
-def _clauses(book: JournalIndex, namespace: str) -> Iterator[tuple[str, set[str]]]:
-    """Of each clause its head, and the words of its sentence."""
-    runs = [run for run in book.runs_for(NAMESPACE.ref(namespace)) if not run.failure]
-    verdicts = {verdict_of(run) for run in runs[-_LOOK_BACK:]}
-    for clause in {clause for verdict in verdicts for clause in _CLAUSE.split(verdict)}:
-        head, colon, sentence = clause.partition(": ")
-        if colon and _NAME.fullmatch(head):
-            yield head, set(_NAME.findall(sentence))
+def _owned(index: JournalIndex, namespace: str) -> Iterator[set[Key]]:
+    """Of each object in the namespace that a package owns it and what owns it."""
+    for event in index.events.values():
+        key = key_of(event.ref)
+        if (owners := event.hints.get(OWNERS)) and key[1] == namespace:
+            found = {(one.kind, one.namespace or namespace, one.name) for one in Owner.split(owners)}
+            yield {key, *(one for one in found if one[0] in PACKAGED)}
+
+
+def _statements(index: JournalIndex, namespace: str) -> Iterator[Stated]:
+    runs = [run for run in index.runs_for(NAMESPACE.ref(namespace)) if not run.failure] if namespace else []
+    for run in runs[-_LOOK_BACK:]:
+        for decision in run.decisions[-1:]:
+            yield from decision.statements

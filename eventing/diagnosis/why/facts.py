@@ -1,4 +1,4 @@
-"""What `why` answers: writes with their causes, and last verdicts."""
+"""What `why` answers: writes with their causes, and the last runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
-
-from eventing.journal.records import Run
 
 
 class Node(msgspec.Struct, frozen=True, rename="camel"):
@@ -21,12 +19,14 @@ class Node(msgspec.Struct, frozen=True, rename="camel"):
     causes: tuple[Node, ...] = ()
 
 
-class Stuck(msgspec.Struct, frozen=True, rename="camel"):
-    """How the last run of a step on the object ended, when it is not simply done."""
+class LastRun(msgspec.Struct, frozen=True, rename="camel"):
+    """How the last run of a step that concerns the object ended."""
 
     step: str
-    verdict: str
+    message: str
     at: datetime
+    codes: tuple[str, ...] = ()
+    """Of a step that decides for many packages: what it said of this one (`shared.domain.statement.Code`)."""
     waits_for: str = ""
     since: str = ""
     next_try: datetime | None = None
@@ -44,10 +44,10 @@ class Why(msgspec.Struct, frozen=True, rename="camel"):
     ref: str
     writes: tuple[Node, ...] = ()
     """What we wrote to it, the newest first, each with its causes."""
-    last: tuple[Stuck, ...] = ()
-    """The last verdict of each step that looked at it, or told of it when it looked at its namespace."""
+    last: tuple[LastRun, ...] = ()
+    """Of each step the last run on it, or the last on its namespace that spoke of it."""
     is_known: bool = True
-    """The journal holds an event of it, a run on it or a write to it."""
+    """The journal holds an event of it, a run on it or a write to it, or a step spoke of it."""
 
     def until(self, event: str) -> Why:
         """The same, where the event is known that ends its waits."""
@@ -56,11 +56,6 @@ class Why(msgspec.Struct, frozen=True, rename="camel"):
     def json(self) -> Any:
         """As JSON values."""
         return msgspec.to_builtins(self)
-
-
-def verdict_of(run: Run) -> str:
-    """The sentence with which a run ended; empty when there is nothing to say."""
-    return run.message or (run.decisions[-1].verdict if run.decisions else "")
 
 
 def instant(ms: float) -> datetime:

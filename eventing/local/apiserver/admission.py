@@ -1,13 +1,14 @@
-"""Prepares an object for the store: decodes, prunes, sets defaults and validates."""
+"""Prepares an object for the store: sets defaults, asks webhooks, validates."""
 
 from __future__ import annotations
 
-import secrets
-import uuid
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace as with_changes
+from typing import TypeAlias
 
-from eventing.local.apiserver import metadata_rules, pod_security, rules
+from eventing.local.apiserver import metadata_rules, pod_security, rules, webhooks
 from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.decoding import decode
 from eventing.local.apiserver.defaults import fill_builtin
 from eventing.local.apiserver.failures import (
     Cause,
@@ -16,63 +17,27 @@ from eventing.local.apiserver.failures import (
     forbidden,
     invalid,
     not_found,
-    undecodable,
     unexplained,
 )
 from eventing.local.apiserver.numbers import not_unsigned
 from eventing.local.apiserver.resources import resolve
-from eventing.local.apiserver.schema import fill, prune, settle
 from eventing.local.apiserver.store import Stored
-from eventing.local.apiserver.validation import misfit, missing, repeated, validate
-from eventing.local.apiserver.world import World, now
+from eventing.local.apiserver.validation import missing, repeated, validate
+from eventing.local.apiserver.webhook_matching import Write
+from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
-from shared.domain.go.text import quoted
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _OURS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 """Metadata fields that only the server sets."""
 
 
-def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool = False) -> Manifest:
-    """An object of the kind of the call, without unknown fields; with the defaults of its schema, if `fills`."""
-    resource = call.resource
-    if not isinstance(manifest, dict):
-        raise bad_request("the object provided is unrecognized (must be of type object)")
-    for key, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
-        manifest[key] = manifest.get(key) or wanted
-        if manifest[key] != wanted:
-            raise bad_request(
-                f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
-                f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
-            )
-    if manifest.get("metadata") is None:
-        manifest["metadata"] = {}
-    _drop_unknown(call, manifest)
-    schema = resolve(resource.schema)
-    if not resource.is_custom:
-        if sentence := misfit(manifest, schema):
-            raise undecodable(resource.kind, resource.version, sentence)
-        return settle(manifest, schema)  # type: ignore[no-any-return]  # an object settles to an object
-    meta = resolve(schema["properties"]["metadata"])
-    if sentence := misfit(manifest["metadata"], meta, "metadata"):
-        raise undecodable(resource.kind, resource.version, sentence)
-    manifest["metadata"] = settle(manifest["metadata"], meta)
-    if fills:
-        fill(manifest, schema, keeps_nulls=keeps_nulls)
-    return manifest
+Record: TypeAlias = Callable[[Manifest], None]
+"""Writes the field managers into an object, as its sender made it."""
 
 
-def _drop_unknown(call: Call, manifest: Manifest) -> None:
-    unknown = list(prune(manifest, resolve(call.resource.schema)))
-    if unknown and call.is_strict:
-        told = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
-        raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {told}")
-    if call.query.get("fieldValidation") != "Ignore":
-        call.warnings.extend(f"unknown field {quoted(path)}" for path in sorted(unknown))
-
-
-def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
-    """A new object, with defaults and validated."""
+def prepare_create(call: Call, manifest: Manifest, world: World, *, record: Record) -> Manifest:
+    """A new object, with defaults, after the mutating webhooks, validated, and allowed by the others."""
     meta = manifest["metadata"]
     place(call, meta)
     if meta.get("resourceVersion") not in (None, "", "0"):
@@ -80,10 +45,11 @@ def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
     meta.pop("resourceVersion", None)
     for name in (*_OURS, "managedFields"):
         meta.pop(name, None)
-    if not meta.get("name") and meta.get("generateName"):
-        meta["name"] = meta["generateName"][:58] + "".join(secrets.choice(_ALPHABET) for _ in range(5))
+    named = str(meta.get("name") or "")
+    if not named and meta.get("generateName"):
+        meta["name"] = meta["generateName"][:58] + _suffix(call)
     _require_namespace(call, meta, world)
-    meta |= {"uid": str(uuid.uuid4()), "creationTimestamp": now(), "generation": 1}
+    meta |= {"uid": str(call.identity), "creationTimestamp": call.time, "generation": 1}
     if call.resource.kind in _UNGENERATED:
         del meta["generation"]
     if "status" in call.resource.subresources:
@@ -92,10 +58,43 @@ def prepare_create(call: Call, manifest: Manifest, world: World) -> Manifest:
     if is_pod:
         _give_account(call, manifest, world)
     fill_builtin(call.resource, manifest, world)
-    check(call, manifest, [*metadata_rules.name_defects(call.resource, meta.get("name", ""))])
+    record(manifest)
+    manifest = _mutated(Write(call, "CREATE", manifest, None, named, is_dry_run=call.is_dry_run), world)
+    check(call, manifest, [*metadata_rules.name_defects(call.resource, manifest["metadata"].get("name", ""))])
     if is_pod:
         _secure(call, manifest, world)
+    name = str(manifest["metadata"]["name"])
+    webhooks.validate(Write(call, "CREATE", manifest, None, name, is_dry_run=call.is_dry_run), world)
     return manifest
+
+
+def _suffix(call: Call) -> str:
+    """What is added to `generateName`."""
+    number, base = call.identity.int, len(_ALPHABET)
+    return "".join(_ALPHABET[number // base**place % base] for place in range(5))
+
+
+_GIVEN_LATER = ("uid", "creationTimestamp", "generation")
+"""Metadata of a new object that mutating webhooks do not see."""
+
+
+def _mutated(write: Write, world: World) -> Manifest:
+    """The object that the mutating webhooks leave, with the metadata of the server."""
+    manifest = dict(write.object or {})
+    if not webhooks.configured("Mutating", world):
+        return manifest
+    call, own = write.call, _OURS if write.old else (*_GIVEN_LATER, *(() if write.name else ("name",)))
+    kept = {name: manifest["metadata"][name] for name in own if name in manifest["metadata"]}
+    if write.old is None:
+        meta = {name: value for name, value in manifest["metadata"].items() if name not in kept}
+        write = with_changes(write, object={**manifest, "metadata": meta})
+    quiet = with_changes(call, query={**call.query, "fieldValidation": "Ignore"}, warnings=[])
+    mutated = dict(webhooks.mutate(write, world, lambda patched: decode(quiet, patched)).object or {})
+    meta = {name: value for name, value in mutated["metadata"].items() if name not in own}
+    mutated["metadata"] = {**meta, **kept}
+    place(call, mutated["metadata"])
+    fill_builtin(call.resource, mutated, world, write.old)
+    return mutated
 
 
 PODS, ACCOUNTS, NAMESPACES = "/pods", "/serviceaccounts", "/namespaces"
@@ -161,8 +160,8 @@ def _require_namespace(call: Call, meta: Manifest, world: World) -> None:
         raise forbidden(call.resource.plural, call.resource.group, meta.get("name", ""), why, causes=[cause])
 
 
-def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) -> Manifest:
-    """The next state of an object: the server's fields are kept, the others are validated."""
+def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World, *, record: Record) -> Manifest:
+    """The next state of an object: the server's fields are kept, the others are validated; after all webhooks."""
     meta, before = manifest["metadata"], old.manifest["metadata"]
     place(call, meta)
     wanted = meta.get("resourceVersion")
@@ -180,12 +179,17 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World) ->
     manifest = _merge_subresource(call, old.manifest, manifest)
     if not call.subresource:
         fill_builtin(call.resource, manifest, world, old.manifest)
+    record(manifest)
+    name = call.name
+    manifest = _mutated(Write(call, "UPDATE", manifest, old.manifest, name, is_dry_run=call.is_dry_run), world)
+    manifest = _merge_subresource(call, old.manifest, manifest)
     if "generation" in before and not call.subresource and _spec_changed(call, old.manifest, manifest):
         manifest["metadata"]["generation"] = before["generation"] + 1
     if before.get("deletionTimestamp"):
         _no_new_finalizers(call, before, manifest["metadata"])
     causes = [*rules.changed_immutables(call.resource, old.manifest, manifest)] if not call.subresource else []
     check(call, manifest, causes)
+    webhooks.validate(Write(call, "UPDATE", manifest, old.manifest, name, is_dry_run=call.is_dry_run), world)
     return manifest
 
 
@@ -230,8 +234,9 @@ def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
         causes += repeated(body, schema)
         causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
     else:
-        causes += missing(body, schema)
         rule = rules.RULES.get((resource.group, resource.kind))
-        causes += rule(manifest) if rule else ()
+        found = [*rule(manifest)] if rule else []
+        told = {cause.path for cause in found}
+        causes += [cause for cause in missing(body, schema) if cause.path not in told] + found
     if causes:
         raise invalid(resource.kind, resource.group, manifest["metadata"].get("name", ""), causes)

@@ -7,16 +7,17 @@ from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import fieldsets, ownership, typed_patch, verbs
-from eventing.local.apiserver.admission import decode, prepare_create, require_name
+from eventing.local.apiserver import conversion, fieldsets, ownership, typed_patch, verbs
+from eventing.local.apiserver.admission import prepare_create, require_name
 from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.decoding import decode
 from eventing.local.apiserver.failures import Cause, Failure, bad_option, bad_request, conflict, unexplained
 from eventing.local.apiserver.fieldsets import Fields
 from eventing.local.apiserver.ownership import Manager, Owned, Owners
 from eventing.local.apiserver.resources import Node, resolve
 from eventing.local.apiserver.store import Stored
 from eventing.local.apiserver.verbs import Answer
-from eventing.local.apiserver.world import World, now
+from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, ReadOnly, metadata
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -25,7 +26,8 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def apply(call: Call, world: World, body: Any) -> Answer:
     """Set the fields of the body, and make the manager their owner."""
     schema = resolve(call.resource.schema)
-    old = world.store.get((call.resource.table, call.namespace, call.name))
+    stored = world.store.get((call.resource.table, call.namespace, call.name))
+    old = conversion.shown(call, [stored])[0] if stored else None
     if old is None and call.subresource:
         verbs.find(call, world)
     _check(call, body, schema)
@@ -33,7 +35,7 @@ def apply(call: Call, world: World, body: Any) -> Answer:
     fields = {path for path in fieldsets.said(body, schema) if ownership.is_counted(path, call)}
     wanted = decode(call, orjson.loads(orjson.dumps(body)), fills=False)
     if old is None:
-        return _create(call, world, wanted, {manager: Owned(fields, now())})
+        return _create(call, world, wanted, {manager: Owned(fields, call.time)})
     live: Manifest = orjson.loads(old.at(call.resource.api_version))
     owners = ownership.read(live) or _unowned(call, live)
     merged = fieldsets.merge(live, body, schema)
@@ -61,7 +63,7 @@ def _is_same(one: Manager, manager: Manager) -> bool:
 def _unowned(call: Call, live: ReadOnly) -> Owners:
     """The owner of all fields of an object that nobody owns yet."""
     fields = ownership.difference(call, None, live).written
-    return {Manager("before-first-apply", "Update", call.resource.api_version): Owned(fields, now())}
+    return {Manager("before-first-apply", "Update", call.resource.api_version): Owned(fields, call.time)}
 
 
 def _check(call: Call, body: Any, schema: Node) -> None:
@@ -89,11 +91,10 @@ def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answe
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(call.resource.plural, call.resource.group, call.name, why)
     meta.pop("resourceVersion", None)
-    manifest = prepare_create(call, decode(call, wanted, keeps_nulls=True), world)
-    ownership.write(manifest, owners)
-    if not call.is_dry_run:
-        manifest = dict(world.store.put(call.key_of(manifest), manifest).manifest)
-    return verbs.answer(call, manifest, 201)
+    made = decode(call, wanted, keeps_nulls=True)
+    manifest = prepare_create(call, made, world, record=lambda one: ownership.write(one, owners))
+    kept = manifest if call.is_dry_run else verbs.keep(call, world, call.key_of(manifest), manifest)
+    return verbs.answer(call, kept, 201)
 
 
 def _abandoned(last: Fields, fields: Fields, others: Owners) -> Fields:
@@ -116,7 +117,7 @@ def _store(request: _Request, old: Stored, states: tuple[Manifest, Manifest], ot
     owners = ownership.without(others, change.written | change.removed)
     before = next((owned for one, owned in ownership.read(live).items() if _is_same(one, manager)), None)
     is_changed = change.written or change.removed
-    owners[manager] = Owned(fields, now() if is_changed else before.time if before else "")
+    owners[manager] = Owned(fields, call.time if is_changed else before.time if before else "")
     merged.get("metadata", {}).pop("managedFields", None)
     manifest = decode(call, merged, keeps_nulls=True)
     ownership.write(manifest, owners)

@@ -27,13 +27,17 @@ def authenticate(header: str, world: World) -> User:
     """The user of an Authorization header."""
     if not header:
         return ANONYMOUS
-    token = header.removeprefix("Bearer ").strip()
-    if hmac.compare_digest(token.encode("utf-8", "surrogateescape"), world.token.encode()):
-        return ADMIN
-    user = account_of(token, world)
+    user = user_of(header.removeprefix("Bearer ").strip(), world)
     if user is None:
         raise unauthorized()
     return user
+
+
+def user_of(token: str, world: World) -> User | None:
+    """The owner of a token; None for one that is not known or has expired."""
+    if hmac.compare_digest(token.encode("utf-8", "surrogateescape"), world.token.encode()):
+        return ADMIN
+    return account_of(token, world)
 
 
 def account_groups(name: str) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from multidict import CIMultiDictProxy
 
 from eventing.local.apiserver.authentication import MASTERS, account_groups
-from eventing.local.apiserver.calls import Call, User
+from eventing.local.apiserver.calls import Call, User, place_of, verb_of
 from eventing.local.apiserver.failures import Failure, bad_request, forbidden
 from eventing.local.apiserver.resources import RBAC
 from eventing.local.apiserver.world import World
@@ -52,12 +52,27 @@ def impersonate(user: User, headers: CIMultiDictProxy[str], world: World) -> Use
 
 def authorize(call: Call, user: User, world: World) -> None:
     """Raise Failure unless the user may make the call."""
-    act = act_of(call)
-    if not is_allowed(user, act, world):
+    authorize_act(act_of(call), user, world)
+
+
+def authorize_act(act: Act, user: User, world: World) -> None:
+    """Raise Failure unless the user may do that."""
+    if act.path:
+        authorize_path(act.path, user, world)
+    elif not is_allowed(user, act, world):
         where = f'in the namespace "{act.namespace}"' if act.namespace else "at the cluster scope"
-        group = call.resource.group
-        why = f'User "{user.name}" cannot {act.verb} resource "{act.resource}" in API group "{group}" {where}'
-        raise forbidden(act.resource, group, call.name, why)
+        why = f'User "{user.name}" cannot {act.verb} resource "{act.resource}" in API group "{act.group}" {where}'
+        raise forbidden(act.resource, act.group, act.name, why)
+
+
+def remote_act(method: str, path: str, query: Mapping[str, str]) -> Act:
+    """The attributes of a request for a path whose kinds another server knows."""
+    _, group, _, *rest = path.strip("/").split("/")
+    if not rest:
+        return Act("get", path=path)
+    namespace, plural, name, subresource = place_of(rest)
+    resource = f"{plural}/{subresource}" if subresource else plural
+    return Act(verb_of(method, name, query), group, resource, namespace, name)
 
 
 def is_allowed(user: User, act: Act, world: World) -> bool:

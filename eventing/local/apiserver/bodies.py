@@ -45,7 +45,7 @@ def parse_yaml(body: bytes) -> Any:
     try:
         return goyaml.load_value(body)
     except goyaml.YamlError as error:
-        raise bad_request(f"error decoding YAML: {error.told}") from error
+        raise bad_request(f"error decoding YAML: {error.go_message}") from error
 
 
 def typed(value: Any, schema: Node) -> Manifest:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eventing.local.apiserver import api_services
 from eventing.local.apiserver.authentication import MASTERS
 from eventing.local.apiserver.resources import RBAC
-from eventing.local.apiserver.world import World, new_object
+from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -52,6 +52,10 @@ ROLES: dict[str, list[Manifest]] = {
         {"apiGroups": ["authorization.k8s.io"], "resources": _SELF, "verbs": ["create"]},
         {"apiGroups": ["authentication.k8s.io"], "resources": ["selfsubjectreviews"], "verbs": ["create"]},
     ],
+    "system:auth-delegator": [
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
+    ],
     **{f"system:aggregate-to-{level}": rules for level, rules in _LEVELS.items()},
 }
 BINDINGS = {
@@ -60,30 +64,63 @@ BINDINGS = {
 _ABOVE = {"view": "edit", "edit": "admin"}
 
 
+AUTHENTICATION = "extension-apiserver-authentication"
+FRONT_PROXY = {
+    "requestheader-allowed-names": '["front-proxy"]',
+    "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+    "requestheader-group-headers": '["X-Remote-Group"]',
+    "requestheader-uid-headers": '["X-Remote-Uid"]',
+    "requestheader-username-headers": '["X-Remote-User"]',
+}
+"""What an aggregated API learns about our requests, beside the CA of our certificate."""
+AUTHORITY = "requestheader-client-ca-file"
+
+
+def _fill_authentication(world: World) -> None:
+    """Create what aggregated APIs read to believe our requests."""
+    known = {AUTHORITY: world.front_proxy.authority} if world.front_proxy else {}
+    data = {**world.new_object("v1", "ConfigMap", AUTHENTICATION, "kube-system"), "data": {**FRONT_PROXY, **known}}
+    role = world.new_object(f"{RBAC}/v1", "Role", f"{AUTHENTICATION}-reader", "kube-system")
+    role["rules"] = [
+        {
+            "apiGroups": [""], "resources": ["configmaps"], "resourceNames": [AUTHENTICATION],
+            "verbs": ["get", "list", "watch"],
+        }
+    ]  # fmt: skip
+    for table, manifest, field in (("/configmaps", data, "data"), (f"{RBAC}/roles", role, "rules")):
+        key = (table, "kube-system", manifest["metadata"]["name"])
+        present = world.store.get(key)
+        if present is None:
+            world.store.put(key, manifest)
+        elif present.manifest.get(field) != manifest[field]:
+            world.store.put(key, {**present.copy(), field: manifest[field]})
+
+
 def fill_empty(world: World) -> None:
     """Create the objects of a new cluster that do not exist."""
     for name in NAMESPACES:
-        namespace = new_object("v1", "Namespace", name)
+        namespace = world.new_object("v1", "Namespace", name)
         namespace["metadata"]["labels"] = {"kubernetes.io/metadata.name": name}
         namespace |= {"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
         _ensure(world, "/namespaces", namespace)
     for name, rules in ROLES.items():
-        role = {**new_object(f"{RBAC}/v1", "ClusterRole", name), "rules": rules}
+        role = {**world.new_object(f"{RBAC}/v1", "ClusterRole", name), "rules": rules}
         level = name.removeprefix("system:aggregate-to-")
         if level in _LEVELS:
             role["metadata"]["labels"] = {f"{RBAC}/aggregate-to-{level}": "true"}
         _ensure(world, f"{RBAC}/clusterroles", role)
     for level in ("view", "edit", "admin"):
-        role = new_object(f"{RBAC}/v1", "ClusterRole", level)
+        role = world.new_object(f"{RBAC}/v1", "ClusterRole", level)
         if level in _ABOVE:
             role["metadata"]["labels"] = {f"{RBAC}/aggregate-to-{_ABOVE[level]}": "true"}
         role["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": {f"{RBAC}/aggregate-to-{level}": "true"}}]}
         _ensure(world, f"{RBAC}/clusterroles", role)
     for name, group in BINDINGS.items():
-        binding = new_object(f"{RBAC}/v1", "ClusterRoleBinding", name)
+        binding = world.new_object(f"{RBAC}/v1", "ClusterRoleBinding", name)
         binding["roleRef"] = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name}
         binding["subjects"] = [{"apiGroup": RBAC, "kind": "Group", "name": group}]
         _ensure(world, f"{RBAC}/clusterrolebindings", binding)
+    _fill_authentication(world)
     api_services.follow(world)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from eventing.local.apiserver.failures import (
     unsupported,
 )
 from eventing.local.apiserver.numbers import not_signed
+from eventing.local.apiserver.outbound import Replies
 from eventing.local.apiserver.resources import Registry, Resource
 from shared.api.manifest import Manifest
 
@@ -44,6 +46,12 @@ class Call:
     user_agent: str = ""
     warnings: list[str] = field(default_factory=list)
     """Texts for the `Warning` header of the answer."""
+    replies: Replies = field(default_factory=dict)
+    """What other servers replied while this call was tried before."""
+    identity: uuid.UUID = field(default_factory=uuid.uuid4)
+    """What is random in the answer comes of it, so that it is the same whenever the call is tried again."""
+    time: str = ""
+    """When the call came."""
 
     @property
     def is_dry_run(self) -> bool:
@@ -93,22 +101,27 @@ def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) 
             raise no_such_path()
     if rest[:1] == ["watch"]:
         raise not_served("the old /watch paths")
-    namespace, plural, name, subresource = _place(rest)
+    namespace, plural, name, subresource = place_of(rest)
     resource = registry.find(group, version, plural)
     if resource is None or bool(namespace) > resource.is_namespaced:
         raise no_such_path()
     if subresource and subresource not in resource.subresources:
         raise _unknown_subresource(resource, subresource)
-    verb = _VERBS.get(method, "")
-    if not verb:
-        raise not_allowed()
-    if not name:
-        verb = _COLLECTION.get(verb, verb)
-        if verb == "list" and query.get("watch", "").lower() in ("1", "true"):
-            verb = "watch"
+    verb = verb_of(method, name, query)
     if causes := [*_bad_options(query)]:
         raise bad_option(verb.capitalize(), *causes)
     return Call(verb, resource, namespace, name, subresource, query, User(""))
+
+
+def verb_of(method: str, name: str, query: Mapping[str, str]) -> str:
+    """The verb of a request for a resource, or for one object of it."""
+    verb = _VERBS.get(method, "")
+    if not verb:
+        raise not_allowed()
+    if name:
+        return verb
+    verb = _COLLECTION.get(verb, verb)
+    return "watch" if verb == "list" and query.get("watch", "").lower() in ("1", "true") else verb
 
 
 def _bad_options(query: Mapping[str, str]) -> Iterator[Cause]:
@@ -121,7 +134,7 @@ def _bad_options(query: Mapping[str, str]) -> Iterator[Cause]:
         yield unsupported("fieldValidation", query["fieldValidation"], *VALIDATIONS)
 
 
-def _place(rest: list[str]) -> tuple[str, str, str, str]:
+def place_of(rest: list[str]) -> tuple[str, str, str, str]:
     """Namespace, plural, name, subresource."""
     match rest:
         case ["namespaces", namespace, ("status" | "finalize") as subresource]:

@@ -10,11 +10,11 @@ from collections import defaultdict, deque
 
 import structlog
 
-from eventing.local.apiserver import definitions
+from eventing.local.apiserver import definitions, endpoints_controller
 from eventing.local.apiserver.deletion import CRD_CLEANUP, FOREGROUND, ORPHAN, remove
 from eventing.local.apiserver.resources import RBAC
 from eventing.local.apiserver.store import Change, Key, Stored
-from eventing.local.apiserver.world import World, new_object
+from eventing.local.apiserver.world import World
 from shared.api.manifest import ReadOnly, labels_of, metadata, uid_of
 from shared.domain.selectors import matches
 
@@ -85,6 +85,7 @@ class Collector:
     def _follow(self, change: Change) -> None:
         key, store = change.now.key, self._world.store
         aggregate(change, self._world)
+        endpoints_controller.follow(change, self._world)
         if change.type == "DELETED":
             self._release_owners(change.now.manifest)
             for dependent in list(self._dependents.get(uid_of(change.now.manifest), ())):
@@ -105,7 +106,7 @@ class Collector:
         meta = metadata(namespace.manifest)
         if meta.get("deletionTimestamp") or self._world.store.get(key):
             return
-        self._world.store.put(key, new_object("v1", "ServiceAccount", "default", namespace.key[2]))
+        self._world.store.put(key, self._world.new_object("v1", "ServiceAccount", "default", namespace.key[2]))
 
     def _collect(self, key: Key) -> None:
         """Delete an object whose owners are all deleted; if others exist, remove the references to deleted ones."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from eventing.local.apiserver import trust
 from eventing.local.apiserver.failures import Cause, Shown, bad_value, required, unsupported
 from eventing.local.apiserver.resources import Node
 from eventing.local.apiserver.validation import validate
-from shared.api.manifest import Manifest, annotations_of, name_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.syntax import LABEL_1035
 
 TYPES = ("array", "boolean", "integer", "number", "object", "string")
@@ -51,6 +52,25 @@ def _conversion(conversion: Node) -> Iterator[Cause]:
         yield required("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook")
     if strategy == "Webhook" and not webhook.get("conversionReviewVersions"):
         yield required("spec.conversion.conversionReviewVersions")
+
+
+def changed_definition(old: ReadOnly, new: ReadOnly) -> Iterator[Cause]:
+    """The CA of a conversion must stay readable, once it is."""
+    before, after = (one.get("spec", {}).get("conversion") or {} for one in (old, new))
+    if not _unreadable(before) and (why := _unreadable(after)):
+        yield bad_value("spec.conversion.webhookClientConfig.caBundle", _authority(after), why)
+
+
+def _authority(conversion: Node) -> str:
+    return str(((conversion.get("webhook") or {}).get("clientConfig") or {}).get("caBundle") or "")
+
+
+def _unreadable(conversion: Node) -> str:
+    try:
+        trust.trusting(_authority(conversion))
+    except trust.Unreadable as error:
+        return str(error)
+    return ""
 
 
 def _version(path: str, version: Node, *, is_only: bool) -> Iterator[Cause]:

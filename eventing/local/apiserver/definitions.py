@@ -9,22 +9,27 @@ from eventing.local.apiserver.resources import Node, Registry, Resource
 from eventing.local.apiserver.schema import object_schema
 from eventing.local.apiserver.store import Change, Store
 from eventing.local.apiserver.tables import AGE, NAME
-from eventing.local.apiserver.world import World, now
+from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, ReadOnly, name_of
 
 TABLE = "apiextensions.k8s.io/customresourcedefinitions"
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
 
-def resources_of(definition: ReadOnly) -> list[Resource]:
-    """The resources of a definition that are to be served: none until its names are accepted."""
+def resources_of(definition: ReadOnly, *, converts: bool = True) -> list[Resource]:
+    """The resources of a definition that are to be served: none until its names are accepted.
+
+    `converts` says whether webhooks can be asked for conversions.
+    """
     spec, names = definition["spec"], (definition.get("status") or {}).get("acceptedNames")
     if not names:
         return []
-    return [_resource(spec, names, version) for version in spec["versions"] if version.get("served")]
+    conversion = spec.get("conversion") or {}
+    converter = conversion if converts and conversion.get("strategy") == "Webhook" else None
+    return [_resource(spec, names, version, converter) for version in spec["versions"] if version.get("served")]
 
 
-def _resource(spec: ReadOnly, names: ReadOnly, version: Node) -> Resource:
+def _resource(spec: ReadOnly, names: ReadOnly, version: Node, converter: Node | None) -> Resource:
     below = version.get("subresources") or {}
     structural = (version.get("schema") or {}).get("openAPIV3Schema") or {"x-kubernetes-preserve-unknown-fields": True}
     return Resource(
@@ -34,6 +39,7 @@ def _resource(spec: ReadOnly, names: ReadOnly, version: Node) -> Resource:
         _columns(version.get("additionalPrinterColumns")), is_custom=True, scale=below.get("scale"),
         list_kind=names["listKind"],
         selectable=tuple(field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()),
+        converter=converter, stored_version=next(one["name"] for one in spec["versions"] if one.get("storage")),
     )  # fmt: skip
 
 
@@ -58,11 +64,11 @@ def follow(change: Change, world: World) -> None:
         return
     definition = change.now.copy()
     taken = _has_taken_names(definition, world.registry)
-    if _report(definition, taken=taken):
+    if _report(definition, world.now(), taken=taken):
         world.store.put(change.now.key, definition)
         return  # this function's own change calls it again
     if not taken:
-        world.registry.define(name, resources_of(definition))
+        world.registry.define(name, resources_of(definition, converts=world.asks_others))
         api_services.follow(world)
 
 
@@ -89,7 +95,7 @@ _REFUSED = (
 )
 
 
-def _report(definition: Manifest, *, taken: bool) -> bool:
+def _report(definition: Manifest, now: str, *, taken: bool) -> bool:
     """Update the status; returns whether it changed."""
     status = definition.setdefault("status", {})
     before = {condition.get("type"): condition for condition in status.get("conditions", [])}
@@ -98,7 +104,7 @@ def _report(definition: Manifest, *, taken: bool) -> bool:
     conditions = [
         dict(one) for one in status.get("conditions", []) if one.get("type") not in ("NamesAccepted", "Established")
     ]
-    fresh = [_condition(before.get(said[0]), said) for said in wanted]
+    fresh = [_condition(before.get(said[0]), said, now) for said in wanted]
     changed = bool(
         status.get("conditions", []) != fresh + conditions or (not taken and status.get("acceptedNames") != names)
     )
@@ -108,8 +114,8 @@ def _report(definition: Manifest, *, taken: bool) -> bool:
     return changed
 
 
-def _condition(before: Manifest | None, said: tuple[str, str, str, str]) -> Manifest:
+def _condition(before: Manifest | None, said: tuple[str, str, str, str], now: str) -> Manifest:
     kind, status, reason, message = said
     if before and before.get("status") == status:
         return before
-    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}

@@ -7,13 +7,14 @@ from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import verbs
+from eventing.local.apiserver import conversion, verbs, webhooks
 from eventing.local.apiserver.calls import Call
 from eventing.local.apiserver.failures import Shown, as_json, bad_option, bad_value, conflict, unsupported
 from eventing.local.apiserver.resources import Resource
 from eventing.local.apiserver.store import Stored
 from eventing.local.apiserver.verbs import Answer
-from eventing.local.apiserver.world import World, now
+from eventing.local.apiserver.webhook_matching import Write
+from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, metadata, uid_of
 
 ALL = "All"
@@ -31,12 +32,13 @@ ANSWERED_WITH = frozenset(
 def delete(call: Call, world: World, given: Manifest) -> Answer:
     """Delete one object, with DeleteOptions."""
     options = _options(call, given)
-    stored = verbs.find(call, world)
-    _check(call, stored, options.get("preconditions") or {})
-    resource = call.resource
+    shown = verbs.find(call, world)
+    _check(call, shown, options.get("preconditions") or {})
+    _admit(call, shown, options, world)
+    resource, stored = call.resource, world.store.get(shown.key) or shown
     left = None if _is_dry_run(call, options) else remove(resource, stored, world, _policy(resource, options))
     if left is not None or resource.kind in ANSWERED_WITH:
-        return verbs.answer(call, left or stored.manifest)
+        return verbs.answer(call, {**shown.manifest, **_progress_of(left)} if left else shown.manifest)
     details = {"name": call.name, "group": resource.group, "kind": resource.plural, "uid": uid_of(stored.manifest)}
     return Answer(200, orjson.dumps({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
@@ -49,10 +51,26 @@ def delete_all(call: Call, world: World, given: Manifest) -> Answer:
     options = _options(call, given)
     found = verbs.list_objects(call, world, "application/json")
     is_wanted = verbs.matching(call)
-    for stored in world.store.list(call.resource.table, call.namespace):
-        if is_wanted(stored.manifest) and not _is_dry_run(call, options):
+    wanted = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
+    for shown in conversion.shown(call, wanted):
+        _admit(call, shown, options, world)
+    for stored in wanted:
+        if not _is_dry_run(call, options):
             remove(call.resource, stored, world, _policy(call.resource, options))
     return found
+
+
+def _progress_of(left: Manifest) -> Manifest:
+    """What a deletion changes in an object that stays for now."""
+    return {name: left[name] for name in ("metadata", "status") if name in left}
+
+
+def _admit(call: Call, stored: Stored, options: Manifest, world: World) -> None:
+    """Ask all webhooks about a deletion, before anything is deleted."""
+    told = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **options}
+    write = Write(call, "DELETE", None, stored.manifest, call.name, options=told, is_dry_run=_is_dry_run(call, options))
+    webhooks.mutate(write, world, dict)
+    webhooks.validate(write, world)
 
 
 def _options(call: Call, given: Manifest) -> Manifest:
@@ -117,7 +135,7 @@ def remove(resource: Resource, stored: Stored, world: World, policy: str = "Back
         return None
     if meta.get("deletionTimestamp") and finalizers == meta.get("finalizers", []):
         return marked
-    meta.setdefault("deletionTimestamp", now())
+    meta.setdefault("deletionTimestamp", world.now())
     if not is_namespace:
         meta.setdefault("deletionGracePeriodSeconds", 0)
         if "generation" in meta:

@@ -92,11 +92,11 @@ def _aggregated(registry: Registry, *, is_core: bool) -> Manifest:
 
 
 def _version(registry: Registry, group: str, version: str) -> Manifest:
-    told = [_told(one) for one in registry.in_version(group, version)]
+    told = [_entry_of(one) for one in registry.in_version(group, version)]
     return {"version": version, "resources": told, "freshness": "Current"}
 
 
-def _told(one: Resource) -> Manifest:
+def _entry_of(one: Resource) -> Manifest:
     below = [
         {
             "subresource": name,

@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import apply, authentication, bodies, deletion, patches, reviews, verbs
-from eventing.local.apiserver.admission import decode, require_name
+from eventing.local.apiserver import apply, authentication, bodies, deletion, patches, reviews, verbs, webhooks
+from eventing.local.apiserver.admission import require_name
 from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.decoding import decode
 from eventing.local.apiserver.failures import (
     Cause,
     Failure,
@@ -26,6 +27,7 @@ from eventing.local.apiserver.failures import (
 from eventing.local.apiserver.resources import Node, Resource, resolve
 from eventing.local.apiserver.tables import json_path
 from eventing.local.apiserver.verbs import Answer
+from eventing.local.apiserver.webhook_matching import Write
 from eventing.local.apiserver.world import World
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.merge_patch import merged
@@ -135,9 +137,12 @@ def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
         wanted = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)
     else:
         raise not_allowed()
+    write = Write(call, "UPDATE", wanted, shown, call.name, resource=SCALED, is_dry_run=call.is_dry_run)
+    wanted = dict(webhooks.mutate(write, world, lambda patched: bodies.typed(patched, bodies.SCALE)).object or {})
+    webhooks.validate(with_changes(write, object=wanted), world)
     whole = with_changes(call, subresource="")
     changed = with_scale(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
-    done = verbs.replace(whole, world, old, decode(whole, changed))
+    done = verbs.replace(whole, with_changes(world, asks_others=False), old, decode(whole, changed))
     return Answer(done.code, orjson.dumps(scale_of(call.resource, orjson.loads(done.body))))
 
 
@@ -147,6 +152,10 @@ def _token(call: Call, world: World, body: bytes, content_type: str) -> Answer:
     account = verbs.find(call, world)
     request = bodies.typed(bodies.read(body, content_type, bodies.TOKEN_REQUEST), bodies.TOKEN_REQUEST)
     return Answer(201, orjson.dumps(authentication.granted(request, account.manifest, world)))
+
+
+SCALED = Resource("autoscaling", "v1", "scales", "Scale", "scale", is_namespaced=True, verbs=(), schema=bodies.SCALE)
+"""The kind of the objects of `scale`, which webhooks get."""
 
 
 _SUBRESOURCES = {"scale": _scale, "token": _token}

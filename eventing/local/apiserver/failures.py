@@ -114,6 +114,11 @@ def unsupported(path: str, seen: object, *known: str) -> Cause:
     return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(seen)}: supported values: {told}")
 
 
+def internal(why: str) -> Failure:
+    """Something that the server needs for its answer failed."""
+    return Failure(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+
+
 def unexplained(message: str) -> Failure:
     """An error that the real server reports as an internal error."""
     return Failure(500, "", message)

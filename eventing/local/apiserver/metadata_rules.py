@@ -40,12 +40,7 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
     meta = metadata(manifest)
     for key, value in (meta.get("labels") or {}).items():
         yield from label_defects("metadata.labels", key, value)
-    annotations = meta.get("annotations") or {}
-    for key in annotations:
-        yield from _qualified("metadata.annotations", key.lower(), key)
-    if sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items()) > MAX_ANNOTATION_BYTES:
-        sentence = f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes"
-        yield Cause("metadata.annotations", "FieldValueTooLong", sentence)
+    yield from annotation_defects("metadata.annotations", meta.get("annotations") or {})
     for finalizer in meta.get("finalizers") or []:
         yield from _qualified("metadata.finalizers", finalizer, finalizer)
     for owner in meta.get("ownerReferences") or []:
@@ -53,6 +48,14 @@ def metadata_defects(manifest: Manifest) -> Iterator[Cause]:
             if not owner.get(name):
                 yield bad_value(f"metadata.ownerReferences.{name}", owner.get(name) or "", "must not be empty")
     yield from _several_controllers(meta.get("ownerReferences") or [])
+
+
+def annotation_defects(path: str, annotations: ReadOnly) -> Iterator[Cause]:
+    """The defects of annotations."""
+    for key in annotations:
+        yield from _qualified(path, key.lower(), key)
+    if sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items()) > MAX_ANNOTATION_BYTES:
+        yield Cause(path, "FieldValueTooLong", f"Too long: may not be more than {MAX_ANNOTATION_BYTES} bytes")
 
 
 def _several_controllers(owners: Sequence[ReadOnly]) -> Iterator[Cause]:

@@ -8,7 +8,6 @@ from typing import TypeAlias
 from eventing.local.apiserver.calls import Call
 from eventing.local.apiserver.fieldsets import Difference, Fields, Path, decode, encode
 from eventing.local.apiserver.resources import resolve
-from eventing.local.apiserver.world import now
 from shared.api.manifest import Manifest, ReadOnly, metadata
 
 
@@ -113,5 +112,5 @@ def record_update(call: Call, old: ReadOnly | None, manifest: Manifest) -> None:
     if change.written:
         manager = Manager(call.manager[:128], "Update", call.resource.api_version, call.subresource)
         before = owners.pop(manager, None)
-        owners[manager] = Owned((before.fields if before else set()) | change.written, now())
+        owners[manager] = Owned((before.fields if before else set()) | change.written, call.time)
     write(manifest, owners)

@@ -37,6 +37,12 @@ class Resource:
     list_kind: str = ""
     selectable: tuple[str, ...] = ()
     """Fields of a custom kind that a field selector may name, e.g. `spec.mode`."""
+    converter: Node | None = None
+    """The `spec.conversion` of a custom kind whose versions a webhook converts."""
+    stored_version: str = ""
+    """The version in which such a kind is stored."""
+    served_by: str = ""
+    """The APIService whose server has the objects; empty: they are ours."""
 
     @property
     def table(self) -> str:
@@ -124,6 +130,10 @@ class Registry:
         group, _, plural = table.rpartition("/")
         found = [versions[plural] for (at, _), versions in self._served.items() if at == group and plural in versions]
         return max(found, key=lambda one: _priority(one.version), default=None)
+
+    def is_remote(self, group: str, version: str) -> bool:
+        """Whether other servers serve all of a group version."""
+        return all(one.served_by for one in self._served.get((group, version), {}).values())
 
     def all(self) -> Iterator[Resource]:
         """Each kind once, in its preferred version."""

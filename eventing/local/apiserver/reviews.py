@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from eventing.local.apiserver.authentication import MASTERS, account_groups, account_of
+from eventing.local.apiserver.authentication import MASTERS, account_groups, user_of
 from eventing.local.apiserver.authorization import Act, is_allowed, rules_of
 from eventing.local.apiserver.calls import User
 from eventing.local.apiserver.failures import bad_request, bad_value, invalid
@@ -54,17 +54,17 @@ def _rules(spec: Manifest, user: User, world: World) -> Manifest:
 def _token(spec: Manifest, _user: User, world: World) -> Manifest:
     if not spec.get("token"):
         raise bad_request("token is required for TokenReview in authentication")
-    user = account_of(spec["token"], world)
+    user = user_of(spec["token"], world)
     if user is None:
         return {"user": {}, "error": "the token is not known or has expired"}
-    return {"authenticated": True, "user": _told(user), "audiences": ["https://kubernetes.default.svc"]}
+    return {"authenticated": True, "user": _user_info(user), "audiences": ["https://kubernetes.default.svc"]}
 
 
 def _self(_spec: Manifest, user: User, _world: World) -> Manifest:
-    return {"userInfo": _told(user)}
+    return {"userInfo": _user_info(user)}
 
 
-def _told(user: User) -> Manifest:
+def _user_info(user: User) -> Manifest:
     return {"username": user.name, "groups": list(user.groups)} | ({"uid": user.uid} if user.uid else {})
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from eventing.local.apiserver.definition_rules import definition
+from eventing.local.apiserver.definition_rules import changed_definition, definition
 from eventing.local.apiserver.failures import Cause, Shown, as_json, bad_value, required, unsupported
 from eventing.local.apiserver.resources import RBAC, Resource
+from eventing.local.apiserver.webhook_rules import configuration
 from eventing.local.apiserver.workload_rules import MAX_PORT, job, workload
 from shared.api.manifest import Manifest, ReadOnly
 
@@ -130,6 +131,8 @@ RULES: dict[tuple[str, str], Rule] = {
     (RBAC, "Role"): role, (RBAC, "ClusterRole"): role, (RBAC, "RoleBinding"): binding,
     (RBAC, "ClusterRoleBinding"): binding,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): definition,
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): configuration,
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): configuration,
 }  # fmt: skip
 
 
@@ -144,12 +147,14 @@ IMMUTABLE: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 def changed_immutables(resource: Resource, old: ReadOnly, new: ReadOnly) -> Iterator[Cause]:
-    """The immutable fields that changed."""
+    """What may not change, and did."""
     for path in IMMUTABLE.get((resource.group, resource.kind), ()):
         before, after = _at(old, path), _at(new, path)
         if before != after:
             why = "cannot change roleRef" if path == "roleRef" else "field is immutable"
             yield bad_value(path, after if isinstance(after, str) else Shown(as_json(after)), why)
+    if resource.kind == "CustomResourceDefinition":
+        yield from changed_definition(old, new)
     if resource.kind in ("ConfigMap", "Secret") and old.get("immutable"):
         for name in ("data", "binaryData"):
             if old.get(name) != new.get(name):

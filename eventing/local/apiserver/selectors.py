@@ -9,58 +9,18 @@ from typing import TypeAlias
 from eventing.local.apiserver.failures import bad_request
 from eventing.local.apiserver.resources import Resource
 from shared.api.manifest import ReadOnly, metadata
-from shared.domain.syntax import LABEL_VALUE
+from shared.domain.selectors import SelectorError, parsed
 
 Predicate: TypeAlias = Callable[[ReadOnly], bool]
-
-_REQUIREMENT = re.compile(r"\s*(?:(?P<key>[^\s=!,()]+)\s+(?P<set>in|notin)\s*\((?P<values>[^)]*)\)"
-                          r"|(?P<name>[^\s=!,()]+)\s*(?P<op>==|=|!=)\s*(?P<value>[^\s=!,()]*)"
-                          r"|(?P<absent>!\s*)?(?P<exists>[^\s=!,()]+))\s*(?:,|$)")  # fmt: skip
 
 
 def labels(text: str) -> Predicate:
     """The predicate of a label selector such as `a=b,c!=d,e in (f,g),h,!i`."""
-    tests: list[Callable[[ReadOnly], bool]] = []
-    position = 0
-    if text.rstrip().endswith(","):
-        raise bad_request("found '', expected: identifier after ','")
-    while position < len(text):
-        found = _REQUIREMENT.match(text, position)
-        if not found:
-            raise bad_request(f"unable to parse requirement: {text[position:]!r}")
-        tests.append(_label_test(found))
-        position = found.end()
-
-    def matches(manifest: ReadOnly) -> bool:
-        present = metadata(manifest).get("labels") or {}
-        return all(test(present) for test in tests)
-
-    return matches
-
-
-def _label_test(found: re.Match[str]) -> Callable[[ReadOnly], bool]:
-    if key := found["key"]:
-        values = {value.strip() for value in found["values"].split(",")}
-        _check(key, sorted(values))
-        if found["set"] == "in":
-            return lambda labels: labels.get(key) in values
-        return lambda labels: labels.get(key) not in values
-    if name := found["name"]:
-        value = found["value"]
-        _check(name, [value])
-        if found["op"] == "!=":
-            return lambda labels: labels.get(name) != value
-        return lambda labels: labels.get(name) == value
-    exists, wanted = found["exists"], not found["absent"]
-    return lambda labels: (exists in labels) is wanted
-
-
-def _check(key: str, values: Sequence[str]) -> None:
-    """400 for a value that no label can have."""
-    for index, value in enumerate(values):
-        for problem in LABEL_VALUE.problems(value):
-            where = f'values[{index}][{key}]: Invalid value: "{value}"'
-            raise bad_request(f"unable to parse requirement: {where}: {problem}")
+    try:
+        matches = parsed(text)
+    except SelectorError as error:
+        raise bad_request(str(error)) from error
+    return lambda manifest: matches(metadata(manifest).get("labels") or {})
 
 
 def fields(text: str, known: Sequence[str]) -> Predicate:

@@ -6,30 +6,47 @@ import asyncio
 import secrets
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 import structlog
 from aiohttp import web
 
-from eventing.local.apiserver import authentication, authorization, definitions, discovery, dispatch, openapi, watch
+from eventing.local.apiserver import (
+    aggregation,
+    authentication,
+    authorization,
+    definitions,
+    discovery,
+    dispatch,
+    front_proxy,
+    openapi,
+    watch,
+)
 from eventing.local.apiserver.bodies import MAX_BYTES
 from eventing.local.apiserver.bootstrap import fill_empty
+from eventing.local.apiserver.calling import ask_all
 from eventing.local.apiserver.calls import Call, parse
 from eventing.local.apiserver.collector import Collector
 from eventing.local.apiserver.failures import Failure, bad_request, not_allowed
 from eventing.local.apiserver.fair_queue import FairQueue
+from eventing.local.apiserver.forwarding import Availability, forward
 from eventing.local.apiserver.journal_file import JournalFile
+from eventing.local.apiserver.outbound import Unanswered
 from eventing.local.apiserver.resources import Registry
-from eventing.local.apiserver.store import Store
+from eventing.local.apiserver.store import Store, Stored
 from eventing.local.apiserver.verbs import Answer
 from eventing.local.apiserver.world import World
 from shared.adapters.whole_file import write_whole
 from shared.domain.go.text import quoted
 
 log = structlog.get_logger()
+_T = TypeVar("_T")
 JSON = "application/json"
 HEALTH_PATHS = ("/healthz", "/livez", "/readyz")
 """What every user may ask, as `/version`."""
@@ -47,6 +64,8 @@ class Settings:
     """Whether objects survive a restart."""
     bookmark_seconds: float = 30.0
     """Interval of bookmarks on an idle watch."""
+    pod_network: str = ""
+    """`host:port` of the HTTP proxy to the Pods; empty: they are reached directly."""
 
 
 def open_world(settings: Settings) -> World:
@@ -57,7 +76,10 @@ def open_world(settings: Settings) -> World:
     registry = Registry()
     definitions.restore(store, registry)
     token, secret = _remembered(settings.state / "token"), _remembered(settings.state / "secret")
-    return World(store, registry, token, secret.encode(), bookmark_seconds=settings.bookmark_seconds)
+    return World(
+        store, registry, token, secret.encode(), bookmark_seconds=settings.bookmark_seconds,
+        pod_network=settings.pod_network, front_proxy=front_proxy.remembered(settings.state),
+    )  # fmt: skip
 
 
 def _remembered(path: Path) -> str:
@@ -93,24 +115,51 @@ class Server:
         if path in HEALTH_PATHS:
             return web.Response(text="ok")
         accept = request.headers.get("Accept", JSON)
+        if (elsewhere := self._elsewhere(path)) is not None:
+            act = authorization.remote_act(request.method, path, request.query)
+            authorization.authorize_act(act, user, self._world)
+            return await forward(request, path, elsewhere, self._world, user=user)
         if (found := self._documents(path, accept)) is not None:
             authorization.authorize_path(path, user, self._world)
             return found
         call = parse(request.method, path, request.query, self._world.registry)
-        call = replace(call, user=user, user_agent=request.headers.get("User-Agent", ""))
+        call = replace(call, user=user, user_agent=request.headers.get("User-Agent", ""), time=self._world.now())
         authorization.authorize(call, user, self._world)
         if call.verb not in call.resource.verbs and not call.subresource:
             raise not_allowed()
         if call.verb == "watch":
             return await self._watch(request, call, accept)
-        body = await read_body(request)
-        async with self._queue.turn(user.name):
+        body, kind = await read_body(request), request.headers.get("Content-Type", "")
+
+        def serve_call() -> Answer:
             try:
-                answer = dispatch.serve(call, self._world, body, request.headers.get("Content-Type", ""), accept=accept)
+                return dispatch.serve(call, self._world, body, kind, accept=accept)
             except Failure as failure:
-                answer = Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
+                return Answer(failure.code, orjson.dumps(failure.status))  # with the warnings so far
+
+        answer = await self._complete(call, serve_call)
         headers = [("Warning", f"299 - {quoted(text)}") for text in _shown(call.warnings)]
         return web.Response(body=answer.body, status=answer.code, content_type=JSON, headers=headers)
+
+    def _elsewhere(self, path: str) -> Stored | None:
+        """The APIService whose server has what is below a path; None when it is ours."""
+        match path.strip("/").split("/"):
+            case ["apis", group, version, *_]:
+                return aggregation.remote(group, version, self._world)
+        return None
+
+    async def _complete(self, call: Call, act: Callable[[], _T], *, is_shared: bool = True) -> _T:
+        """The result of `act`, which is begun anew with each reply of another server that it lacks.
+
+        `is_shared` says whether users share the time for it.
+        """
+        while True:
+            call.warnings.clear()
+            try:
+                async with self._queue.turn(call.user.name) if is_shared else nullcontext():
+                    return act()
+            except Unanswered as missing:
+                call.replies.update(await ask_all(self._world, missing.questions))
 
     def _documents(self, path: str, accept: str) -> web.Response | None:
         """Discovery and schemas."""
@@ -128,14 +177,16 @@ class Server:
     async def _watch(self, request: web.BaseRequest, call: Call, accept: str) -> web.StreamResponse:
         async with self._queue.turn(call.user.name):
             opened = watch.open_watch(call, self._world, accept)
-            first = opened.first()
         response = web.StreamResponse(headers={"Content-Type": JSON, "Cache-Control": "no-cache, private"})
         response.enable_chunked_encoding()
         try:
+            first = await self._complete(call, opened.first)
             await response.prepare(request)
             await response.write(first)
-            async for piece in opened.lines():
-                await response.write(piece)
+            async for changes in opened.changes():
+                if piece := await self._complete(call, partial(opened.told, changes), is_shared=False):
+                    await response.write(piece)
+                call.replies.clear()
             await response.write_eof()
         except ConnectionResetError:
             return response  # the client disconnected: most watches end like this
@@ -212,7 +263,7 @@ async def serve(
     runner = runner_of(world)
     await runner.setup()
     port = await _listen(runner, settings)
-    work = asyncio.create_task(collector.run())
+    work = [asyncio.create_task(task) for task in (collector.run(), Availability(world).run())]
     if stop is None:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -220,20 +271,22 @@ async def serve(
     write_kubeconfig(kubeconfig, port, world.token)
     ready(kubeconfig)
     waiting = asyncio.create_task(stopping.wait())
-    await asyncio.wait({waiting, work}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({waiting, *work}, return_when=asyncio.FIRST_COMPLETED)
     world.store.end_feeds()
     await runner.cleanup()
     world.store.close()
-    waiting.cancel()
-    if work.done():
-        work.result()
-    work.cancel()
+    ended = [task for task in work if task.done()]
+    for task in (waiting, *work):
+        task.cancel()
+    await asyncio.gather(waiting, *work, return_exceptions=True)
+    for task in ended:
+        task.result()
 
 
 async def _listen(runner: web.ServerRunner, settings: Settings) -> int:
     """Bind the wanted port, else the port of the last start, else any; returns the port."""
-    remembered = settings.state / "port"
-    last = int(remembered.read_text()) if not settings.port and remembered.exists() else 0
+    memoized = settings.state / "port"
+    last = int(memoized.read_text()) if not settings.port and memoized.exists() else 0
     for port in dict.fromkeys((settings.port or last, settings.port)):
         try:
             await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
@@ -242,5 +295,5 @@ async def _listen(runner: web.ServerRunner, settings: Settings) -> int:
             if port == settings.port:
                 raise
     bound = int(runner.addresses[0][1])
-    write_whole(remembered, [str(bound).encode()])
+    write_whole(memoized, [str(bound).encode()])
     return bound

@@ -14,6 +14,7 @@ from eventing.local.apiserver.forms import render
 from eventing.local.apiserver.resources import Node, Resource
 from eventing.local.apiserver.store import Stored
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of
+from shared.domain.durations import age
 
 Cell = Callable[[ReadOnly], Any]
 NAME: Node = {"name": "Name", "type": "string", "format": "name", "priority": 0}
@@ -49,16 +50,20 @@ def _cell(resource: Resource, column: Node, manifest: ReadOnly) -> Any:
     if name == "Name":
         return name_of(manifest)
     if name == "Age":
-        return age(metadata(manifest).get("creationTimestamp"))
+        return _age(metadata(manifest).get("creationTimestamp"))
     special = CELLS.get(resource.kind, {}).get(name)
     return special(manifest) if special else "<none>"
+
+
+def _age(created: object) -> str:
+    return age(created, datetime.now(UTC))
 
 
 def _printed(values: list[Any], kind: str) -> Any:
     if not values:
         return None
     if kind == "date":
-        return age(values[0]) if isinstance(values[0], str) else None
+        return _age(values[0]) if isinstance(values[0], str) else None
     value: Any = values[0]
     if kind == "string":
         if len(values) > 1:
@@ -69,30 +74,6 @@ def _printed(values: list[Any], kind: str) -> Any:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def age(created: Any) -> str:
-    """The age since a creation time, as kubectl prints it."""
-    if not created:
-        return "<unknown>"
-    return duration(int((datetime.now(UTC) - datetime.fromisoformat(str(created))).total_seconds()))
-
-
-def duration(seconds: int) -> str:
-    """A duration in at most two units."""
-    if seconds < 120:
-        return f"{max(seconds, 0)}s"
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    for whole, limit, unit, part, small in (
-        (minutes, 10, "m", seconds % 60, "s"),
-        (minutes, 180, "m", 0, ""),
-        (hours, 8, "h", minutes % 60, "m"),
-        (hours, 48, "h", 0, ""),
-        (days, 8, "d", hours % 24, "h"),
-    ):
-        if whole < limit:
-            return f"{whole}{unit}{part}{small}" if part else f"{whole}{unit}"
-    return f"{days}d" if days < 730 else f"{days // 365}y"
 
 
 _STEP = re.compile(r"\.?(?P<name>(?:[\w-]|\\\.)+)|\['(?P<quoted>[^']+)'\]|\[(?P<index>\d+)\]|\[(?P<all>\*)\]"
@@ -210,9 +191,9 @@ CELLS: dict[str, dict[str, Cell]] = {
         "IP": _at("status", "podIP"), "Node": _at("spec", "nodeName"),
     },
     "Event": {
-        "Last Seen": lambda one: age(one.get("lastTimestamp") or one.get("eventTime")), "Type": _at("type"),
+        "Last Seen": lambda one: _age(one.get("lastTimestamp") or one.get("eventTime")), "Type": _at("type"),
         "Reason": _at("reason"), "Object": _involved, "Message": lambda one: str(one.get("message", "")).strip(),
-        "First Seen": lambda one: age(one.get("firstTimestamp")), "Count": _at("count", default=1),
+        "First Seen": lambda one: _age(one.get("firstTimestamp")), "Count": _at("count", default=1),
         "Source": _at("source", "component", default=""), "Subobject": _at("involvedObject", "fieldPath", default=""),
     },
     "Deployment": _workload(**{

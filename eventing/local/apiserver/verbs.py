@@ -10,9 +10,10 @@ from typing import Any
 
 import orjson
 
-from eventing.local.apiserver import selectors, tables
-from eventing.local.apiserver.admission import decode, place, prepare_create, prepare_update, require_name
+from eventing.local.apiserver import conversion, selectors, tables
+from eventing.local.apiserver.admission import place, prepare_create, prepare_update, require_name
 from eventing.local.apiserver.calls import Call
+from eventing.local.apiserver.decoding import decode
 from eventing.local.apiserver.failures import (
     Cause,
     Failure,
@@ -49,11 +50,18 @@ def answer(call: Call, manifest: ReadOnly, code: int = 200) -> Answer:
 
 
 def find(call: Call, world: World) -> Stored:
-    """The object that the call names. Failure when it does not exist."""
+    """The object that the call names, in the version of the call. Failure when it does not exist."""
     stored = world.store.get((call.resource.table, call.namespace, call.name))
     if stored is None:
         raise not_found(call.resource.plural, call.resource.group, call.name)
-    return stored
+    return conversion.shown(call, [stored])[0]
+
+
+def keep(call: Call, world: World, key: Key, manifest: Manifest) -> ReadOnly:
+    """Store an object in the version that is stored; returns it with its resourceVersion in the version of the call."""
+    stored = world.store.put(key, conversion.to_storage(call, manifest))
+    meta = {**manifest["metadata"], "resourceVersion": str(stored.revision)}
+    return {**manifest, "metadata": meta}
 
 
 def get(call: Call, world: World, accept: str) -> Answer:
@@ -89,7 +97,7 @@ def list_objects(call: Call, world: World, accept: str) -> Answer:
         if not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
             meta["remainingItemCount"] = len(found) - limit
         found = found[:limit]
-    form = form_of(accept)
+    form, found = form_of(accept), conversion.shown(call, found)
     if form == "table":
         return Answer(200, tables.table(call.resource, found, meta, call.query))
     items = [orjson.Fragment(render(form, call.resource, one)) for one in found]
@@ -120,12 +128,11 @@ def create(call: Call, world: World, body: Any) -> Answer:
     """Create an object."""
     if call.name or (call.resource.is_namespaced and not call.namespace):
         raise not_allowed()
-    manifest = prepare_create(call, decode(call, body), world)
-    record_update(call, None, manifest)
+    manifest = prepare_create(call, decode(call, body), world, record=lambda made: record_update(call, None, made))
     key = call.key_of(manifest)
     if world.store.get(key):
         raise already_exists(call.resource.plural, call.resource.group, key[2])
-    return answer(call, manifest if call.is_dry_run else world.store.put(key, manifest).manifest, 201)
+    return answer(call, manifest if call.is_dry_run else keep(call, world, key, manifest), 201)
 
 
 def update(call: Call, world: World, body: Any) -> Answer:
@@ -159,17 +166,22 @@ UPDATED_WITH_VERSION = frozenset({
 
 def replace(call: Call, world: World, old: Stored, manifest: Manifest, *, is_applied: bool = False) -> Answer:
     """Store the next state of an object; nothing is written when nothing changed."""
-    manifest = prepare_update(call, old, manifest, world)
-    if not is_applied:
-        record_update(call, old.manifest, manifest)
+
+    def record(made: Manifest) -> None:
+        if not is_applied:
+            record_update(call, old.manifest, made)
+
+    manifest = prepare_update(call, old, manifest, world, record=record)
     if _same(old.manifest, manifest):
         return answer(call, old.manifest)
     if call.is_dry_run:
         return answer(call, manifest)
     meta = manifest["metadata"]
     if meta.get("deletionTimestamp") and not meta.get("finalizers") and old.key[0] != "/namespaces":
-        return answer(call, world.store.remove(world.store.put(old.key, manifest).key).manifest)
-    return answer(call, world.store.put(old.key, manifest).manifest)
+        kept = keep(call, world, old.key, manifest)
+        gone = world.store.remove(old.key)
+        return answer(call, {**kept, "metadata": {**kept["metadata"], "resourceVersion": str(gone.revision)}})
+    return answer(call, keep(call, world, old.key, manifest))
 
 
 def _same(old: ReadOnly, new: ReadOnly) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import orjson
 
-from eventing.local.apiserver import tables
+from eventing.local.apiserver import conversion, tables
 from eventing.local.apiserver.calls import Call
-from eventing.local.apiserver.failures import Cause, bad_option, expired, unexplained
+from eventing.local.apiserver.failures import Cause, Failure, bad_option, expired, unexplained
 from eventing.local.apiserver.forms import Form, form_of, render
 from eventing.local.apiserver.numbers import not_unsigned
 from eventing.local.apiserver.selectors import Predicate
@@ -35,35 +35,47 @@ class Watch:
     ends_initial: bool
     seconds: float
 
-    async def lines(self) -> AsyncIterator[bytes]:
-        """Parts of the stream after the first one, until the timeout."""
+    async def changes(self) -> AsyncIterator[list[Change]]:
+        """The changes after the first part of the stream, until the timeout; none, when a bookmark is due."""
         end = time.monotonic() + self.seconds
         while not self.feed.is_over and (left := end - time.monotonic()) > 0:
             try:
                 await asyncio.wait_for(self.feed.wake.wait(), min(left, self.world.bookmark_seconds))
             except TimeoutError:
-                if self.call.has("allowWatchBookmarks"):
-                    yield self._bookmark({})
+                yield []
                 continue
-            if piece := b"".join(filter(None, map(self._line, self.feed.take()))):
-                yield piece
+            yield self.feed.take()
+
+    def told(self, changes: Sequence[Change]) -> bytes:
+        """The part of the stream for changes; may be empty. A conversion that fails ends the watch."""
+        if not changes:
+            return self._bookmark({}) if self.call.has("allowWatchBookmarks") else b""
+        try:
+            return self._events(list(filter(None, map(self._seen, changes))))
+        except Failure as failure:
+            self.feed.is_over = True
+            return b'{"type":"ERROR","object":%s}\n' % orjson.dumps(failure.status)
 
     def first(self) -> bytes:
         """What was there, and its end, if they were asked for."""
-        piece = b"".join(self._event("ADDED", stored) for stored in self.initial)
+        piece = self._events([("ADDED", stored) for stored in self.initial])
         if self.ends_initial:
             piece += self._bookmark({"annotations": {INITIAL_END: "true"}})
         return piece
 
-    def _line(self, change: Change) -> bytes:
-        """The event of a change for a watcher with selectors; empty when they do not match."""
+    def _events(self, seen: Sequence[tuple[str, Stored]]) -> bytes:
+        shown = conversion.shown(self.call, [stored for _, stored in seen])
+        return b"".join(self._event(kind, stored) for (kind, _), stored in zip(seen, shown, strict=True))
+
+    def _seen(self, change: Change) -> tuple[str, Stored] | None:
+        """What a change is for a watcher with selectors; None when they do not match."""
         if self.call.namespace not in ("", change.now.key[1]):
-            return b""
+            return None
         is_in = change.type != "DELETED" and self.is_wanted(change.now.manifest)
         was_in = change.before is not None and self.is_wanted(change.before.manifest)
         if is_in:
-            return self._event("MODIFIED" if was_in else "ADDED", change.now)
-        return self._event("DELETED", change.now) if was_in else b""
+            return "MODIFIED" if was_in else "ADDED", change.now
+        return ("DELETED", change.now) if was_in else None
 
     def _event(self, kind: str, stored: Stored) -> bytes:
         if self.form == "table":

@@ -173,7 +173,7 @@ class CatalogFolder(Folder):
 
 
 class BundlesCatalog(Folder):
-    """The catalog made of all bundles on the shelf, which names their images by digest."""
+    """The catalog made of all served bundles, which names their images by digest."""
 
     def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], tell: Callable[[str], None]) -> None:
         super().__init__("catalogs/local", "latest")

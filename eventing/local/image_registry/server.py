@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-from eventing.local.image_registry.shelf import Shelf, Sources
+from eventing.local.image_registry.repository_index import RepositoryIndex, Sources
 from shared.adapters.oci.build import MANIFEST_TYPE
 from shared.adapters.threaded_server import ThreadedServer
 
@@ -30,7 +30,7 @@ _CODES: Final = {
 class Server(ThreadedServer):
     """The registry; a thread for each request."""
 
-    shelf: Shelf
+    index: RepositoryIndex
 
     @property
     def address(self) -> str:
@@ -54,21 +54,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read(self) -> None:
         path = self.path.partition("?")[0]
-        shelf = self.server.shelf
+        index = self.server.index
         if path in ("/v2", "/v2/"):
             self._json({})
         elif path == "/v2/_catalog":
-            self._json({"repositories": shelf.repositories()})
+            self._json({"repositories": index.repositories()})
         elif found := _TAGS.fullmatch(path):
-            self._tags(found[1], shelf.tags(found[1]))
+            self._tags(found[1], index.tags(found[1]))
         elif found := _MANIFEST.fullmatch(path):
-            image = shelf.image(found[1], found[2])
+            image = index.image(found[1], found[2])
             if image is None:
                 self._refuse(HTTPStatus.NOT_FOUND, f"{found[1]}:{found[2]} is not served here")
             else:
                 self._content(image.manifest, MANIFEST_TYPE, image.digest)
         elif found := _BLOB.fullmatch(path):
-            self._blob(found[2], shelf.blob(found[1], found[2]))
+            self._blob(found[2], index.blob(found[1], found[2]))
         else:
             self._refuse(HTTPStatus.NOT_FOUND, f"{path} is not served here")
 
@@ -129,17 +129,17 @@ class _Handler(BaseHTTPRequestHandler):
 def server_of(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambda _: None) -> Server:
     """A registry that listens and does not serve yet."""
     server = Server((_HOST, port), _Handler)
-    server.shelf = Shelf(sources, server.address, tell)
+    server.index = RepositoryIndex(sources, server.address, tell)
     return server
 
 
 def serve(sources: Sources, port: int = 0, on_ready: Callable[[str], object] = lambda _: None) -> None:
     """Serve until the process ends; `on_ready` is told `host:port` as soon as requests are answered."""
-    with server_of(sources, port, _tell) as server:
-        _tell(f"serving images at {server.address}")
+    with server_of(sources, port, _log) as server:
+        _log(f"serving images at {server.address}")
         on_ready(server.address)
         server.serve_forever()
 
 
-def _tell(sentence: str) -> None:
+def _log(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")

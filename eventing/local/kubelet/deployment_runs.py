@@ -10,7 +10,7 @@ import structlog
 
 from eventing.local.kubelet.deployments import replicas_of, wanted_status
 from eventing.local.kubelet.needs import Obstacle
-from eventing.local.kubelet.pod_runs import LONGEST_LOOK_SECONDS, PodRuns
+from eventing.local.kubelet.pod_runs import LONGEST_POLL_SECONDS, PodRuns
 from eventing.local.kubelet.pods import TEMPLATE_HASH, event_about, hash_of, pod_of
 from eventing.local.kubelet.requests import demand, insist, tell
 from shared.adapters.kube import ApiError, KubeClient
@@ -33,7 +33,7 @@ class DeploymentRuns:
         """Uids of Deployments to be compared with their Pods."""
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def saw(self, deployment: ReadOnly) -> None:
+    def observe(self, deployment: ReadOnly) -> None:
         """Bring Pods and status of a Deployment to what it wants."""
         self._latest[uid_of(deployment)] = deployment
         self.changed(uid_of(deployment))
@@ -92,7 +92,7 @@ class DeploymentRuns:
                 event = event_about(ref, uid_of(deployment), _now(), reason=refusal.event, message=refusal.message)
                 await tell(self._cluster, event, ref)
                 uid = uid_of(deployment)
-                asyncio.get_running_loop().call_later(LONGEST_LOOK_SECONDS, self.changed, uid)
+                asyncio.get_running_loop().call_later(LONGEST_POLL_SECONDS, self.changed, uid)
                 return refusal
             if made is None:  # the namespace is gone
                 return None

@@ -32,7 +32,7 @@ class JobRuns:
         self._ended: set[str] = set()
         """Uids of Jobs whose end was written; a watch event about them may be older than that."""
 
-    def saw(self, job: ReadOnly) -> None:
+    def observe(self, job: ReadOnly) -> None:
         """Run a Job that has not ended; delete an ended one when its time to live is over."""
         uid, due = uid_of(job), jobs.removal_due(job)
         if uid not in self._ended and (task := jobs.task_of(job)):

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from eventing.local.kubelet.pods import PROGRAM, words_of
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, timestamp, uid_of
-from shared.domain import conditions
+from shared.api.views import Job
 from shared.kinds import Ref
 from shared.names import KUBELET_FAIL
 
@@ -70,9 +70,9 @@ def begun(job: ReadOnly, now: datetime) -> Progress:
 def finished_at(job: ReadOnly) -> datetime | None:
     """When the Job ended, or was created where its condition has no time; None before its end."""
     for kind in FINISHED:
-        condition = conditions.find(job.get("status") or {}, kind) or {}
-        if condition.get("status") == "True":
-            return instant(condition.get("lastTransitionTime") or metadata(job)["creationTimestamp"])
+        condition = Job(job).condition(kind)
+        if condition.is_true:
+            return condition.since or Job(job).created
     return None
 
 

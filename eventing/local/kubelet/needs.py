@@ -34,10 +34,12 @@ class Obstacle:
 
 
 def needs_of(pod: ReadOnly) -> tuple[Need, ...]:
-    """What a Pod or a template of Pods needs; optional volumes and variables need nothing."""
+    """What a Pod or a template of Pods needs; nothing for what is optional, or a volume that no container mounts."""
     spec = pod.get("spec") or {}
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    volumes = (need for volume in spec.get("volumes") or () for need in _of_volume(volume))
+    mounted = {mount.get("name") for container in containers for mount in container.get("volumeMounts") or ()}
+    used = (volume for volume in spec.get("volumes") or () if volume.get("name") in mounted)
+    volumes = (need for volume in used for need in _of_volume(volume))
     return (*volumes, *(need for container in containers for need in _of_container(container)))
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from eventing.local.kubelet.deployment_runs import DeploymentRuns
 from eventing.local.kubelet.job_runs import JobRuns
+from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pod_runs import PodRuns
 from eventing.local.kubelet.pods import owner_of
 from eventing.local.kubelet.programs import Programs
@@ -21,7 +22,7 @@ REPLICA_SET = Kind("apps/v1", "ReplicaSet", "replicasets")
 class Watched(Protocol):
     """Whoever follows the objects of a kind."""
 
-    def saw(self, manifest: ReadOnly) -> None:
+    def observe(self, manifest: ReadOnly) -> None:
         """The present state of an object."""
         ...
 
@@ -33,8 +34,8 @@ class Watched(Protocol):
 class NodeOnly:
     """Where kube-controller-manager makes the Pods."""
 
-    def __init__(self, cluster: KubeClient, programs: Programs) -> None:
-        self._pods = PodRuns(cluster, programs, has_bindings=True, on_change=lambda _: None)
+    def __init__(self, cluster: KubeClient, programs: Programs, network: PodNetwork) -> None:
+        self._pods = PodRuns(cluster, programs, network, has_bindings=True, on_change=lambda _: None)
 
     def watched(self) -> Sequence[Mapping[Kind, Watched]]:
         """Who follows which kind; the later ones start when the earlier ones are listed."""
@@ -49,8 +50,8 @@ class NodeOnly:
 class NodeAndControllers:
     """Where nobody makes Pods: on a sandbox."""
 
-    def __init__(self, cluster: KubeClient, programs: Programs) -> None:
-        self._pods = PodRuns(cluster, programs, has_bindings=False, on_change=self._changed)
+    def __init__(self, cluster: KubeClient, programs: Programs, network: PodNetwork) -> None:
+        self._pods = PodRuns(cluster, programs, network, has_bindings=False, on_change=self._changed)
         self._jobs = JobRuns(cluster, self._pods)
         self._deployments = DeploymentRuns(cluster, self._pods)
 
@@ -80,7 +81,7 @@ class _Owners:
         self._sets: dict[str, str] = {}
         """Uids of Deployments by those of their ReplicaSets."""
 
-    def saw(self, manifest: ReadOnly) -> None:
+    def observe(self, manifest: ReadOnly) -> None:
         uid = uid_of(manifest)
         if manifest["kind"] == REPLICA_SET.kind:
             self._sets[uid] = str(owner_of(manifest).get("uid", ""))

@@ -11,17 +11,19 @@ import structlog
 
 from eventing.local.kubelet import pods
 from eventing.local.kubelet.needs import Obstacle, needs_of, obstacle_of
+from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pods import FINISHED, NODE_NAME, Ended
 from eventing.local.kubelet.programs import Programs
 from eventing.local.kubelet.requests import insist, tell
+from eventing.local.kubelet.serving import serves, serving
 from shared.adapters.kube import KubeClient, path_of
 from shared.api.manifest import Manifest, ReadOnly, is_deleted, metadata, name_of, namespace_of, uid_of
 from shared.kinds import POD, Ref
 
 SHORT_RUN_SECONDS = 0.7
 """A program that ends sooner is never reported as running."""
-FIRST_LOOK_SECONDS = 0.5
-LONGEST_LOOK_SECONDS = 5.0
+FIRST_POLL_SECONDS = 0.5
+LONGEST_POLL_SECONDS = 5.0
 log = structlog.get_logger()
 
 
@@ -42,11 +44,18 @@ class PodRuns:
     """Every Pod that is assigned to our node, or to none."""
 
     def __init__(
-        self, cluster: KubeClient, programs: Programs, *, has_bindings: bool, on_change: Callable[[str], None]
+        self,
+        cluster: KubeClient,
+        programs: Programs,
+        network: PodNetwork,
+        *,
+        has_bindings: bool,
+        on_change: Callable[[str], None],
     ) -> None:
         """`on_change` is told the uid of the owner of a Pod that went, or whose obstacle changed."""
         self._cluster = cluster
         self._programs = programs
+        self._network = network
         self._has_bindings = has_bindings
         self._on_change = on_change
         self._lives: dict[str, Life] = {}
@@ -54,7 +63,7 @@ class PodRuns:
         self._told: dict[str, str] = {}
         """What makes the Pods of an owner fail, by its uid."""
 
-    def saw(self, pod: ReadOnly) -> None:
+    def observe(self, pod: ReadOnly) -> None:
         """Take a Pod up, or end it."""
         uid, phase = uid_of(pod), (pod.get("status") or {}).get("phase")
         if (pod.get("spec") or {}).get("nodeName", NODE_NAME) != NODE_NAME:
@@ -118,7 +127,7 @@ class PodRuns:
         pod = life.pod
         if not (pod.get("spec") or {}).get("nodeName"):
             await insist(lambda: self._assign(pod), Ref.of(pod))
-        if pods.is_ready(pod) and not pods.is_our_program(pod) and not self._fails(pod):
+        if pods.is_ready(pod) and not (pods.is_our_program(pod) or serves(pod) or self._fails(pod)):
             life.first.set_result(None)  # why: the process before us reported it
             return None
         obstacle = await self._await_needs(life)
@@ -127,13 +136,21 @@ class PodRuns:
             ended = Ended(1, obstacle.message) if obstacle else await self._program(pod)
             await self._write(pod, pods.over(pod, ended, started, _now()))
             return ended
-        if obstacle is None:
+        if obstacle is None and serves(pod):
+            await self._serve(pod)
+        elif obstacle is None:
             await self._write(pod, pods.running(pod, _now()))
         return None
 
+    async def _serve(self, pod: ReadOnly) -> None:
+        """Run the server of a Pod until the Pod ends."""
+        async with serving(self._cluster, self._network, pod, self._programs.folder):
+            await self._write(pod, pods.running(pod, _now()))
+            await asyncio.get_running_loop().create_future()
+
     async def _await_needs(self, life: Life) -> Obstacle | None:
         """Return when there is no obstacle any more, or one that lasts."""
-        pause = FIRST_LOOK_SECONDS
+        pause = FIRST_POLL_SECONDS
         while True:
             before, obstacle = life.obstacle, await self._obstacle(life.pod)
             life.obstacle = obstacle
@@ -146,7 +163,7 @@ class PodRuns:
             if obstacle is None or obstacle.lasts:
                 return obstacle
             await asyncio.sleep(pause)
-            pause = min(pause * 1.5, LONGEST_LOOK_SECONDS)
+            pause = min(pause * 1.5, LONGEST_POLL_SECONDS)
 
     async def _obstacle(self, pod: ReadOnly) -> Obstacle | None:
         if (failing := self._fails(pod)) or not needs_of(pod):

@@ -15,6 +15,7 @@ import structlog
 
 from eventing.local.kubelet.node import Node, has_controllers, is_simulated
 from eventing.local.kubelet.parts import NodeAndControllers, NodeOnly, Watched
+from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pods import NODE_NAME
 from eventing.local.kubelet.programs import Programs
 from eventing.local.kubelet.requests import insist
@@ -25,7 +26,7 @@ from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, connect
 from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
 from shared.config import Settings
-from shared.kinds import NODE, Kind
+from shared.kinds import NODE, Kind, Watch
 
 PROGRAMS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
 RETRY_SECONDS = 1.0
@@ -48,7 +49,7 @@ class Objects:
     known: dict[tuple[str, str], str] = field(default_factory=dict)
     """Uids by namespace and name."""
 
-    def saw(self, change: str, manifest: ReadOnly) -> Sequence[ObservedObject]:
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[ObservedObject]:
         """The object of a watch event."""
         key = (namespace_of(manifest), name_of(manifest))
         if change == "DELETED":
@@ -62,7 +63,7 @@ class Objects:
         found: list[ObservedObject] = []
         for item in items:
             listed.add((namespace_of(item), name_of(item)))
-            found += self.saw("ADDED", item)
+            found += self.observe("ADDED", item)
         return found
 
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[ObservedObject]:
@@ -76,22 +77,28 @@ class Objects:
 class Kubelet:
     """The simulated kubelet of one cluster; the simulated controllers, too, where there are no real ones."""
 
-    def __init__(self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300) -> None:
+    def __init__(
+        self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300, pod_network: str = ""
+    ) -> None:
         self._connection = connection
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._seconds = watch_seconds
         self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "shared.adapters.kube", "ssl")
         self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
+        self._network = PodNetwork()
+        self._network_address = pod_network
         self.health = WatchHealth()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Run until cancelled, then end every started process; `on_ready` is called after the first lists."""
         is_node_only = await insist(lambda: has_controllers(self._cluster), NODE.ref(NODE_NAME))
         part = (
-            NodeOnly(self._cluster, self._programs)
+            NodeOnly(self._cluster, self._programs, self._network)
             if is_node_only
-            else NodeAndControllers(self._cluster, self._programs)
+            else NodeAndControllers(self._cluster, self._programs, self._network)
         )
+        if self._network_address:
+            await self._network.open(self._network_address)
         try:
             async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
                 for kinds in part.watched():  # why: Pods that exist are known before their owners are looked at
@@ -107,6 +114,7 @@ class Kubelet:
                 await self._launcher.warm_up()
         finally:
             await part.close()
+            await self._network.close()
             await self._launcher.close()
             self._cluster.close()
 
@@ -116,9 +124,9 @@ class Kubelet:
                 if seen.is_gone:
                     watched.lost(uid_of(seen.object))
                 else:
-                    watched.saw(seen.object)
+                    watched.observe(seen.object)
 
-        stream = Stream(session, self._connection, kind, in_full=True)
+        stream = Stream(session, self._connection, kind, Watch(is_whole=True))
         return KindWatch(stream, Objects(kind), deliver, health=self.health, seconds=self._seconds)
 
 
@@ -143,7 +151,9 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
 
 async def _stand_in(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
     await refuse_nodes(connection)
-    await Kubelet(connection, settings.kubeconfig, watch_seconds=settings.watch_seconds).run(on_ready)
+    network, seconds = settings.pod_network, settings.watch_seconds
+    kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=seconds, pod_network=network)
+    await kubelet.run(on_ready)
 
 
 async def refuse_nodes(connection: Connection) -> None:

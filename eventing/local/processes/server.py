@@ -25,7 +25,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PATIENCE_SECONDS = 5.0
 """How long the processes may take to end before they are killed."""
-_LOOK_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 
 
 def main() -> None:
@@ -93,7 +93,7 @@ class _Server:
             self._signal(name, signal.SIGTERM)
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while self._running and time.monotonic() < deadline:
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_POLL_SECONDS)
             self.reap()
         for name in self._running:
             self._signal(name, signal.SIGKILL)

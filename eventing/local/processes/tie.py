@@ -15,7 +15,7 @@ READY_FILE = "OLMF_READY_FILE"
 """Set by the supervisor: the file that the program writes when it is ready."""
 
 
-def tie_to_supervisor() -> None:
+def end_with_supervisor() -> None:
     """Send SIGTERM to this process as soon as the supervisor has ended."""
     if os.environ.get(TIED):
         threading.Thread(target=_wait_for_the_end, name="lifeline", daemon=True).start()

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, Final, TypeAlias
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
@@ -18,7 +19,8 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_g
 
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError, PortTakenError
-from shared.adapters.catalog_client import registry_pb2, registry_pb2_grpc
+from shared.adapters.catalog_client import methods, registry_pb2
+from shared.adapters.catalog_client.methods import EXPERIMENTAL, REGISTRY, Handler
 from shared.api.manifest import Manifest
 
 _THREADS: Final = 16
@@ -34,10 +36,9 @@ _REFLECTION: Final = "grpc.reflection.v1.ServerReflection"
 
 Call: TypeAlias = Callable[[Manifest], Any]
 Make: TypeAlias = Callable[[Manifest], Message]
-Handler: TypeAlias = Callable[[Message, grpc.ServicerContext], Any]
 
 
-class _Told(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
+class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
     """Tells of every call before it is answered."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
@@ -54,11 +55,11 @@ class _Told(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings n
 
 def server_of(answers: Answers, address: str, tell: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
     """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
-    interceptors = [_Told(tell)] if tell else []
+    interceptors = [_CallLog(tell)] if tell else []
     options = [("grpc.so_reuseport", 0)]
     server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=options)
-    registry_pb2_grpc.add_RegistryServicer_to_server(SimpleNamespace(**_registry(answers)), server)
-    registry_pb2_grpc.add_ExperimentalRegistryServicer_to_server(SimpleNamespace(**_experimental(answers)), server)
+    services = (methods.served(REGISTRY, _registry(answers)), methods.served(EXPERIMENTAL, _experimental(answers)))
+    server.add_generic_rpc_handlers(services)
     health_pb2_grpc.add_HealthServicer_to_server(SimpleNamespace(**_health()), server)
     _reflect(server)
     try:
@@ -81,24 +82,24 @@ def running(
 
 
 def _registry(answers: Answers) -> Mapping[str, Handler]:
-    one, many = partial(partial, _single), partial(partial, _stream)
-    bundle, entry = _made(registry_pb2.Bundle), _made(registry_pb2.ChannelEntry)
-    return {
-        "ListPackages": many(answers.list_packages, _made(registry_pb2.PackageName)),
-        "GetPackage": one(answers.get_package, _made(registry_pb2.Package)),
-        "GetBundle": one(answers.get_bundle, bundle),
-        "GetBundleForChannel": one(answers.get_bundle_for_channel, bundle),
-        "GetChannelEntriesThatReplace": many(answers.entries_that_replace, entry),
-        "GetBundleThatReplaces": one(answers.get_bundle_that_replaces, bundle),
-        "GetChannelEntriesThatProvide": many(answers.entries_that_provide, entry),
-        "GetLatestChannelEntriesThatProvide": many(answers.latest_that_provide, entry),
-        "GetDefaultBundleThatProvides": one(answers.default_that_provides, bundle),
-        "ListBundles": many(answers.list_bundles, bundle),
+    calls: Mapping[str, Call] = {
+        "ListPackages": answers.list_packages,
+        "GetPackage": answers.get_package,
+        "GetBundle": answers.get_bundle,
+        "GetBundleForChannel": answers.get_bundle_for_channel,
+        "GetChannelEntriesThatReplace": answers.entries_that_replace,
+        "GetBundleThatReplaces": answers.get_bundle_that_replaces,
+        "GetChannelEntriesThatProvide": answers.entries_that_provide,
+        "GetLatestChannelEntriesThatProvide": answers.latest_that_provide,
+        "GetDefaultBundleThatProvides": answers.default_that_provides,
+        "ListBundles": answers.list_bundles,
     }
+    return {one.name: _handler(one, calls[one.name]) for one in REGISTRY.methods}
 
 
-def _made(kind: type[Message]) -> Make:
-    return lambda found: kind(**found)
+def _handler(method: MethodDescriptor, call: Call) -> Handler:
+    kind = methods.answer_of(method)
+    return partial(_stream if method.server_streaming else _single, call, lambda found: kind(**found))
 
 
 def _single(call: Call, make: Make, asked: Message, context: grpc.ServicerContext) -> Message:

@@ -14,7 +14,8 @@ import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError, Message
 
-from shared.adapters.catalog_client import registry_pb2, registry_pb2_grpc
+from shared.adapters.catalog_client.methods import REGISTRY, answer_of, caller
+from shared.adapters.catalog_client.registry_pb2 import GetPackageRequest, ListBundlesRequest, ListPackageRequest
 from shared.adapters.oci import pace
 from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
 from shared.adapters.oci.dialing import resolved
@@ -28,9 +29,7 @@ _PORT: Final = 443
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 _CATALOG_BYTES: Final = 1024 * 1024 * 1024
-Write: TypeAlias = Callable[[Message], bytes]
 Read: TypeAlias = Callable[[bytes], Message]
-Ask: TypeAlias = Callable[[Message], Any]
 
 
 def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules = OPEN) -> bytes:
@@ -40,9 +39,9 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules
     """
     try:
         with _connected(address, limit, rules) as server:
-            names = sorted(one.name for one in server.ListPackages(registry_pb2.ListPackageRequest()))
-            packages = [MessageToDict(server.GetPackage(registry_pb2.GetPackageRequest(name=name))) for name in names]
-            bundles = map(MessageToDict, server.ListBundles(registry_pb2.ListBundlesRequest()))
+            names = sorted(one.name for one in server.ask("ListPackages", ListPackageRequest()))
+            packages = [MessageToDict(server.ask("GetPackage", GetPackageRequest(name=name))) for name in names]
+            bundles = map(MessageToDict, server.ask("ListBundles", ListBundlesRequest()))
             found = documents(packages, _in_order(bundles))
             return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
     except grpc.RpcError as error:
@@ -54,23 +53,20 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules
         raise OciError("Malformed", f"{what}; ask who runs it") from error
 
 
-class _BoundedChannel:
-    """What a stub needs of a channel. Answers are counted and read here: inside of gRPC an error would be logged."""
+class _BoundedServer:
+    """A server's methods. Answers are counted and read here: inside of gRPC an error would be logged."""
 
     def __init__(self, channel: grpc.Channel, address: str, limit: int) -> None:
         self._channel, self._address = channel, address
         self._limit = self._left = limit
         self._running = pace.present()
 
-    def unary_unary(self, method: str, request_serializer: Write, response_deserializer: Read, **_: bool) -> Ask:
-        """A call with one answer."""
-        call = self._channel.unary_unary(method, request_serializer)
-        return lambda asked: self._read(response_deserializer, call(asked, timeout=self._seconds()))
-
-    def unary_stream(self, method: str, request_serializer: Write, response_deserializer: Read, **_: bool) -> Ask:
-        """A call with a stream of answers."""
-        call = self._channel.unary_stream(method, request_serializer)
-        return lambda asked: map(partial(self._read, response_deserializer), call(asked, timeout=self._seconds()))
+    def ask(self, name: str, asked: Message) -> Any:
+        """The answer of a method; of one with a stream of answers an iterator."""
+        method = REGISTRY.methods_by_name[name]
+        read = partial(self._read, answer_of(method).FromString)
+        found = caller(self._channel, method)(asked, timeout=self._seconds())
+        return map(read, found) if method.server_streaming else read(found)
 
     def _seconds(self) -> float:
         return min(_SECONDS, self._running.rest()) if self._running is not None else _SECONDS
@@ -86,7 +82,7 @@ class _BoundedChannel:
 
 
 @contextmanager
-def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[registry_pb2_grpc.RegistryStub]:
+def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[_BoundedServer]:
     if (running := pace.present()) is not None:
         running.ask(address, address)
     options: list[tuple[str, int | str]] = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
@@ -96,7 +92,7 @@ def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[regist
         # a proxy would look up the name again, and find another address
         options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", address)]
     with grpc.insecure_channel(target, options=options) as channel:
-        yield registry_pb2_grpc.RegistryStub(_BoundedChannel(channel, address, limit))
+        yield _BoundedServer(channel, address, limit)
 
 
 def _judged(address: str, rules: AddressRules) -> str:

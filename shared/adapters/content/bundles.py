@@ -1,10 +1,12 @@
-"""The `Bundles` port: bundle images."""
+"""The `Bundles` port: bundles from images, and from catalogs that hold their manifests."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.image import in_memory, pull
@@ -12,9 +14,11 @@ from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.api.manifest import Manifest
+from shared.domain.bundle.inline import InlineBundle
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import payload
 from shared.domain.image_source import ImageSource
+from shared.domain.serving.registry_api import NotServable, content_of
 from shared.ports import Unavailable
 
 _LAYER_BYTES: Final = 128 * 1024 * 1024
@@ -28,12 +32,27 @@ _DIRECTORIES: Final = ("manifests", "metadata")
 class ImageBundles:
     """Pulls bundles, and stores nothing: their content is written to the cluster."""
 
-    def __init__(self, puller: Puller) -> None:
+    def __init__(self, puller: Puller, catalogs: ImageCatalogs) -> None:
         self._puller = puller
+        self._catalogs = catalogs
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
-        return self._puller.run(source, source.image, partial(payload_of, source.image), limits=LIMITS, is_hurried=True)
+        if (inline := InlineBundle.parse(source.image)) is not None:
+            return self._from_catalog(inline, source)
+        return self._puller.run(source, source.image, partial(payload_of, source.image), limits=LIMITS)
+
+    def _from_catalog(self, inline: InlineBundle, source: ImageSource) -> Manifest | Unavailable:
+        """The payload of a bundle in its catalog, for who may read that."""
+        of_catalog = replace(source, image=inline.reference)
+        found = self._catalogs.bundle(inline.reference, inline.package, inline.name, of_catalog)
+        if isinstance(found, Unavailable):
+            return found
+        try:
+            result = inline.payload(content_of(found or {}, "", {}).objects)
+        except NotServable as error:
+            return Unavailable("Malformed", f"bundle {inline.name} of package {inline.package}: {error}")
+        return Unavailable("Malformed", result.message) if isinstance(result, BadBundle) else result
 
 
 def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from shared.adapters.content.address_snapshots import PREFIX, Address, snapshot_of_address
+from shared.adapters.content.config_map_snapshots import Get, Place, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
@@ -18,9 +19,11 @@ from shared.adapters.oci.registry import Registry
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
+from shared.domain.catalog_source import IN_CONFIG_MAP
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable
 
+_NO_IMAGES: Final = (PREFIX, IN_CONFIG_MAP)
 _OPEN_CATALOGS: Final = 64
 _ASKERS: Final = 10_000
 _OURS: Final = ("catalog", "file-")
@@ -35,9 +38,13 @@ _Asker: TypeAlias = tuple[str, str, tuple[str, ...]]
 class ImageCatalogs:
     """Answers from indexed catalogs; an image is pulled when its digest is not here."""
 
-    def __init__(self, store: Store, puller: Puller, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Store, puller: Puller, *, get: Get = lambda _: None, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`get` reads ConfigMaps from the cluster; without it there are none."""
         self._store = store
         self._puller = puller
+        self._get = get
         self._grants = Grants(store.folder, clock=clock)
         self._clock = clock
         self._open: dict[str, Snapshot] = {}
@@ -47,9 +54,10 @@ class ImageCatalogs:
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it; a digest already indexed costs one HEAD.
 
-        `grpc://host:port` in place of an image is a server of the registry API, asked for all that it has.
+        `grpc://host:port` in place of an image is a server of the registry API, asked for all that it has;
+        `configmap://name` is a ConfigMap in the namespace of the source.
         """
-        if source.image.startswith(PREFIX):
+        if source.image.startswith(_NO_IMAGES):
             return self._pull_from_server(source)
 
         def use(registry: Registry, reference: Reference) -> Pulled:
@@ -100,14 +108,20 @@ class ImageCatalogs:
         return freed
 
     def _pull_from_server(self, source: ImageSource) -> Pulled | Unavailable:
-        address = Address(source.image.removeprefix(PREFIX))  # what is asked for is what the server has now
+        is_address = source.image.startswith(PREFIX)  # what is asked for is what the server has now
+        wanted = Address(source.image.removeprefix(PREFIX)) if is_address else Place.wanted(source)
         try:
             with self._puller.bounded(source.namespace):
-                found, catalog = snapshot_of_address(address, self._store, rules=self._puller.rules)
+                found, catalog = self._of_server(wanted)
         except OciError as error:
             return error.unavailable()
         self._grants.answered(found.server, found.digest)
-        return Pulled(str(found), len(catalog.names))
+        return Pulled(str(found), len(catalog.names), catalog.header.left_out)
+
+    def _of_server(self, wanted: Address | Place, *, is_kept_good: bool = True) -> tuple[Address | Place, Snapshot]:
+        if isinstance(wanted, Place):
+            return snapshot_of_config_map(wanted, self._store, self._get, is_kept_good=is_kept_good)
+        return snapshot_of_address(wanted, self._store, rules=self._puller.rules, is_kept_good=is_kept_good)
 
     def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
         """Ask a catalog by digest. One that was forgotten or damaged meanwhile is indexed again, once."""
@@ -125,8 +139,8 @@ class ImageCatalogs:
         return catalog if isinstance(catalog, Unavailable) else question(catalog)
 
     def _opened(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
-        """The catalog from the store, or from its image or server; this reads the pull secrets of the source."""
-        if reference.startswith(PREFIX):
+        """The catalog from the store, or from its image, server or ConfigMap; this reads the pull secrets."""
+        if reference.startswith(_NO_IMAGES):
             return self._opened_from_server(reference, source)
 
         def use(registry: Registry, found: Reference) -> Snapshot:
@@ -138,17 +152,17 @@ class ImageCatalogs:
         """The catalog, for who may pull it. OciError for anybody else."""
         until = self._grants.check(registry, found)
         catalog = self._open.get(found.digest) or snapshot_of_image(registry, found, self._store)
+        registry.forget_blobs()
         self._serve(_asker(source, str(found)), until)
         return self._keep_open(found.digest, catalog)
 
     def _opened_from_server(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
-        wanted = Address.parse(reference)
-        is_kept_good = self._grants.has_answered(wanted.server, wanted.digest)
         try:
+            is_address = reference.startswith(PREFIX)
+            wanted = Address.parse(reference) if is_address else Place.parse(reference, source)
+            is_kept_good = self._grants.has_answered(wanted.server, wanted.digest)
             with self._puller.bounded(source.namespace, is_hurried=True):
-                address, catalog = snapshot_of_address(
-                    wanted, self._store, rules=self._puller.rules, is_kept_good=is_kept_good
-                )
+                address, catalog = self._of_server(wanted, is_kept_good=is_kept_good)
         except OciError as error:
             return error.unavailable()
         if not is_kept_good:

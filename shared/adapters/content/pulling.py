@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from shared.adapters.oci.addresses import AddressRules
+from shared.adapters.oci.blobs import Blobs
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
@@ -38,14 +39,19 @@ class Puller:
         *,
         allowance: Allowance | None = None,
         hurried: Allowance | None = None,
+        blobs: Callable[[], Blobs | None] = lambda: None,
     ) -> None:
-        """`hurried` bounds the pulls of steps that have little time; without it, they have as much as the others."""
+        """`hurried` bounds the pulls of steps that have little time; without it, they have as much as the others.
+
+        `blobs` gives each pull a place for what it fetches; without one it is forgotten at once.
+        """
         self._secrets = secrets
         self._transport = transport or Transport()
         self._mirrors = mirrors
         self._allowance = allowance or Allowance()
         self._hurried = hurried or self._allowance
         self._slow_hosts = SlowHosts()
+        self._blobs = blobs
 
     @property
     def rules(self) -> AddressRules:
@@ -70,7 +76,7 @@ class Puller:
         found = {name: self._secrets(source.namespace, name) for name in source.secrets}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
-            registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors)
+            registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors, blobs=self._blobs())
             with self.bounded(source.namespace, is_hurried=is_hurried):
                 return use(registry, Reference.parse(image))
         except OciError as error:

@@ -54,6 +54,7 @@ class _Measured:
     def __init__(self, stream: BinaryIO, room: Room) -> None:
         self._stream, self._room = stream, room
         self.tell, self.seek, self.flush, self.fileno = stream.tell, stream.seek, stream.flush, stream.fileno
+        self.read, self.truncate = stream.read, stream.truncate
 
     def write(self, content: Buffer) -> int:
         self._room.take(memoryview(content).nbytes)

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
+from shared.adapters.content import kept_blobs
+from shared.adapters.content.kept_blobs import BLOB, KeptBlobs
 from shared.adapters.content.room import Batch, Room
 from shared.adapters.content.snapshot.needs import needs
 
@@ -118,7 +120,12 @@ class Store:
         The `spared` files stay: a catalog that is being written needs them.
         """
         left = self.limit_bytes - self.size() - sum(one.size for one in self._asides())
+        left += self._drop_blobs(wanted - left)
         return left + self._shrink(wanted - left, spared)
+
+    def blobs(self) -> KeptBlobs:
+        """The place for the blobs of one pull."""
+        return KeptBlobs(self.folder, self)
 
     def _add(self, write: Callable[[BinaryIO], str]) -> tuple[str, bool]:
         """Write a file whose name `write` returns; that name, and whether it was not here before."""
@@ -150,6 +157,7 @@ class Store:
 
         A file that was used in the last `unused_seconds` counts as wanted.
         """
+        self._sweep()
         kept, used_since = list(self._kept()), time.time_ns() - unused_seconds * 1e9
         roots = [one.path for one in kept if is_wanted(one.path.name) or one.used_ns > used_since]
         needed = {path.name for path in roots}
@@ -211,21 +219,34 @@ class Store:
     def _kept(self) -> Iterator[_Kept]:
         """The present files."""
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if not path.name.startswith((_ASIDE, GRANT)) and path.suffix != _LOCK:
+            if not path.name.startswith((_ASIDE, BLOB, GRANT)) and path.suffix != _LOCK:
                 yield from _kept_at(path)
 
     def _asides(self) -> Iterator[_Kept]:
-        """The files that are being written."""
-        for path in self.folder.glob(f"{_ASIDE}*"):
-            yield from _kept_at(path)
+        """The files that are being written, and the blobs of pulls that may go on."""
+        for prefix in (_ASIDE, BLOB):
+            for path in self.folder.glob(f"{prefix}*"):
+                yield from _kept_at(path)
 
     def _sweep(self) -> None:
         """Remove temporary files of killed processes and, above the size limit, the files read longest ago."""
         before = time.time_ns() - _STALE_SECONDS * 1e9
-        for one in self._asides():
-            if one.used_ns < before and not _is_being_written(one.path):
-                one.path.unlink(missing_ok=True)
+        for path in self.folder.glob(f"{_ASIDE}*"):
+            if any(one.used_ns < before for one in _kept_at(path)) and not _is_being_written(path):
+                path.unlink(missing_ok=True)
+        for path, _ in kept_blobs.unused(self.folder, kept_blobs.is_over):
+            path.unlink(missing_ok=True)
         self._shrink(self.size() - self.limit_bytes)
+
+    def _drop_blobs(self, surplus: int) -> int:
+        """Remove the oldest blobs that nobody uses now; returns how many bytes that freed."""
+        freed = 0
+        for path, size in kept_blobs.unused(self.folder) if surplus > 0 else ():
+            path.unlink(missing_ok=True)
+            freed += size
+            if freed >= surplus:
+                break
+        return freed
 
     def _shrink(self, surplus: int, spared: Collection[str] = ()) -> int:
         """Remove the files read longest ago; returns how many bytes that freed."""

@@ -5,7 +5,7 @@ Import `copies` and `mirrors` directly: only workers need them, and they take lo
 
 from __future__ import annotations
 
-from shared.adapters.kube.cached import CachedClient, Changes, Told
+from shared.adapters.kube.cached import CachedClient, ChangeCounts, Changes
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import (
@@ -24,6 +24,7 @@ from shared.adapters.kube.paths import path_of
 __all__ = [
     "ApiError",
     "CachedClient",
+    "ChangeCounts",
     "Changes",
     "Connection",
     "ConnectionSettingError",
@@ -31,7 +32,6 @@ __all__ = [
     "KubeClient",
     "KubeInventory",
     "SystemClock",
-    "Told",
     "connect",
     "context_of",
     "is_in_pod",

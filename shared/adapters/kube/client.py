@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from shared.adapters.kube.at_once import AtOnce
 from shared.adapters.kube.connection import Connection, connect
 from shared.adapters.kube.discovery import KindIndex
 from shared.adapters.kube.errors import ApiError
@@ -17,6 +19,9 @@ from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, name_of, namespace_of, resource_version_of
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import FIELD_MANAGER
+
+if TYPE_CHECKING:  # why: whoever only reads a cluster needs no port
+    from shared.ports import Listing
 
 PAGE = 500
 """Objects per page of a list."""
@@ -38,6 +43,7 @@ class KubeClient:
         self._kinds = KindIndex(lambda path: self.request("GET", path))
         self._version = (float("-inf"), "")
         self._freshness = Freshness()
+        self._at_once = AtOnce()
 
     @classmethod
     def from_kubeconfig(cls, path: str = "", *, agent: str = "olmf") -> KubeClient:
@@ -48,6 +54,11 @@ class KubeClient:
     def server(self) -> str:
         """The address of the API server, for messages."""
         return self._transport.connection.origin
+
+    @property
+    def connection(self) -> Connection:
+        """The API server, with the credentials for it."""
+        return self._transport.connection
 
     @property
     def requests_made(self) -> int:
@@ -102,6 +113,14 @@ class KubeClient:
             return page
 
         return tuple(items(ask, query, first=first))
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        """What `get` answers for each, asked for at once."""
+        return self._at_once.ask([partial(self.get, ref) for ref in refs])
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        """What `list` answers for each, asked for at once."""
+        return self._at_once.ask([partial(self.list, one.kind, one.namespace, labels=one.labels) for one in listings])
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None."""
@@ -168,7 +187,8 @@ class KubeClient:
         return self._transport.request(method, path, body, query=query, content_type=content_type, accept=accept)
 
     def close(self) -> None:
-        """Close the idle connections."""
+        """Close the idle connections, and end the threads that ask for several things at once."""
+        self._at_once.close()
         self._transport.close()
 
     def _write(

@@ -9,6 +9,7 @@ from shared.adapters.kube.inventory import METADATA
 from shared.adapters.kube.listing import items, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, namespace_of
+from shared.api.views import Csv
 from shared.domain.csv.copies import Copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.names import COPIED_FROM
@@ -31,7 +32,7 @@ class KubeCopies:
             query["labelSelector"] = label_selector({COPIED_FROM: namespace})
         if name:
             query["fieldSelector"] = _named(name, namespace)
-        found = unexpired(lambda: map(Copy.of, items(self._page, query)))
+        found = unexpired(lambda: map(Copy.of, map(Csv, items(self._page, query))))
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
 
     def others(self, namespace: str, name: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -16,14 +17,15 @@ RESTORED_SECONDS = 60.0
 class Freshness:
     """The newest resourceVersion seen of each kind, by this client.
 
-    With several API servers behind one address a list may be older than the event that rang the step; the audit finds
-    what is missed this way. With one API server, or after a write of this client, it is not older.
+    With several API servers behind one address a list may be older than the event that enqueued the step; the audit
+    finds what is missed this way. With one API server, or after a write of this client, it is not older.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._seen: dict[tuple[str, str], str] = {}
         self._older_since: dict[tuple[str, str], float] = {}
+        self._lock = threading.Lock()
 
     def noted(self, answer: Manifest) -> Manifest:
         """The same answer, after its resourceVersion was noted."""
@@ -56,5 +58,6 @@ class Freshness:
         self._older_since.pop((kind.api_version, kind.kind), None)
 
     def _note(self, key: tuple[str, str], version: str) -> None:
-        if found := newer(version, self._seen.get(key, "")):
-            self._seen[key] = found
+        with self._lock:
+            if found := newer(version, self._seen.get(key, "")):
+                self._seen[key] = found

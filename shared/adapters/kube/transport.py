@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -15,10 +16,14 @@ from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 
-POOL_SIZE = 8
-"""Number of connections kept open; further threads open and close their own."""
+POOL_SIZE = 16
+"""Number of connections kept open, of the runs of a worker and of the threads in which they ask for several things at
+once; further threads open and close their own."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
+
+PRESENT_RUN: ContextVar[str] = ContextVar("PRESENT_RUN", default="")
+"""The id of the run of a step that goes on in this thread, for the audit log of the API server."""
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 """One warning in the header `Warning`: code, agent, quoted text."""
@@ -37,7 +42,10 @@ class Reply(NamedTuple):
 
 
 class Transport:
-    """Sends requests; a refusal or a missing answer is an `ApiError`."""
+    """Sends requests; a refusal or a missing answer is an `ApiError`.
+
+    The API server writes what a run of a step asked for into its audit log under `<id of the run>.<number>`.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -76,6 +84,8 @@ class Transport:
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
         self.requests_made += 1
+        if run := PRESENT_RUN.get():
+            headers["Audit-ID"] = f"{run}.{self.requests_made}"
         payload = orjson.dumps(body) if body is not None else None
         reply = self.exchange(method, path, payload, headers, query=query or {})
         if method != "GET":

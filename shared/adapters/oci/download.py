@@ -1,4 +1,4 @@
-"""A blob from a registry: verified, and continued where a connection broke."""
+"""A blob from a registry: verified, and continued where a connection broke or an earlier pull ended."""
 
 from __future__ import annotations
 
@@ -29,8 +29,26 @@ class Download:
         self._seen = hashlib.new(self._algorithm)
 
     def run(self, target: BinaryIO) -> None:
-        """Write the whole blob to `target`. OciError when it cannot be had, or is not the promised one."""
-        self._restart(target)
+        """Complete the blob in `target`. OciError when it cannot be had, or is not the promised one."""
+        if begun := self._resume(target):
+            advanced("downloading", begun)
+        self._complete(target)
+        if begun and self._digest != self._descriptor.digest:  # what was here was damaged
+            self._restart(target)
+            self._complete(target)
+        if self._digest != self._descriptor.digest:
+            seen = self._digest
+            self._restart(target)
+            verify.compare(seen, self._descriptor.digest, self._place.reference)
+
+    @property
+    def _digest(self) -> str:
+        return f"{self._algorithm}:{self._seen.hexdigest()}"
+
+    def _complete(self, target: BinaryIO) -> None:
+        """Fetch what is missing, again where a connection breaks."""
+        if target.tell() == self._descriptor.size and self._digest == self._descriptor.digest:
+            return
         transport = self._exchange.transport
         for attempt in range(transport.attempts):
             try:
@@ -41,8 +59,17 @@ class Download:
                     host = f"https://{self._place.reference.host}"
                     raise unreachable(error, host, str(self._place.reference)) from error
                 transport.pause(attempt)
-        seen = f"{self._algorithm}:{self._seen.hexdigest()}"
-        verify.compare(seen, self._descriptor.digest, self._place.reference)
+
+    def _resume(self, target: BinaryIO) -> int:
+        """Take up what is in `target`; returns how many bytes, none when they cannot be the beginning of this blob."""
+        self._seen = hashlib.new(self._algorithm)
+        target.seek(0)
+        while chunk := target.read(verify.CHUNK_BYTES):
+            self._seen.update(chunk)
+        have, size = target.tell(), self._descriptor.size
+        if have > size or (have == size and self._digest != self._descriptor.digest):
+            self._restart(target)
+        return target.tell()
 
     def _restart(self, target: BinaryIO) -> None:
         target.seek(0)

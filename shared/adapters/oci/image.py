@@ -10,6 +10,7 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.layers import Tree
 from shared.adapters.oci.origin import N, Name, Origin
 from shared.adapters.oci.verify import Descriptor, objects
+from shared.adapters.progress import completed, expected
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.platform import Platform, Platforms
 
@@ -47,9 +48,12 @@ def pull(
         manifest = _for_platform(origin, found, manifest)
         labels = _labels(origin, found, manifest)
         tree = Tree(choose(labels), keep, origin.limits)
-        for layer in _layers(origin, found, manifest):
+        layers = _layers(origin, found, manifest)
+        expected(sum(layer.size for layer in layers), len(layers))
+        for layer in layers:
             with origin.blob(found, layer) as content:
                 tree.add(content)
+            completed()
         return Image(found, labels, tree.complete())
     except OciError as error:
         is_named = found.place in error.message

@@ -153,7 +153,7 @@ class Tree(Generic[T]):
             if link is None:
                 return path
             path = posixpath.normpath(f"{self._links[link]}{path[len(link) :]}")
-        raise _astray(path, self.directories)
+        raise _misplaced(path, self.directories)
 
     def _count(self) -> None:
         self._entries += 1
@@ -190,10 +190,10 @@ class Tree(Generic[T]):
                     break
                 return path
             path = self._real(self._links[path])
-        raise _astray(path, self.directories)
+        raise _misplaced(path, self.directories)
 
 
-def _astray(path: str, directories: tuple[str, ...]) -> OciError:
+def _misplaced(path: str, directories: tuple[str, ...]) -> OciError:
     where = ", ".join(directories) or "the image"
     return OciError("Malformed", f"the link {path!r} leads out of {where} or in a circle; put a copy of the file there")
 

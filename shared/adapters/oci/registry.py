@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import BinaryIO, Final, TypeVar, cast
+from typing import BinaryIO, Final, TypeVar
 
 from shared.adapters.oci import verify
+from shared.adapters.oci.blobs import Blobs, TemporaryBlobs
 from shared.adapters.oci.credentials import ANONYMOUS, Credentials
 from shared.adapters.oci.download import Download
 from shared.adapters.oci.errors import OciError
@@ -43,11 +43,13 @@ class Registry:
         limits: Limits | None = None,
         *,
         mirrors: Places = NO_MIRRORS,
+        blobs: Blobs | None = None,
     ) -> None:
         self.limits = limits or Limits()
         self.credentials = credentials
         self.exchange = Exchange(transport or Transport(), credentials)
         self._mirrors = mirrors
+        self._blobs = blobs or TemporaryBlobs(self.limits.memory_bytes)
         self._last: dict[str, Place] = {}
 
     def digest(self, reference: Reference) -> str:
@@ -87,14 +89,17 @@ class Registry:
 
     @contextmanager
     def blob(self, reference: Reference, descriptor: Descriptor) -> Iterator[BinaryIO]:
-        """A verified blob, rewound; it lives in memory or, when large, in a temporary file."""
+        """A verified blob, rewound; only what is not here of it is asked for."""
         if descriptor.size > self.limits.layer_bytes:
             raise verify.too_large(reference, descriptor.size, self.limits.layer_bytes)
-        with tempfile.SpooledTemporaryFile(max_size=self.limits.memory_bytes) as spool:
-            content = cast("BinaryIO", spool)  # which it is in all but its declared type
+        with self._blobs.opened(reference.place, descriptor) as content:
             self._first_answer(reference, lambda place: Download(self.exchange, place, descriptor).run(content))
-            spool.seek(0)
+            content.seek(0)
             yield content
+
+    def forget_blobs(self) -> None:
+        """Say that what came of the image is kept elsewhere."""
+        self._blobs.done()
 
     def _manifest(self, place: Place) -> bytes:
         def read() -> bytes:

@@ -21,7 +21,7 @@ Files: TypeAlias = Mapping[str, bytes]
 class BadBundle:
     """Why a bundle cannot be used, as a sentence."""
 
-    reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge", "Unsupported"]
+    reason: Literal["Empty", "Malformed", "NoClusterServiceVersion", "TooLarge"]
     message: str
     cause: str = ""
     """The message of `opm` for it, if it has one."""

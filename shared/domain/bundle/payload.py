@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Final
 
+from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
 from shared.domain.bundle.annotations import KEYS
 from shared.domain.bundle.annotations import parse as parse_annotations
@@ -21,7 +22,6 @@ LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""
 _UNPACKED_BYTES: Final = 64 * 1024 * 1024
 """What the content may grow to: a mebibyte of zeros, compressed, is a gibibyte of memory."""
-SOURCE_IMAGE: Final = "olm.sourceImage"
 ENCODING: Final = "olm.contentEncoding"
 _GZIP_BASE64: Final = "gzip+base64"
 _DIRECTORIES: Final = ("manifests", "metadata")
@@ -79,7 +79,7 @@ def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Man
         return BadBundle("TooLarge", f"{image}: bundle files exceeded {LIMIT} bytes limit ({size} bytes compressed and "
                          "encoded): make the bundle smaller, e.g. shorten the descriptions in its CRDs")  # fmt: skip
     return {
-        "annotations": {**labels, SOURCE_IMAGE: image, ENCODING: _GZIP_BASE64},
+        "annotations": {**labels, names.SOURCE_IMAGE: image, ENCODING: _GZIP_BASE64},
         # The API encodes binary data once more: readers decode base64 twice.
         "binaryData": {key: base64.b64encode(text).decode() for key, text in texts.items()},
     }

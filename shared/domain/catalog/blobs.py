@@ -165,7 +165,7 @@ def _wrong_object(index: int, one: Mapping[str, Any]) -> str:
     try:
         goyaml.document(content)
     except goyaml.YamlError as error:
-        return f"convert bundle object property at index {index} to JSON: {error.told}"
+        return f"convert bundle object property at index {index} to JSON: {error.go_message}"
     return ""
 
 

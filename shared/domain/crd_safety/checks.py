@@ -107,15 +107,15 @@ def _one_of(old: Sequence[ReadOnly], new: Sequence[ReadOnly]) -> Iterator[Findin
     before, after = _alternatives(old, "old"), _alternatives(new, "new")
     removed, added = sorted(before.keys() - after.keys()), sorted(after.keys() - before.keys())
     if added and not before:
-        message, told = "oneOf constraint added when there was none previously", [after[key] for key in added]
+        message, branches = "oneOf constraint added when there was none previously", [after[key] for key in added]
     elif removed:
-        message, told = "allowed oneOf schemas removed", [before[key] for key in removed]
+        message, branches = "allowed oneOf schemas removed", [before[key] for key in removed]
     elif added:
-        message, told = "allowed oneOf schemas added", [after[key] for key in added]
+        message, branches = "allowed oneOf schemas added", [after[key] for key in added]
     else:
         return
-    known = None if any(map(has_addresses, told)) else ()
-    yield Finding("oneOf", f"{message}: [{' '.join(map(raw, told))}]", old, new, known)
+    known = None if any(map(has_addresses, branches)) else ()
+    yield Finding("oneOf", f"{message}: [{' '.join(map(raw, branches))}]", old, new, known)
 
 
 def _alternatives(schemas: Sequence[ReadOnly], edition: str) -> dict[str, ReadOnly]:

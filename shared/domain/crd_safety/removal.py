@@ -28,14 +28,14 @@ def lost_apis(old: ReadOnly, new: ReadOnly, objects: Sequence[ReadOnly]) -> Iter
     for version in before:
         if version not in after:
             why = "is no longer served" if version in there else "is gone"
-            told = f"version {version} {why}{_named(_written(old, objects, [version]))}"
-            yield Problem("", "", Finding(SERVED, told, list(before), list(after), place=(version, "")))
+            text = f"version {version} {why}{_named(_written(old, objects, [version]))}"
+            yield Problem("", "", Finding(SERVED, text, list(before), list(after), place=(version, "")))
 
 
 def lost_definition(old: ReadOnly, objects: Sequence[ReadOnly]) -> Problem:
     """A definition that has no new edition at all."""
-    told = f"the definition is gone, and all its objects with it{_named(_written(old, objects, served(old)))}"
-    return Problem("", "", Finding(DEFINITION, told, name_of(old)))
+    text = f"the definition is gone, and all its objects with it{_named(_written(old, objects, served(old)))}"
+    return Problem("", "", Finding(DEFINITION, text, name_of(old)))
 
 
 def _written(crd: ReadOnly, objects: Iterable[ReadOnly], names: Iterable[str]) -> list[str]:

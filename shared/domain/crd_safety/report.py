@@ -90,7 +90,7 @@ def advice(check: str) -> Advice:
     return _ADVICE.get(check, _LIMIT)
 
 
-def told(checks: Iterable[str]) -> list[str]:
+def explained(checks: Iterable[str]) -> list[str]:
     """A line for each kind of finding."""
     return [f"  {check}: {advice(check).meaning}; {advice(check).way_out}" for check in dict.fromkeys(checks)]
 
@@ -107,7 +107,7 @@ def _paragraph(definition: Definition) -> Iterator[str]:
     yield from (f"  does not count: {_plain(problem)}" for problem, counts in definition.found if not counts)
     if problems:
         yield "  What it means:"
-        yield from (f"  {line}" for line in told(problem.finding.check for problem in _causes(problems)))
+        yield from (f"  {line}" for line in explained(problem.finding.check for problem in _causes(problems)))
 
 
 def _causes(problems: Sequence[Problem]) -> list[Problem]:

@@ -27,11 +27,11 @@ class Misfit(NamedTuple):
     def sentence(self, new: ReadOnly) -> str:
         """As OLM tells it."""
         listed = list(dict.fromkeys(map(str, self.defects)))
-        told = listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
+        text = listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
         return (
             f'error validating existing CRs against new CRD\'s schema for "{name_of(new)}": error validating '
             f'{self.kind.api_version}, Kind={self.kind.kind} "{self.place}": updated validation is too restrictive: '
-            f"{told}"
+            f"{text}"
         )
 
     @property

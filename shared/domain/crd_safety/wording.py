@@ -28,12 +28,12 @@ _TRUTHS: Final = frozenset(
 
 def worded(changes: dict[str, list[Any]]) -> str:
     """All changes of a schema: keyword to what it was and what it is, both as Kubernetes reads them."""
-    told = (
+    parts = (
         f"{_field(key)} {_value(key, changes[key][0])} -> {_value(key, changes[key][1])}"
         for key in _KEYWORDS
         if key in changes
     )
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def _field(key: str) -> str:

@@ -1,7 +1,7 @@
 """Checks a ClusterServiceVersion against its OperatorGroup, before every phase (csv.md §3.2).
 
-`check_requirements` checks the groups, in every phase, when an event about them rings it (`is_barred`); the steps of
-the other phases check only the version itself (`is_unsuited`), which needs no read.
+`check_requirements` checks the groups, in every phase, when an event about them enqueues it (`not_admitted`); the steps
+of the other phases check only the version itself (`unsupported_install_mode`), which needs no read.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, namespace_of
+from shared.api import fields
+from shared.api.manifest import Manifest, instant
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.csv.phases import Status
 from shared.domain.csv.transition import Transition
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups import install_modes, members, provided_apis, targets
 from shared.domain.operator_groups.group import Group
 
-EXPELLED = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
+PROVIDED_API_CONFLICTS = frozenset({provided_apis.CONFLICT_REASON, provided_apis.STATIC_REASON})
 """Reasons of a failure for which the Deployments are deleted."""
-_SETTLED = timedelta(seconds=5)
+_SELECTION_TIME = timedelta(seconds=5)
 """The time that a new group is given to select namespaces."""
 _SOON = timedelta(seconds=5)
 _NONE = "csv in namespace with no operatorgroups"
@@ -27,31 +29,31 @@ _MANY = "csv created in namespace with multiple operatorgroups, can't pick one a
 _NO_MATCH = "no targetNamespaces are matched operatorgroups namespace selection"
 
 
-def is_barred(csv: ReadOnly, groups: Sequence[ReadOnly], status: Status) -> Transition | None:
+def not_admitted(csv: Csv, groups: Sequence[OperatorGroup], status: Status) -> Transition | None:
     """The transition in place of the phase's own; None when the phase may proceed. `groups`: of all namespaces."""
-    own = [group for group in groups if namespace_of(group) == namespace_of(csv)]
+    own = [group for group in groups if group.namespace == csv.namespace]
     if not own:
         return _failed(status, "NoOperatorGroup", _NONE)
     if len(own) > 1:
         return _failed(status, "TooManyOperatorGroups", _MANY)
     return (
         _joins(csv, own[0], status)
-        or is_unsuited(csv, status)
-        or _meets_rivals(csv, Group.of(own[0]), [Group.of(group) for group in groups], status)
+        or unsupported_install_mode(csv, status)
+        or _provided_api_conflict(csv, Group.of(own[0]), [Group.of(group) for group in groups], status)
     )
 
 
-def is_admitted(csv: ReadOnly, groups: Sequence[ReadOnly]) -> bool:
+def is_admitted(csv: Csv, groups: Sequence[OperatorGroup]) -> bool:
     """Whether the version is a member of the only group of its namespace, fits it, and conflicts with no other group.
 
     This does not rest on its phase. `groups`: those of all namespaces.
     """
-    match [group for group in groups if namespace_of(group) == namespace_of(csv)]:
+    match [group for group in groups if group.namespace == csv.namespace]:
         case [own] if not targets.refusal(own):
-            group, rivals = Group.of(own), [Group.of(other) for other in groups]
+            group, conflicting = Group.of(own), [Group.of(other) for other in groups]
             is_member = group.targets and not members.annotations_to_change(csv, group)
-            agreed = provided_apis.intersection(provided_apis.apis_of(csv), group, rivals)
-            modes = install_modes.modes_of(csv)
+            agreed = provided_apis.intersection(provided_apis.apis_of(csv), group, conflicting)
+            modes = csv.install_modes
             return (
                 bool(is_member)
                 and isinstance(agreed, provided_apis.Agreed)
@@ -65,7 +67,7 @@ def _failed(status: Status, reason: str, message: str) -> Transition:
     return Transition(status.to("Failed", reason, message), f"failed, {reason}: {message}", waits_for=message)
 
 
-def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Transition | None:
+def _joins(csv: Csv, group: OperatorGroup, status: Status) -> Transition | None:
     """The transition that makes the version a member, or says why the group cannot have members; None for a member."""
     if message := targets.refusal(group) or targets.invalid_targets(group):
         return _failed(status, "NoTargetNamespaces", message)
@@ -74,56 +76,54 @@ def _joins(csv: ReadOnly, group: ReadOnly, status: Status) -> Transition | None:
         return Transition(status, f"joins the OperatorGroup {member.name}", patch=patch)
     if member.targets:
         return None
-    if targets.needs_namespaces(group) and _has_settled(member, status.now):
+    if targets.needs_namespaces(group) and _had_time_to_select(member, status.now):
         return _failed(status, "NoTargetNamespaces", _NO_MATCH)
     waits_for = f"OperatorGroup {member.name} to select its target namespaces"
     return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_SOON)
 
 
-def _has_settled(group: Group, now: datetime) -> bool:
+def _had_time_to_select(group: Group, now: datetime) -> bool:
     created = instant(group.created)
-    return created is None or now - created >= _SETTLED
+    return created is None or now - created >= _SELECTION_TIME
 
 
-def metadata_patch(csv: ReadOnly, group: Group) -> Manifest:
+def metadata_patch(csv: Csv, group: Group) -> Manifest:
     """The merge patch for what the metadata of a member lacks: the annotations that name its group, the finalizer."""
     changed = members.annotations_to_change(csv, group)
     patch: Manifest = {"annotations": changed} if changed else {}
-    finalizers = metadata(csv).get("finalizers") or []
-    if names.CSV_CLEANUP not in finalizers:
-        patch["finalizers"] = [*finalizers, names.CSV_CLEANUP]
+    if names.CSV_CLEANUP not in csv.finalizers:
+        patch["finalizers"] = [*csv.finalizers, names.CSV_CLEANUP]
     return {"metadata": patch} if patch else {}
 
 
-def joined(csv: ReadOnly, groups: Sequence[ReadOnly]) -> Manifest:
+def joined(csv: Csv, groups: Sequence[OperatorGroup]) -> Manifest:
     """A version before its creation, as a member of the group of its namespace: to join later would be one more write.
 
     It is returned unchanged unless the namespace has exactly one group.
     """
     match groups:
         case [group]:
-            lacking = metadata_patch(csv, Group.of(group)).get("metadata") or {}
-            annotations = {**annotations_of(csv), **(lacking.get("annotations") or {})}
-            return {**csv, "metadata": {**metadata(csv), **lacking, "annotations": annotations}}
-    return dict(csv)
+            lacking = fields.part(metadata_patch(csv, Group.of(group)), "metadata")
+            annotations = {**csv.annotations, **fields.part(lacking, "annotations")}
+            return {**csv.raw, "metadata": {**csv.metadata, **lacking, "annotations": annotations}}
+    return dict(csv.raw)
 
 
-def is_unsuited(csv: ReadOnly, status: Status) -> Transition | None:
+def unsupported_install_mode(csv: Csv, status: Status) -> Transition | None:
     """The transition of a member that cannot watch the namespaces in its annotation; None when it can."""
-    modes = install_modes.modes_of(csv)
+    modes = csv.install_modes
     if message := install_modes.duplicates(modes):
         return _failed(status, "InvalidInstallModes", message)
-    annotation = annotations_of(csv).get(names.TARGET_NAMESPACES)
-    if annotation is None:
+    if csv.target_namespaces is None:
         # To continue would write Deployments without it.
         waits_for = f"the annotation {names.TARGET_NAMESPACES}"
         return Transition(status, f"waits for {waits_for}", waits_for=waits_for)
-    if message := install_modes.supports(modes, namespace_of(csv), install_modes.targets_of(annotation)):
+    if message := install_modes.supports(modes, csv.namespace, csv.target_namespaces):
         return _failed(status, UNSUPPORTED_GROUP, message)
     return None
 
 
-def _meets_rivals(csv: ReadOnly, own: Group, groups: Sequence[Group], status: Status) -> Transition | None:
+def _provided_api_conflict(csv: Csv, own: Group, groups: Sequence[Group], status: Status) -> Transition | None:
     found = provided_apis.intersection(provided_apis.apis_of(csv), own, groups)
     if isinstance(found, provided_apis.Agreed):
         return None

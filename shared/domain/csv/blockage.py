@@ -6,19 +6,16 @@ version wait, maybe for ever, so each says for which version, and how to get pas
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from textwrap import shorten
 
-from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
+from shared.api.views import FAIL_FORWARD, Csv
+from shared.domain.command import Fix, kubectl
 from shared.domain.csv import chain
 from shared.domain.csv.lacking import lacking
 from shared.domain.csv.retirement import may_fail_forward
-from shared.domain.objects.csv import is_copied, phase_of, reason_of
-from shared.domain.operator_groups.upgrade_strategy import FAIL_FORWARD
-from shared.domain.resolver.copies import home_of
 
 _GIVES_WAY = ("Succeeded", "Replacing", "Deleting")
 """Phases in which a version lets the next one be installed."""
@@ -33,43 +30,50 @@ class Blockage:
 
     root: str
     """The oldest version that does not let the next one be installed."""
-    says: str
-    """One sentence: where that version stands and why, and what helps."""
+    state: str
+    """One sentence: where that version stands and why."""
+    fixes: tuple[Fix, ...] = ()
+    """What a person can do instead of waiting; each one alone helps."""
+
+    @property
+    def message(self) -> str:
+        """The state and what helps in one sentence."""
+        if not self.fixes:
+            return self.state
+        ways = ", or ".join((one.what if one.command is None else f"after `{one.command}`") for one in self.fixes)
+        return f"{self.state}; the upgrade goes on when that changes, or {ways}"
 
 
-def blockage(csv: ReadOnly, neighbours: Iterable[ReadOnly]) -> Blockage | None:
+def blockage(csv: Csv, neighbours: Iterable[Csv]) -> Blockage | None:
     """What an upgrade waits for at the root of its chain; None when its predecessor lets it be installed."""
     present = tuple(neighbours)
-    if copies := [one for one in chain.ancestors(csv, present)[:1] if is_copied(one)]:
-        return Blockage(name_of(copies[0]), _copy(csv, copies[0]))
-    older = chain.ancestors(csv, [one for one in present if not is_copied(one)])
-    waiting = tuple(takewhile(lambda one: phase_of(one) not in _GIVES_WAY, older))
+    if copies := [one for one in chain.ancestors(csv, present)[:1] if one.is_copy]:
+        return Blockage(copies[0].name, _copy(csv, copies[0]))
+    older = chain.ancestors(csv, [one for one in present if not one.is_copy])
+    waiting = tuple(takewhile(lambda one: one.phase not in _GIVES_WAY, older))
     if not waiting:
         return None
     root, left = waiting[-1], older[len(waiting) :]
-    why = shorten(lacking(root.get("status") or {}), _LONGEST, placeholder=" …")
-    stands = f"{name_of(root)} is {phase_of(root) or 'new'}" + (f" ({why})" if why else "")
-    ways = _ways(root, left)
-    return Blockage(name_of(root), f"{stands}; the upgrade goes on when that changes{ways}" if ways else stands)
+    why = shorten(lacking(root), _LONGEST, placeholder=" …")
+    state = f"{root.name} is {root.phase or 'new'}" + (f" ({why})" if why else "")
+    return Blockage(root.name, state, tuple(_fixes(root, left)))
 
 
-def _copy(csv: ReadOnly, replaced: ReadOnly) -> str:
+def _copy(csv: Csv, replaced: Csv) -> str:
     """About a predecessor that another namespace installed: only there can it be replaced."""
-    home = home_of(replaced)
+    home = replaced.origin
     return (
-        f"{name_of(replaced)} is a copy of what namespace {home} installed, and is replaced only there; delete "
-        f"{name_of(csv)}, or leave namespace {namespace_of(csv)} out of the OperatorGroup of {home}"
+        f"{replaced.name} is a copy of what namespace {home} installed, and is replaced only there; delete "
+        f"{csv.name}, or leave namespace {csv.namespace} out of the OperatorGroup of {home}"
     )
 
 
-def _ways(root: ReadOnly, left: Iterable[ReadOnly]) -> str:
-    """What a person can do; empty for a version that is on its way, or that its operator holds back."""
-    if phase_of(root) != "Failed" and (phase_of(root) != "Pending" or reason_of(root) not in _HELD):
-        return ""
+def _fixes(root: Csv, left: Iterable[Csv]) -> Iterator[Fix]:
+    """What a person can do; nothing for a version that is on its way, or that its operator holds back."""
+    if root.phase != "Failed" and (root.phase != "Pending" or root.reason not in _HELD):
+        return
     # Versions below the root would lose their successor with it, and keep what they own from the next one.
-    doomed = " ".join(map(name_of, (root, *left)))
-    deletion = f", or after `kubectl -n {namespace_of(root)} delete csv {doomed}`"
-    group = annotations_of(root).get(names.OPERATOR_GROUP)
-    if group and may_fail_forward(root):
-        return f", or with `upgradeStrategy: {FAIL_FORWARD}` in OperatorGroup {group}{deletion}"
-    return deletion
+    if root.operator_group and may_fail_forward(root):
+        yield Fix(f"with `upgradeStrategy: {FAIL_FORWARD}` in OperatorGroup {root.operator_group}")
+    to_delete = [one.name for one in (root, *left)]
+    yield Fix(f"delete {', '.join(to_delete)}", kubectl("delete", "csv", *to_delete, namespace=root.namespace))

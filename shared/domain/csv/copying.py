@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, Event, Namespace, OlmConfig
 from shared.domain.conditions import Condition, put_into
-from shared.domain.csv.copies import Copy, Places, is_member, lasts_from, places, wanted_look
-from shared.domain.objects.csv import is_copied
+from shared.domain.csv.copies import Copy, Places, is_member, lasts_from, places, wanted_digests
 from shared.domain.operator_groups.group import Group
 from shared.kinds import OLM_CONFIG
 
@@ -17,7 +17,7 @@ CONFIG = OLM_CONFIG.ref("cluster")
 """The name of the only OLMConfig that is used."""
 DISABLED_REASON = "DisabledCopiedCSVs"
 CONFIG_CONDITION = "DisabledCopiedCSVs"
-_TOLD = {
+_CONDITIONS = {
     (False, False): "Copied CSVs are enabled and present across the cluster",
     (False, True): "Copied CSVs are enabled and at least one copied CSVs is missing",
     (True, False): (
@@ -49,15 +49,17 @@ class Work:
         return replace(self, to_create=free, taken=tuple(name for name in self.to_create if name in taken))
 
 
-def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
+def work(original: Csv, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
     """The difference between the present copies and the wanted ones.
 
     A phase that has just begun is not written to existing copies, nor, for a global group, to new ones: an installation
     passes through four phases, and each would cost two writes in every namespace.
     """
-    copies, look = {copy.namespace: copy for copy in present}, wanted_look(original)
+    copies, digests = {copy.namespace: copy for copy in present}, wanted_digests(original)
     to_create = tuple(sorted(where.wanted - copies.keys()))
-    to_refresh = tuple(copy for name, copy in sorted(copies.items()) if name in where.wanted and copy.look != look)
+    to_refresh = tuple(
+        copy for name, copy in sorted(copies.items()) if name in where.wanted and copy.digests != digests
+    )
     begins = lasts_from(original)
     is_early = begins is not None and begins > now
     return Work(
@@ -68,62 +70,50 @@ def work(original: ReadOnly, group: Group, where: Places, present: Iterable[Copy
     )
 
 
-def spoken(where: Places, work: Work) -> str:
+def summarise(where: Places, work: Work) -> str:
     """The verdict in one sentence."""
     besides = f"; another version has the name in {', '.join(work.taken)}" if work.taken else ""
     return f"copies belong into {len(where.wanted)} namespaces{besides}"
 
 
-def in_turn(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:
+def rotated(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:
     """The namespaces in the order of this attempt, starting after the one that failed, which must not block others."""
     start = turn % len(namespaces) if namespaces else 0
     order = (*namespaces[start:], *namespaces[:start])
     return order[order.index(behind) + 1 :] if behind in order else order
 
 
-def is_disabled(config: ReadOnly | None) -> bool:
-    """Whether the administrator disabled copies of operators that watch all namespaces."""
-    features = ((config or {}).get("spec") or {}).get("features") or {}
-    return bool(features.get("disableCopiedCSVs"))
-
-
-def disabled_message(original: ReadOnly) -> str:
+def disabled_message(original: Csv) -> str:
     """The message of the Event about an operator that is not copied."""
-    meta = original["metadata"]
-    return f"CSV copying disabled for {meta['namespace']}/{meta['name']}"
+    return f"CSV copying disabled for {original.namespace}/{original.name}"
 
 
-def notices_about(events: Iterable[Manifest], original: ReadOnly) -> tuple[Manifest, ...]:
+def notices_about(events: Iterable[Event], original: Csv) -> tuple[Event, ...]:
     """The Events that say that this version is not copied."""
-    meta: Mapping[str, object] = original["metadata"]
-    about = {key: meta.get(key) for key in ("namespace", "name", "uid")}
-    return tuple(
-        event
-        for event in events
-        if event.get("reason") == DISABLED_REASON and about.items() <= (event.get("involvedObject") or {}).items()
-    )
+    about = {"namespace": original.namespace, "name": original.name, "uid": original.uid}
+    return tuple(one for one in events if one.reason == DISABLED_REASON and about.items() <= one.about.items())
 
 
-def is_astray(  # why: the namespaces of copies depend on all five
-    csv: ReadOnly,
+def is_misplaced(  # why: the namespaces of copies depend on all five
+    csv: Csv,
     group: Group,
-    namespaces: Sequence[ReadOnly],
+    namespaces: Sequence[Namespace],
     copies: Iterable[Copy],
     *,
     only: Sequence[str] | None,
 ) -> bool:
     """Whether a member of a global group lacks a wanted copy, or has an unwanted one."""
-    if is_copied(csv) or not is_member(csv, group):
+    if csv.is_copy or not is_member(csv, group):
         return False
     where = places(csv, group, namespaces, only=only)
-    present = {copy.namespace for copy in copies if copy.name == name_of(csv)}
+    present = {copy.namespace for copy in copies if copy.name == csv.name}
     return not where.wanted <= present <= where.allowed
 
 
-def config_status(config: ReadOnly, *, is_astray: bool, now: datetime) -> Manifest:
+def config_status(config: OlmConfig, *, is_misplaced: bool, now: datetime) -> Manifest:
     """The status of the OLMConfig with the present condition about copies."""
-    is_off, status = is_disabled(config), config.get("status") or {}
-    transition = "True" if is_off and not is_astray else "False"
+    is_off = config.disables_copies
+    transition = "True" if is_off and not is_misplaced else "False"
     reason = "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled"
-    wanted = Condition(CONFIG_CONDITION, transition, reason, _TOLD[is_off, is_astray])
-    return {**status, "conditions": put_into(status.get("conditions") or (), wanted, now)}
+    wanted = Condition(CONFIG_CONDITION, transition, reason, _CONDITIONS[is_off, is_misplaced])
+    return {**config.status, "conditions": put_into([one.raw for one in config.conditions], wanted, now)}

@@ -2,49 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared import names
+from shared.api import fields
 from shared.api.manifest import (
     Manifest,
     ReadOnly,
-    annotations_of,
-    is_deleted,
     labels_of,
     metadata,
     name_of,
-    namespace_of,
-    resource_version_of,
 )
+from shared.api.views import Csv, Deployment, DeploymentEntry, PodTemplate, Subscription
 from shared.domain.csv.overrides import by_name, config_of, overridden
-from shared.domain.csv.strategy import Component, Strategy, strategy_of
+from shared.domain.csv.strategy import Strategy, strategy_of
+from shared.domain.endpoints.pods import serving
 from shared.domain.objects.hashes import deployment_hash
 from shared.domain.objects.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.domain.subset import covers
 from shared.kinds import DEPLOYMENT
 
 _CONDITION_NAME = "OPERATOR_CONDITION_NAME"
+NONE_SERVES: Mapping[str, str] = {}
 
 
-def desired_deployments(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
-    """The wanted Deployments, in the order of the strategy."""
+def desired_deployments(
+    csv: Csv, subscriptions: Iterable[Subscription], digests: Mapping[str, str] = NONE_SERVES
+) -> tuple[Manifest, ...]:
+    """The wanted Deployments, in the order of the strategy.
+
+    `digests`: of the CAs of those that serve for the API server, by name.
+    """
     strategy = strategy_of(csv)
     config = config_of(csv, subscriptions)
-    return tuple(_deployment(csv, item, config) for item in _components(strategy))
+    return tuple(_deployment(csv, item, config, digests.get(item.name)) for item in _components(strategy))
 
 
-def _components(strategy: object) -> tuple[Component, ...]:
+def _components(strategy: object) -> tuple[DeploymentEntry, ...]:
     return strategy.components if isinstance(strategy, Strategy) else ()
 
 
-def _deployment(csv: ReadOnly, component: Component, config: ReadOnly) -> Manifest:
-    extra = config.get("annotations") or {}
+def _deployment(csv: Csv, component: DeploymentEntry, config: ReadOnly, digest: str | None) -> Manifest:
+    extra = fields.part(config, "annotations")
     spec = _spec(csv, component, config, extra)
+    if digest is not None:
+        spec = serving(spec, component.name, digest)
     labels = {**component.labels, names.MANAGED: "true", **owner_labels(csv)}
     meta: Manifest = {
         "name": component.name,
-        "namespace": namespace_of(csv),
+        "namespace": csv.namespace,
         "labels": {**labels, names.DEPLOYMENT_SPEC_HASH: deployment_hash(spec)},
         "ownerReferences": [owner_reference(csv)],
     }
@@ -53,20 +60,20 @@ def _deployment(csv: ReadOnly, component: Component, config: ReadOnly) -> Manife
     return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": spec}
 
 
-def _spec(csv: ReadOnly, component: Component, config: ReadOnly, extra: ReadOnly) -> Manifest:
-    template = component.spec.get("template") or {}
+def _spec(csv: Csv, component: DeploymentEntry, config: ReadOnly, extra: ReadOnly) -> Manifest:
+    template = PodTemplate(fields.part(component.spec, "template"))
     # Keys of the ClusterServiceVersion override those of the template, and both override those of the Subscription.
-    annotations = {**extra, **annotations_of(template), **annotations_of(csv)}
-    pod = overridden(template.get("spec") or {}, config)
+    annotations = {**extra, **template.annotations, **csv.annotations}
+    pod = overridden(template.spec, config)
     pod["containers"] = _named(csv, pod["containers"])
-    meta = {**metadata(template), "annotations": annotations}
-    return {**component.spec, "template": {**template, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
+    meta = {**template.metadata, "annotations": annotations}
+    return {**component.spec, "template": {**template.raw, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
 
 
-def _named(csv: ReadOnly, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
+def _named(csv: Csv, containers: Iterable[ReadOnly]) -> list[ReadOnly]:
     """The containers, each with the environment variable that names its OperatorCondition."""
-    condition = [{"name": _CONDITION_NAME, "value": name_of(csv)}]
-    return [{**container, "env": by_name(container.get("env"), condition)} for container in containers]
+    condition = [{"name": _CONDITION_NAME, "value": csv.name}]
+    return [{**container, "env": by_name(fields.parts(container, "env"), condition)} for container in containers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,56 +83,57 @@ class Changes:
     created: tuple[Manifest, ...]
     replaced: tuple[Manifest, ...]
     """With the resourceVersion that was read."""
-    orphans: tuple[Manifest, ...]
+    orphans: tuple[Deployment, ...]
     """Deployments of this version that are no longer in its strategy, and are not being deleted yet."""
 
 
-def changes(csv: ReadOnly, desired: Sequence[Manifest], present: Iterable[Manifest]) -> Changes:
+def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]) -> Changes:
     """The writes for the difference between the desired Deployments and those of the namespace."""
-    there = {name_of(item): item for item in present}
+    there = {one.name: one for one in present}
     wanted = {name_of(item) for item in desired}
     return Changes(
         tuple(item for item in desired if name_of(item) not in there),
         tuple(
-            _at(item, resource_version_of(there[name_of(item)]))
+            _at(item, there[name_of(item)].resource_version)
             for item in desired
-            if name_of(item) in there and not covers(there[name_of(item)], item)
+            if name_of(item) in there and not covers(there[name_of(item)].raw, item)
         ),
         tuple(
-            item
-            for name, item in there.items()
-            if name not in wanted and is_labelled_for(item, csv) and is_owned_by(item, csv) and not is_deleted(item)
+            one
+            for one in there.values()
+            if one.name not in wanted and is_labelled_for(one, csv) and is_owned_by(one, csv) and not one.is_deleted
         ),
     )
 
 
-def annotated(desired: Iterable[Manifest], present: Iterable[ReadOnly]) -> tuple[Manifest, ...]:
+def annotated(desired: Iterable[Manifest], present: Iterable[Deployment]) -> tuple[Manifest, ...]:
     """The Deployments whose pods differ only in annotations and which stay available during the rollout.
 
     With the resourceVersion that was read. Empty when there is any other difference: then the version is installed
     again.
     """
-    there = {name_of(item): item for item in present}
-    differing = [item for item in desired if not covers(there.get(name_of(item)), item)]
-    if not all(_is_rolled(item) and covers(there.get(name_of(item)), _unannotated(item)) for item in differing):
+    there = {one.name: one for one in present}
+    stored = {name: one.raw for name, one in there.items()}
+    differing = [item for item in desired if not covers(stored.get(name_of(item)), item)]
+    if not all(_is_rolled(item) and covers(stored.get(name_of(item)), _unannotated(item)) for item in differing):
         return ()
-    return tuple(_at(item, resource_version_of(there[name_of(item)])) for item in differing)
+    return tuple(_at(item, there[name_of(item)].resource_version) for item in differing)
 
 
-def with_condition_name(csv: ReadOnly, present: Iterable[Manifest]) -> tuple[Manifest, ...]:
+def with_condition_name(csv: Csv, present: Iterable[Deployment]) -> tuple[Manifest, ...]:
     """The Deployments whose containers lost the name of their OperatorCondition, corrected (csv.md §11.3)."""
     found = []
-    for item in present:
-        template = item["spec"]["template"]
-        containers = _named(csv, template["spec"]["containers"])
-        if containers != template["spec"]["containers"] and is_owned_by(item, csv):
-            pod = {**template["spec"], "containers": containers}
-            found.append({**item, "spec": {**item["spec"], "template": {**template, "spec": pod}}})
+    for one in present:
+        template = one.template
+        containers = _named(csv, template.containers)
+        if containers != list(template.containers) and is_owned_by(one, csv):
+            pod = {**template.spec, "containers": containers}
+            found.append({**one.raw, "spec": {**one.spec, "template": {**template.raw, "spec": pod}}})
     return tuple(found)
 
 
 def _is_rolled(deployment: ReadOnly) -> bool:
-    return (deployment["spec"].get("strategy") or {}).get("type") != "Recreate"
+    return fields.text(deployment, "spec", "strategy", "type") != "Recreate"
 
 
 def _unannotated(deployment: Manifest) -> Manifest:
@@ -144,6 +152,6 @@ def _at(manifest: Manifest, version: str) -> Manifest:
     return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
 
 
-def hash_label(deployment: ReadOnly) -> str:
+def hash_label(deployment: Deployment) -> str:
     """`olm.deployment-spec-hash`, empty when absent."""
-    return labels_of(deployment).get(names.DEPLOYMENT_SPEC_HASH, "")
+    return deployment.labels.get(names.DEPLOYMENT_SPEC_HASH, "")

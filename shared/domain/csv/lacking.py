@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from shared.api.manifest import ReadOnly
+from shared.api.views import Csv, Requirement
 
 _MET = {"Present", "DeploymentFound", "Satisfied"}
 
 
-def lacking(status: ReadOnly) -> str:
+def lacking(csv: Csv) -> str:
     """The unmet requirements with their messages; without any, the message of the phase."""
-    unmet = [each for each in status.get("requirementStatus") or () if each.get("status") not in _MET]
-    told = "; ".join(
-        f"{each.get('kind')} {each.get('name')}: {each.get('message') or each['status']}{_rules(each)}"
-        for each in unmet
-    )
-    return told or str(status.get("message") or "")
+    unmet = [each for each in csv.requirements if each.status not in _MET]
+    told = "; ".join(f"{each.kind} {each.name}: {each.message or each.status}{_rules(each)}" for each in unmet)
+    return told or csv.message
 
 
-def _rules(requirement: ReadOnly) -> str:
+def _rules(requirement: Requirement) -> str:
     """The rights that a ServiceAccount lacks: the first of them, and how many more."""
-    found = [each for each in requirement.get("dependents") or () if each.get("status") == "NotSatisfied"]
-    lacked = [str(each.get("message") or "") for each in found]
+    lacked = [each.message for each in requirement.dependents if each.status == "NotSatisfied"]
     more = f" and {len(lacked) - 1} more" if len(lacked) > 1 else ""
     return f" ({lacked[0]}{more})" if lacked else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from shared.api.manifest import ReadOnly
+from shared.api.views import Csv
 from shared.domain.csv.health import Problem
 from shared.domain.csv.phases import Phase, Status, pause_left
 from shared.domain.csv.preparation import HEALTH_REASONS
-from shared.domain.csv.requirements import is_judged
+from shared.domain.csv.requirements import are_checked
 from shared.domain.csv.transition import Transition
 
 _UNWELL: Final[dict[str, tuple[Phase, str]]] = {
@@ -25,9 +25,9 @@ def is_observed(status: Status) -> bool:
     return status.phase in ("Installing", "Succeeded") or (status.phase == "Failed" and status.reason in HEALTH_REASONS)
 
 
-def outgrown(csv: ReadOnly, status: Status) -> Transition | None:
+def unchecked_requirements(csv: Csv, status: Status) -> Transition | None:
     """Pending, when the spec was edited and has requirements that were not checked; else None."""
-    if status.phase != "Succeeded" or is_judged(csv):
+    if status.phase != "Succeeded" or are_checked(csv):
         return None
     message = "requirements not yet checked"
     return Transition(status.to("Pending", "RequirementsUnknown", message), "the spec requires more than was checked")
@@ -53,7 +53,7 @@ def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Trans
         # Two versions that name the same Deployment would take it from each other without end.
         return Transition(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
     phase, reason = _UNWELL[status.phase]
-    message = f"installing: {problem.message}"
+    message = problem.message if problem.kind == "unserved" else f"installing: {problem.message}"
     if problem.kind == "outdated":
         return Transition(status.to("InstallReady", reason, message), message)
     if status.phase == "Installing":

@@ -6,100 +6,103 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of, timestamp
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, metadata, timestamp
+from shared.api.views import ABSENT, Csv, InstallStrategy, Object, OperatorCondition
 from shared.domain.objects.ownership import owner_reference
 from shared.kinds import OPERATOR_CONDITION, ROLE, ROLE_BINDING, Kind
 
 
-def operator_condition(csv: ReadOnly) -> Manifest:
+def operator_condition(csv: Csv) -> Manifest:
     """The OperatorCondition to create, without `overrides` and conditions, which others write."""
-    details = ((csv.get("spec") or {}).get("install") or {}).get("spec") or {}
     return {
         **_object(OPERATOR_CONDITION, csv, owner=csv),
         "spec": {
-            "serviceAccounts": list(_accounts(details)) or ["default"],
-            "deployments": [str(deployment.get("name")) for deployment in details.get("deployments") or ()],
+            "serviceAccounts": list(_accounts(csv.install)) or ["default"],
+            "deployments": [deployment.name for deployment in csv.install.deployments],
         },
     }
 
 
-def _accounts(details: ReadOnly) -> Iterator[str]:
-    for permission in (*(details.get("clusterPermissions") or ()), *(details.get("permissions") or ())):
-        yield str(permission.get("serviceAccountName"))
+def _accounts(install: InstallStrategy) -> Iterator[str]:
+    for permission in (*install.cluster_permissions, *install.permissions):
+        yield fields.text(permission, "serviceAccountName")
 
 
-def _object(kind: Kind, like: ReadOnly, *, owner: ReadOnly) -> Manifest:
+def _object(kind: Kind, like: Object, *, owner: Object) -> Manifest:
     meta = {
-        "name": name_of(like),
-        "namespace": namespace_of(like),
+        "name": like.name,
+        "namespace": like.namespace,
         "ownerReferences": [owner_reference(owner, controller=True)],
     }
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
 
 
-def repair(wanted: ReadOnly, present: ReadOnly) -> Manifest:
+def repair(wanted: ReadOnly, present: OperatorCondition) -> Manifest:
     """The merge patch that restores owner, accounts and Deployments of an OperatorCondition; empty: not needed."""
     patch: Manifest = {}
-    spec = present.get("spec") or {}
-    if changed := {key: value for key, value in wanted["spec"].items() if spec.get(key) != value}:
+    if changed := {key: value for key, value in wanted["spec"].items() if fields.value(present.spec, key) != value}:
         patch["spec"] = changed
     owners = metadata(wanted)["ownerReferences"]
-    if (metadata(present).get("ownerReferences") or []) != owners:
+    if [one.raw for one in present.owners] != owners:
         patch["metadata"] = {"ownerReferences": owners}
     return patch
 
 
-def role(condition: ReadOnly, *, owner: ReadOnly) -> Manifest:
+def role(condition: OperatorCondition, *, owner: Object) -> Manifest:
     """The Role that lets an operator write its conditions; the owner is the stored OperatorCondition, if it exists."""
     rule = {
         "verbs": ["get", "update", "patch"],
         "apiGroups": [OPERATOR_CONDITION.group],
         "resources": [OPERATOR_CONDITION.plural],
-        "resourceNames": [name_of(condition)],
+        "resourceNames": [condition.name],
     }
     return {**_managed(ROLE, condition, owner), "rules": [rule]}
 
 
-def role_binding(condition: ReadOnly, *, owner: ReadOnly) -> Manifest:
+def role_binding(condition: OperatorCondition, *, owner: Object) -> Manifest:
     """The RoleBinding of that Role to the accounts of the operator."""
-    accounts = dict.fromkeys(condition["spec"]["serviceAccounts"])
+    accounts = dict.fromkeys(fields.texts(condition.raw, "spec", "serviceAccounts"))
     return {
         **_managed(ROLE_BINDING, condition, owner),
-        "roleRef": {"apiGroup": ROLE.group, "kind": ROLE.kind, "name": name_of(condition)},
+        "roleRef": {"apiGroup": ROLE.group, "kind": ROLE.kind, "name": condition.name},
         "subjects": [{"kind": "ServiceAccount", "name": account} for account in accounts],
     }
 
 
-def _managed(kind: Kind, condition: ReadOnly, owner: ReadOnly) -> Manifest:
+def _managed(kind: Kind, condition: OperatorCondition, owner: Object) -> Manifest:
     manifest = _object(kind, condition, owner=owner)
     manifest["metadata"]["labels"] = {names.MANAGED: "true"}
     return manifest
 
 
-def corrected(wanted: ReadOnly, present: ReadOnly) -> Manifest | None:
+def corrected(wanted: ReadOnly, present: Object) -> Manifest | None:
     """The object with the wanted owner and rules or subjects, or None when they are correct; labels are ignored."""
-    owners = metadata(present).get("ownerReferences") or ()
     rights = [key for key in ("rules", "roleRef", "subjects") if key in wanted]
-    if list(owners) == metadata(wanted)["ownerReferences"] and all(wanted[key] == present.get(key) for key in rights):
+    owners = metadata(wanted)["ownerReferences"]
+    is_ours = [one.raw for one in present.owners] == owners
+    if is_ours and all(wanted[key] == fields.value(present.raw, key) for key in rights):
         return None
-    meta = {**metadata(present), "ownerReferences": metadata(wanted)["ownerReferences"]}
-    return {**present, "metadata": meta, **{key: wanted[key] for key in rights}}
+    meta = {**present.metadata, "ownerReferences": owners}
+    return {**present.raw, "metadata": meta, **{key: wanted[key] for key in rights}}
 
 
-def mirrored(condition: ReadOnly, now: datetime) -> Manifest:
+def mirrored(condition: OperatorCondition, now: datetime) -> Manifest:
     """The status with the conditions of the spec; conditions already copied at this generation are not changed."""
-    generation = int(metadata(condition).get("generation") or 0)
-    status = dict(condition.get("status") or {})
-    taken = {entry["type"]: entry for entry in status.get("conditions") or ()}
-    for report in (condition.get("spec") or {}).get("conditions") or ():
-        present = taken.get(report["type"])
-        is_same = present is not None and present.get("status") == report.get("status")
-        if present and is_same and present.get("observedGeneration") == generation:
+    generation, status = condition.generation, dict(condition.status)
+    taken = {one.type: dict(one.raw) for one in condition.conditions}
+    for report in condition.reported:
+        present = condition.condition(report.type)
+        is_same = present != ABSENT and present.status == report.status
+        if is_same and present.observed_generation == generation:
             continue
-        since = (present or {}).get("lastTransitionTime") if is_same else None
-        taken[report["type"]] = {
-            **{key: report.get(key, "") for key in ("type", "status", "reason", "message")},
-            "lastTransitionTime": since or report.get("lastTransitionTime") or timestamp(now),
+        since = present.since_text if is_same else ""
+        taken[report.type] = {
+            "type": report.type,
+            "status": report.status,
+            "reason": report.reason,
+            "message": report.message,
+            "lastTransitionTime": since or report.since_text or timestamp(now),
             "observedGeneration": generation,
         }
     return {**status, "conditions": list(taken.values())} if taken else status

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.domain.objects.subscription import installed_csv
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import Csv, Subscription
 
 _Value: TypeAlias = Any  # why: fields of a pod are any JSON value
 
 
-def config_of(csv: ReadOnly, subscriptions: Iterable[ReadOnly]) -> ReadOnly:
-    """The configuration of the first Subscription that installed the version; empty when there is none."""
+def config_of(csv: Csv, subscriptions: Iterable[Subscription]) -> ReadOnly:
+    """The configuration of the first Subscription that installed the version, or is about to; empty without any.
+
+    OLM waits until `installedCSV` names the version, and so may roll its Deployments out twice.
+    """
     for subscription in subscriptions:
-        if installed_csv(subscription) == name_of(csv):
-            return (subscription.get("spec") or {}).get("config") or {}
+        if csv.name in (subscription.installed_csv, subscription.current_csv):
+            return subscription.config
     return {}
 
 
@@ -25,7 +29,7 @@ def overridden(pod: ReadOnly, config: ReadOnly) -> Manifest:
     for key, merge in _POD.items():
         if config.get(key) is not None:
             _put(changed, key, merge(pod.get(key), config[key]))
-    changed["containers"] = [_container(container, config) for container in pod.get("containers") or ()]
+    changed["containers"] = [_container(container, config) for container in fields.parts(pod, "containers")]
     return changed
 
 
@@ -46,9 +50,9 @@ def _put(target: Manifest, key: str, value: _Value) -> None:
 
 def by_name(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
     """The list in which each wanted entry replaces the present one of its name; new entries are appended."""
-    replacements = {entry.get("name"): entry for entry in wanted}
-    kept = [replacements.get(entry.get("name"), entry) for entry in present or ()]
-    known = {entry.get("name") for entry in present or ()}
+    replacements = {fields.text(entry, "name"): entry for entry in wanted}
+    kept = [replacements.get(fields.text(entry, "name"), entry) for entry in present or ()]
+    known = {fields.text(entry, "name") for entry in present or ()}
     return [*kept, *(entry for name, entry in replacements.items() if name not in known)]
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from shared.api.manifest import Manifest, ReadOnly, instant, timestamp
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.views import Csv
 
 Phase = Literal["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 
@@ -42,29 +44,29 @@ class Status:
     @property
     def phase(self) -> str:
         """The present phase; empty before the first one."""
-        return str(self.manifest.get("phase") or "")
+        return fields.text(self.manifest, "phase")
 
     @property
     def reason(self) -> str:
         """The reason of the present phase, one word."""
-        return str(self.manifest.get("reason") or "")
+        return fields.text(self.manifest, "reason")
 
     @property
     def message(self) -> str:
         """The message of the present phase, for people."""
-        return str(self.manifest.get("message") or "")
+        return fields.text(self.manifest, "message")
 
     @property
     def since(self) -> datetime:
         """When the present phase began."""
-        return instant(self.manifest.get("lastTransitionTime")) or self.now
+        return fields.moment(self.manifest, "lastTransitionTime") or self.now
 
     def to(self, phase: Phase, reason: str, message: str) -> Status:
         """The status in another phase, with a notice; unchanged when phase, reason and message are the same."""
         if (phase, reason, message) == (self.phase, self.reason, self.message):
             return self
         now = timestamp(self.now)
-        began = now if phase != self.phase else self.manifest.get("lastTransitionTime") or now
+        began = now if phase != self.phase else fields.text(self.manifest, "lastTransitionTime") or now
         entry: Manifest = {
             "phase": phase,
             "reason": reason,
@@ -72,7 +74,7 @@ class Status:
             "lastUpdateTime": now,
             "lastTransitionTime": began,
         }
-        manifest = {**self.manifest, **entry, "conditions": _with(self.manifest.get("conditions") or (), entry)}
+        manifest = {**self.manifest, **entry, "conditions": _with(fields.parts(self.manifest, "conditions"), entry)}
         notice = Notice("Warning" if phase == "Failed" else "Normal", reason, message)
         return replace(self, manifest=manifest, notices=(*self.notices, notice))
 
@@ -83,8 +85,8 @@ class Status:
 
 def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
     """The history with the new entry; an entry with the same phase and reason as the last is not added."""
-    last = history[-1] if history else {}
-    if (last.get("phase") or "", last.get("reason")) == (entry["phase"], entry["reason"]):
+    last = history[-1] if history else fields.EMPTY
+    if (fields.text(last, "phase"), fields.text(last, "reason")) == (entry["phase"], entry["reason"]):
         return list(history)
     return [*history, entry][-HISTORY:]
 
@@ -94,13 +96,13 @@ def pause_left(status: Status, *, free: int) -> timedelta:
 
     The first `free` failures need no pause.
     """
-    history = status.manifest.get("conditions") or ()
-    moments = (instant(entry.get("lastUpdateTime")) for entry in history if entry.get("phase") == "Failed")
+    history = fields.parts(status.manifest, "conditions")
+    moments = (fields.moment(one, "lastUpdateTime") for one in history if fields.text(one, "phase") == "Failed")
     failures = sum(moment is not None and status.now - moment <= _RECENT for moment in moments)
     pause = min(_FIRST_PAUSE * 2 ** (failures - free - 1), _LONGEST_PAUSE) if failures > free else timedelta()
     return max(status.since + pause - status.now, timedelta())
 
 
-def status_of(csv: ReadOnly, now: datetime) -> Status:
+def status_of(csv: Csv, now: datetime) -> Status:
     """The status of a ClusterServiceVersion as it was read."""
-    return Status(csv.get("status") or {}, now)
+    return Status(csv.status, now)

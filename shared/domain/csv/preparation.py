@@ -7,21 +7,26 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, namespace_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import ABSENT, ApiService, Csv, InstallPlan, Object, OperatorCondition, StoredCondition
 from shared.domain.csv import chain
 from shared.domain.csv.blockage import blockage
 from shared.domain.csv.phases import Status, pause_left
 from shared.domain.csv.requirements import Facts, Undecidable, evaluate, malformed_definition, owned_definitions
 from shared.domain.csv.transition import Transition
-from shared.domain.objects.csv import GROUP_REASONS, is_copied, phase_of
-from shared.domain.objects.install_plan import planned_csvs
-from shared.domain.unsupported import VERSION, unsupported
-from shared.kinds import OPERATOR_CONDITION, Ref
+from shared.domain.endpoints.api_services import refusal
+from shared.domain.endpoints.defects import invalid_description, unusable
+from shared.domain.objects.csv import GROUP_REASONS
+from shared.kinds import API_SERVICE, OPERATOR_CONDITION, Ref
 
-HEALTH_REASONS: Final = frozenset({"ComponentUnhealthy", "InstallCheckFailed"})
+HEALTH_REASONS: Final = frozenset({
+    "ComponentUnhealthy", "InstallCheckFailed", "APIServiceResourceIssue", "APIServiceInstallFailed",
+})  # fmt: skip
 """Reasons of failures that end when the Deployments are healthy."""
 SLOWLY: Final = timedelta(minutes=5)
 """Interval of retries, as a fallback for events."""
+_UPGRADEABLE: Final = "Upgradeable"
 _PLAN_GRACE: Final = timedelta(minutes=1)
 _PLAN_PAUSE: Final = timedelta(seconds=2)
 _RECOVERED: Final = {
@@ -33,30 +38,25 @@ _RECOVERED: Final = {
 }
 
 
-def is_young(csv: ReadOnly, now: datetime) -> bool:
+def is_young(csv: Csv, now: datetime) -> bool:
     """Whether the InstallPlan that created the version may still be creating its requirements."""
-    created = instant(metadata(csv).get("creationTimestamp"))
-    return phase_of(csv) in ("", "Pending") and created is not None and now - created <= _PLAN_GRACE
+    return csv.phase in ("", "Pending") and csv.created is not None and now - csv.created <= _PLAN_GRACE
 
 
-def applied_by(csv: ReadOnly, plans: Iterable[ReadOnly], status: Status) -> Transition | None:
+def applied_by(csv: Csv, plans: Iterable[InstallPlan], status: Status) -> Transition | None:
     """The transition to wait while an InstallPlan is still creating the requirements of the version; else None.
 
     A plan with a message is tried again after an error: until then the version says what it lacks. The end of the plan
-    rings; to check earlier would read all requirements for each object that the plan creates.
+    enqueues; to check earlier would read all requirements for each object that the plan creates.
     """
-    found = (
-        name_of(plan)
-        for plan in plans
-        if phase_of(plan) == "Installing" and not plan["status"].get("message") and name_of(csv) in planned_csvs(plan)
-    )
+    found = (plan.name for plan in plans if plan.phase == "Installing" and not plan.message and csv.name in plan.csvs)
     if (plan := next(found, None)) is None:
         return None
     waits_for = f"InstallPlan {plan} to be carried out"
     return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_PLAN_PAUSE)
 
 
-def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Transition:
+def try_again(status: Status, witnesses: Iterable[Object]) -> Transition:
     """The transition of an installation that was forbidden: try again when roles have changed, or after a pause."""
     changed = any(moment > status.since for item in witnesses for moment in _moments(item))
     rest = status.since + SLOWLY - status.now
@@ -66,13 +66,13 @@ def try_again(status: Status, witnesses: Iterable[ReadOnly]) -> Transition:
     return Transition(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
 
 
-def _moments(manifest: ReadOnly) -> list[datetime]:
-    meta = metadata(manifest)
-    texts = [meta.get("creationTimestamp"), *(entry.get("time") for entry in meta.get("managedFields") or ())]
-    return [moment for moment in map(instant, texts) if moment]
+def _moments(witness: Object) -> list[datetime]:
+    entries = fields.parts(witness.metadata, "managedFields")
+    moments = (witness.created, *(fields.moment(entry, "time") for entry in entries))
+    return [one for one in moments if one]
 
 
-def decide(csv: Manifest, facts: Facts, status: Status) -> Transition:
+def decide(csv: Csv, facts: Facts, status: Status) -> Transition:
     """The phase that follows from the present state of the requirements."""
     if status.phase == "Succeeded":
         return _still_met(csv, facts, status)
@@ -86,20 +86,11 @@ def decide(csv: Manifest, facts: Facts, status: Status) -> Transition:
     return _pending(csv, facts, status)
 
 
-def unserved(csv: ReadOnly, status: Status) -> Transition | None:
-    """Pending, in whatever phase it was, for a version with parts that are not supported; None for any other.
-
-    Nothing of it is written or deleted: an operator that OLM installed keeps the certificates that OLM gave it.
-    """
-    message = unsupported(VERSION, csv)
-    return _unmet(status, message) if message else None
-
-
 def _unmet(status: Status, message: str) -> Transition:
     return Transition(status.to("Pending", "RequirementsNotMet", message), message, waits_for=message)
 
 
-def _still_met(csv: Manifest, facts: Facts, status: Status) -> Transition:
+def _still_met(csv: Csv, facts: Facts, status: Status) -> Transition:
     found = evaluate(csv, facts)
     if isinstance(found, Undecidable):
         return unrecognized(status, found.message)
@@ -116,7 +107,7 @@ def unrecognized(status: Status, message: str) -> Transition:
     return Transition(status.to("Failed", "InvalidInstallStrategy", text), text, waits_for=text)
 
 
-def _recover(csv: Manifest, facts: Facts, status: Status) -> Transition:
+def _recover(csv: Csv, facts: Facts, status: Status) -> Transition:
     """Pending, when the cause of the failure is gone; a failure that needs an edit stays."""
     if message := _RECOVERED.get(status.reason):
         return Transition(status.to("Pending", "RequirementsUnknown", message), message)
@@ -128,12 +119,26 @@ def _recover(csv: Manifest, facts: Facts, status: Status) -> Transition:
         return Transition(status.requiring(found.statuses).to("Pending", "RequirementsNotMet", message), message)
     if status.reason in HEALTH_REASONS:
         return Transition(status, "all requirements are met; the Deployments decide")
-    if status.reason == "OwnerConflict" and (rival := _rival(csv, facts.neighbours)):
-        return Transition(status, status.message, waits_for=f"{rival} to give up a CustomResourceDefinition")
+    if waits_for := _lasting(csv, facts, status):
+        return Transition(status, status.message, waits_for=waits_for)
     if status.reason == "InstallComponentFailed":
         return _reinstall(status)
     message = "requirements not yet checked"
     return Transition(status.to("Pending", "RequirementsUnknown", message), message)
+
+
+def _lasting(csv: Csv, facts: Facts, status: Status) -> str:
+    """What a failure with an own reason waits for; empty when it is over."""
+    match status.reason:
+        case "OwnerConflict" if rival := _owner_conflict(csv, facts.neighbours):
+            return f"{rival} to give up a CustomResourceDefinition"
+        case "OwnerConflict" if _foreign_service(csv, facts):
+            return f"{_foreign_service(csv, facts)} to be given up by its owner"
+        case "InvalidWebhookDescription" if defect := invalid_description(csv):
+            return f"another description: {defect}"
+        case "InstallComponentFailed" if defect := unusable(csv):
+            return f"another description: {defect}"
+    return ""
 
 
 def _reinstall(status: Status) -> Transition:
@@ -144,18 +149,18 @@ def _reinstall(status: Status) -> Transition:
     return Transition(status.to("Pending", "NeedsReinstall", message), message)
 
 
-def _pending(csv: Manifest, facts: Facts, status: Status) -> Transition:
+def _pending(csv: Csv, facts: Facts, status: Status) -> Transition:
     replaced = chain.predecessor(csv, facts.neighbours)
     # The predecessor must be informed that it is being replaced, even when its successor fails.
-    rings = (Ref.of(replaced),) if replaced and phase_of(replaced) in ("Succeeded", "Failed") else ()
+    enqueues = (Ref.of(replaced),) if replaced and replaced.phase in ("Succeeded", "Failed") else ()
     if replaced and (gate := upgrade_refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
         held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
-        return Transition(held, message, rings, waits_for=message, again_in=SLOWLY)
-    return replace(_required(csv, facts, status, replaced), rings=rings)
+        return Transition(held, message, enqueues, waits_for=message, again_in=SLOWLY)
+    return replace(_required(csv, facts, status, replaced), enqueues=enqueues)
 
 
-def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Transition:
+def _required(csv: Csv, facts: Facts, status: Status, replaced: Csv | None) -> Transition:
     if message := _malformed(csv):
         return _unmet(status, message)
     found = evaluate(csv, facts)
@@ -169,45 +174,57 @@ def _required(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | 
     return Transition(unmet, message, waits_for=_listed(found.statuses), again_in=SLOWLY)
 
 
-def _met(csv: Manifest, facts: Facts, status: Status, replaced: Manifest | None) -> Transition:
-    if rival := _rival(csv, facts.neighbours):
+def _met(csv: Csv, facts: Facts, status: Status, replaced: Csv | None) -> Transition:
+    if defect := invalid_description(csv):
+        return Transition(status.to("Failed", "InvalidWebhookDescription", defect), defect, waits_for=defect)
+    if rival := _owner_conflict(csv, facts.neighbours):
         message = "conflicting CRD owner in namespace"
         return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
-    if replaced and phase_of(replaced) != "Replacing":
+    if service := _foreign_service(csv, facts):
+        message = "unable to adopt APIService"
+        return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {service}", waits_for=message)
+    if replaced and replaced.phase != "Replacing":
         return _behind(csv, replaced, facts, status)
     message = "all requirements found, attempting install"
     return Transition(status.to("InstallReady", "AllRequirementsMet", message), message)
 
 
-def _behind(csv: Manifest, replaced: Manifest, facts: Facts, status: Status) -> Transition:
+def _behind(csv: Csv, replaced: Csv, facts: Facts, status: Status) -> Transition:
     """The wait for the predecessor. The status names no more: what stops the chain may change again and again."""
-    waits_for = f"{name_of(replaced)} to be Replacing"
-    if phase_of(replaced) != "Succeeded" or is_copied(replaced):
+    waits_for = f"{replaced.name} to be Replacing"
+    if replaced.phase != "Succeeded" or replaced.is_copy:
         status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
     if found := blockage(csv, facts.neighbours):
-        waits_for = f"{waits_for}: {found.says}"
+        waits_for = f"{waits_for}: {found.message}"
     return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
 
 
-def _malformed(csv: ReadOnly) -> str:
+def _malformed(csv: Csv) -> str:
     malformed = malformed_definition(csv)
     return f"error parsing crd name: {malformed}" if malformed else ""
 
 
-def _rival(csv: Manifest, neighbours: Sequence[Manifest]) -> str:
+def _owner_conflict(csv: Csv, neighbours: Sequence[Csv]) -> str:
     """Another version of the namespace, outside the replacement chain, that owns one of the same CRDs."""
     related = chain.replacement_chain(csv, tuple(neighbours))
     owned = owned_definitions(csv)
-    rivals = (
-        name_of(other)
+    conflicting = (
+        other.name
         for other in neighbours
-        if name_of(other) not in related and owned & owned_definitions(other) and _is_here(other, csv)
+        if other.name not in related and owned & owned_definitions(other) and _is_here(other, csv)
     )
-    return next(rivals, "")
+    return next(conflicting, "")
 
 
-def _is_here(other: ReadOnly, csv: ReadOnly) -> bool:
-    return namespace_of(other) == namespace_of(csv) and not is_copied(other)
+def _foreign_service(csv: Csv, facts: Facts) -> str:
+    """The name of an APIService that the version must not serve; empty without one."""
+    found = ((api, ApiService.of(API_SERVICE.look_up(facts.objects.get, api.service))) for api in csv.owned_services)
+    refused = (api.service for api, present in found if refusal(csv, api, present, facts.neighbours))
+    return next(refused, "")
+
+
+def _is_here(other: Csv, csv: Csv) -> bool:
+    return other.namespace == csv.namespace and not other.is_copy
 
 
 def _listed(statuses: Iterable[ReadOnly]) -> str:
@@ -215,25 +232,20 @@ def _listed(statuses: Iterable[ReadOnly]) -> str:
     return ", ".join(unmet)
 
 
-def upgrade_refusal(predecessor: ReadOnly, objects: Mapping[Ref, Manifest | None]) -> str:
+def upgrade_refusal(predecessor: Csv, objects: Mapping[Ref, Manifest | None]) -> str:
     """Why the predecessor must not be replaced now (`Upgradeable`, csv.md §11.4); empty when it may."""
-    condition = objects.get(OPERATOR_CONDITION.ref(name_of(predecessor), namespace_of(predecessor)))
-    if condition is None:
+    reports = OperatorCondition.of(objects.get(OPERATOR_CONDITION.ref(predecessor.name, predecessor.namespace)))
+    if reports is None:
         return ""
-    override = _upgradeable((condition.get("spec") or {}).get("overrides"))
-    if override is not None:
-        return "" if override.get("status") == "True" else _refused(override)
-    stated = _upgradeable((condition.get("status") or {}).get("conditions"))
-    if stated is None:
+    override, stated = reports.override(_UPGRADEABLE), reports.condition(_UPGRADEABLE)
+    if override != ABSENT:
+        return "" if override.is_true else _refused(override)
+    if stated == ABSENT:
         return ""
-    if (stated.get("observedGeneration") or 0) != (metadata(condition).get("generation") or 0):
-        return f'the operatorcondition status "Upgradeable"="{stated.get("status")}" is outdated'
-    return _refused(stated) if stated.get("status") == "False" else ""
+    if stated.observed_generation != reports.generation:
+        return f'the operatorcondition status "{_UPGRADEABLE}"="{stated.status}" is outdated'
+    return _refused(stated) if stated.status == "False" else ""
 
 
-def _upgradeable(conditions: list[Manifest] | None) -> Manifest | None:
-    return next((item for item in conditions or () if item.get("type") == "Upgradeable"), None)
-
-
-def _refused(condition: ReadOnly) -> str:
-    return f"the operator is not upgradeable: {condition.get('message') or ''}"
+def _refused(condition: StoredCondition) -> str:
+    return f"the operator is not upgradeable: {condition.message}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of, uid_of
+from shared import kinds
+from shared.api.manifest import Manifest
+from shared.api.views import ApiEntry, ApiService, Csv, CustomResourceDefinition, DefinitionEntry, Object
 from shared.domain.csv import chain
 from shared.domain.csv.strategy import Permission, Strategy, UnknownStrategy, strategy_of
 from shared.domain.go_types import encoding
-from shared.domain.objects.authorizer import Grants, Rules, defect, is_satisfied
+from shared.domain.objects.authorizer import Grants, PolicyRule, Rules, is_satisfied
 from shared.domain.objects.ownership import belongs_to_another
 from shared.domain.semver import version as semver
 from shared.kinds import Kind, Ref
@@ -20,11 +21,15 @@ Api: TypeAlias = tuple[str, str]
 """apiVersion and kind."""
 
 
+DEPLOYMENT_FOUND: Final = "DeploymentFound"
+_MET: Final = ("Present", DEPLOYMENT_FOUND)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What was read about the requirements of one ClusterServiceVersion."""
 
-    neighbours: tuple[Manifest, ...] = ()
+    neighbours: tuple[Csv, ...] = ()
     """The ClusterServiceVersions of its namespace."""
     objects: Mapping[Ref, Manifest | None] = field(default_factory=dict)
     """The objects of `wanted_objects` as they were read."""
@@ -49,38 +54,37 @@ class Undecidable:
     message: str
 
 
-def wanted_objects(csv: ReadOnly, neighbours: Sequence[Manifest] = ()) -> tuple[Ref, ...]:
+def wanted_objects(csv: Csv, neighbours: Sequence[Csv] = ()) -> tuple[Ref, ...]:
     """The refs of the objects to read."""
     strategy = strategy_of(csv)
     accounts = strategy.service_accounts if isinstance(strategy, Strategy) else ()
     replaced = chain.predecessor(csv, neighbours)
     wanted = (
         *map(kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none, _definitions(csv)),
-        *(kinds.API_SERVICE.ref_or_none(service_name(entry)) for entry in _required_services(csv)),
-        *(kinds.SERVICE_ACCOUNT.ref_or_none(name, namespace_of(csv)) for name in accounts),
-        *([kinds.OPERATOR_CONDITION.ref(name_of(replaced), namespace_of(csv))] if replaced else ()),
+        *(kinds.API_SERVICE.ref_or_none(entry.service) for entry in (*_required_services(csv), *csv.owned_services)),
+        *(kinds.SERVICE_ACCOUNT.ref_or_none(name, csv.namespace) for name in accounts),
+        *([kinds.OPERATOR_CONDITION.ref(replaced.name, csv.namespace)] if replaced else ()),
     )
     return tuple(filter(None, wanted))
 
 
-def wanted_apis(csv: ReadOnly) -> tuple[Api, ...]:
+def wanted_apis(csv: Csv) -> tuple[Api, ...]:
     """The kinds that the API server must serve."""
-    return tuple(_api(entry) for entry in (*_native(csv), *_required_services(csv)))
+    return tuple(_api(entry) for entry in (*csv.native_apis, *_required_services(csv)))
 
 
-def malformed_definition(csv: ReadOnly) -> str:
+def malformed_definition(csv: Csv) -> str:
     """The name of the first CustomResourceDefinition that lacks its group; empty without one."""
-    section = _section(csv, "customresourcedefinitions")
-    entries = (*(section.get("owned") or ()), *(section.get("required") or ()))
-    return next((str(item.get("name")) for item in entries if "." not in str(item.get("name"))), "")
+    entries = (*csv.owned_definitions, *csv.required_definitions)
+    return next((entry.name for entry in entries if "." not in entry.name), "")
 
 
-def owned_definitions(csv: ReadOnly) -> frozenset[str]:
+def owned_definitions(csv: Csv) -> frozenset[str]:
     """The names of the CustomResourceDefinitions that the version owns."""
-    return frozenset(str(item.get("name")) for item in _section(csv, "customresourcedefinitions").get("owned") or ())
+    return frozenset(entry.name for entry in csv.owned_definitions)
 
 
-def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
+def own_grants(csv: Csv) -> tuple[Kind, ...]:
     """The kinds of roles and bindings that an InstallPlan creates for the version."""
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
@@ -90,7 +94,7 @@ def own_grants(csv: ReadOnly) -> tuple[Kind, ...]:
     )
 
 
-def is_permitted(csv: ReadOnly, facts: Facts) -> bool:
+def is_permitted(csv: Csv, facts: Facts) -> bool:
     """Whether more roles cannot change the result: each rule is satisfied, or its ServiceAccount is missing."""
     strategy = strategy_of(csv)
     if not isinstance(strategy, Strategy):
@@ -101,52 +105,47 @@ def is_permitted(csv: ReadOnly, facts: Facts) -> bool:
     )
 
 
-def wants_version(csv: ReadOnly) -> bool:
+def wants_version(csv: Csv) -> bool:
     """Whether a requirement depends on the version of the API server."""
-    return bool(_spec(csv).get("minKubeVersion"))
+    return bool(csv.min_kube_version)
 
 
-def is_judged(csv: ReadOnly) -> bool:
-    """Whether `requirementStatus` has an entry for everything that the spec requires now."""
-    known, strategy = (csv.get("status") or {}).get("requirementStatus") or (), strategy_of(csv)
-    found, minimum = evaluate(csv, Facts()), _spec(csv).get("minKubeVersion") or ""
+def are_checked(csv: Csv) -> bool:
+    """Whether `requirementStatus` has an entry for everything that the spec requires now.
+
+    Rules and the least version of Kubernetes have no field of their own there: OLM's schema keeps them in messages, so
+    these are compared with what would be written.
+    """
+    known, strategy = csv.requirements, strategy_of(csv)
+    found, minimum = evaluate(csv, Facts()), csv.min_kube_version
     if isinstance(found, Undecidable) or isinstance(strategy, UnknownStrategy):
         return False
     rules = {(name, item["message"]) for name, items in _dependents(csv, Facts(), strategy) for item in items}
     return (
-        {(item["kind"], item["name"]) for item in found.statuses}
-        <= {(item.get("kind"), item.get("name")) for item in known}
-        and rules
-        <= {(item.get("name"), each.get("message")) for item in known for each in item.get("dependents") or ()}
-        and (not minimum or any(f"minKubeVersion ({minimum})" in str(item.get("message")) for item in known))
+        {(item["kind"], item["name"]) for item in found.statuses} <= {(item.kind, item.name) for item in known}
+        and rules <= {(item.name, each.message) for item in known for each in item.dependents}
+        and (not minimum or any(_named(minimum) in item.message for item in known))
     )
 
 
-def evaluate(csv: ReadOnly, facts: Facts) -> Requirements | Undecidable:
+def evaluate(csv: Csv, facts: Facts) -> Requirements | Undecidable:
     """Every requirement with its verdict, in OLM's order."""
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
         return Undecidable(strategy.message)
     for permission in (*strategy.permissions, *strategy.cluster_permissions):
         for rule in permission.rules:
-            if problem := defect(rule):
+            if problem := PolicyRule.of(rule).defect():
                 return Undecidable(f"rule invalid: {problem}")
     statuses = (
         *_minimum_version(csv, facts),
         *(_definition(csv, facts, name, entry) for name, entry in _definitions(csv).items()),
         *(_service(facts, entry) for entry in _required_services(csv)),
-        *(_native_api(facts, entry) for entry in _native(csv)),
+        *(_served_by(strategy, entry) for entry in csv.owned_services),
+        *(_native_api(facts, entry) for entry in csv.native_apis),
         *(_service_account(csv, facts, *item) for item in _dependents(csv, facts, strategy)),
     )
-    return Requirements(all(item["status"] == "Present" for item in statuses), statuses)
-
-
-def _spec(csv: ReadOnly) -> ReadOnly:
-    return csv.get("spec") or {}
-
-
-def _section(csv: ReadOnly, key: str) -> ReadOnly:
-    return _spec(csv).get(key) or {}
+    return Requirements(all(item["status"] in _MET for item in statuses), statuses)
 
 
 def _status(kind: Kind, name: str, status: str, message: str) -> Manifest:
@@ -154,10 +153,15 @@ def _status(kind: Kind, name: str, status: str, message: str) -> Manifest:
     return {**identity, "status": status, "message": message}
 
 
-def _minimum_version(csv: ReadOnly, facts: Facts) -> Iterator[Manifest]:
-    if minimum := str(_spec(csv).get("minKubeVersion") or ""):
+def _minimum_version(csv: Csv, facts: Facts) -> Iterator[Manifest]:
+    if minimum := csv.min_kube_version:
         kind = kinds.CLUSTER_SERVICE_VERSION
-        yield _status(kind, name_of(csv), *_compare(minimum, facts.server_version))
+        yield _status(kind, csv.name, *_compare(minimum, facts.server_version))
+
+
+def _named(minimum: str) -> str:
+    """The words by which each message about a least version names it."""
+    return f"minKubeVersion ({minimum})"
 
 
 def _compare(minimum: str, server: str) -> tuple[str, str]:
@@ -172,98 +176,82 @@ def _compare(minimum: str, server: str) -> tuple[str, str]:
     except ValueError:
         return "PresentNotSatisfied", "CSV version parsing error"
     if wanted > actual:
-        detail = f"minKubeVersion ({minimum}) > server version ({actual})"
+        detail = f"{_named(minimum)} > server version ({actual})"
         return "PresentNotSatisfied", f"CSV version requirement not met: {detail}"
-    return "Present", f"CSV minKubeVersion ({minimum}) less than server version ({server})"
+    return "Present", f"CSV {_named(minimum)} less than server version ({server})"
 
 
-def _definitions(csv: ReadOnly) -> dict[str, ReadOnly]:
+def _definitions(csv: Csv) -> dict[str, DefinitionEntry]:
     """Owned and required CRDs by name, sorted; an owned entry overrides a required one."""
-    section = _section(csv, "customresourcedefinitions")
-    found = {str(item.get("name")): item for item in section.get("required") or ()}
-    found |= {str(item.get("name")): item for item in section.get("owned") or ()}
+    found = {entry.name: entry for entry in (*csv.required_definitions, *csv.owned_definitions)}
     return dict(sorted(found.items()))
 
 
-def _definition(csv: ReadOnly, facts: Facts, name: str, entry: ReadOnly) -> Manifest:
+def _definition(csv: Csv, facts: Facts, name: str, entry: DefinitionEntry) -> Manifest:
     kind = kinds.CUSTOM_RESOURCE_DEFINITION
-    crd = kind.look_up(facts.objects.get, name)
+    crd = CustomResourceDefinition.of(kind.look_up(facts.objects.get, name))
     if crd is None:
         return _status(kind, name, "NotPresent", "CRD is not present")
     if name in owned_definitions(csv) and (others := _alongside(csv, facts, crd)):
         message = f"CRD installed alongside other CSV(s): {', '.join(others)}"
         return _status(kind, name, "PresentNotSatisfied", message)
-    if not any(
-        version.get("name") == entry.get("version") and version.get("served") for version in _spec(crd)["versions"]
-    ):
+    if entry.version not in crd.served:
         return _status(kind, name, "NotPresent", "CRD version not served")
-    conditions = (crd.get("status") or {}).get("conditions") or ()
-    true = {condition.get("type") for condition in conditions if condition.get("status") == "True"}
-    if {"Established", "NamesAccepted"} <= true:
+    if crd.is_established:
         message = "CRD is present and Established condition is true"
-        return _status(kind, name, "Present", message) | {"uuid": uid_of(crd)}
+        return _status(kind, name, "Present", message) | {"uuid": crd.uid}
     message = "CRD is present but the Established condition is False (not available)"
     return _status(kind, name, "PresentNotAvailable", message)
 
 
-def _alongside(csv: ReadOnly, facts: Facts, crd: ReadOnly) -> tuple[str, ...]:
+def _alongside(csv: Csv, facts: Facts, crd: CustomResourceDefinition) -> tuple[str, ...]:
     listed = []
-    for key, value in annotations_of(crd).items():
-        if key.startswith(names.INSTALLED_ALONGSIDE_PREFIX):
-            match value.split("/"):
-                case [namespace, name] if namespace == namespace_of(csv):
-                    listed.append(name)
-    return chain.installed_alongside(csv, listed, {name_of(item): item for item in facts.neighbours})
+    for installer in crd.installers:
+        match installer.split("/"):
+            case [namespace, name] if namespace == csv.namespace:
+                listed.append(name)
+    return chain.installed_alongside(csv, listed, {one.name: one for one in facts.neighbours})
 
 
-def _api(entry: ReadOnly) -> Api:
-    group, version = entry.get("group") or "", entry.get("version") or ""
-    return (f"{group}/{version}" if group else version), str(entry.get("kind") or "")
+def _api(entry: ApiEntry) -> Api:
+    return entry.api_version, entry.kind
 
 
-def service_name(entry: ReadOnly) -> str:
-    """The name of the APIService of an API; that of the core group ends with its dot (`v1.`)."""
-    return f"{entry.get('version') or ''}.{entry.get('group') or ''}"
-
-
-def _required_services(csv: ReadOnly) -> list[ReadOnly]:
+def _required_services(csv: Csv) -> list[ApiEntry]:
     """Required aggregated APIs that the version does not own, sorted by name; of equal names the last."""
-    section = _section(csv, "apiservicedefinitions")
-    owned = {service_name(entry) for entry in section.get("owned") or ()}
-    required = {service_name(entry): entry for entry in section.get("required") or ()}
+    owned = {entry.service for entry in csv.owned_services}
+    required = {entry.service: entry for entry in csv.required_services}
     return [entry for name, entry in sorted(required.items()) if name not in owned]
 
 
-def _service(facts: Facts, entry: ReadOnly) -> Manifest:
-    kind, name = kinds.API_SERVICE, service_name(entry)
-    service = kind.look_up(facts.objects.get, name)
-    conditions = ((service or {}).get("status") or {}).get("conditions") or ()
-    is_available = any(item.get("type") == "Available" and item.get("status") == "True" for item in conditions)
-    if service is None or not is_available or _api(entry) not in facts.served:
+def _service(facts: Facts, entry: ApiEntry) -> Manifest:
+    kind, name = kinds.API_SERVICE, entry.service
+    service = ApiService.of(kind.look_up(facts.objects.get, name))
+    if service is None or not service.is_available or _api(entry) not in facts.served:
         return _status(kind, name, "NotPresent", "")
-    return _status(kind, name, "Present", "") | {"uuid": uid_of(service)}
+    return _status(kind, name, "Present", "") | {"uuid": service.uid}
 
 
-def _native(csv: ReadOnly) -> tuple[ReadOnly, ...]:
-    return tuple(_spec(csv).get("nativeAPIs") or ())
+def _served_by(strategy: Strategy, entry: ApiEntry) -> Manifest:
+    """About the spec alone: whether the Deployment that is to serve an aggregated API is in it."""
+    is_known = entry.deployment in {one.name for one in strategy.components}
+    return _status(kinds.API_SERVICE, entry.service, DEPLOYMENT_FOUND if is_known else "DeploymentNotFound", "")
 
 
-def _native_api(facts: Facts, entry: ReadOnly) -> Manifest:
-    api_version, kind = _api(entry)
+def _native_api(facts: Facts, entry: ApiEntry) -> Manifest:
     status = ("Present", "Native API exists")
-    if (api_version, kind) not in facts.served:
+    if _api(entry) not in facts.served:
         status = ("NotPresent", "Native API does not exist")
-    group, _, version = api_version.rpartition("/")
-    named = _status(kinds.API_SERVICE, f"{entry.get('version')}.{entry.get('group') or ''}", *status)
-    return {**named, "group": group, "version": version, "kind": kind}
+    named = _status(kinds.API_SERVICE, entry.service, *status)
+    return {**named, "group": entry.group, "version": entry.version, "kind": entry.kind}
 
 
-def _account(csv: ReadOnly, facts: Facts, name: str) -> Manifest | None:
-    return kinds.SERVICE_ACCOUNT.look_up(facts.objects.get, name, namespace_of(csv))
+def _account(csv: Csv, facts: Facts, name: str) -> Object | None:
+    return Object.of(kinds.SERVICE_ACCOUNT.look_up(facts.objects.get, name, csv.namespace))
 
 
-def _dependents(csv: ReadOnly, facts: Facts, strategy: Strategy) -> Iterator[tuple[str, list[Manifest]]]:
-    home = namespace_of(csv)
+def _dependents(csv: Csv, facts: Facts, strategy: Strategy) -> Iterator[tuple[str, list[Manifest]]]:
+    home = csv.namespace
     for name in strategy.service_accounts:
         yield (
             name,
@@ -282,12 +270,12 @@ def _rules(scope: str, account: str, permissions: Sequence[Permission], granted:
             "group": group,
             "version": version,
             "kind": "PolicyRule",
-            "status": "Satisfied" if is_satisfied(rule, granted) else "NotSatisfied",
+            "status": "Satisfied" if is_satisfied(PolicyRule.of(rule), granted) else "NotSatisfied",
             "message": f"{scope} rule:{encoding.encode(rule, 'PolicyRule')}",
         }
 
 
-def _service_account(csv: ReadOnly, facts: Facts, name: str, dependents: list[Manifest]) -> Manifest:
+def _service_account(csv: Csv, facts: Facts, name: str, dependents: list[Manifest]) -> Manifest:
     kind, account = kinds.SERVICE_ACCOUNT, _account(csv, facts, name)
     if account is None:
         return _status(kind, name, "NotPresent", "Service account does not exist")

@@ -5,46 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.csv import chain
 from shared.domain.csv.phases import NO_RETRY, Status
 from shared.domain.csv.transition import Transition
-from shared.domain.objects.csv import UNFIT, phase_of, reason_of
-from shared.domain.operator_groups.upgrade_strategy import fails_forward
+from shared.domain.objects.csv import UNFIT
 from shared.kinds import Ref
 
 _LOST = "marked as replacement, but no replacement CSV found in cluster"
 _REPLACED = "has been replaced by a newer ClusterServiceVersion that has successfully installed."
 
 
-def may_fail_forward(csv: ReadOnly) -> bool:
+def may_fail_forward(csv: Csv) -> bool:
     """Whether a successor may replace the version in a group that fails forward: it failed in its own phases (§3.2)."""
-    return phase_of(csv) == "Failed" and reason_of(csv) not in {*UNFIT, NO_RETRY}
+    return csv.phase == "Failed" and csv.reason not in {*UNFIT, NO_RETRY}
 
 
-def released(group: ReadOnly, csvs: Sequence[Manifest]) -> tuple[Manifest, ...]:
+def released(group: OperatorGroup, csvs: Sequence[Csv]) -> tuple[Csv, ...]:
     """The failed versions of its namespace that a group lets their successors replace; usually none are left."""
-    if not fails_forward(namespace_of(group), [group]):
+    if not group.fails_forward:
         return ()
     return tuple(csv for csv in csvs if may_fail_forward(csv) and chain.successor(csv, csvs))
 
 
-def begin(
-    csv: ReadOnly, neighbours: Sequence[Manifest], groups: Iterable[ReadOnly], status: Status
-) -> Transition | None:
+def begin(csv: Csv, neighbours: Sequence[Csv], groups: Iterable[OperatorGroup], status: Status) -> Transition | None:
     """Replacing, when a successor exists and this version has succeeded (or failed, and the group fails forward)."""
     following = chain.successor(csv, neighbours)
     if following is None or status.phase not in ("Succeeded", "Failed"):
         return None
-    message = f"being replaced by csv: {name_of(following)}"
+    message = f"being replaced by csv: {following.name}"
     if status.phase == "Failed":
-        if not fails_forward(namespace_of(csv), groups):
+        if not any(group.fails_forward for group in groups if group.namespace == csv.namespace):
             return None
-        message = f"Fail Forward is enabled, allowing Failed csv to be replaced by csv: {name_of(following)}"
-    return Transition(status.to("Replacing", "BeingReplaced", message), message, rings=(Ref.of(following),))
+        message = f"Fail Forward is enabled, allowing Failed csv to be replaced by csv: {following.name}"
+    return Transition(status.to("Replacing", "BeingReplaced", message), message, enqueues=(Ref.of(following),))
 
 
-def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> Transition:
+def finish(csv: Csv, neighbours: tuple[Csv, ...], status: Status) -> Transition:
     """Deleting, once no older version is left and its successor has succeeded.
 
     The end of the chain is checked, too, so that two successive versions that are both being replaced do not wait for
@@ -57,30 +54,30 @@ def finish(csv: Manifest, neighbours: tuple[Manifest, ...], status: Status) -> T
     last = chain.final(csv, neighbours)
     if older is not None:
         # The older one may wait for the last, whose success reaches only this one.
-        is_due = (phase_of(older), phase_of(last)) == ("Replacing", "Succeeded")
-        waiting = _waits(status, f"{name_of(older)} to be deleted first")
-        return replace(waiting, rings=(Ref.of(older),) if is_due else ())
+        is_due = (older.phase, last.phase) == ("Replacing", "Succeeded")
+        waiting = _waits(status, f"{older.name} to be deleted first")
+        return replace(waiting, enqueues=(Ref.of(older),) if is_due else ())
     if following is None:
         return Transition(status, _LOST, waits_for=_LOST)
-    if "Succeeded" in (phase_of(following), phase_of(last)):
+    if "Succeeded" in (following.phase, last.phase):
         return Transition(status.to("Deleting", "Replaced", _REPLACED), _REPLACED)
     # A successor that is not installed yet may wait for the OperatorCondition of this version.
-    rings = (Ref.of(following),) if phase_of(following) == "Pending" else ()
-    return replace(_waits(status, f"{name_of(last)} to succeed"), rings=rings)
+    enqueues = (Ref.of(following),) if following.phase == "Pending" else ()
+    return replace(_waits(status, f"{last.name} to succeed"), enqueues=enqueues)
 
 
 def _waits(status: Status, what: str) -> Transition:
     return Transition(status, f"waits for {what}", waits_for=what)
 
 
-def left_behind(ref: Ref, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
+def left_behind(ref: Ref, neighbours: Sequence[Csv]) -> tuple[Ref, ...]:
     """The refs of the versions that waited for a deleted one: its successors, and those whose CRDs it owned."""
-    gone: Manifest = {"metadata": {"name": ref.name, "namespace": ref.namespace}}
-    heirs = (csv for csv in neighbours if reason_of(csv) == "OwnerConflict")
-    return tuple(dict.fromkeys(map(Ref.of, (*chain.successors(gone, neighbours), *heirs))))
+    gone = Csv({"metadata": {"name": ref.name, "namespace": ref.namespace}})
+    successors = (csv for csv in neighbours if csv.reason == "OwnerConflict")
+    return tuple(dict.fromkeys(Ref.of(one) for one in (*chain.successors(gone, neighbours), *successors)))
 
 
-def related(csv: ReadOnly, neighbours: Sequence[Manifest]) -> tuple[Ref, ...]:
+def related(csv: Csv, neighbours: Sequence[Csv]) -> tuple[Ref, ...]:
     """The refs of its predecessor and successors, which wait for its phase."""
     older = chain.predecessor(csv, neighbours)
-    return tuple(map(Ref.of, (*((older,) if older else ()), *chain.successors(csv, neighbours))))
+    return tuple(Ref.of(one) for one in (*((older,) if older else ()), *chain.successors(csv, neighbours)))

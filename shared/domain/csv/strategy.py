@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.api.manifest import ReadOnly
+from shared.api.views import Csv, DeploymentEntry
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.go_types.plain import PLAIN
 
@@ -21,21 +21,12 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """One Deployment of the operator."""
-
-    name: str
-    spec: ReadOnly
-    labels: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Strategy:
     """The strategy `deployment`."""
 
     permissions: tuple[Permission, ...]
     cluster_permissions: tuple[Permission, ...]
-    components: tuple[Component, ...]
+    components: tuple[DeploymentEntry, ...]
 
     @property
     def service_accounts(self) -> tuple[str, ...]:
@@ -50,25 +41,21 @@ class UnknownStrategy:
     message: str = "unrecognized install strategy"
 
 
-def strategy_of(csv: ReadOnly) -> Strategy | UnknownStrategy:
+def strategy_of(csv: Csv) -> Strategy | UnknownStrategy:
     """The install strategy of a ClusterServiceVersion."""
-    install = (csv.get("spec") or {}).get("install") or {}
-    if install.get("strategy") != "deployment":
+    install = csv.install
+    if install.name != "deployment":
         return UnknownStrategy()
-    spec = install.get("spec") or {}
     try:
         permissions, cluster_permissions = (
-            tuple(map(_permission, spec.get(field) or ())) for field in ("permissions", "clusterPermissions")
+            tuple(map(_permission, found)) for found in (install.permissions, install.cluster_permissions)
         )
     except MisfitError as error:
         return UnknownStrategy(f"install strategy: {error}")
     return Strategy(
         permissions,
         cluster_permissions,
-        tuple(
-            Component(str(item.get("name") or ""), item.get("spec") or {}, item.get("label") or {})
-            for item in spec.get("deployments") or ()
-        ),
+        install.deployments,
     )
 
 

@@ -17,10 +17,10 @@ class Transition:
     status: Status
     sentence: str
     """What was decided and why, for the journal."""
-    rings: tuple[Ref, ...] = ()
+    enqueues: tuple[Ref, ...] = ()
     """The ClusterServiceVersions to wake."""
     waits_for: str = ""
     """What the version waits for; empty when it does not wait."""
     again_in: timedelta | None = None
     patch: Manifest = field(default_factory=dict)
-    """Merge patch of its metadata; the status is then written by the run that the patch rings."""
+    """Merge patch of its metadata; the status is then written by the run that the patch enqueues."""

@@ -11,7 +11,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
 from shared.domain.crd_safety.judgement import Waiver, is_waived
 from shared.domain.crd_safety.removal import lost_apis, lost_definition
-from shared.domain.crd_safety.report import told
+from shared.domain.crd_safety.report import explained
 from shared.domain.crd_safety.stored import stored_misfits
 from shared.domain.crd_safety.upgrade import message, problems
 from shared.domain.extension.phases import validation
@@ -68,7 +68,7 @@ def obstacles(
     yield from validation.problems(phase_sort(wanted))
     for before, after in _definitions(present, wanted) if is_strict else ():
         if found := [one for one in problems(before, after) if not is_waived(one, waivers)]:
-            yield "\n".join([message(after, found), *told(problem.finding.check for problem in found)])
+            yield "\n".join([message(after, found), *explained(problem.finding.check for problem in found)])
 
 
 def waived(present: Iterable[ReadOnly], wanted: Sequence[Manifest], waivers: Sequence[Waiver]) -> Iterator[str]:
@@ -91,7 +91,7 @@ def losses(
     for definition, problem in found:
         line = f"{name_of(definition)}: {problem.line}"
         is_quiet = is_waived(problem, waivers)
-        yield f"does not count: {line}" if is_quiet else "\n".join([line, *told([problem.finding.check])])
+        yield f"does not count: {line}" if is_quiet else "\n".join([line, *explained([problem.finding.check])])
 
 
 def misfits(present: Iterable[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly]) -> Iterator[str]:

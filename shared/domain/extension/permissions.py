@@ -15,7 +15,7 @@ from typing import Final
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.domain.extension.scopes import cluster_kinds, group_kind, scope_of
-from shared.domain.objects.authorizer import is_satisfied
+from shared.domain.objects.authorizer import PolicyRule, is_satisfied
 
 _RBAC: Final = kinds.ROLE.group
 _UNNAMED: Final = ("create", "list", "watch")
@@ -126,12 +126,13 @@ def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], ReadOnly]) ->
 
 def _without_covered(rules: Iterable[Manifest], others: Sequence[Manifest]) -> list[Manifest]:
     """The rules that no other one makes superfluous, sorted so that the same objects give the same bytes."""
-    left = sorted(rules, key=_place)
-    for rule in tuple(left):
-        rest = tuple(one for one in left if one is not rule)
-        if is_satisfied(rule, (*rest, *others)):
-            left = list(rest)
-    return left
+    left = [(rule, PolicyRule.of(rule)) for rule in sorted(rules, key=_place)]
+    beside = tuple(map(PolicyRule.of, others))
+    for one in tuple(left):
+        rest = [other for other in left if other is not one]
+        if is_satisfied(one[1], (*(rule for _, rule in rest), *beside)):
+            left = rest
+    return [stated for stated, _ in left]
 
 
 def _place(rule: ReadOnly) -> tuple[list[str], list[str], list[str], list[str], list[str]]:

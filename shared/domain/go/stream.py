@@ -137,7 +137,7 @@ def _yaml_part(number: int, offset: int, document: bytes, refusal: Refusal) -> P
         value = goyaml.document(document if document.endswith(b"\n") else document + b"\n")
     except goyaml.YamlError as error:
         ahead = document.split(b"\n", max(error.line - 1, 0))[:-1]
-        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error.told}")
+        return Part(number, offset + sum(len(line) + 1 for line in ahead), None, f"{_UNREADABLE}{error.go_message}")
     why = refusal(value)
     return Part(number, offset, value, why and f"{_UNWANTED}{why}")
 

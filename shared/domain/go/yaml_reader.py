@@ -32,7 +32,7 @@ class YamlError(ValueError):
         super().__init__(f"line {line}: {problem}" if line else problem)
         self.line = line
         where = f"line {go_line}: " if go_line else ""
-        self.told = problem if problem.startswith(_OF_JSON) else f"yaml: {where}{problem}"
+        self.go_message = problem if problem.startswith(_OF_JSON) else f"yaml: {where}{problem}"
         """The message of the tools; some errors occur only when the YAML is converted to JSON."""
 
 

@@ -2,25 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
-from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api import fields
+from shared.api.manifest import ReadOnly
+from shared.api.views import Role, RoleBinding
+from shared.kinds import RBAC, Kind
 
-Rules: TypeAlias = tuple[ReadOnly, ...]
 _ANYTHING = "*"
+_FIELDS = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRule:
+    """What one rule of a role allows."""
+
+    verbs: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Of the resources; empty for all of them."""
+    urls: tuple[str, ...] = ()
+    """That are no resources."""
+
+    @classmethod
+    def of(cls, raw: ReadOnly) -> PolicyRule:
+        """A rule as a role states it."""
+        return cls(*(fields.texts(raw, key) for key in _FIELDS))
+
+    def defect(self) -> str:
+        """Why the rule is not valid in Kubernetes; empty when it is valid."""
+        if not self.verbs:
+            return "policy rule must have at least one verb"
+        if self.urls and (self.resources or self.groups or self.names):
+            return "rule cannot apply to both regular resources and non-resource URLs"
+        return ""
+
+    def covers(self, verb: str, group: str, resource: str, name: str) -> bool:
+        """Whether it allows a request about a resource."""
+        return (
+            _has(self.verbs, verb)
+            and _has(self.groups, group)
+            and (_has(self.resources, resource) or self._covers_subresource(resource))
+            and (not self.names or name in self.names)
+        )
+
+    def _covers_subresource(self, resource: str) -> bool:
+        _, slash, subresource = resource.partition("/")
+        return bool(slash) and f"*/{subresource}" in self.resources
+
+    def covers_url(self, verb: str, url: str) -> bool:
+        """Whether it allows a request for a URL."""
+        return _has(self.verbs, verb) and any(
+            url == granted or (granted.endswith("*") and url.startswith(granted.rstrip("*"))) for granted in self.urls
+        )
+
+
+Rules: TypeAlias = tuple[PolicyRule, ...]
+
+
+def _has(values: tuple[str, ...], value: str) -> bool:
+    return value in values or _ANYTHING in values
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
     """The roles and bindings that were read, in the order of `kinds.RBAC`. More never remove a permission."""
 
-    roles: tuple[ReadOnly, ...] = ()
-    role_bindings: tuple[ReadOnly, ...] = ()
-    cluster_roles: tuple[ReadOnly, ...] = ()
-    cluster_role_bindings: tuple[ReadOnly, ...] = ()
+    roles: tuple[Role, ...] = ()
+    role_bindings: tuple[RoleBinding, ...] = ()
+    cluster_roles: tuple[Role, ...] = ()
+    cluster_role_bindings: tuple[RoleBinding, ...] = ()
+
+    @classmethod
+    def read(cls, found: Mapping[Kind, Iterable[ReadOnly]]) -> Grants:
+        """The roles and bindings among what was read, by kind."""
+        roles, role_bindings, cluster_roles, cluster_role_bindings = (found.get(kind, ()) for kind in RBAC)
+        return cls(
+            Role.each(roles),
+            RoleBinding.each(role_bindings),
+            Role.each(cluster_roles),
+            RoleBinding.each(cluster_role_bindings),
+        )
 
     def of(self, account: str, home: str, namespace: str = "") -> Rules:
         """The rules that a ServiceAccount of namespace `home` has in a namespace; empty means in the whole cluster.
@@ -30,81 +96,37 @@ class Grants:
         bound = [item for item in self.cluster_role_bindings if _binds(item, account, home)]
         rules = list(self._rules(bound, self.cluster_roles, ""))
         if namespace:
-            local = [
-                item for item in self.role_bindings if namespace_of(item) == namespace and _binds(item, account, home)
-            ]
+            local = [item for item in self.role_bindings if item.namespace == namespace and _binds(item, account, home)]
             rules += self._rules(local, self.roles, namespace)
             rules += self._rules(local, self.cluster_roles, "")
         return tuple(rules)
 
     @staticmethod
-    def _rules(bindings: Iterable[ReadOnly], roles: Iterable[ReadOnly], namespace: str) -> Iterator[ReadOnly]:
+    def _rules(bindings: Iterable[RoleBinding], roles: Iterable[Role], namespace: str) -> Iterator[PolicyRule]:
         kind = "Role" if namespace else "ClusterRole"
-        wanted = {
-            reference.get("name")
-            for reference in (binding.get("roleRef") or {} for binding in bindings)
-            if reference.get("kind") == kind
-        }
+        wanted = {name for of_kind, name in (binding.role for binding in bindings) if of_kind == kind}
         for role in roles:
-            if name_of(role) in wanted and namespace_of(role) == namespace:
-                yield from role.get("rules") or ()
+            if role.name in wanted and role.namespace == namespace:
+                yield from map(PolicyRule.of, role.rules)
 
 
-def _binds(binding: ReadOnly, account: str, home: str) -> bool:
+def _binds(binding: RoleBinding, account: str, home: str) -> bool:
     user = f"system:serviceaccount:{home}:{account}"
     return any(
-        (subject.get("kind") == "User" and subject.get("name") == user)
+        (subject.kind, subject.name) == ("User", user)
         or (
-            subject.get("kind") == "ServiceAccount"
-            and subject.get("name") == account
-            and (subject.get("namespace") or namespace_of(binding)) == home
+            (subject.kind, subject.name) == ("ServiceAccount", account)
+            and (subject.namespace or binding.namespace) == home
         )
-        for subject in binding.get("subjects") or ()
+        for subject in binding.subjects
     )
 
 
-def defect(rule: ReadOnly) -> str:
-    """Why the rule is not valid in Kubernetes; empty when it is valid."""
-    if not rule.get("verbs"):
-        return "policy rule must have at least one verb"
-    if rule.get("nonResourceURLs") and (rule.get("resources") or rule.get("apiGroups") or rule.get("resourceNames")):
-        return "rule cannot apply to both regular resources and non-resource URLs"
-    return ""
-
-
-def is_satisfied(wanted: ReadOnly, granted: Rules) -> bool:
+def is_satisfied(wanted: PolicyRule, granted: Rules) -> bool:
     """Whether each single request that a rule covers is allowed by one of the granted rules."""
     if wanted in granted:
         return True
-    verbs = wanted.get("verbs") or ()
-    if urls := wanted.get("nonResourceURLs"):
-        return all(any(_covers_url(rule, *request) for rule in granted) for request in product(verbs, urls))
-    dimensions = (wanted.get(key) or ("",) for key in ("apiGroups", "resources", "resourceNames"))
-    return all(any(_covers(rule, *request) for rule in granted) for request in product(verbs, *dimensions))
-
-
-def _has(rule: ReadOnly, key: str, value: str) -> bool:
-    values = rule.get(key) or ()
-    return value in values or _ANYTHING in values
-
-
-def _covers(rule: ReadOnly, verb: str, group: str, resource: str, name: str) -> bool:  # why: the four of RBAC
-    resource_names = rule.get("resourceNames") or ()
-    return (
-        _has(rule, "verbs", verb)
-        and _has(rule, "apiGroups", group)
-        and (_has(rule, "resources", resource) or _covers_subresource(rule, resource))
-        and (not resource_names or name in resource_names)
-    )
-
-
-def _covers_subresource(rule: ReadOnly, resource: str) -> bool:
-    _, slash, subresource = resource.partition("/")
-    return bool(slash) and f"*/{subresource}" in (rule.get("resources") or ())
-
-
-def _covers_url(rule: ReadOnly, verb: str, url: str) -> bool:
-    return _has(rule, "verbs", verb) and any(
-        url == granted or (granted.endswith("*") and url.startswith(granted.rstrip("*")))
-        for granted in rule.get("nonResourceURLs") or ()
-    )
+    if wanted.urls:
+        return all(any(rule.covers_url(*one) for rule in granted) for one in product(wanted.verbs, wanted.urls))
+    dimensions = (values or ("",) for values in (wanted.groups, wanted.resources, wanted.names))
+    return all(any(rule.covers(*one) for rule in granted) for one in product(wanted.verbs, *dimensions))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, labels_of, namespace_of
+from shared.api.views import Csv
 
 UNSUPPORTED_GROUP: Final = "UnsupportedOperatorGroup"
 
@@ -22,26 +21,6 @@ UNFIT: Final = GROUP_REASONS | {
 """Reasons of failures that are found before the phase is looked at."""
 
 
-def phase_of(csv: ReadOnly) -> str:
-    """`status.phase`, empty before the first phase."""
-    return str((csv.get("status") or {}).get("phase") or "")
-
-
-def reason_of(csv: ReadOnly) -> str:
-    """`status.reason`, empty when absent."""
-    return str((csv.get("status") or {}).get("reason") or "")
-
-
-def is_copied(csv: ReadOnly) -> bool:
-    """Whether this is a copy, whose original lives in another namespace."""
-    home = annotations_of(csv).get(names.OPERATOR_NAMESPACE)
-    return (
-        names.COPIED_FROM in labels_of(csv)
-        or (home is not None and home != namespace_of(csv))
-        or reason_of(csv) == "Copied"
-    )
-
-
-def is_uncopiable(csv: ReadOnly) -> bool:
+def is_uncopiable(csv: Csv) -> bool:
     """Whether it must not be copied to the namespaces of its group."""
-    return phase_of(csv) == "" or reason_of(csv) in {*UNFIT, "Copied"}
+    return csv.phase == "" or csv.reason in {*UNFIT, "Copied"}

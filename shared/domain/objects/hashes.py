@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha224
 from typing import Final
 
+from shared.api import fields
 from shared.api.manifest import ReadOnly
 from shared.domain.go_types import encoding
 
@@ -53,7 +54,7 @@ def binding_hash(role_ref: ReadOnly, subjects: Sequence[ReadOnly]) -> str:
 def role_name(csv: str, permission: ReadOnly) -> str:
     """Name of the Role, and of its RoleBinding, that grants a namespaced permission."""
     digest = deep_hash({"name": csv, "permission": permission}, "Grant")
-    return joined(f"{csv}-{permission.get('serviceAccountName') or ''}", digest)
+    return joined(f"{csv}-{fields.text(permission, 'serviceAccountName')}", digest)
 
 
 def cluster_role_name(csv: str, namespace: str, permission: ReadOnly) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, namespace_of, uid_of
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, Object, OwnerReference
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind
 
 CSV_KIND = CLUSTER_SERVICE_VERSION.kind
 
 
-def owner_labels(owner: ReadOnly, kind: str = CSV_KIND) -> dict[str, str]:
+def owner_labels(owner: Object, kind: str = CSV_KIND) -> dict[str, str]:
     """The three labels that name an owner, also across scopes."""
-    return labels_for(name_of(owner), namespace_of(owner), kind)
+    return labels_for(owner.name, owner.namespace, kind)
 
 
 def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str]:
@@ -21,10 +22,11 @@ def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str
     return {names.OWNER: name, names.OWNER_NAMESPACE: namespace, names.OWNER_KIND: kind}
 
 
-def owner_reference(owner: ReadOnly, *, controller: bool = False) -> Manifest:
+def owner_reference(owner: Object, *, controller: bool = False) -> Manifest:
     """The owner reference to an object as it was read; a ClusterServiceVersion, if it does not say its kind."""
-    stated = {key: owner[key] for key in ("apiVersion", "kind") if owner.get(key)}
-    return {**reference_to(CLUSTER_SERVICE_VERSION, name_of(owner), uid_of(owner)), **stated, "controller": controller}
+    stated = {"apiVersion": owner.api_version, "kind": owner.kind}
+    named = reference_to(CLUSTER_SERVICE_VERSION, owner.name, owner.uid)
+    return {**named, **{key: value for key, value in stated.items() if value}, "controller": controller}
 
 
 def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:
@@ -36,31 +38,27 @@ def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:
     return {**named, "controller": False, "blockOwnerDeletion": False}
 
 
-def csv_owners(manifest: ReadOnly) -> tuple[Manifest, ...]:
+def csv_owners(owned: Object) -> tuple[OwnerReference, ...]:
     """The owner references to ClusterServiceVersions, whatever their version."""
-    group = CLUSTER_SERVICE_VERSION.group
-    return tuple(
-        reference
-        for reference in metadata(manifest).get("ownerReferences") or ()
-        if reference.get("kind") == CSV_KIND and str(reference.get("apiVersion", "")).partition("/")[0] == group
-    )
+    wanted = (CSV_KIND, CLUSTER_SERVICE_VERSION.group)
+    return tuple(one for one in owned.owners if (one.kind, one.group) == wanted)
 
 
-def is_labelled_for(manifest: ReadOnly, owner: ReadOnly) -> bool:
+def is_labelled_for(owned: Object, owner: Object) -> bool:
     """Whether the owner labels name this ClusterServiceVersion."""
-    return owner_labels(owner).items() <= labels_of(manifest).items()
+    return owner_labels(owner).items() <= owned.labels.items()
 
 
-def is_owned_by(manifest: ReadOnly, owner: ReadOnly) -> bool:
+def is_owned_by(owned: Object, owner: Object) -> bool:
     """Whether an owner reference carries the uid of the owner."""
-    return _has_uid(csv_owners(manifest), uid_of(owner))
+    return _has_uid(csv_owners(owned), owner.uid)
 
 
-def belongs_to_another(manifest: ReadOnly, csv: ReadOnly) -> bool:
+def belongs_to_another(owned: Object, csv: Csv) -> bool:
     """Whether ClusterServiceVersions own the object and this one (by uid) is not among them."""
-    owners = csv_owners(manifest)
-    return bool(owners) and not _has_uid(owners, uid_of(csv))
+    owners = csv_owners(owned)
+    return bool(owners) and not _has_uid(owners, csv.uid)
 
 
-def _has_uid(references: Iterable[ReadOnly], uid: str) -> bool:
-    return any(reference.get("uid") == uid for reference in references)
+def _has_uid(references: Iterable[OwnerReference], uid: str) -> bool:
+    return any(reference.uid == uid for reference in references)

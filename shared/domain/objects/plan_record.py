@@ -11,9 +11,11 @@ import json
 from typing import Any, Final
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, namespace_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import InstallPlan
 from shared.domain.bundle.model import UnpackedBundle
-from shared.domain.conditions import Condition, find
+from shared.domain.conditions import Condition
 
 TYPE: Final = "Resolved"
 """The condition with the digest; OLM declares this type and never uses it, so that its definition accepts it."""
@@ -35,10 +37,12 @@ def of_bundle(bundle: UnpackedBundle) -> str:
 def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
     """The digest of what a plan is to do."""
     stated = {key: value for key, value in spec.items() if value and key != "approved"}
-    steps = [[one.get("resolving"), _fields(one.get("resource"), _RESOURCE)] for one in _objects(status, "plan")]
+    steps = [
+        [fields.value(one, "resolving"), _fields(one, _RESOURCE, "resource")] for one in fields.parts(status, "plan")
+    ]
     lookups = [
-        [_fields(one, _LOOKUP), _fields(one.get("catalogSourceRef"), ("namespace", "name"))]
-        for one in _objects(status, "bundleLookups")
+        [_fields(one, _LOOKUP), _fields(one, ("namespace", "name"), "catalogSourceRef")]
+        for one in fields.parts(status, "bundleLookups")
     ]
     return _digest([stated, steps, lookups])
 
@@ -48,29 +52,27 @@ def condition(digest: str) -> Manifest:
     return {"type": TYPE, "status": "True", "reason": "ContentRecorded", "message": digest}
 
 
-def noted(plan: ReadOnly) -> str:
+def noted(plan: InstallPlan) -> str:
     """The digest in the annotation; empty without one."""
-    return annotations_of(plan).get(names.PLAN_CONTENT, "")
+    return plan.annotations.get(names.PLAN_CONTENT, "")
 
 
-def is_intact(plan: ReadOnly) -> bool:
+def is_intact(plan: InstallPlan) -> bool:
     """Whether the plan is what we wrote: its spec, its steps and its bundles."""
-    return noted(plan) == _recorded(plan) == of_plan(plan.get("spec") or {}, plan.get("status") or {})
+    return noted(plan) == _recorded(plan) == of_plan(plan.spec, plan.status)
 
 
-def is_foreign(plan: ReadOnly) -> bool:
+def is_foreign(plan: InstallPlan) -> bool:
     """Whether the plan has something to do that we did not write."""
-    status = plan.get("status") or {}
-    has_steps = bool(status.get("plan") or status.get("bundleLookups"))
-    return has_steps and status.get("phase") not in ENDED and not is_intact(plan)
+    return not plan.is_empty and plan.phase not in ENDED and not is_intact(plan)
 
 
-def is_refused(plan: ReadOnly) -> bool:
+def is_refused(plan: InstallPlan) -> bool:
     """Whether the plan says that nothing of it is executed."""
-    return (find(plan.get("status") or {}, "Installed") or {}).get("reason") in (_NOT_PLANNED, _CHANGED)
+    return plan.condition("Installed").reason in (_NOT_PLANNED, _CHANGED)
 
 
-def refusal(plan: ReadOnly) -> Condition | None:
+def refusal(plan: InstallPlan) -> Condition | None:
     """Why nothing of an unfinished plan may be executed; None when it may."""
     if is_intact(plan):
         return None
@@ -78,48 +80,45 @@ def refusal(plan: ReadOnly) -> Condition | None:
         reason, why = _NOT_PLANNED, "was not written by olm-functions"
     else:
         reason, why = _CHANGED, "was changed after olm-functions wrote it, so that no approval holds for it"
-    delete = f"kubectl delete installplan {name_of(plan)} -n {namespace_of(plan)}"
+    delete = f"kubectl delete installplan {plan.name} -n {plan.namespace}"
     message = (
-        f"InstallPlan {name_of(plan)} {why}: nothing of it is executed. A Subscription whose ClusterServiceVersion "
+        f"InstallPlan {plan.name} {why}: nothing of it is executed. A Subscription whose ClusterServiceVersion "
         f"does not exist yet gets a new plan. Delete this one: {delete}. If a ClusterServiceVersion of it exists and "
         "lacks something then, delete that and its Subscription, too, and create the Subscription again"
     )
     return Condition("Installed", "False", reason, message)
 
 
-def approval(plan: ReadOnly) -> Condition:
+def approval(plan: InstallPlan) -> Condition:
     """Who approved the plan, as far as the API server tells, and what."""
     message = f"spec.approved was set by {approver(plan)}, for {_recorded(plan)}"
     return Condition(APPROVED, "True", "SpecApproved", message)
 
 
-def told(plan: ReadOnly) -> str:
+def approval_note(plan: InstallPlan) -> str:
     """For the run that begins an approved plan: who approved it."""
-    is_begun = (plan.get("status") or {}).get("phase") == "Installing"
+    is_begun = plan.phase == "Installing"
     return "" if is_begun else f", approved by {approver(plan)}"
 
 
-def approver(plan: ReadOnly) -> str:
+def approver(plan: InstallPlan) -> str:
     """The client that set `spec.approved`, with the time, as managedFields state it."""
     found = [
-        (str(one.get("time") or ""), f"{one.get('manager')} ({one.get('operation')})")
-        for one in metadata(plan).get("managedFields") or ()
-        if "f:approved" in ((one.get("fieldsV1") or {}).get("f:spec") or {})
+        (fields.text(one, "time"), f"{fields.text(one, 'manager')} ({fields.text(one, 'operation')})")
+        for one in fields.parts(plan.metadata, "managedFields")
+        if "f:approved" in fields.part(one, "fieldsV1", "f:spec")
     ]
     time, who = max(found, default=("", "a client that the API server does not name"))
     return f"{who} at {time}" if time else who
 
 
-def _recorded(plan: ReadOnly) -> str:
-    return str((find(plan.get("status") or {}, TYPE) or {}).get("message") or "")
+def _recorded(plan: InstallPlan) -> str:
+    return plan.condition(TYPE).message
 
 
-def _objects(status: ReadOnly, field: str) -> list[ReadOnly]:
-    return [one for one in status.get(field) or () if isinstance(one, dict)]
-
-
-def _fields(value: object, fields: tuple[str, ...]) -> list[Any]:  # why: any JSON value
-    return [value.get(key) or "" for key in fields] if isinstance(value, dict) else []
+def _fields(raw: ReadOnly, keys: tuple[str, ...], *inside: str) -> list[Any]:  # why: any JSON value
+    found = fields.value(raw, *inside) if inside else raw
+    return [found.get(key) or "" for key in keys] if isinstance(found, dict) else []
 
 
 def _digest(content: object) -> str:

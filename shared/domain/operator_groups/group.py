@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of, uid_of
+from shared.api.views import OperatorGroup
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES
 
 NamespaceSet = frozenset[str]
@@ -42,7 +42,7 @@ class Api:
         return None
 
 
-def homes_of(groups: Iterable[Group], namespace: str) -> frozenset[str]:
+def operator_namespaces_of(groups: Iterable[Group], namespace: str) -> frozenset[str]:
     """The other namespaces whose group selects this one: the homes of the operators that have copies here."""
     return frozenset(group.namespace for group in groups if group.watches(namespace)) - {namespace}
 
@@ -74,17 +74,16 @@ class Group:
     uid: str = ""
 
     @classmethod
-    def of(cls, manifest: ReadOnly) -> Group:
+    def of(cls, group: OperatorGroup) -> Group:
         """The group that an OperatorGroup object describes."""
-        namespaces = (manifest.get("status") or {}).get("namespaces")
         return cls(
-            namespace=namespace_of(manifest),
-            name=name_of(manifest),
-            targets=None if namespaces is None else tuple(sorted(namespaces)),
-            provided=annotations_of(manifest).get(names.PROVIDED_APIS, ""),
-            is_static=bool((manifest.get("spec") or {}).get("staticProvidedAPIs")),
-            created=str(metadata(manifest).get("creationTimestamp") or ""),
-            uid=uid_of(manifest),
+            namespace=group.namespace,
+            name=group.name,
+            targets=group.selected,
+            provided=group.provided_apis,
+            is_static=group.is_static,
+            created=group.age_key,
+            uid=group.uid,
         )
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from shared.api.manifest import ReadOnly
+from shared.api.views import InstallMode
 
 ALL_NAMESPACES = ""
 _WATCHED = {"OwnNamespace": "own namespace", "SingleNamespace": "one namespace", "AllNamespaces": "all namespaces"}
@@ -12,23 +12,18 @@ _ALL_AND_MORE = "operatorgroup has invalid selected namespaces, NamespaceAll fou
 _NOTHING = "operatorgroup has invalid selected namespaces, cannot configure to watch zero namespaces"
 
 
-def modes_of(csv: ReadOnly) -> tuple[ReadOnly, ...]:
-    """`spec.installModes` of a ClusterServiceVersion."""
-    return tuple((csv.get("spec") or {}).get("installModes") or ())
-
-
-def duplicates(modes: Sequence[ReadOnly]) -> str | None:
+def duplicates(modes: Sequence[InstallMode]) -> str | None:
     """The message about a mode that occurs twice, or None."""
-    types = [mode.get("type") for mode in modes]
+    types = [mode.type for mode in modes]
     if len(types) == len(set(types)):
         return None
-    listed = " ".join(f"{{{mode.get('type')} {str(bool(mode.get('supported'))).lower()}}}" for mode in modes)
+    listed = " ".join(f"{{{mode.type} {str(mode.is_supported).lower()}}}" for mode in modes)
     return f"InstallMode list contains duplicates, cannot make set: [{listed}]"
 
 
-def supports(modes: Sequence[ReadOnly], own: str, targets: Sequence[str]) -> str | None:
+def supports(modes: Sequence[InstallMode], own: str, targets: Sequence[str]) -> str | None:
     """Why an operator in the namespace `own` cannot watch the targets, or None; a mode not listed is not supported."""
-    supported = {str(mode.get("type")): bool(mode.get("supported")) for mode in modes}
+    supported = {mode.type: mode.is_supported for mode in modes}
     match tuple(targets):
         case ():
             return _NOTHING
@@ -45,7 +40,7 @@ def supports(modes: Sequence[ReadOnly], own: str, targets: Sequence[str]) -> str
             return refusal
 
 
-def first_supported(modes: Sequence[ReadOnly], own: str, choices: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def first_supported(modes: Sequence[InstallMode], own: str, choices: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     """The first of some selections that an operator in the namespace `own` can watch; empty when it can watch none."""
     return next((targets for targets in choices if supports(modes, own, targets) is None), ())
 
@@ -54,8 +49,3 @@ def _refusal(supported: Mapping[str, bool], mode: str, watched: str) -> str | No
     if supported.get(mode):
         return None
     return f"{mode} InstallModeType not supported, cannot configure to watch {watched}"
-
-
-def targets_of(annotation: str) -> tuple[str, ...]:
-    """The namespaces in the annotation `olm.targetNamespaces`; the empty text means all of them."""
-    return tuple(annotation.split(","))

@@ -4,66 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, is_deleted, metadata, name_of
-from shared.domain.objects.csv import GROUP_REASONS, phase_of, reason_of
+from shared.api.views import Csv
+from shared.domain.objects.csv import GROUP_REASONS
 from shared.domain.operator_groups.group import Group, parse_apis
-from shared.domain.operator_groups.install_modes import duplicates, modes_of, supports
+from shared.domain.operator_groups.install_modes import duplicates, supports
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
-from shared.names import TARGET_NAMESPACES
 
 _WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
 
 
-def annotations_to_change(csv: ReadOnly, group: Group) -> dict[str, str]:
+def annotations_to_change(csv: Csv, group: Group) -> dict[str, str]:
     """The annotations that a member lacks or has with another value, with the wanted values."""
-    present = annotations_of(csv)
+    present = csv.annotations
     return {key: value for key, value in group.membership().items() if present.get(key) != value}
 
 
-def announcing(csvs: Iterable[Manifest], group: Group) -> tuple[Manifest, ...]:
+def announcing(csvs: Iterable[Csv], group: Group) -> tuple[Csv, ...]:
     """The members whose APIs are announced, oldest first: not being deleted, able to watch the group's namespaces."""
     fit = (
         csv
         for csv in csvs
-        if not is_deleted(csv)
-        and duplicates(modes_of(csv)) is None
-        and supports(modes_of(csv), group.namespace, group.targets or ()) is None
+        if not csv.is_deleted
+        and duplicates(csv.install_modes) is None
+        and supports(csv.install_modes, group.namespace, group.targets or ()) is None
     )
-    return tuple(sorted(fit, key=lambda csv: (str(metadata(csv).get("creationTimestamp") or ""), name_of(csv))))
+    return tuple(sorted(fit, key=lambda csv: (csv.age_key, csv.name)))
 
 
-def has_succeeded(csv: ReadOnly) -> bool:
-    """Whether the operator is installed."""
-    return phase_of(csv) == "Succeeded"
-
-
-def must_look(csv: ReadOnly, group: Group, provided: str) -> bool:
+def must_check_again(csv: Csv, group: Group, provided: str) -> bool:
     """Whether the version must run again because its group now announces `provided`."""
     given_up = group.apis - parse_apis(provided)
-    was_edited = has_succeeded(csv) and bool(apis_of(csv) - group.apis)
-    has_lost_targets = not group.targets and TARGET_NAMESPACES in annotations_of(csv)
-    if reason_of(csv) in _WAITING or was_edited or has_lost_targets or apis_of(csv) & given_up:
+    was_edited = csv.is_succeeded and bool(apis_of(csv) - group.apis)
+    has_lost_targets = not group.targets and csv.target_namespaces is not None
+    if csv.reason in _WAITING or was_edited or has_lost_targets or apis_of(csv) & given_up:
         return True
-    return provided != group.provided and not has_succeeded(csv)
+    return provided != group.provided and not csv.is_succeeded
 
 
-def must_hear(csv: ReadOnly, *, groups: int) -> bool:
+def must_report_no_group(csv: Csv, *, groups: int) -> bool:
     """Whether the version must still be informed that it has no usable group (none, several, or a refused one)."""
     known = {0: "NoOperatorGroup", 1: "NoTargetNamespaces"}.get(groups, "TooManyOperatorGroups")
-    return reason_of(csv) != known
+    return csv.reason != known
 
 
-def has_claims(csv: ReadOnly, group: Group) -> bool:
+def has_claims(csv: Csv, group: Group) -> bool:
     """Whether the version may need roles: not being deleted, and installed or needing RBAC elsewhere for that."""
-    if is_deleted(csv):
+    if csv.is_deleted:
         return False
-    if has_succeeded(csv):
+    if csv.is_succeeded:
         return True
     reaches_out = has_permissions(csv) and group.targets not in (None, (group.namespace,))
-    return reaches_out and phase_of(csv) in {"InstallReady", "Installing"}
+    return reaches_out and csv.phase in {"InstallReady", "Installing"}
 
 
-def has_permissions(csv: ReadOnly) -> bool:
+def has_permissions(csv: Csv) -> bool:
     """Whether the version requests namespaced permissions."""
-    details = ((csv.get("spec") or {}).get("install") or {}).get("spec") or {}
-    return bool(details.get("permissions"))
+    return bool(csv.install.permissions)

@@ -1,7 +1,7 @@
 """Decides which group provides an API when groups share namespaces (csv.md §9).
 
 `intersection` decides for one ClusterServiceVersion: continue (`Agreed`), fail (`Refused`), or wait until
-`operator_group/update_provided_apis` has written the annotation (`Announce`, `Withdraw`).
+`operator_group/update_provided_apis` has written the annotation (`Announce`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from shared.api.manifest import ReadOnly
+from shared.api.views import Csv
 from shared.domain.operator_groups.group import Api, Group, parse_apis, render_apis
 
 STATIC_REASON = "CannotModifyStaticOperatorGroupProvidedAPIs"
@@ -26,14 +26,7 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Announce:
-    """No other group provides the APIs: the group's annotation gets this text first."""
-
-    provided: str
-
-
-@dataclass(frozen=True, slots=True)
-class Withdraw:
-    """A group with precedence announces an API, too: this group's annotation gets this text, then the version fails."""
+    """The group's annotation gets this text first: with the APIs, or without those that a group with precedence has."""
 
     provided: str
 
@@ -46,28 +39,16 @@ class Refused:
     message: str
 
 
-Intersection: TypeAlias = Agreed | Announce | Withdraw | Refused
+Intersection: TypeAlias = Agreed | Announce | Refused
 
 _STATIC = Refused(STATIC_REASON, STATIC_MESSAGE)
 _CONFLICT = Refused(CONFLICT_REASON, CONFLICT_MESSAGE)
 
 
-def apis_of(csv: ReadOnly) -> frozenset[Api]:
+def apis_of(csv: Csv) -> frozenset[Api]:
     """The APIs that a version provides: owned CustomResourceDefinitions and aggregated APIs."""
-    spec = csv.get("spec") or {}
-    definitions = (spec.get("customresourcedefinitions") or {}).get("owned") or ()
-    services = (spec.get("apiservicedefinitions") or {}).get("owned") or ()
-    by_service = {(entry.get("version"), entry.get("group")): entry for entry in services}
-    return frozenset(
-        (
-            *(Api(_crd_group(entry), str(entry.get("version")), str(entry.get("kind"))) for entry in definitions),
-            *(Api(str(group), str(version), str(entry.get("kind"))) for (version, group), entry in by_service.items()),
-        )
-    )
-
-
-def _crd_group(entry: ReadOnly) -> str:
-    return str(entry.get("name") or "").partition(".")[2]
+    services = {entry.service: entry for entry in csv.owned_services}
+    return frozenset(Api(one.group, one.version, one.kind) for one in (*csv.owned_definitions, *services.values()))
 
 
 def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Intersection:
@@ -75,13 +56,13 @@ def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) 
 
     When two groups both announce an API already, the static group keeps it, else the older one, in any order of calls.
     """
-    rivals = [other for other in others if own.meets(other) and provided & other.apis]
+    groups = [other for other in others if own.meets(other) and provided & other.apis]
     if not provided <= own.apis:
-        if rivals:
+        if groups:
             return _CONFLICT
         return _STATIC if own.is_static else Announce(render_apis(own.apis | provided))
-    if any(rival.outranks(own) for rival in rivals):
-        return _STATIC if own.is_static else Withdraw(render_apis(own.apis - provided))
+    if any(rival.outranks(own) for rival in groups):
+        return _STATIC if own.is_static else Announce(render_apis(own.apis - provided))
     return Agreed()
 
 
@@ -95,17 +76,17 @@ def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api
         return own.provided
     for provided in members:
         verdict = intersection(provided, own, others)
-        if isinstance(verdict, Announce | Withdraw):
+        if isinstance(verdict, Announce):
             own = replace(own, provided=verdict.provided)
     return render_apis(own.apis & kept) if own.apis - kept else own.provided
 
 
-def concerned(own: Group, provided: str, rivals: Iterable[Group]) -> tuple[Group, ...]:
+def concerned(own: Group, provided: str, groups: Iterable[Group]) -> tuple[Group, ...]:
     """The groups to run again when `own` announces `provided`: it gave up an API, or they have to."""
     kept = parse_apis(provided)
     has_shrunk = bool(own.apis - kept)
     return tuple(
         rival
-        for rival in rivals
+        for rival in groups
         if own.meets(rival) and (has_shrunk or (own.outranks(rival) and bool(kept & rival.apis)))
     )

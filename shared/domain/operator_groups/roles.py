@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import Object, Role
 from shared.domain.objects.hashes import api_hash, text_hash
 from shared.domain.objects.ownership import labels_for, reference_to
 from shared.domain.operator_groups.group import Api, Group
@@ -19,6 +21,8 @@ _VERBS: Mapping[str, Sequence[str]] = {
     "view": ("get", "list", "watch"),
 }
 _LONGEST_NAME = 253
+_NO_ROLE = Role(fields.EMPTY)
+_CONTENT = ("rules", "roleRef", "subjects")
 
 
 def group_role_name(namespace: str, group: str, suffix: str) -> str:
@@ -63,16 +67,16 @@ def _role(name: str, labels: Mapping[str, str]) -> Manifest:
     return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": meta}
 
 
-def is_in_place(wanted: ReadOnly, present: ReadOnly | None) -> bool:
+def is_in_place(wanted: ReadOnly, present: Object | None) -> bool:
     """Whether a role or binding has all wanted fields; foreign labels, annotations and owners are ignored."""
-    if present is None or not labels_of(wanted).items() <= labels_of(present).items():
+    ours = Object(wanted)
+    if present is None or not ours.labels.items() <= present.labels.items():
         return False
-    owners = {owner["uid"] for owner in metadata(wanted).get("ownerReferences") or ()}
     return (
-        annotations_of(wanted).items() <= annotations_of(present).items()
-        and owners <= {owner.get("uid") for owner in metadata(present).get("ownerReferences") or ()}
-        and wanted.get("aggregationRule") == present.get("aggregationRule")
-        and all((present.get(key) or []) == wanted[key] for key in ("rules", "roleRef", "subjects") if key in wanted)
+        ours.annotations.items() <= present.annotations.items()
+        and {owner.uid for owner in ours.owners} <= {owner.uid for owner in present.owners}
+        and fields.value(wanted, "aggregationRule") == fields.value(present.raw, "aggregationRule")
+        and all((fields.value(present.raw, key) or []) == wanted[key] for key in _CONTENT if key in wanted)
     )
 
 
@@ -100,12 +104,12 @@ def _api_role(provided: Provision, word: str, suffix: str, rule: Manifest) -> Ma
     return {**role, "rules": [rule]}
 
 
-def provided_by(role: ReadOnly | None) -> str:
+def provided_by(role: Object) -> str:
     """The provider (`<namespace>/<name>`) for which we wrote the role of an API; empty for any other role."""
-    return annotations_of(role or {}).get(names.PROVIDED_BY, "")
+    return role.annotations.get(names.PROVIDED_BY, "")
 
 
-def wanted(provided: Iterable[Provision], present: Mapping[Ref, ReadOnly]) -> tuple[Manifest, ...]:
+def wanted(provided: Iterable[Provision], present: Mapping[Ref, Role]) -> tuple[Manifest, ...]:
     """The roles of APIs as they are to be written.
 
     Where a version of another namespace provides the same API, and the role names that one, it stays so: two groups
@@ -113,14 +117,14 @@ def wanted(provided: Iterable[Provision], present: Mapping[Ref, ReadOnly]) -> tu
     """
     found: dict[Ref, Manifest] = {}
     for role in (role for one in provided for role in api_roles(one)):
-        known = provided_by(present.get(Ref.of(role)))
-        if known and _home(known) != _home(provided_by(role)):
+        known = provided_by(present.get(Ref.of(role), _NO_ROLE))
+        if known and _home(known) != _home(provided_by(Role(role))):
             role["metadata"]["annotations"] = {names.PROVIDED_BY: known}
         found.setdefault(Ref.of(role), role)
     return tuple(found.values())
 
 
-def withdrawn(present: Iterable[Manifest], namespace: str, provided: Iterable[Provision]) -> tuple[Manifest, ...]:
+def withdrawn(present: Iterable[Role], namespace: str, provided: Iterable[Provision]) -> tuple[Role, ...]:
     """The roles that name a provider in the namespace, where nobody provides their API any more.
 
     A version that does not work at the moment, or is being replaced, provides its APIs all the same.

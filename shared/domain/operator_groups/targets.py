@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, name_of, timestamp
+from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.views import Namespace, OperatorGroup
 from shared.domain.annotations import without_effect
 from shared.domain.conditions import Condition, put_into
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES
 from shared.domain.selectors import matches
 from shared.domain.syntax import LABEL_VALUE
-from shared.domain.unsupported import GROUP, unsupported
+from shared.domain.unsupported import unsupported
 
 MULTIPLE = "MultipleOperatorGroup"
 SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
@@ -23,22 +24,22 @@ UNKNOWN_ANNOTATION = "UnknownAnnotation"
 _ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
 
 
-def refusal(group: ReadOnly) -> str | None:
+def refusal(group: OperatorGroup) -> str | None:
     """Why the group is refused, so that it selects no namespaces; None for any other."""
-    return unsupported(GROUP, group) or None
+    return unsupported(group) or None
 
 
-def invalid_targets(group: ReadOnly) -> str | None:
+def invalid_targets(group: OperatorGroup) -> str | None:
     """Why the list of target namespaces is not valid, or None."""
-    targets = (group.get("spec") or {}).get("targetNamespaces") or ()
+    targets = group.target_namespaces
     if ALL_NAMESPACES in targets:
         return f"TargetNamespaces cannot contain NamespaceAll: [{' '.join(targets)}]"
     return None
 
 
-def unfit_name(group: ReadOnly) -> str | None:
+def unfit_name(group: OperatorGroup) -> str | None:
     """Why the group cannot have ClusterRoles, or None: they carry its name in a label."""
-    name = name_of(group)
+    name = group.name
     if not LABEL_VALUE.problems(name):
         return None
     return (
@@ -47,46 +48,43 @@ def unfit_name(group: ReadOnly) -> str | None:
     )
 
 
-def unknown_annotation(group: ReadOnly) -> str:
+def unknown_annotation(group: OperatorGroup) -> str:
     """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
     return without_effect(group, "on an OperatorGroup", _ANNOTATIONS)
 
 
-def needs_namespaces(group: ReadOnly) -> bool:
+def needs_namespaces(group: OperatorGroup) -> bool:
     """Whether the targets depend on the existing namespaces."""
-    spec = group.get("spec") or {}
-    return not spec.get("targetNamespaces") and bool(spec.get("selector"))
+    return not group.target_namespaces and bool(group.selector)
 
 
-def resolve(group: ReadOnly, namespaces: Iterable[ReadOnly] = ()) -> tuple[str, ...]:
+def resolve(group: OperatorGroup, namespaces: Iterable[Namespace] = ()) -> tuple[str, ...]:
     """The target namespaces, sorted; one empty name means all of them."""
-    spec = group.get("spec") or {}
-    if targets := spec.get("targetNamespaces"):
+    if targets := group.target_namespaces:
         return tuple(sorted(set(targets)))
-    selector = spec.get("selector")
-    if not selector:
+    if not group.selector:
         return (ALL_NAMESPACES,)
-    return tuple(sorted(name_of(item) for item in namespaces if matches(selector, labels_of(item))))
+    return tuple(sorted(one.name for one in namespaces if matches(group.selector, one.labels)))
 
 
-def selection(group: ReadOnly, namespaces: Iterable[ReadOnly]) -> tuple[str, ...] | None:
+def selection(group: OperatorGroup, namespaces: Iterable[Namespace]) -> tuple[str, ...] | None:
     """The namespaces that the group selects now; None when it is refused, unchanged when its list is not valid."""
     if refusal(group):
         return None
     if invalid_targets(group):
-        return Group.of(group).targets
+        return group.selected
     return resolve(group, namespaces)
 
 
-def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
+def status(group: OperatorGroup, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
     """The wanted status of the group, equal to the present one without a change; without targets it is refused."""
-    present = group.get("status") or {}
+    present = group.status
     wanted = {
         key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
     }
     if targets:
         wanted["namespaces"] = list(targets)
-        if set(targets) == set(present.get("namespaces") or ()):
+        if set(targets) == set(group.selected or ()):
             wanted["namespaces"] = present["namespaces"]
     if conditions := _conditions(group, has_siblings=has_siblings, now=now):
         wanted["conditions"] = conditions
@@ -95,18 +93,18 @@ def status(group: ReadOnly, targets: Sequence[str] | None, *, has_siblings: bool
     return wanted
 
 
-def _conditions(group: ReadOnly, *, has_siblings: bool, now: datetime) -> list[Manifest]:
+def _conditions(group: OperatorGroup, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
     several = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
     texts = {MULTIPLE: several} if has_siblings else {}
     texts |= {kind: (reason, message) for kind, (reason, check) in _DEFECTS.items() if (message := check(group))}
-    present = (group.get("status") or {}).get("conditions") or ()
-    conditions = [one for one in present if one.get("type") in texts or one.get("type") not in {MULTIPLE, *_DEFECTS}]
+    present = (one for one in group.conditions if one.type in texts or one.type not in {MULTIPLE, *_DEFECTS})
+    conditions = [one.raw for one in present]
     for kind, text in texts.items():
         conditions = put_into(conditions, Condition(kind, "True", *text), now)
     return conditions
 
 
-_DEFECTS: Mapping[str, tuple[str, Callable[[ReadOnly], str | None]]] = {
+_DEFECTS: Mapping[str, tuple[str, Callable[[OperatorGroup], str | None]]] = {
     SERVICE_ACCOUNT: ("ScopedExecutionNotSupported", refusal),
     INVALID: ("NamespaceAllFound", invalid_targets),
     WITHOUT_ROLES: ("NameTooLong", unfit_name),
@@ -120,18 +118,17 @@ def label_of(uid: str) -> str:
     return f"{names.OPERATOR_GROUP_UID_PREFIX}{uid}"
 
 
-def label_patch(namespace: ReadOnly, groups: Iterable[Group]) -> Mapping[str, str | None]:
+def label_patch(namespace: Namespace, groups: Iterable[Group]) -> Mapping[str, str | None]:
     """The changes of the labels of a namespace (None: remove), so that they name the groups that select it."""
-    name = name_of(namespace)
+    name = namespace.name
     wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
-    present = {key for key in labels_of(namespace) if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
+    present = {key for key in namespace.labels if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
     return {**dict.fromkeys(sorted(wanted - present), ""), **dict.fromkeys(sorted(present - wanted), None)}
 
 
-def expects_warning(group: ReadOnly, *, has_siblings: bool) -> bool:
+def expects_warning(group: OperatorGroup, *, has_siblings: bool) -> bool:
     """Whether the status of the group about other groups in its namespace is out of date."""
-    conditions = (group.get("status") or {}).get("conditions") or ()
-    return any(condition.get("type") == MULTIPLE for condition in conditions) != has_siblings
+    return group.has_condition(MULTIPLE) != has_siblings
 
 
 def described(targets: Sequence[str] | None) -> str:

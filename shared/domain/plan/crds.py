@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of, namespace_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
+from shared.api.views import Csv, CustomResourceDefinition
 from shared.domain.crd_safety.upgrade import lost_versions
 from shared.domain.objects.hashes import alongside_key
 from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
@@ -16,7 +18,7 @@ _V1BETA1 = "apiextensions.k8s.io/v1beta1"
 
 def unsupported(manifest: ReadOnly) -> str:
     """Why the definition is not supported; empty when it is."""
-    version = manifest.get("apiVersion")
+    version = fields.text(manifest, "apiVersion")
     return (
         "" if version in (RULE.kind.api_version, _V1BETA1) else f"CRD APIVersion from manifest not supported: {version}"
     )
@@ -24,46 +26,36 @@ def unsupported(manifest: ReadOnly) -> str:
 
 def apis(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
     """The apiVersion and kind of every API that the definition serves."""
-    spec = manifest.get("spec") or {}
-    kind = str((spec.get("names") or {}).get("kind") or "")
-    return tuple(
-        (f"{spec.get('group')}/{one.get('name')}", kind) for one in spec.get("versions") or () if one.get("served")
-    )
+    definition = CustomResourceDefinition(manifest)
+    return tuple((f"{definition.group}/{version}", definition.resource_kind) for version in definition.served)
 
 
-def establish(live: ReadOnly) -> Action:
+def establish(live: CustomResourceDefinition) -> Action:
     """The status of the step for a created definition: `Created` only when its APIs are served."""
-    conditions = {one.get("type"): one.get("status") for one in (live.get("status") or {}).get("conditions") or ()}
-    is_served = conditions.get("Established") == conditions.get("NamesAccepted") == "True"
-    return Action("Created" if is_served else "WaitingForApi")
+    return Action("Created" if live.is_established else "WaitingForApi")
 
 
-def rejected(live: ReadOnly) -> str:
+def rejected(live: CustomResourceDefinition) -> str:
     """Why the server does not accept the definition; empty otherwise."""
-    conditions = (live.get("status") or {}).get("conditions") or ()
-    return next(
-        (
-            f"CustomResourceDefinition {name_of(live)} is not served: {one.get('message')} ({one.get('reason')})"
-            for one in conditions
-            if one.get("type") == "NamesAccepted" and one.get("status") == "False"
-        ),
-        "",
-    )
+    accepted = live.condition("NamesAccepted")
+    if accepted.status != "False":
+        return ""
+    return f"CustomResourceDefinition {live.name} is not served: {accepted.message} ({accepted.reason})"
 
 
-def act(manifest: ReadOnly, live: ReadOnly | None, place: Place, csvs: Collection[str]) -> Action:
+def act(manifest: ReadOnly, live: CustomResourceDefinition | None, place: Place, csvs: Collection[str]) -> Action:
     """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
     wanted = prepared(manifest, RULE, place)
-    wanted["metadata"]["annotations"] = _alongside(manifest, place, csvs)
+    wanted["metadata"]["annotations"] = _alongside(annotations_of(manifest), place, csvs)
     if live is None:
         return Action("WaitingForApi", create=wanted)
-    whole = merged(wanted, live)
+    whole = merged(wanted, live.raw)
     whole["metadata"]["annotations"] = {
-        **{key: value for key, value in annotations_of(live).items() if not key.startswith(_PREFIX)},
-        **_alongside(live, place, csvs),
+        **{key: value for key, value in live.annotations.items() if not key.startswith(_PREFIX)},
+        **_alongside(live.annotations, place, csvs),
         **wanted["metadata"]["annotations"],
     }
-    return Action("Present", replace=_with_ca_bundle(whole, live))
+    return Action("Present", replace=_with_ca_bundle(_with_conversion(whole, live), live.raw))
 
 
 def risk(manifest: ReadOnly, live: ReadOnly) -> str:
@@ -79,12 +71,10 @@ def risk(manifest: ReadOnly, live: ReadOnly) -> str:
 _PREFIX = names.INSTALLED_ALONGSIDE_PREFIX
 
 
-def _alongside(source: ReadOnly, place: Place, csvs: Collection[str]) -> dict[str, str]:
+def _alongside(stated: Mapping[str, str], place: Place, csvs: Collection[str]) -> dict[str, str]:
     """The annotations with the versions that installed the definition: this one, and earlier ones that still exist."""
     kept = {
-        key: value
-        for key, value in annotations_of(source).items()
-        if not key.startswith(_PREFIX) or _may_exist(value, place, csvs)
+        key: value for key, value in stated.items() if not key.startswith(_PREFIX) or _may_exist(value, place, csvs)
     }
     if not (place.namespace and place.csv):
         return kept
@@ -97,39 +87,41 @@ def _may_exist(owner: str, place: Place, csvs: Collection[str]) -> bool:
     return namespace != place.namespace or csv in csvs
 
 
+def _with_conversion(wanted: Manifest, live: CustomResourceDefinition) -> Manifest:
+    """The definition with the conversion that an operator's version brought: bundles state none, as the version does.
+
+    Without it the stored objects of other versions could not be read until the operator is installed again.
+    """
+    if not live.converts_by_webhook or CustomResourceDefinition(wanted).converts_by_webhook:
+        return wanted
+    return {**wanted, "spec": {**wanted["spec"], "conversion": dict(live.conversion)}}
+
+
 def _with_ca_bundle(wanted: Manifest, live: ReadOnly) -> Manifest:
     """The definition with the `caBundle` that somebody injected into the live one, unless it has its own."""
     path = ("spec", "conversion", "webhook", "clientConfig")
-    old, new = _at(live, path), _at(wanted, path)
-    if not new or new.get("caBundle") or not old.get("caBundle"):
+    old, new = fields.part(live, *path), fields.part(wanted, *path)
+    if not new or fields.text(new, "caBundle") or not fields.text(old, "caBundle"):
         return wanted
     spec = wanted["spec"]
     webhook = {**spec["conversion"]["webhook"], "clientConfig": {**new, "caBundle": old["caBundle"]}}
     return {**wanted, "spec": {**spec, "conversion": {**spec["conversion"], "webhook": webhook}}}
 
 
-def _at(manifest: ReadOnly, path: tuple[str, ...]) -> ReadOnly:
-    found: ReadOnly = manifest
-    for key in path:
-        found = found.get(key) or {}
-    return found
-
-
-def competing(csv: ReadOnly, live: Iterable[ReadOnly]) -> str:
+def competing(csv: Csv, live: Iterable[Csv]) -> str:
     """Why not: another version of its namespace owns one of its CRDs already; empty when it may."""
-    owners = {name_of(one): _owned(one) for one in live}
+    owners = {one.name: _owned(one) for one in live}
     for definition in _owned(csv):
         found = sorted(name for name, owned in owners.items() if definition in owned)
         if len(found) > 1:
             return (
-                f"error checking crd owners for: {name_of(csv)}: Existing CSVs [{' '.join(found)}] in namespace "
-                f"{namespace_of(csv)} all claim to own CRD {definition}"
+                f"error checking crd owners for: {csv.name}: Existing CSVs [{' '.join(found)}] in namespace "
+                f"{csv.namespace} all claim to own CRD {definition}"
             )
-        if found and found != [name_of(csv)]:
-            return f"pre-existing CRD owners found for owned CRD(s) of dependent CSV {name_of(csv)}"
+        if found and found != [csv.name]:
+            return f"pre-existing CRD owners found for owned CRD(s) of dependent CSV {csv.name}"
     return ""
 
 
-def _owned(csv: ReadOnly) -> list[str]:
-    definitions = (csv.get("spec") or {}).get("customresourcedefinitions") or {}
-    return [str(one.get("name")) for one in definitions.get("owned") or ()]
+def _owned(csv: Csv) -> list[str]:
+    return [entry.name for entry in csv.owned_definitions]

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import Manifest
+from shared.api.views import InstallPlan
 from shared.domain.resolver.model import Chosen
 
 _LONGEST = 253
@@ -56,10 +57,9 @@ def subscription(chosen: Chosen, namespace: str) -> Manifest:
     }
 
 
-def generated(plan: ReadOnly) -> tuple[str, ...]:
+def generated(plan: InstallPlan) -> tuple[str, ...]:
     """The names of the Subscriptions that a plan creates."""
-    resources = (step.get("resource") or {} for step in (plan.get("status") or {}).get("plan") or ())
-    return tuple(str(one.get("name")) for one in resources if one.get("kind") == kinds.SUBSCRIPTION.kind)
+    return tuple(step.name for step in plan.steps if step.kind == kinds.SUBSCRIPTION.kind)
 
 
 def _name(wanted: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import ConfigMap, Subscription
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan.compose import Draft
@@ -17,20 +18,20 @@ Get = Callable[[Ref], Manifest | None]
 """Reads an object, None when it does not exist; each call is one request."""
 
 
-def drafts(components: Iterable[Component], subscriptions: Sequence[ReadOnly], get: Get) -> Iterator[Draft]:
+def drafts(components: Iterable[Component], subscriptions: Sequence[Subscription], get: Get) -> Iterator[Draft]:
     """The draft of each component, without its generation; none when a bundle is missing or nothing was chosen."""
     for component in components:
-        if bundles := _bundles(component, subscriptions, get):
-            owners = [one for one in subscriptions if name_of(one) in component.subscribers]
+        if bundles := _bundles(component, get):
+            owners = [one for one in subscriptions if one.name in component.subscribers]
             yield Draft(owners, bundles, component.is_manual, 0)
 
 
-def _bundles(component: Component, subscriptions: Sequence[ReadOnly], get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
+def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundle]]:
     """The chosen and unpacked bundles of the component; empty while one of them is not unpacked."""
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
-        place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.bundle.image), chosen.catalog.key.namespace)
-        bundle = bundle_in(get(place) or {}, ExpectedBundle.of(chosen, subscriptions))
+        place = kinds.CONFIG_MAP.ref(bundle_hash(chosen.path), chosen.catalog.key.namespace)
+        bundle = bundle_in(ConfigMap(get(place) or {}), ExpectedBundle(chosen.bundle.name))
         if not isinstance(bundle, UnpackedBundle):
             return []
         found.append((chosen, bundle))

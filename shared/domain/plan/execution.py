@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, resource_version_of, uid_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import Csv, Object, OwnerReference, PlanStep
 from shared.domain.objects.ownership import labels_for, reference_to
 from shared.kinds import Kind
 
@@ -69,11 +71,10 @@ class Action:
     """The index of the step in its plan."""
 
 
-def warned(step: ReadOnly) -> str:
+def warned(step: PlanStep) -> str:
     """The message of the Event about the server's warnings for a step; see `Create.on_warning`."""
-    resource, operator = step.get("resource") or {}, step.get("resolving")
-    where = f'installation of operator "{operator}"' if operator else "operator installation"
-    return f'warning(s) generated during {where} ({resource.get("kind")} "{resource.get("name")}")'
+    where = f'installation of operator "{step.csv}"' if step.csv else "operator installation"
+    return f'warning(s) generated during {where} ({step.kind} "{step.name}")'
 
 
 def rule_for(kind: str, served: Kind | None) -> Rule | None:
@@ -87,16 +88,17 @@ def rule_for(kind: str, served: Kind | None) -> Rule | None:
 
 def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
     """The object to write: in the namespace of the plan, with labels, and with the owner that the rule demands."""
-    labels = {**labels_of(manifest), names.MANAGED: "true", **_owner_labels(rule, place)}
-    meta = {**metadata(manifest), "labels": labels}
+    stated = Object(manifest)
+    labels = {**stated.labels, names.MANAGED: "true", **_owner_labels(rule, place)}
+    meta = {**stated.metadata, "labels": labels}
     meta.pop("namespace", None)
     if rule.kind.is_namespaced:
         meta["namespace"] = place.namespace
     if rule.kind == kinds.SUBSCRIPTION:
-        meta["annotations"] = {**(meta.get("annotations") or {}), names.GENERATED_BY: place.plan}
+        meta["annotations"] = {**stated.annotations, names.GENERATED_BY: place.plan}
     if rule.owner == "reference":
-        owner = reference_to(kinds.CLUSTER_SERVICE_VERSION, place.csv)
-        meta["ownerReferences"] = _united(meta.get("ownerReferences") or [], [owner])
+        owner = OwnerReference(reference_to(kinds.CLUSTER_SERVICE_VERSION, place.csv))
+        meta["ownerReferences"] = _united(stated.owners, (owner,))
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
 
@@ -117,18 +119,19 @@ def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
 
 def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
     """The wanted object, with the metadata that others added to the live one, and with its immutable fields."""
-    old, new = metadata(live), metadata(wanted)
-    meta = {**new, "resourceVersion": resource_version_of(live)}
-    for key in ("labels", "annotations"):
-        if both := {**(old.get(key) or {}), **(new.get(key) or {})}:
-            meta[key] = both
-    if owners := _united(old.get("ownerReferences") or [], new.get("ownerReferences") or []):
-        meta["ownerReferences"] = owners
+    old, new = Object(live), Object(wanted)
+    united = {
+        "labels": {**old.labels, **new.labels},
+        "annotations": {**old.annotations, **new.annotations},
+        "ownerReferences": _united(old.owners, new.owners),
+    }
+    filled = {key: value for key, value in united.items() if value}
+    meta = {**new.metadata, "resourceVersion": old.resource_version, **filled}
     kept = {key: live[key] for key in ("secrets", "imagePullSecrets") if key in live and wanted["kind"] == _ACCOUNT}
     whole = {**kept, **wanted, "metadata": meta}
     if wanted["kind"] == kinds.SERVICE.kind:
-        addresses = {key: value for key, value in (live.get("spec") or {}).items() if key in _ADDRESSES}
-        whole["spec"] = {**addresses, **(wanted.get("spec") or {})}
+        addresses = {key: value for key, value in fields.part(live, "spec").items() if key in _ADDRESSES}
+        whole["spec"] = {**addresses, **fields.part(wanted, "spec")}
     return whole
 
 
@@ -137,11 +140,11 @@ _ADDRESSES = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "health
 """The fields that the server allocated for a Service and that cannot change."""
 
 
-def _united(old: list[Manifest], new: list[Manifest]) -> list[Manifest]:
+def _united(old: Iterable[OwnerReference], new: Iterable[OwnerReference]) -> list[ReadOnly]:
     """Both lists, each owner once; an owner without uid is not created yet, so it replaces an older one of its name."""
-    coming = {(one.get("kind"), one.get("name")) for one in new if not one.get("uid")}
-    kept = [one for one in old if (one.get("kind"), one.get("name")) not in coming]
-    return list({(one.get("kind"), one.get("name"), one.get("uid") or ""): one for one in (*kept, *new)}.values())
+    coming = {(one.kind, one.name) for one in new if not one.uid}
+    kept = [one for one in old if (one.kind, one.name) not in coming]
+    return list({(one.kind, one.name, one.uid): one.raw for one in (*kept, *new)}.values())
 
 
 def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
@@ -162,16 +165,16 @@ def not_served(kind: str, name: str, group: str, version: str) -> str:
     )
 
 
-def with_uids(manifest: Manifest, csvs: Mapping[str, ReadOnly]) -> Manifest:
+def with_uids(manifest: Manifest, csvs: Mapping[str, Csv]) -> Manifest:
     """The object with the uids of the live ClusterServiceVersions that own it."""
-    owners = metadata(manifest).get("ownerReferences")
-    if not owners:
+    stated = Object(manifest)
+    if not stated.owners:
         return manifest
     refreshed = [
-        {**one, "uid": uid_of(csvs[one["name"]])} if one.get("kind") == _CSV and one.get("name") in csvs else one
-        for one in owners
+        {**one.raw, "uid": csvs[one.name].uid} if one.kind == _CSV and one.name in csvs else one.raw
+        for one in stated.owners
     ]
-    return {**manifest, "metadata": {**metadata(manifest), "ownerReferences": refreshed}}
+    return {**manifest, "metadata": {**stated.metadata, "ownerReferences": refreshed}}
 
 
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from shared.api.manifest import Manifest, ReadOnly, instant, metadata, name_of, timestamp
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.views import InstallPlan, OperatorGroup
 from shared.domain.conditions import Condition, put_into
 from shared.domain.objects import plan_record
-from shared.domain.objects.install_plan import FINISHED, is_approved, is_empty
+from shared.domain.objects.install_plan import FINISHED
 from shared.domain.operator_groups.targets import refusal
 
 CHECK_FAILED = "InstallCheckFailed"
@@ -52,39 +54,38 @@ class Going:
     status: Manifest
 
 
-def gate(plan: ReadOnly, groups: Sequence[ReadOnly], now: datetime) -> Blocked | Refused | Waiting | Going:
+def gate(plan: InstallPlan, groups: Sequence[OperatorGroup], now: datetime) -> Blocked | Refused | Waiting | Going:
     """Whether an unfinished plan may be executed now."""
-    status = plan.get("status") or {}
-    made = instant(metadata(plan).get("creationTimestamp")) or now
-    if is_empty(plan) and now - made < _UNWRITTEN:
-        return Waiting(f"InstallPlan {name_of(plan)} has no steps yet", dict(status), made + _UNWRITTEN - now)
+    status, made = plan.status, plan.created or now
+    if plan.is_empty and now - made < _UNWRITTEN:
+        return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made + _UNWRITTEN - now)
     if no := plan_record.refusal(plan):
         told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
         return Refused(no.message, {**told, "message": no.message})
     if message := obstacle(groups):
         return Blocked(message, blocked(status, message, now))
     status = unblocked(status, now)
-    if not is_approved(plan):
-        message = f"InstallPlan {name_of(plan)} waits for approval: set spec.approved to true"
-        is_begun = status.get("phase") == "Installing"
+    if not plan.is_approved:
+        message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
+        is_begun = fields.text(status, "phase") == "Installing"
         return Waiting(message, status | ({"message": message} if is_begun else {"phase": "RequiresApproval"}))
     return Going(approved(plan, status, now))
 
 
-def is_finished(plan: ReadOnly) -> bool:
+def is_finished(plan: InstallPlan) -> bool:
     """Whether nothing is left to do: no steps (a plan without status), or a final phase."""
-    return is_empty(plan) or (plan.get("status") or {}).get("phase") in plan_record.ENDED
+    return plan.is_empty or plan.phase in plan_record.ENDED
 
 
-def is_unwritten(plan: ReadOnly) -> bool:
+def is_unwritten(plan: InstallPlan) -> bool:
     """Whether the plan has no steps, and never will have any of ours unless they come at once."""
-    has_ended = (plan.get("status") or {}).get("phase") in plan_record.ENDED
-    return is_empty(plan) and not has_ended and not plan_record.is_intact(plan)
+    has_ended = plan.phase in plan_record.ENDED
+    return plan.is_empty and not has_ended and not plan_record.is_intact(plan)
 
 
-def obstacle(groups: Sequence[ReadOnly]) -> str:
+def obstacle(groups: Sequence[OperatorGroup]) -> str:
     """Why nothing may be installed in the namespace, even with approval; empty when it may."""
-    managing = [group for group in groups if (group.get("status") or {}).get("namespaces")]
+    managing = [group for group in groups if group.selected]
     if refused := [why for group in groups if (why := refusal(group))]:
         return refused[0]
     match managing:
@@ -95,9 +96,9 @@ def obstacle(groups: Sequence[ReadOnly]) -> str:
     return f"more than one operator group(s) are managing this namespace count={len(managing)}"
 
 
-def is_blocked(plan: ReadOnly) -> bool:
+def is_blocked(plan: InstallPlan) -> bool:
     """Whether the plan waits until its namespace is ready for plans."""
-    return not is_finished(plan) and _is_stopped(plan["status"])
+    return not is_finished(plan) and _is_stopped(plan.status)
 
 
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
@@ -112,18 +113,18 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
     return dict(status)
 
 
-def approved(plan: ReadOnly, status: ReadOnly, now: datetime) -> Manifest:
+def approved(plan: InstallPlan, status: ReadOnly, now: datetime) -> Manifest:
     """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
-    if status.get("phase") != "Installing":
+    if fields.text(status, "phase") != "Installing":
         started.pop("message", None)
-        started["conditions"] = put_into(list(status.get("conditions") or ()), plan_record.approval(plan), now)
+        started["conditions"] = put_into(_conditions(status), plan_record.approval(plan), now)
     return started
 
 
 def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Manifest:
     """The status with the given status of each step; when all steps are finished, the plan is complete."""
-    planned = status.get("plan") or ()
+    planned = fields.parts(status, "plan")
     new = {**status, "plan": [{**step, "status": word} for step, word in zip(planned, statuses, strict=True)]}
     new.pop("message", None)
     if all(word in FINISHED for word in statuses):
@@ -131,12 +132,12 @@ def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Mani
     return new
 
 
-def next_look(status: ReadOnly, now: datetime) -> timedelta | None:
+def next_check(status: ReadOnly, now: datetime) -> timedelta | None:
     """When to run a plan again: at once while it is young, because its APIs will be served soon; None: at an event."""
     if status["phase"] != "Installing":
         return None
     is_young = now - _started(status, now) < _YOUNG
-    return NEXT_PASS if is_young and not status.get("message") else RETRY
+    return NEXT_PASS if is_young and not fields.text(status, "message") else RETRY
 
 
 def after(status: Manifest, error: str, now: datetime, *, retry: timedelta | None) -> Manifest:
@@ -149,20 +150,24 @@ def after(status: Manifest, error: str, now: datetime, *, retry: timedelta | Non
     return _with_condition(failed, "False", "InstallComponentFailed", error, now=now)
 
 
+def _conditions(status: ReadOnly) -> list[ReadOnly]:
+    return list(fields.parts(status, "conditions"))
+
+
 def _is_stopped(status: ReadOnly) -> bool:
-    return any(one.get("reason") == CHECK_FAILED for one in status.get("conditions") or ())
+    return any(fields.text(one, "reason") == CHECK_FAILED for one in _conditions(status))
 
 
 def _started(status: ReadOnly, now: datetime) -> datetime:
-    return instant(status.get("startTime")) or now
+    return fields.moment(status, "startTime") or now
 
 
 def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:
     """The status with its `Installed` condition; times move only with content."""
     stated = Condition("Installed", verdict, reason, message)
-    old = list(status.get("conditions") or ())
+    old = _conditions(status)
     if (conditions := put_into(old, stated, now)) == old:
         return dict(status)
     updated = {"lastUpdateTime": timestamp(now)}
-    mine = [{**one, **updated} for one in conditions if one.get("type") == stated.type]
-    return {**status, "conditions": [*mine, *(one for one in conditions if one.get("type") != stated.type)]}
+    mine = [{**one, **updated} for one in conditions if fields.text(one, "type") == stated.type]
+    return {**status, "conditions": [*mine, *(one for one in conditions if fields.text(one, "type") != stated.type)]}

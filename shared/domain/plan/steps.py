@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import Csv, Object, PlanStep
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.csv.rbac import objects_for
 from shared.domain.subscription import components
@@ -28,38 +30,38 @@ class Resource:
     @classmethod
     def of(cls, manifest: ReadOnly) -> Resource:
         """The identity of an object as a step states it; a Secret from a bundle has the kind `BundleSecret`."""
-        group, _, version = str(manifest.get("apiVersion") or "").rpartition("/")
-        kind = "BundleSecret" if manifest.get("kind") == "Secret" else str(manifest.get("kind") or "")
-        return cls(group, version, kind, name_of(manifest) or str(metadata(manifest).get("generateName") or ""))
+        stated = Object(manifest)
+        group, _, version = stated.api_version.rpartition("/")
+        kind = "BundleSecret" if stated.kind == "Secret" else stated.kind
+        return cls(group, version, kind, stated.name or fields.text(manifest, "metadata", "generateName"))
 
     @classmethod
-    def stated(cls, step: ReadOnly) -> Resource:
+    def stated(cls, step: PlanStep) -> Resource:
         """The identity that a step of a plan states."""
-        resource = step.get("resource") or {}
-        return cls(*(str(resource.get(key) or "") for key in ("group", "version", "kind", "name")))
+        return cls(step.group, step.version, step.kind, step.name)
 
 
 def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tuple[Manifest, ...]:
     """All objects of the bundle for the namespace, in order: CSV, its other objects, generated RBAC."""
-    csv = installed_csv(bundle.csv, namespace, reference)
-    others = [manifest for manifest in bundle.objects if manifest.get("kind") != _CSV]
-    return (csv, *others, *objects_for(csv, namespace))
+    csv = installed_csv(Csv(bundle.csv), namespace, reference)
+    others = [manifest for manifest in bundle.objects if Object(manifest).kind != _CSV]
+    return (csv, *others, *objects_for(Csv(csv), namespace))
 
 
-def installed_csv(csv: ReadOnly, namespace: str, reference: Reference) -> Manifest:
+def installed_csv(csv: Csv, namespace: str, reference: Reference) -> Manifest:
     """The CSV to create: in its namespace, with `replaces` and the properties from the catalog.
 
     It has the component label of its operator from the start: a later label would be one write for each of its copies.
 
     Its apiVersion is always OLM's: some published bundles state another (`binding.operators.coreos.com/v1alpha1`).
     """
-    labels = {**labels_of(csv), **components.labels(reference.packages, namespace)}
-    annotations = {**(metadata(csv).get("annotations") or {}), names.PROPERTIES: reference.properties}
-    spec = {key: value for key, value in (csv.get("spec") or {}).items() if key != "replaces"}
+    labels = {**csv.labels, **components.labels(reference.packages, namespace)}
+    annotations = {**csv.annotations, names.PROPERTIES: reference.properties}
+    spec = {key: value for key, value in csv.spec.items() if key != "replaces"}
     if reference.replaces:
         spec["replaces"] = reference.replaces
-    meta = {**metadata(csv), "namespace": namespace, "labels": labels, "annotations": annotations}
-    whole = {**csv, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
+    meta = {**csv.metadata, "namespace": namespace, "labels": labels, "annotations": annotations}
+    whole = {**csv.raw, "apiVersion": kinds.CLUSTER_SERVICE_VERSION.api_version, "metadata": meta, "spec": spec}
     found: Manifest = _without_nulls(whole)
     return found
 

@@ -7,14 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, name_of, namespace_of
+from shared.api.views import ApiEntry, Csv, DefinitionEntry, OperatorGroup, Subscription
 from shared.domain.catalog.model import Property
 from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
 from shared.domain.go.json import loads
-from shared.domain.objects.csv import phase_of
-from shared.domain.objects.subscription import installed_csv
-from shared.domain.operator_groups.upgrade_strategy import FAIL_FORWARD
-from shared.domain.resolver.copies import is_copy
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import Installed
 
@@ -27,7 +23,7 @@ class IncoherentCSVs(ValueError):
 
 
 def existing(
-    csvs: Sequence[ReadOnly], subscriptions: Sequence[ReadOnly], groups: Sequence[ReadOnly], *, is_whole: bool
+    csvs: Sequence[Csv], subscriptions: Sequence[Subscription], groups: Sequence[OperatorGroup], *, is_whole: bool
 ) -> tuple[Installed, ...]:
     """The ClusterServiceVersions that count, copies aside. IncoherentCSVs.
 
@@ -35,39 +31,39 @@ def existing(
     B11), unless a Subscription has it installed and is not about to leave it for that successor. A copy is nobody's
     successor (§13 B25).
     """
-    owners = {installed_csv(one): name_of(one) for one in subscriptions}
+    owners = {one.installed_csv: one.name for one in subscriptions}
     leaving = _failing(csvs, groups) if is_whole else _replaced(csvs, subscriptions)
     return tuple(
         Installed(
-            name_of(csv),
-            str(_spec(csv).get("version") or ""),
-            of_csv(csv, (_package(one) for one in subscriptions if installed_csv(one) == name_of(csv))),
-            owners.get(name_of(csv), ""),
+            csv.name,
+            csv.version,
+            of_csv(csv, (one.package for one in subscriptions if one.installed_csv == csv.name)),
+            owners.get(csv.name, ""),
         )
         for csv in csvs
-        if not is_copy(csv) and name_of(csv) not in leaving
+        if not csv.is_copy and csv.name not in leaving
     )
 
 
-def _replaced(csvs: Iterable[ReadOnly], subscriptions: Iterable[ReadOnly]) -> set[str]:
-    following = {installed_csv(one): (one.get("status") or {}).get("currentCSV") for one in subscriptions}
-    pairs = ((_spec(csv).get("replaces"), name_of(csv)) for csv in csvs if not is_copy(csv))
+def _replaced(csvs: Iterable[Csv], subscriptions: Iterable[Subscription]) -> set[str]:
+    following = {one.installed_csv: one.current_csv for one in subscriptions}
+    pairs = ((csv.replaces, csv.name) for csv in csvs if not csv.is_copy)
     return {old for old, new in pairs if old and following.get(old, new) == new}
 
 
-def of_csv(csv: ReadOnly, packages: Iterable[str]) -> tuple[Property, ...]:
+def of_csv(csv: Csv, packages: Iterable[str]) -> tuple[Property, ...]:
     """The properties in the annotation of a CSV, else those that its spec and its Subscription's package imply.
 
     IncoherentCSVs when the annotation cannot be read.
     """
     implied = tuple(_apis(csv))
-    text = annotations_of(csv).get(names.PROPERTIES)
+    text = csv.annotations.get(names.PROPERTIES)
     if text is None:
         return (*implied, *_implied_package(csv, set(filter(None, packages))))
     try:
         return tuple(_annotated(text))
     except ValueError as error:
-        where = f'failed to retrieve properties of csv "{name_of(csv)}"'
+        where = f'failed to retrieve properties of csv "{csv.name}"'
         raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {error}") from error
 
 
@@ -80,63 +76,50 @@ def _annotated(text: str) -> Iterator[Property]:
         yield Property(one.get("type") or "", one.get("value"))
 
 
-def _apis(csv: ReadOnly) -> Iterator[Property]:
-    for kind, key, order in (
-        ("olm.gvk", "owned", ("group", "kind", "version")),
-        ("olm.gvk.required", "required", ("group", "version", "kind")),
+def _apis(csv: Csv) -> Iterator[Property]:
+    for kind, definitions, services, order in (
+        ("olm.gvk", csv.owned_definitions, csv.owned_services, ("group", "kind", "version")),
+        ("olm.gvk.required", csv.required_definitions, csv.required_services, ("group", "version", "kind")),
     ):
-        values = [{part: getattr(api, part) for part in order} for api, _ in set(_stated(csv, key))]
+        values = [{part: getattr(api, part) for part in order} for api, _ in set(_stated(definitions, services))]
         yield from (Property(kind, value) for value in sorted(values, key=json.dumps))
 
 
-def _stated(csv: ReadOnly, key: str) -> Iterator[tuple[Gvk, str]]:
+def _stated(definitions: Iterable[DefinitionEntry], services: Iterable[ApiEntry]) -> Iterator[tuple[Gvk, str]]:
     """Each API with its plural; an API with two plurals is listed twice."""
-    for one in (_spec(csv).get("customresourcedefinitions") or {}).get(key) or ():
-        plural, dot, group = str(one.get("name") or "").partition(".")
-        if not dot:
-            raise IncoherentCSVs(f"error parsing crd name: {plural}")
-        yield _api(group, one), plural
-    for one in (_spec(csv).get("apiservicedefinitions") or {}).get(key) or ():
-        yield _api(str(one.get("group") or ""), one), str(one.get("name") or "")
+    for entry in definitions:
+        if "." not in entry.name:
+            raise IncoherentCSVs(f"error parsing crd name: {entry.name}")
+        yield Gvk(entry.group, entry.version, entry.kind), entry.plural
+    for service in services:
+        yield Gvk(service.group, service.version, service.kind), service.name
 
 
-def _api(group: str, one: ReadOnly) -> Gvk:
-    return Gvk(group, str(one.get("version") or ""), str(one.get("kind") or ""))
-
-
-def _implied_package(csv: ReadOnly, packages: set[str]) -> Iterator[Property]:
+def _implied_package(csv: Csv, packages: set[str]) -> Iterator[Property]:
     if len(packages) == 1:
-        version = str(_spec(csv).get("version") or "")
-        yield Property("olm.package", {"packageName": packages.pop(), "version": "" if version == "0.0.0" else version})
+        version = "" if csv.version == "0.0.0" else csv.version
+        yield Property("olm.package", {"packageName": packages.pop(), "version": version})
 
 
-def _failing(csvs: Sequence[ReadOnly], groups: Sequence[ReadOnly]) -> set[str]:
+def _failing(csvs: Sequence[Csv], groups: Sequence[OperatorGroup]) -> set[str]:
     """Versions whose replacement failed: OLM leaves them out where the OperatorGroup allows fail-forward."""
-    if len(groups) != 1 or _spec(groups[0]).get("upgradeStrategy") != FAIL_FORWARD:
+    if len(groups) != 1 or not groups[0].fails_forward:
         return set()
-    successors = {replaces: csv for csv in csvs if (replaces := _spec(csv).get("replaces"))}
-    originals = [csv for csv in csvs if not is_copy(csv)]
-    ends = {name_of(csv): _end(csv, successors) for csv in originals}
-    return {name_of(csv) for csv in originals if phase_of(csv) == "Replacing" and ends[name_of(csv)] == "Failed"}
+    successors = {csv.replaces: csv for csv in csvs if csv.replaces}
+    originals = [csv for csv in csvs if not csv.is_copy]
+    ends = {csv.name: _end(csv, successors) for csv in originals}
+    return {csv.name for csv in originals if csv.phase == "Replacing" and ends[csv.name] == "Failed"}
 
 
-def _end(csv: ReadOnly, successors: Mapping[str, ReadOnly]) -> str:
+def _end(csv: Csv, successors: Mapping[str, Csv]) -> str:
     """The phase of the last version in the chain of replacements. IncoherentCSVs for a broken chain or a cycle."""
     seen: set[str] = set()
-    while (following := successors.get(name_of(csv))) is not None:
-        where = f"csv {namespace_of(csv)}/{name_of(csv)}"
-        if phase_of(csv) != "Replacing":
-            raise IncoherentCSVs(f"{where} in phase {phase_of(csv)} instead of Replacing")
-        if name_of(csv) in seen:
+    while (following := successors.get(csv.name)) is not None:
+        where = f"csv {csv.namespace}/{csv.name}"
+        if csv.phase != "Replacing":
+            raise IncoherentCSVs(f"{where} in phase {csv.phase} instead of Replacing")
+        if csv.name in seen:
             raise IncoherentCSVs(f"{where} has already been seen")
-        seen.add(name_of(csv))
+        seen.add(csv.name)
         csv = following
-    return phase_of(csv)
-
-
-def _spec(manifest: ReadOnly) -> ReadOnly:
-    return manifest.get("spec") or {}
-
-
-def _package(subscription: ReadOnly) -> str:
-    return str(_spec(subscription).get("name") or "")
+    return csv.phase

@@ -8,16 +8,17 @@ from typing import Any, Final
 
 from shared import names
 from shared.api.manifest import ReadOnly, namespace_of
+from shared.api.views import Csv, OperatorGroup, Subscription
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolution_inputs.namespace import completed, excludes_global, subscriber_of
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.findings import Finding, conflict_of, fixes_of
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf
-from shared.domain.resolver.shelves import LoadedShelf
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolution
 from shared.domain.resolver.subscription_policy import ANNOTATIONS, AVAILABLE
 from shared.domain.shape import InvalidQuestion, Shape, check
 
-Load = Callable[[str], Shelf]
+Load = Callable[[str], CatalogReader]
 """The content of a catalog by path. InvalidQuestion when there is none."""
 _READ = "as asked"
 """The reference of a catalog whose content is in the question."""
@@ -83,17 +84,18 @@ def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inp
     check(question, _QUESTION)
     for place in _missing(question):
         raise InvalidQuestion(f"{place}: missing")
-    namespace, groups = question["namespace"], question.get("operatorGroups")
+    namespace = question["namespace"]
+    groups = None if question.get("operatorGroups") is None else OperatorGroup.each(question["operatorGroups"])
     unseen = _unseen(question, groups or ())
-    read = {_key(one): (one, _shelf(one, load, place)) for place, one in _numbered(question, "catalogs")}
+    read = {_key(one): (one, _reader(one, load, place)) for place, one in _numbered(question, "catalogs")}
     catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
-    subscriptions = [one for one in question.get("subscriptions") or () if _is_in(one, namespace)]
-    csvs = [one for one in question.get("csvs") or () if _is_in(one, namespace)]
+    subscriptions = Subscription.each(_in(question, "subscriptions"))
+    csvs = Csv.each(_in(question, "csvs"))
     inputs = Inputs(
         namespace,
         tuple(map(subscriber_of, subscriptions)),
         catalogs=catalogs,
-        shelves={key: read[key][1] for key, one in catalogs.items() if one.reference},
+        readers={key: read[key][1] for key, one in catalogs.items() if one.reference},
         is_whole=is_whole,
         unseen=unseen,
     )
@@ -116,7 +118,7 @@ def _missing(question: ReadOnly) -> Iterator[str]:
                     yield f"{place}.{path}"
 
 
-def _unseen(question: ReadOnly, groups: Sequence[ReadOnly]) -> dict[CatalogKey, str]:
+def _unseen(question: ReadOnly, groups: Sequence[OperatorGroup]) -> dict[CatalogKey, str]:
     """The stated catalogs that the namespace does not see, and why."""
     namespace, common = question["namespace"], question.get("globalNamespace")
     excludes = excludes_global(groups)
@@ -146,15 +148,16 @@ def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[
             }
             for one in resolution.chosen
         ],
-        "unsatisfiable": any(one.reason == "ConstraintsNotSatisfiable" for one in refusals),
+        "unsatisfiable": any(not one.is_prevented for one in refusals),
         "error": "; ".join(one.message for one in refusals) or None,
         "conflict": [fact for one in found for fact in conflict_of(one)],
         "fixes": [fix for one in found for fix in fixes_of(one)],
     }
 
 
-def _is_in(manifest: ReadOnly, namespace: str) -> bool:
-    return namespace_of(manifest) in ("", namespace)
+def _in(question: ReadOnly, field: str) -> Iterator[ReadOnly]:
+    """The objects of a list that are in the namespace of the question, or in none."""
+    return (one for one in question.get(field) or () if namespace_of(one) in ("", question["namespace"]))
 
 
 def _key(stated: Mapping[str, Any]) -> CatalogKey:
@@ -172,12 +175,12 @@ def _catalog(stated: Mapping[str, Any]) -> Catalog:
     )
 
 
-def _shelf(stated: Mapping[str, Any], load: Load, place: str) -> Shelf:
+def _reader(stated: Mapping[str, Any], load: Load, place: str) -> CatalogReader:
     path = stated.get("path")
-    return shelf_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
+    return reader_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
 
 
-def shelf_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedShelf:
+def reader_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedCatalog:
     """A catalog of blobs, which are at that place. InvalidQuestion for a field of the wrong type.
 
     Whether the catalog is sound is not asked here: that is `olmf catalog validate`.
@@ -189,7 +192,7 @@ def shelf_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> Load
             check(blob, _BLOBS[schema], f"{place}: {schema} {blob.get('name') or 'without a name'}")
             package = str(blob.get("name" if schema == "olm.package" else "package") or "")
             found.setdefault(package, {}).setdefault(schema, []).append(blob)
-    return LoadedShelf({name: _package(name, of_name, place) for name, of_name in found.items()})
+    return LoadedCatalog({name: _package(name, of_name, place) for name, of_name in found.items()})
 
 
 def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]], place: str) -> Package:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shared.domain.resolver.channels import ChannelError, in_order
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Shelf
+from shared.domain.resolver.model import CatalogReader
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import Predicate
 
@@ -18,7 +18,7 @@ class Source:
     """A catalog in the eyes of a namespace."""
 
     key: CatalogKey
-    shelf: Shelf
+    reader: CatalogReader
     priority: int = 0
 
 
@@ -51,7 +51,7 @@ class CandidateCache:
     def referenced(self, key: CatalogKey) -> tuple[CatalogKey, ...]:
         """The visible catalogs with content that a reference means; in OLM, an empty one means all of them."""
         keys = sorted(self._sources) if self.is_anywhere(key) else filter(self._sources.__contains__, [key])
-        return tuple(one for one in keys if any(self._sources[one].shelf.names()))
+        return tuple(one for one in keys if any(self._sources[one].reader.names()))
 
     def is_anywhere(self, key: CatalogKey) -> bool:
         """Whether OLM takes a reference for all catalogs, and for what is installed."""
@@ -67,7 +67,7 @@ class CandidateCache:
         """The operators of that name in all packages and channels."""
         source = self._sources[key]
         return tuple(
-            one for package in source.shelf.homes(name) for one in self.package(key, package) if one.name == name
+            one for package in source.reader.holders(name) for one in self.package(key, package) if one.name == name
         )
 
     def find(self, predicate: Predicate) -> tuple[Operator, ...]:
@@ -111,13 +111,13 @@ class CandidateCache:
     def _channels(self, key: CatalogKey, name: str) -> Mapping[str, tuple[Operator, ...]]:
         if (key, name) not in self._packages:
             source = self._sources.get(key)
-            self._packages[key, name] = source.shelf.operators(name, key) if source else {}
+            self._packages[key, name] = source.reader.operators(name, key) if source else {}
         return self._packages[key, name]
 
     def _offered(self, source: Source, predicate: Predicate) -> Iterator[Operator]:
-        names: Iterable[str] = source.shelf.names()
+        names: Iterable[str] = source.reader.names()
         if predicate.seeks is not None:
-            names = [name for place in predicate.seeks for name in _packages_at(place, source.shelf)]
+            names = [name for place in predicate.seeks for name in _packages_at(place, source.reader)]
         for name in sorted(set(names)):
             yield from self.package(source.key, name)
 
@@ -149,6 +149,6 @@ class CandidateCache:
         return (key != home, -priority, key.namespace != self.namespace, key.name, key.namespace)
 
 
-def _packages_at(place: tuple[str, str | Gvk], shelf: Shelf) -> Iterable[str]:
+def _packages_at(place: tuple[str, str | Gvk], reader: CatalogReader) -> Iterable[str]:
     _, what = place
-    return shelf.providers(what) if isinstance(what, Gvk) else (what,)
+    return reader.providers(what) if isinstance(what, Gvk) else (what,)

@@ -19,7 +19,7 @@ from shared.domain.resolver.solver import IllPosed, Unsatisfiable, solve
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class NewOperator:
     """An operator that is newly chosen."""
 
     operator: Operator
@@ -33,7 +33,7 @@ class Solution:
     """The result for variables that are connected by constraints."""
 
     variables: tuple[Variable, ...]
-    takes: tuple[Take, ...] = ()
+    new_operators: tuple[NewOperator, ...] = ()
     """In the order of choice."""
     refusal: Refusal | None = None
     """None when there is an answer."""
@@ -43,7 +43,7 @@ Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
 """Finds a minimal contradiction."""
 
 
-def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
+def without_explanation(_: Sequence[Variable]) -> tuple[Constraint, ...]:
     """Looks for no contradiction: for callers that only need to know whether there is an answer."""
     return ()
 
@@ -51,7 +51,7 @@ def untold(_: Sequence[Variable]) -> tuple[Constraint, ...]:
 def as_one(problem: Problem, cache: CandidateCache, why: Why = conflict) -> Solution:
     """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
     solution = _solution(problem.variables, problem, why)
-    error = together(filter(None, (_lost(take.operator, cache) for take in solution.takes)))
+    error = together(filter(None, (_lost(take.operator, cache) for take in solution.new_operators)))
     return Solution(problem.variables, refusal=prevented(error)) if error else solution
 
 
@@ -64,7 +64,7 @@ def _solution(variables: Sequence[Variable], problem: Problem, why: Why) -> Solu
     variables = tuple(variables)
     try:
         try:
-            return Solution(variables, tuple(_takes(solve(variables), problem)))
+            return Solution(variables, tuple(_new_operators(solve(variables), problem)))
         except Unsatisfiable:
             return Solution(variables, refusal=unsatisfiable(why(variables)))
     except GaveUp as error:
@@ -73,11 +73,11 @@ def _solution(variables: Sequence[Variable], problem: Problem, why: Why) -> Solu
         return Solution(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
 
 
-def _takes(chosen: Iterable[Id], problem: Problem) -> Iterator[Take]:
+def _new_operators(chosen: Iterable[Id], problem: Problem) -> Iterator[NewOperator]:
     for one in chosen:
         operator = problem.operators.get(one)
         if operator is not None and operator.bundle is not None:
-            yield Take(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
+            yield NewOperator(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
 
 
 def _lost(one: Operator, cache: CandidateCache) -> Reason | None:

@@ -29,14 +29,14 @@ _CODES: Final = {
 """What is said when an annotation excludes something."""
 
 
-def carefree(subscribers: Iterable[Subscriber], cache: CandidateCache) -> Iterator[Operator]:
+def ignores_dependencies(subscribers: Iterable[Subscriber], cache: CandidateCache) -> Iterator[Operator]:
     """The operators whose dependencies are ignored, because their Subscription says so. AmbiguousInstallation."""
     for subscriber in subscribers:
         if subscriber.policy.dependencies == IGNORE:
             try:
                 yield from _options(candidates(subscriber, cache))
             except ChannelError:
-                continue  # `pose` reports the same error
+                continue  # `build_constraints` reports the same error
 
 
 def limits(asked: Sequence[Candidates], needs: Needs, cache: CandidateCache, id_of: IdOf) -> dict[str, list[Excluded]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from shared.domain.bundle.inline import InlineBundle
 from shared.domain.catalog.model import Bundle, Package
 from shared.domain.image_source import ImageSource
 from shared.domain.resolver.constraints import Constraint
@@ -39,7 +40,7 @@ class Catalog:
         return ImageSource(self.image, self.key.namespace, self.secrets)
 
 
-class Shelf(Protocol):
+class CatalogReader(Protocol):
     """The content of one catalog. Equal questions have equal answers."""
 
     def package(self, name: str) -> Package | None:
@@ -58,7 +59,7 @@ class Shelf(Protocol):
         """The packages of which a bundle states the API."""
         ...
 
-    def homes(self, bundle: str) -> Iterable[str]:
+    def holders(self, bundle: str) -> Iterable[str]:
         """The packages that have a bundle of that name."""
         ...
 
@@ -103,7 +104,7 @@ class Inputs:
     installed: tuple[Installed, ...] = ()
     catalogs: Mapping[CatalogKey, Catalog] = field(default_factory=dict)
     """Every catalog that the namespace sees."""
-    shelves: Mapping[CatalogKey, Shelf] = field(default_factory=dict)
+    readers: Mapping[CatalogKey, CatalogReader] = field(default_factory=dict)
     """The content of those that can be read."""
     problem: Reason | None = None
     """What prevents any decision in the namespace, e.g. two OperatorGroups."""
@@ -120,8 +121,8 @@ class Inputs:
 
     def package(self, catalog: CatalogKey, name: str) -> Package | None:
         """A package of a catalog; None when one of the two cannot be read or does not exist."""
-        shelf = self.shelves.get(catalog)
-        return shelf.package(name) if shelf else None
+        reader = self.readers.get(catalog)
+        return reader.package(name) if reader else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,16 @@ class Chosen:
     replaces: str
     """The CSV that it replaces: the installed one, else its `replaces` in the channel."""
     subscribers: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """Where its manifests are: an image, or the bundle inside of its catalog."""
+        return self.bundle.image or str(InlineBundle(self.package, self.bundle.name, self.catalog.reference))
+
+
+UNSATISFIABLE: Final = "ConstraintsNotSatisfiable"
+PREVENTED: Final = "ErrorPreventedResolution"
+"""The reasons that OLM gives for a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +162,11 @@ class Refusal:
     """What to do, where the message says it."""
 
     @property
+    def is_prevented(self) -> bool:
+        """Whether the search was prevented: nobody knows yet whether there is an answer."""
+        return self.reason == PREVENTED
+
+    @property
     def why(self) -> Reason:
         """What prevented the search."""
         return Reason(self.code, self.message)
@@ -158,7 +174,7 @@ class Refusal:
 
 def prevented(why: Reason) -> Refusal:
     """The refusal for an error that prevented the search."""
-    return Refusal("ErrorPreventedResolution", why.text, code=why.code)
+    return Refusal(PREVENTED, why.text, code=why.code)
 
 
 def unreadable(catalog: CatalogKey, problem: str) -> Reason:
@@ -170,7 +186,7 @@ def unsatisfiable(facts: Iterable[Constraint], advice: str = "") -> Refusal:
     """The refusal for a contradiction, with OLM's message for it."""
     facts = tuple(facts)
     message = ": ".join(filter(None, ["constraints not satisfiable", ", ".join(sorted(one.text for one in facts))]))
-    return Refusal("ConstraintsNotSatisfiable", ". ".join(filter(None, (message, advice))), facts, advice=advice)
+    return Refusal(UNSATISFIABLE, ". ".join(filter(None, (message, advice))), facts, advice=advice)
 
 
 @dataclass(frozen=True, slots=True)

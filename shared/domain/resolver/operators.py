@@ -97,8 +97,8 @@ def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
     kinds = {one.type for one in bundle.properties}
     if "olm.package" in kinds and kinds.isdisjoint(_BULKY | _DEPENDENCIES):  # as nearly all are
         return bundle.properties
-    told = [one for one in bundle.properties if one.type not in _BULKY]
-    stated = [*told, *(one for one in told if one.type in _DEPENDENCIES)]
+    kept = [one for one in bundle.properties if one.type not in _BULKY]
+    stated = [*kept, *(one for one in kept if one.type in _DEPENDENCIES)]
     if "olm.package" not in kinds:
         stated.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
     return tuple(stated)

@@ -21,7 +21,7 @@ from shared.domain.resolver.constraints import (
     Variable,
     of_subscription,
 )
-from shared.domain.resolver.limits import carefree, limits
+from shared.domain.resolver.limits import ignores_dependencies, limits
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.predicates import InvalidConstraint, Predicate, requirements
@@ -64,7 +64,7 @@ class _Draft:
     replaced: dict[Id, str] = field(default_factory=dict)
     errors: dict[Reason, None] = field(default_factory=dict)
     asked: list[Candidates] = field(default_factory=list)
-    carefree: frozenset[Operator] = frozenset()
+    ignores_dependencies: frozenset[Operator] = frozenset()
     """Operators whose Subscription ignores their dependencies."""
 
     def id_of(self, one: Operator) -> Id:
@@ -81,7 +81,7 @@ class _Draft:
             if one in self.needs:
                 continue
             self.needs[one] = ()
-            self.requirements[one] = wanted = () if one in self.carefree else self._requirements(one)
+            self.requirements[one] = wanted = () if one in self.ignores_dependencies else self._requirements(one)
             options = [(each, found) for each in wanted if (found := self._options(each, one)) is not None]
             self.needs[one] = tuple(self._dependency(one, each, found) for each, found in options)
             waiting += [option for _, found in options if not self._is_expanded(found) for option in found]
@@ -152,17 +152,17 @@ class _Draft:
         return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
 
 
-def pose(cache: CandidateCache, subscribers: Iterable[Subscriber]) -> Problem:
+def build_constraints(cache: CandidateCache, subscribers: Iterable[Subscriber]) -> Problem:
     """The problem of a namespace."""
     try:
-        return _posed(cache, sorted(subscribers, key=lambda one: one.name))
+        return _built(cache, sorted(subscribers, key=lambda one: one.name))
     except AmbiguousInstallation as error:
         return Problem((), {}, {}, ambiguity=Reason(Code.PREVENTED, str(error)))
 
 
-def _posed(cache: CandidateCache, ordered: Sequence[Subscriber]) -> Problem:
+def _built(cache: CandidateCache, ordered: Sequence[Subscriber]) -> Problem:
     """The problem of Subscriptions by name. AmbiguousInstallation."""
-    draft = _Draft(cache, carefree=frozenset(carefree(ordered, cache)))
+    draft = _Draft(cache, ignores_dependencies=frozenset(ignores_dependencies(ordered, cache)))
     draft.expand(cache.installed)
     if cache.is_whole and draft.errors:
         return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)

@@ -60,8 +60,8 @@ class Reach:
         ways = [name for name, walk in others.items() if any(self._is_on(wanted, at.name, at.version) for at in walk)]
         if ways:
             return f" (go by channel {' or '.join(ways)})"
-        homes = [name for name in others if any(one.name == self.name for one in self.offered[name])]
-        goals = [f"{name}, where it goes to {_shown(others[name][-1])}" if others[name] else name for name in homes]
+        holders = [name for name in others if any(one.name == self.name for one in self.offered[name])]
+        goals = [f"{name}, where it goes to {_shown(others[name][-1])}" if others[name] else name for name in holders]
         return f" (it is only in channel {' and '.join(goals)})" if goals else ""
 
     def _walk(self, channel: str) -> Iterator[Operator]:

@@ -8,33 +8,33 @@ from dataclasses import replace
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
-from shared.domain.resolver.decide import Solution, Take, Why, apart, as_one
+from shared.domain.resolver.decide import NewOperator, Solution, Why, apart, as_one
 from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
-from shared.domain.resolver.posed import Posed, prevented_for, sick, stopped, unread
 from shared.domain.resolver.problem import existence
 from shared.domain.resolver.reach import dead_end
 from shared.domain.resolver.reasons import Code, together
+from shared.domain.resolver.request import ResolutionRequest, prevented_for, sick, stopped, unread
 from shared.domain.resolver.subscription_policy import IGNORE
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
     """The answer for a namespace. It depends on the inputs alone, and not on their order."""
-    return answer(Posed(inputs), why=why)
+    return answer(ResolutionRequest(inputs), why=why)
 
 
-def answer(found: Posed, *, why: Why = conflict) -> Resolution:
-    """The answer for a namespace that is posed."""
-    inputs = found.asked
+def answer(request: ResolutionRequest, *, why: Why = conflict) -> Resolution:
+    """The answer to a request."""
+    inputs = request.asked
     if inputs.problem:
         return _of(stopped(one, inputs.problem) for one in _by_name(inputs))
     if inputs.is_whole:
-        return _whole(found, why)
-    if error := found.problem.ambiguity:
+        return _whole(request, why)
+    if error := request.problem.ambiguity:
         return _of([prevented_for(_names(inputs), error)])
-    subscribers = _by_variable(found.inputs)
-    solutions = apart(found.problem, why)
-    components = [_component(solution, _members(solution, subscribers), found) for solution in solutions]
-    return _of([*(one for one in components if one.subscribers), *found.aside.values()])
+    subscribers = _by_variable(request.inputs)
+    solutions = apart(request.problem, why)
+    components = [_component(solution, _members(solution, subscribers), request) for solution in solutions]
+    return _of([*(one for one in components if one.subscribers), *request.aside.values()])
 
 
 def _of(components: Iterable[Component]) -> Resolution:
@@ -64,28 +64,28 @@ def _members(solution: Solution, subscribers: Mapping[Id, Sequence[Subscriber]])
     return [each for one in ids for each in subscribers.get(one, ())]
 
 
-def _whole(found: Posed, why: Why) -> Resolution:
+def _whole(request: ResolutionRequest, why: Why) -> Resolution:
     """OLM's scope: one solution, and any catalog that cannot be read prevents it (resolver.md §9.2)."""
-    inputs, names = found.asked, _names(found.asked)
-    if wrong := together(one.refusal.why for _, one in sorted(found.aside.items()) if one.refusal):
+    inputs, names = request.asked, _names(request.asked)
+    if wrong := together(one.refusal.why for _, one in sorted(request.aside.items()) if one.refusal):
         return _of([prevented_for(names, wrong)])
     if why_not := unread(inputs):
         return _of([Component(names, reasons=dict.fromkeys(names, why_not))])
-    problem = found.problem
+    problem = request.problem
     if problem.ambiguity:
         return _of([prevented_for(names, problem.ambiguity)])
     unwell = () if problem.is_about_installed else sick(inputs)
     if wrong := together(unwell) or together(problem.errors):
         return _of([prevented_for(names, wrong)])
-    solution = as_one(problem, found.cache, why)
-    component = _component(solution, _members(solution, _by_variable(inputs)), found)
-    kept = {name: why for one in found.aside.values() for name, why in one.reasons.items()}
+    solution = as_one(problem, request.cache, why)
+    component = _component(solution, _members(solution, _by_variable(inputs)), request)
+    kept = {name: why for one in request.aside.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])
 
 
-def _component(solution: Solution, members: Sequence[Subscriber], found: Posed) -> Component:
+def _component(solution: Solution, members: Sequence[Subscriber], request: ResolutionRequest) -> Component:
     """The component that a solution makes of its Subscriptions."""
-    inputs, adoptions = found.inputs, found.adoptions
+    inputs, adoptions = request.inputs, request.adoptions
     names, is_manual = tuple(one.name for one in members), any(one.is_manual for one in members)
     waits = {one.name: one.waits for one in members if one.waits}
     if waits and not inputs.is_whole:
@@ -95,13 +95,13 @@ def _component(solution: Solution, members: Sequence[Subscriber], found: Posed) 
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, why))
     if refusal := _refusal(solution, names, inputs):
         return Component(names, refusal=refusal, is_manual=is_manual, reasons=dict.fromkeys(names, refusal.message))
-    chosen = [_chosen(take, members, inputs) for take in solution.takes]
+    chosen = [_chosen(take, members, inputs) for take in solution.new_operators]
     moved = {name for one in chosen for name in one.subscribers}
     chosen += [adoptions[name] for name in names if name in adoptions and name not in moved]
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, found.cache))}
+    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, request.cache))}
     reasons = {
         one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
         for one in members
@@ -111,12 +111,14 @@ def _component(solution: Solution, members: Sequence[Subscriber], found: Posed) 
 
 def _too_early(solution: Solution, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
-    is_open = solution.refusal or any(not any(_asks_for(one, take) for one in members) for take in solution.takes)
+    is_open = solution.refusal or any(
+        not any(_asks_for(one, take) for one in members) for take in solution.new_operators
+    )
     return unread(inputs) if is_open else ""
 
 
 def _refusal(solution: Solution, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
-    for take in solution.takes:  # a copied CSV has that name, so the CSV cannot be created
+    for take in solution.new_operators:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
         if name in inputs.copies:
             home = inputs.copies[name]
@@ -132,13 +134,13 @@ def _given_up(chosen: Iterable[Chosen], members: Iterable[Subscriber]) -> str:
     return f"the InstallPlan of {names[0]} failed, and nothing in its channel passes it yet" if names else ""
 
 
-def _chosen(take: Take, members: Iterable[Subscriber], inputs: Inputs) -> Chosen:
+def _chosen(take: NewOperator, members: Iterable[Subscriber], inputs: Inputs) -> Chosen:
     one = take.operator
     asked = (each.name for each in members if _asks_for(each, take))
     return Chosen(take.bundle, one.package, one.channel, inputs.catalogs[one.catalog], take.replaces, tuple(asked))
 
 
-def _asks_for(subscriber: Subscriber, take: Take) -> bool:
+def _asks_for(subscriber: Subscriber, take: NewOperator) -> bool:
     """Whether the chosen operator is what the Subscription asks for (resolver.md §10.2)."""
     one = take.operator
     wish = (subscriber.package, subscriber.catalog)

@@ -111,5 +111,5 @@ def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
         seen.add(variable.id)
     unknown = dict.fromkeys(one for subject, ids in links(variables) for one in (subject, *ids) if one not in known)
     if unknown:
-        told = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
-        raise IllPosed(f"{len(unknown)} errors encountered: {told}")
+        listed = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
+        raise IllPosed(f"{len(unknown)} errors encountered: {listed}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.views import OperatorGroup, Subscription
 from shared.domain.annotations import without_effect
 from shared.domain.semver import Version, range_or_none, version_or_none
 
@@ -78,9 +78,9 @@ ANNOTATIONS: Final = (*_FIELDS.values(), names.CATALOG_POLICY, names.EXCLUDE_GLO
 """Every annotation that the resolver reads on Subscriptions and OperatorGroups."""
 
 
-def subscription_policy_of(subscription: ReadOnly) -> SubscriptionPolicy:
+def subscription_policy_of(subscription: Subscription) -> SubscriptionPolicy:
     """What the annotations of a Subscription say."""
-    stated = annotations_of(subscription)
+    stated = subscription.annotations
     found = {field: (stated.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
     return (
         SubscriptionPolicy(**{**found, "dependencies": found["dependencies"] or INSTALL})
@@ -89,14 +89,14 @@ def subscription_policy_of(subscription: ReadOnly) -> SubscriptionPolicy:
     )
 
 
-def unknown(subscription: ReadOnly) -> str:
+def unknown(subscription: Subscription) -> str:
     """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
     return without_effect(subscription, "on a Subscription", _FIELDS.values())
 
 
-def policy_of(groups: Sequence[ReadOnly], otherwise: str) -> str:
+def policy_of(groups: Sequence[OperatorGroup], otherwise: str) -> str:
     """The catalog policy in an annotation of the OperatorGroup, else the given default."""
-    return next(filter(None, (annotations_of(one).get(names.CATALOG_POLICY) for one in groups)), otherwise)
+    return next(filter(None, (one.catalog_policy for one in groups)), otherwise)
 
 
 def policy_problem(policy: str) -> str:

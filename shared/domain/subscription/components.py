@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, namespace_of
+from shared.api.manifest import Manifest
+from shared.api.views import Object, Subscription
 from shared.domain.syntax import QUALIFIED_NAME
 
 
@@ -20,17 +21,17 @@ def labels(packages: Iterable[str], namespace: str) -> dict[str, str]:
     return {key: "" for package in packages if (key := label(package, namespace))}
 
 
-def of(subscription: ReadOnly) -> str:
+def of(subscription: Subscription) -> str:
     """The label of a Subscription's operator; empty when it names no package, or an impossible one."""
-    return label(str((subscription.get("spec") or {}).get("name") or ""), namespace_of(subscription))
+    return label(subscription.package, subscription.namespace)
 
 
-def joined(component: ReadOnly, key: str) -> Manifest:
+def joined(component: Object, key: str) -> Manifest:
     """The patch that adds the label; empty when the object has it, or when `key` is empty."""
-    return {"metadata": {"labels": {key: ""}}} if key and key not in labels_of(component) else {}
+    return {"metadata": {"labels": {key: ""}}} if key and key not in component.labels else {}
 
 
-def left(component: ReadOnly, keys: Collection[str]) -> Manifest:
+def left(component: Object, keys: Collection[str]) -> Manifest:
     """The patch that removes the labels; empty when the object has none of them."""
-    gone = dict.fromkeys(sorted(labels_of(component).keys() & set(keys)))
+    gone = dict.fromkeys(sorted(component.labels.keys() & set(keys)))
     return {"metadata": {"labels": gone}} if gone else {}

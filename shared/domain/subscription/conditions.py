@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
+from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.views import StoredCondition
 from shared.domain.conditions import Condition, put_into
 
 RESOLUTION_FAILED = "ResolutionFailed"
@@ -32,15 +34,15 @@ PINNED = "Pinned"
 
 
 def changed(
-    status: ReadOnly, now: datetime, *, put: Iterable[Condition] = (), drop: Iterable[str] = (), **fields: object
+    status: ReadOnly, now: datetime, *, put: Iterable[Condition] = (), drop: Iterable[str] = (), **values: object
 ) -> Manifest | None:
     """The status with conditions put and dropped and fields set (None removes one); None when nothing would change."""
-    old: Sequence[Manifest] = status.get("conditions") or []
-    kept = [condition for condition in old if condition.get("type") not in set(drop)]
+    old, gone = StoredCondition.each(fields.parts(status, "conditions")), set(drop)
+    kept = [one.raw for one in old if one.type not in gone]
     for wanted in put:
         kept = put_into(kept, wanted, now)
-    new = {**{key: value for key, value in status.items() if key not in fields}, "conditions": kept}
-    new.update({key: value for key, value in fields.items() if value is not None})
+    new = {**{key: value for key, value in status.items() if key not in values}, "conditions": kept}
+    new.update({key: value for key, value in values.items() if value is not None})
     if not kept:
         del new["conditions"]
     before = {key: value for key, value in status.items() if value not in ([], "")}

@@ -6,25 +6,24 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of, timestamp, uid_of
+from shared.api.manifest import Manifest, timestamp
+from shared.api.views import CatalogSource, Subscription
 from shared.domain.catalog_source import is_healthy
-from shared.domain.conditions import Condition, find
+from shared.domain.conditions import Condition
 from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY
 
 UNHEALTHY = "UnhealthyCatalogSourceFound"
-_OTHERS = "other catalogsources are unhealthy: "
 
 
-def visible(sources: Iterable[ReadOnly], namespace: str, global_namespace: str) -> tuple[ReadOnly, ...]:
+def visible(sources: Iterable[CatalogSource], namespace: str, global_namespace: str) -> tuple[CatalogSource, ...]:
     """The catalogs of the namespace and the global ones, in OLM's order."""
-    found = [source for source in sources if namespace_of(source) in (namespace, global_namespace)]
-    return tuple(sorted(found, key=lambda source: namespace_of(source) + name_of(source)))
+    found = [source for source in sources if source.namespace in (namespace, global_namespace)]
+    return tuple(sorted(found, key=lambda source: source.namespace + source.name))
 
 
-def condition(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> Condition:
+def condition(subscription: Subscription, sources: Sequence[CatalogSource]) -> Condition:
     """`CatalogSourcesUnhealthy`, always present; `sources` are those visible to the Subscription."""
-    spec = subscription.get("spec") or {}
-    target = (str(spec.get("sourceNamespace") or ""), str(spec.get("source") or ""))
+    target = (subscription.source_namespace, subscription.source)
     sick = [_key(source) for source in sources if not is_healthy(source)]
     if not sources:
         return _unhealthy("NoCatalogSourcesFound", "dependency resolution requires at least one catalogsource")
@@ -34,52 +33,52 @@ def condition(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> Condition:
         return _unhealthy(UNHEALTHY, f"targeted catalogsource {'/'.join(target)} unhealthy")
     if sick:
         named = ", ".join("/".join(key) for key in sick)
-        return _unhealthy(UNHEALTHY, f"{_OTHERS}{named}")
+        return _unhealthy(UNHEALTHY, f"other catalogsources are unhealthy: {named}")
     healthy = "all available catalogsources are healthy"
     return Condition(CATALOGS_UNHEALTHY, "False", "AllCatalogSourcesHealthy", healthy)
 
 
-def concerns(told: ReadOnly) -> bool:
-    """Whether the condition is about the catalog of its Subscription, and not only about others."""
-    return told.get("status") == "True" and not str(told.get("message") or "").startswith(_OTHERS)
+def concerns(subscription: Subscription) -> bool:
+    """Whether the condition is true of the catalog of the Subscription (or of all), and not only of others."""
+    if not subscription.condition(CATALOGS_UNHEALTHY).is_true:
+        return False
+    target = (subscription.source_namespace, subscription.source)
+    listed = {(one.namespace, one.name): one.is_healthy for one in subscription.catalog_health}
+    return not listed.get(target, False)
 
 
-def catalog_health(status: ReadOnly, sources: Sequence[ReadOnly], now: datetime) -> list[Manifest]:
+def catalog_health(subscription: Subscription, sources: Sequence[CatalogSource], now: datetime) -> list[Manifest]:
     """`catalogHealth`: the old list while it has the same catalogs with the same health, else a new one."""
-    old: list[Manifest] = list(status.get("catalogHealth") or [])
-    new = [
+    old = subscription.catalog_health
+    if [(one.uid, one.is_healthy) for one in old] == [(one.uid, is_healthy(one)) for one in sources]:
+        return [dict(one.raw) for one in old]
+    return [
         {"catalogSourceRef": _reference(source), "lastUpdated": timestamp(now), "healthy": is_healthy(source)}
         for source in sources
     ]
-    return old if list(map(_known, old)) == list(map(_known, new)) else new
 
 
-def would_change(subscription: ReadOnly, sources: Sequence[ReadOnly]) -> bool:
+def would_change(subscription: Subscription, sources: Sequence[CatalogSource]) -> bool:
     """Whether the status of the Subscription about its catalogs is out of date."""
-    status = subscription.get("status") or {}
-    seen = [(uid_of(source), is_healthy(source)) for source in sources]
+    seen = [(source.uid, is_healthy(source)) for source in sources]
     wanted = condition(subscription, sources)
-    said = find(status, CATALOGS_UNHEALTHY) or {}
-    is_same = (said.get("status"), said.get("message")) == (wanted.status, wanted.message)
-    return not is_same or seen != list(map(_known, status.get("catalogHealth") or ()))
+    said = subscription.condition(CATALOGS_UNHEALTHY)
+    is_same = (said.status, said.message) == (wanted.status, wanted.message)
+    return not is_same or seen != [(one.uid, one.is_healthy) for one in subscription.catalog_health]
 
 
-def _known(entry: ReadOnly) -> tuple[str, bool]:
-    return str((entry.get("catalogSourceRef") or {}).get("uid") or ""), bool(entry.get("healthy"))
+def _key(source: CatalogSource) -> tuple[str, str]:
+    return source.namespace, source.name
 
 
-def _key(source: ReadOnly) -> tuple[str, str]:
-    return namespace_of(source), name_of(source)
-
-
-def _reference(source: ReadOnly) -> Manifest:
+def _reference(source: CatalogSource) -> Manifest:
     return {
         "apiVersion": kinds.CATALOG_SOURCE.api_version,
         "kind": kinds.CATALOG_SOURCE.kind,
-        "namespace": namespace_of(source),
-        "name": name_of(source),
-        "uid": uid_of(source),
-        "resourceVersion": resource_version_of(source),
+        "namespace": source.namespace,
+        "name": source.name,
+        "uid": source.uid,
+        "resourceVersion": source.resource_version,
     }
 
 

@@ -3,77 +3,74 @@
 from __future__ import annotations
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of, resource_version_of, uid_of
-from shared.domain.conditions import Condition, find
-from shared.domain.objects.install_plan import is_empty
+from shared.api.manifest import Manifest
+from shared.api.views import InstallPlan, Subscription
+from shared.domain.conditions import Condition
 from shared.domain.objects.plan_record import is_foreign
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
 
 
-def conditions(plan: ReadOnly | None) -> tuple[Condition, ...]:
+def conditions(plan: InstallPlan | None) -> tuple[Condition, ...]:
     """The one condition for the state of the plan; none when it is complete."""
     if plan is None:
         return (Condition(PLAN_MISSING, "True", "ReferencedInstallPlanNotFound"),)
-    status = plan.get("status") or {}
-    installed = find(status, "Installed") or {}
-    message = _message(status, installed)
-    match status.get("phase") or "":
+    installed, message = plan.condition("Installed"), _message(plan)
+    match plan.phase:
         case "":
             return (Condition(PLAN_PENDING, "True", "InstallPlanNotYetReconciled", message),)
         case "Planning" | "Installing" | "RequiresApproval" as phase:
             return (Condition(PLAN_PENDING, "True", phase, message),)
         case "Failed":
-            is_told = installed.get("status") == "False" and installed.get("reason")
-            return (Condition(PLAN_FAILED, "True", installed["reason"] if is_told else "InstallPlanFailed", message),)
+            reason = installed.reason if installed.status == "False" else ""
+            return (Condition(PLAN_FAILED, "True", reason or "InstallPlanFailed", message),)
     return ()
 
 
-def _message(status: ReadOnly, installed: ReadOnly) -> str:
+def _message(plan: InstallPlan) -> str:
     """OLM's message; for a retried plan, its own message."""
-    if installed.get("status") in ("True", "False") and installed.get("message"):
-        return str(installed["message"])
-    pending = [find(lookup, "BundleLookupPending") or {} for lookup in status.get("bundleLookups") or ()]
-    told = " ".join(f"{one['message']}." for one in pending if one.get("message"))
-    return told or str(status.get("message") or "")
+    installed = plan.condition("Installed")
+    if installed.status in ("True", "False") and installed.message:
+        return installed.message
+    return " ".join(f"{one.pending}." for one in plan.lookups if one.pending) or plan.message
 
 
-def is_lost(plan: ReadOnly | None) -> bool:
+def is_lost(plan: InstallPlan | None) -> bool:
     """Whether the plan is never executed: it is deleted, somebody emptied its status, or it is not what we wrote."""
-    return plan is None or is_empty(plan) or is_foreign(plan)
+    return plan is None or plan.is_empty or is_foreign(plan)
 
 
-def has_failed(plan: ReadOnly | None) -> bool:
+def has_failed(plan: InstallPlan | None) -> bool:
     """Whether the plan has failed for good."""
-    return ((plan or {}).get("status") or {}).get("phase") == "Failed"
+    return plan is not None and plan.phase == "Failed"
 
 
-def blocking(plan: ReadOnly | None) -> tuple[Condition, ...]:
+def blocking(plan: InstallPlan | None) -> tuple[Condition, ...]:
     """`Blocked`, when the plan of a Subscription in `UpgradePending` has failed for good; none otherwise."""
     if plan is None or not has_failed(plan):
         return ()
-    name = name_of(plan)
+    name = plan.name
     message = (
         f"nothing else is installed while the failed InstallPlan {name} exists. Delete it for a new plan, with a newer"
-        f" version if there is one: kubectl delete installplan {name} -n {namespace_of(plan)}"
+        f" version if there is one: kubectl delete installplan {name} -n {plan.namespace}"
     )
     return (Condition(BLOCKED, "True", "InstallPlanFailed", message),)
 
 
-def references(name: str, namespace: str, plan: ReadOnly | None = None) -> Manifest:
+def references(name: str, namespace: str, plan: InstallPlan | None = None) -> Manifest:
     """`installPlanRef` and the older field `installplan`; without the uid until the plan was read."""
     kind = kinds.INSTALL_PLAN
     place = {"apiVersion": kind.api_version, "kind": kind.kind}
-    moment = {"uid": uid_of(plan), "resourceVersion": resource_version_of(plan)} if plan is not None else {}
+    moment = {"uid": plan.uid, "resourceVersion": plan.resource_version} if plan is not None else {}
     return {
         "installPlanRef": {**place, "namespace": namespace, "name": name, **moment},
-        "installplan": {**place, "name": name, "uuid": moment.get("uid", "")},
+        "installplan": {**place, "name": name, "uuid": plan.uid if plan else ""},
     }
 
 
-def completed(status: ReadOnly, plan: ReadOnly | None) -> Manifest:
+def completed(subscription: Subscription, plan: InstallPlan | None) -> Manifest:
     """The references with the uid of the plan, if they lack it or have that of an earlier plan of the same name."""
-    if plan is None or (status.get("installPlanRef") or {}).get("uid") == uid_of(plan):
+    if plan is None or subscription.plan_uid == plan.uid:
         return {}
-    return references(name_of(plan), namespace_of(plan), plan)
+    return references(plan.name, plan.namespace, plan)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource, Csv, InstallPlan, Subscription
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
 from shared.domain.conditions import Condition
-from shared.domain.objects import subscription as subscriptions
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.semver import version_or_none
 from shared.domain.subscription import health, plans, state
@@ -33,11 +33,11 @@ DEPRECATION_CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECA
 class Surroundings:
     """The objects that concern a Subscription."""
 
-    sources: Sequence[ReadOnly]
+    sources: Sequence[CatalogSource]
     """The catalogs that it may use."""
-    plan: ReadOnly | None = None
+    plan: InstallPlan | None = None
     """The plan that its status refers to."""
-    current: ReadOnly | None = None
+    current: Csv | None = None
     """The ClusterServiceVersion that its status names as current; not a copy."""
     package: Package | None = None
     """Its package; None when the catalog could not be read."""
@@ -45,12 +45,11 @@ class Surroundings:
     """Its plan has failed, and the group of its namespace allows a newer version."""
 
 
-def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manifest | None:
+def tracked(subscription: Subscription, seen: Surroundings, now: datetime) -> Manifest | None:
     """The new status, or None when it would not change."""
-    status = subscription.get("status") or {}
-    adopted = _adopted(subscription, seen.plan)
-    subscription = {**subscription, "status": {**status, **adopted}}
-    csvs = () if seen.current is None else (name_of(seen.current),)
+    status, adopted = subscription.status, _adopted(subscription, seen.plan)
+    subscription = Subscription({**subscription.raw, "status": {**status, **adopted}})
+    csvs = () if seen.current is None else (seen.current.name,)
     state_now = SubscriptionState.read(subscription)
     is_deleted = state_now.is_deleted(csvs)
     fields, put, drop = _plan(subscription, seen, csvs, is_deleted=is_deleted)
@@ -63,40 +62,39 @@ def tracked(subscription: ReadOnly, seen: Surroundings, now: datetime) -> Manife
         drop += DEPRECATION_CONDITIONS if told is not None else ()
     if seen.package is not None or not subscription_policy_of(subscription).version:
         drop.append(PINNED)
-    catalog_health = health.catalog_health(status, seen.sources, now)
+    catalog_health = health.catalog_health(subscription, seen.sources, now)
     shown = {one.type for one in put}
     gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
     fields = {**adopted, **fields, "catalogHealth": catalog_health or None}
     return changed(status, now, put=put, drop=gone, **fields)
 
 
-def _adopted(subscription: ReadOnly, plan: ReadOnly | None) -> Manifest:
+def _adopted(subscription: Subscription, plan: InstallPlan | None) -> Manifest:
     """The reference of a Subscription to the plan that created it; empty once the plan is deleted."""
     if plan is None or not state.generating_plan(subscription):
         return {}
-    starting = str((subscription.get("spec") or {}).get("startingCSV"))
-    references = plans.references(name_of(plan), namespace_of(plan), plan)
-    return {"state": state.PENDING, "currentCSV": starting, **references}
+    references = plans.references(plan.name, plan.namespace, plan)
+    return {"state": state.PENDING, "currentCSV": subscription.starting_csv, **references}
 
 
 def _plan(
-    subscription: ReadOnly, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
+    subscription: Subscription, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
     """The fields and conditions that follow from the plan; a lost plan is forgotten before it is finished."""
     state_now = SubscriptionState.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
     versions = {"installedCSV": state_now.installed_csv or None, "currentCSV": state_now.current_csv or None}
     fields: Manifest = {"state": state_now.state, **versions}
-    if not subscriptions.plan_of(subscription):
+    if not subscription.plan:
         return fields, [], []
     drop = list(plans.CONDITIONS)
     if plans.is_lost(seen.plan) and state_now.state == state.PENDING and not is_deleted:
         return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
-    fields |= plans.completed(subscription.get("status") or {}, seen.plan)
+    fields |= plans.completed(subscription, seen.plan)
     blocking = plans.blocking(seen.plan) if state_now.state == state.PENDING else ()
     return fields, [*plans.conditions(seen.plan), *blocking], drop
 
 
-def _ours(subscription: ReadOnly, state_now: SubscriptionState, *, is_deleted: bool) -> list[Condition]:
+def _ours(subscription: Subscription, state_now: SubscriptionState, *, is_deleted: bool) -> list[Condition]:
     """Two conditions that OLM does not have; a third one, `Pinned`, depends on the catalog."""
     if is_deleted:
         message = state.waits(subscription, ())
@@ -108,10 +106,10 @@ def _ours(subscription: ReadOnly, state_now: SubscriptionState, *, is_deleted: b
 
 
 def deprecation_conditions(
-    subscription: ReadOnly, installed_csv: str, package: Package
+    subscription: Subscription, installed_csv: str, package: Package
 ) -> tuple[Condition, ...] | None:
     """The conditions that the catalog demands (catalog.md §3.8); None when it lacks the installed version."""
-    channel = str((subscription.get("spec") or {}).get("channel") or "")
+    channel = subscription.channel
     entries = {entry.name for one in package.channels if channel in ("", one.name) for entry in one.entries}
     if installed_csv not in entries:
         return None
@@ -130,9 +128,9 @@ def deprecation_conditions(
     return (*found, Condition(DEPRECATED, "True", message="; ".join(one.message for one in found)))
 
 
-def pin_conditions(subscription: ReadOnly, installed_csv: str, package: Package) -> tuple[Condition, ...]:
+def pin_conditions(subscription: Subscription, installed_csv: str, package: Package) -> tuple[Condition, ...]:
     """`Pinned`, when the channel has a newer version that the annotation does not accept."""
-    wish, channel = subscription_policy_of(subscription), str((subscription.get("spec") or {}).get("channel") or "")
+    wish, channel = subscription_policy_of(subscription), subscription.channel
     bundles = {name: version_or_none(bundle.version) for name, bundle in package.bundles.items()}
     version = bundles.get(installed_csv)
     if not wish.version or version is None:

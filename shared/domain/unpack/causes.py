@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared import kinds
-from shared.api.manifest import ReadOnly, metadata, name_of, namespace_of, uid_of
-from shared.domain.conditions import find
+from shared.api.views import Job, Pod
 from shared.kinds import Ref
 
 _MOST: Final = 3
@@ -33,47 +32,46 @@ class Warned:
     message: str
 
 
-def asked_about(job: ReadOnly, pods: Sequence[ReadOnly]) -> tuple[tuple[Ref, str], ...]:
+def event_objects(job: Job, pods: Sequence[Pod]) -> tuple[tuple[Ref, str], ...]:
     """The Job and its newest Pods, with their uids: whose Events may say why it does not end."""
-    return ((_job(job), uid_of(job)), *((_pod(pod), uid_of(pod)) for pod in _newest_of(pods)))
+    return ((_job(job), job.uid), *((_pod(pod), pod.uid) for pod in _newest_of(pods)))
 
 
-def causes(job: ReadOnly, pods: Sequence[ReadOnly], warnings: Mapping[Ref, Sequence[Warned]]) -> tuple[str, ...]:
+def causes(job: Job, pods: Sequence[Pod], warnings: Mapping[Ref, Sequence[Warned]]) -> tuple[str, ...]:
     """Each cause as a sentence, those of the Job first; the same ones as long as nothing changes.
 
-    `warnings` are what Events state about each object that `asked_about` names.
+    `warnings` are what Events state about each object that `event_objects` names.
     """
     of_pods = (text for pod in _newest_of(pods) for text in _of_pod(pod, warnings[_pod(pod)]))
     found = [*_of_job(job, warnings[_job(job)]), *of_pods]
-    named = re.compile(rf"\b{re.escape(name_of(job))}-[a-z0-9]{{5}}\b")  # each try of a Pod has another name
-    return tuple(dict.fromkeys(named.sub(f"{name_of(job)}-*", text)[:_LONGEST] for text in found))[:_MOST]
+    named = re.compile(rf"\b{re.escape(job.name)}-[a-z0-9]{{5}}\b")  # each try of a Pod has another name
+    return tuple(dict.fromkeys(named.sub(f"{job.name}-*", text)[:_LONGEST] for text in found))[:_MOST]
 
 
-def _job(job: ReadOnly) -> Ref:
-    return kinds.JOB.ref(name_of(job), namespace_of(job))
+def _job(job: Job) -> Ref:
+    return kinds.JOB.ref(job.name, job.namespace)
 
 
-def _pod(pod: ReadOnly) -> Ref:
-    return kinds.POD.ref(name_of(pod), namespace_of(pod))
+def _pod(pod: Pod) -> Ref:
+    return kinds.POD.ref(pod.name, pod.namespace)
 
 
-def _newest_of(pods: Sequence[ReadOnly]) -> Sequence[ReadOnly]:
-    return sorted(pods, key=lambda pod: str(metadata(pod).get("creationTimestamp") or ""))[-_PODS:]
+def _newest_of(pods: Sequence[Pod]) -> Sequence[Pod]:
+    return sorted(pods, key=lambda pod: pod.age_key)[-_PODS:]
 
 
-def _of_job(job: ReadOnly, warnings: Sequence[Warned]) -> Iterator[str]:
-    place = f"Job {namespace_of(job)}/{name_of(job)}"
+def _of_job(job: Job, warnings: Sequence[Warned]) -> Iterator[str]:
+    place = f"Job {job.namespace}/{job.name}"
     for reason, message in _newest(warnings):
         if reason not in _OF_THE_JOB:
             yield f"{place}: {reason}: {message}"
 
 
-def _of_pod(pod: ReadOnly, warnings: Sequence[Warned]) -> list[str]:
+def _of_pod(pod: Pod, warnings: Sequence[Warned]) -> list[str]:
     """What its Events say; without any, what it says itself."""
     told = _newest(warnings)
-    has_place = bool((pod.get("spec") or {}).get("nodeName"))
-    found = [(reason, message) for reason, message in told if not (has_place and reason == "FailedScheduling")]
-    place = f"Pod {namespace_of(pod)}/{name_of(pod)}"
+    found = [(reason, message) for reason, message in told if not (pod.node and reason == "FailedScheduling")]
+    place = f"Pod {pod.namespace}/{pod.name}"
     return [f"{place}: {reason}: {message}" for reason, message in found or _own_words(pod)]
 
 
@@ -83,14 +81,12 @@ def _newest(warnings: Sequence[Warned]) -> list[tuple[str, str]]:
     return list({one.reason: one.message for one in said or warnings}.items())
 
 
-def _own_words(pod: ReadOnly) -> Iterator[tuple[str, str]]:
-    status = pod.get("status") or {}
-    if status.get("reason"):
-        yield str(status["reason"]), str(status.get("message") or "")
-    scheduled = find(status, "PodScheduled") or {}
-    if scheduled.get("status") == "False":
-        yield str(scheduled.get("reason") or ""), str(scheduled.get("message") or "")
-    for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
-        waiting = (container.get("state") or {}).get("waiting") or {}
-        if (reason := str(waiting.get("reason") or "")) not in _CALM:
-            yield reason, str(waiting.get("message") or "")
+def _own_words(pod: Pod) -> Iterator[tuple[str, str]]:
+    if pod.reason:
+        yield pod.reason, pod.message
+    scheduled = pod.condition("PodScheduled")
+    if scheduled.status == "False":
+        yield scheduled.reason, scheduled.message
+    for container in (*pod.init_containers, *pod.containers):
+        if (waiting := container.waiting) and waiting.reason not in _CALM:
+            yield waiting.reason, waiting.message

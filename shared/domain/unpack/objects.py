@@ -9,7 +9,7 @@ from datetime import timedelta
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.hash import bundle_hash
-from shared.domain.image_source import ImageSource
+from shared.domain.bundle.inline import InlineBundle
 from shared.domain.objects.ownership import reference_to
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Chosen
@@ -58,15 +58,15 @@ class Unpacking:
     ) -> Unpacking:
         """The unpacking of a chosen bundle."""
         catalog = chosen.catalog
-        return cls(chosen.bundle.image, catalog.key, catalog.secrets, image, limits, expected, home, user)
+        return cls(chosen.path, catalog.key, catalog.secrets, image, limits, expected, home, user)
 
     @property
-    def source(self) -> ImageSource:
-        """How the bundle image is pulled."""
-        return ImageSource(self.path, self.catalog.namespace, self.secrets)
+    def is_inline(self) -> bool:
+        """Whether its manifests are in its catalog: there is no image that a Job could pull."""
+        return InlineBundle.parse(self.path) is not None
 
     @property
-    def is_at_home(self) -> bool:
+    def is_in_global_namespace(self) -> bool:
         """Whether the Job runs in our own namespace, beside the ConfigMaps about registries."""
         return self.catalog.namespace == self.home
 
@@ -123,7 +123,7 @@ class Unpacking:
         return job
 
     def _pod(self, registries: Registries) -> Manifest:
-        given = referred() if self.is_at_home else registries.environment
+        given = referred() if self.is_in_global_namespace else registries.environment
         pod: Manifest = {
             "restartPolicy": "Never",
             "serviceAccountName": self.name,

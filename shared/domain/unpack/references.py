@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from shared.api import fields
 from shared.domain.resolver.identity import CatalogKey
 
 
@@ -29,15 +30,9 @@ class Reference:
             stated = json.loads(self.properties)
         except ValueError:
             return ()
-        match stated:
-            case {"properties": list(found)}:
-                values = (
-                    one.get("value") for one in found if isinstance(one, dict) and one.get("type") == "olm.package"
-                )
-                return tuple(
-                    str(one["packageName"]) for one in values if isinstance(one, dict) and one.get("packageName")
-                )
-        return ()
+        found = fields.parts(stated, "properties") if isinstance(stated, dict) else ()
+        named = (fields.text(one, "value", "packageName") for one in found if fields.text(one, "type") == "olm.package")
+        return tuple(filter(None, named))
 
     def __str__(self) -> str:
         stated = {
@@ -68,6 +63,6 @@ def parse(manifest: str) -> Reference | None:
             "catalogSourceNamespace": str(catalog_namespace),
         } if name and namespace and catalog and catalog_namespace:
             key = CatalogKey(catalog_namespace, catalog)
-            replaces, properties = str(stated.get("replaces") or ""), str(stated.get("properties") or "")
-            return Reference(name, namespace, key, replaces, properties, str(stated.get("digest") or ""))
+            replaces, properties = fields.text(stated, "replaces"), fields.text(stated, "properties")
+            return Reference(name, namespace, key, replaces, properties, fields.text(stated, "digest"))
     return None

@@ -9,7 +9,9 @@ from typing import Final
 import orjson
 
 from shared import kinds, names
+from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import ConfigMap, Job
 from shared.kinds import Ref
 
 _PROXY: Final = "olmf-proxy"
@@ -35,15 +37,17 @@ class Registries:
     """Environment variables that it cannot read itself, because the ConfigMaps are in another namespace."""
 
     @classmethod
-    def told(cls, job: ReadOnly) -> Registries:
-        """What the container of a stored Job was told."""
-        [container, *_] = job["spec"]["template"]["spec"]["containers"]
-        command, known = list(container.get("command") or ()), {name for name, _, _ in _SOURCES}
+    def of_job(cls, job: Job) -> Registries:
+        """What the arguments and variables of a stored Job say."""
+        [container, *_] = job.template.containers
+        command, known = fields.texts(container, "command"), {name for name, _, _ in _SOURCES}
         given = (
-            (str(one["name"]), str(one["value"])) for one in container.get("env") or () if one.get("value") is not None
+            (fields.text(one, "name"), fields.text(one, "value"))
+            for one in fields.parts(container, "env")
+            if fields.value(one, "value") is not None
         )
-        mirrors = command[command.index(_MIRRORS) + 1 :][:1] if _MIRRORS in command else []
-        return cls("".join(map(str, mirrors)), tuple(pair for pair in given if pair[0] in known))
+        mirrors = command[command.index(_MIRRORS) + 1 :][:1] if _MIRRORS in command else ()
+        return cls("".join(mirrors), tuple(pair for pair in given if pair[0] in known))
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -73,10 +77,13 @@ def copied(get: Callable[[Ref], ReadOnly | None], home: str) -> tuple[tuple[str,
 
     A proxy with a password is not among them: whoever reads the Job would read it.
     """
-    there = {name: get(kinds.CONFIG_MAP.ref(name, home)) for name in dict.fromkeys(one for _, one, _ in _SOURCES)}
+    there = {
+        one: ConfigMap.of(get(kinds.CONFIG_MAP.ref(one, home))) for one in dict.fromkeys(one for _, one, _ in _SOURCES)
+    }
     found: list[tuple[str, str]] = []
     for name, config_map, key in _SOURCES:
-        text = str(((there[config_map] or {}).get("data") or {}).get(key) or "")
+        stored = there[config_map]
+        text = stored.texts.get(key, "") if stored else ""
         if len(text.encode()) > _MOST_BYTES:
             raise ValueError(f"{key} of ConfigMap {home}/{config_map} is larger than {_MOST_BYTES} bytes, so that no "
                              "unpack Job can be told; keep in it only what registries need")  # fmt: skip
@@ -97,8 +104,8 @@ def mirrors_about(image: str, sets: Iterable[ReadOnly]) -> str:
 
 
 def _about(image: str, mirror_set: ReadOnly, field: str) -> Iterator[ReadOnly]:
-    for one in (mirror_set.get("spec") or {}).get(field) or ():
-        source = str(one.get("source") or "")
+    for one in fields.parts(mirror_set, "spec", field):
+        source = fields.text(one, "source")
         host = image.partition("/")[0].partition(":")[0]
         is_wildcard = source.startswith("*.") and host.endswith(source[1:])
         if is_wildcard or (source and image.startswith(tuple(f"{source}{end}" for end in "/:@"))):

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias, assert_never
 
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, metadata, name_of, uid_of
+from shared import names
+from shared.api import fields
+from shared.api.manifest import Manifest
+from shared.api.views import ConfigMap, ContainerStatus, Job, Pod, StoredCondition
 from shared.domain.bundle.model import BadBundle
 from shared.domain.subset import covers
 from shared.domain.unpack import texts
 from shared.domain.unpack.content import bundle_in
 from shared.domain.unpack.objects import STEM, Unpacking
 from shared.domain.unpack.registries import NONE, Registries
-from shared.domain.unsupported import BUNDLE, unsupported
 from shared.kinds import Ref
 
 _JOB_TTL = timedelta(minutes=5)
 _RETAINED = 5
+_NO_JOB = Job(fields.EMPTY)
 _USUAL_PULL = timedelta(seconds=10)
 _BEFORE = datetime.min.replace(tzinfo=UTC)
 SOON = timedelta(seconds=2)
 """When a Job that was just made is looked at: by then its controller or the kubelet may have refused its Pod."""
 _RARELY = timedelta(seconds=15)
+_PULL_REASONS = ("ImagePullBackOff", "ErrImagePull")
+"""Reasons of the kubelet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
     """The ConfigMap contains the bundle, or will when it is written."""
 
-    config_map: Manifest
+    config_map: ConfigMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ class Missing:
     """No Job runs: start a Job of this name."""
 
     job: str
-    surplus: tuple[ReadOnly, ...] = ()
+    surplus: tuple[Job, ...] = ()
     """Old failed Jobs to delete."""
     registries: Registries = NONE
 
@@ -48,19 +53,30 @@ class Missing:
 class Running:
     """A Job is running."""
 
-    job: ReadOnly
+    job: Job
     message: str = ""
     """What its containers wait for, in OLM's words."""
     cause: str = ""
     """Why it does not come to its end; empty while all is as usual."""
     again_in: timedelta = SOON
+    cannot_pull: bool = False
+    """A container waits for an image that the node could not pull."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulling:
+    """A worker pulls the image itself, or is about to."""
+
+    has_asked: bool
+    """The ConfigMap says which image it is."""
+    again_in: timedelta = _RARELY
 
 
 @dataclass(frozen=True, slots=True)
 class Stale:
     """A Job made with other settings, or whose failure is old: delete it; the next check starts another."""
 
-    job: ReadOnly
+    job: Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +86,7 @@ class Broken:
     reason: str
     message: str
     again_in: timedelta
-    job: ReadOnly = field(default_factory=dict)
+    job: Job = _NO_JOB
     since: datetime = _BEFORE
 
 
@@ -90,44 +106,40 @@ class Refused:
     """The refused object is that of another bundle: this one was not tried, because it would be refused, too."""
 
 
-UnpackResult: TypeAlias = Unpacked | Missing | Running | Stale | Broken | Prevented | Refused
+UnpackResult: TypeAlias = Unpacked | Missing | Running | Pulling | Stale | Broken | Prevented | Refused
 
 
-def is_filled(config_map: ReadOnly, path: str) -> bool:
+def is_filled(config_map: ConfigMap, path: str) -> bool:
     """Whether the ConfigMap contains the manifests of that image."""
-    has_content = bool(config_map.get("binaryData") or config_map.get("data"))
-    return has_content and annotations_of(config_map).get("olm.sourceImage", path) == path
+    return config_map.is_filled and config_map.annotation(names.SOURCE_IMAGE) in (None, path)
 
 
-def known(wanted: Unpacking, config_map: Manifest | None) -> UnpackResult | None:
+def known(wanted: Unpacking, config_map: ConfigMap | None) -> UnpackResult | None:
     """The result if it does not depend on Jobs; else None."""
     if config_map is not None and is_filled(config_map, wanted.path):
         bundle = bundle_in(config_map, wanted.expected)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
     if wanted.limits.problem:
         return Prevented(wanted.limits.problem)
-    if lacking := unsupported(BUNDLE, {"image": wanted.path}):
-        return Prevented(lacking)
     return None
 
 
-def judge(wanted: Unpacking, jobs: Sequence[ReadOnly], now: datetime) -> UnpackResult:
+def judge(wanted: Unpacking, jobs: Sequence[Job], now: datetime) -> UnpackResult:
     """The result for a bundle whose ConfigMap is not filled."""
     ranked = ranking(jobs)
     if not ranked:
         return Missing(wanted.name)
     chosen = ranked[0]
-    if not covers(chosen.get("spec"), wanted.job(name_of(chosen), Registries.told(chosen))["spec"]):
+    if not covers(chosen.spec, wanted.job(chosen.name, Registries.of_job(chosen))["spec"]):
         return Stale(chosen)  # made with other settings: this also ends a failure that was caused by a setting
-    failure = condition(chosen, "Failed")
-    if failure is not None:
+    if (failure := chosen.failure) is not None:
         return _after_failure(wanted, ranked, failure, now)
-    if condition(chosen, "Complete") is None:
+    if not chosen.has_completed:
         return Running(chosen, again_in=min(max(_age(chosen, now), SOON), _RARELY))
-    finished = instant((chosen.get("status") or {}).get("completionTime")) or now
+    finished = chosen.completed or now
     if now - finished > _JOB_TTL:
         return Stale(chosen)
-    message = f"unpack job {name_of(chosen)} has completed, but ConfigMap {wanted.name} holds no manifests"
+    message = f"unpack job {chosen.name} has completed, but ConfigMap {wanted.name} holds no manifests"
     return Broken("EmptyBundle", message, finished + _JOB_TTL - now + timedelta(seconds=1), chosen, finished)
 
 
@@ -142,7 +154,7 @@ def to_create(wanted: Unpacking, result: UnpackResult) -> tuple[Manifest, ...]:
     return wanted.objects(result.job, result.registries) if isinstance(result, Missing) else ()
 
 
-def to_delete(result: UnpackResult) -> tuple[ReadOnly, ...]:
+def to_delete(result: UnpackResult) -> tuple[Job, ...]:
     """The Jobs to delete for the result."""
     match result:
         case Missing(surplus=jobs):
@@ -152,30 +164,19 @@ def to_delete(result: UnpackResult) -> tuple[ReadOnly, ...]:
     return ()
 
 
-def ranking(jobs: Sequence[ReadOnly]) -> list[ReadOnly]:
+def ranking(jobs: Sequence[Job]) -> list[Job]:
     """The Jobs in order: not failed before failed; each newest first, by creation or by failure."""
 
-    def rank(job: ReadOnly) -> tuple[bool, str]:
-        failure = condition(job, "Failed")
-        return failure is None, str((failure or {}).get("lastTransitionTime") or metadata(job).get("creationTimestamp"))
+    def rank(job: Job) -> tuple[bool, str]:
+        failure = job.failure
+        return failure is None, (failure.since_text if failure else "") or job.age_key
 
     return sorted(jobs, key=rank, reverse=True)
 
 
-def surplus(ranked: Sequence[ReadOnly], retained: int = _RETAINED) -> tuple[ReadOnly, ...]:
+def surplus(ranked: Sequence[Job], retained: int = _RETAINED) -> tuple[Job, ...]:
     """The old Jobs beyond those retained, at most five, never the oldest one."""
     return tuple(ranked[max(retained, 1) : -1 if retained else None][:5])
-
-
-def condition(job: ReadOnly, kind: str) -> ReadOnly | None:
-    """The condition of that type if its status is `True`; else None."""
-    conditions = (job.get("status") or {}).get("conditions") or ()
-    return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
-
-
-def is_over(job: ReadOnly) -> bool:
-    """Whether the Job has completed or failed."""
-    return condition(job, "Complete") is not None or condition(job, "Failed") is not None
 
 
 def is_slow(running: Running, now: datetime) -> bool:
@@ -188,34 +189,40 @@ def is_fresh(running: Running, now: datetime) -> bool:
     return _age(running.job, now) < SOON
 
 
-def waiting(running: Running, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Running:
+def waiting(running: Running, pods: Sequence[Pod], causes: Sequence[str] = ()) -> Running:
     """The result with the reason for which its pods wait, and what those said that ended already."""
-    found = [detail for pod in pods if (pod.get("status") or {}).get("phase") == "Pending" for detail in _details(pod)]
+    pending = [(pod, one) for pod in pods if pod.is_pending for one in (*pod.init_containers, *pod.containers)]
+    found = [_pending(pod, one) for pod, one in pending if not one.is_ready]
+    states = [one.waiting for _, one in pending if not one.is_ready and one.waiting]
     message = f"unpack job not completed: {' | '.join(found)}" if found else "unpack job not completed"
-    guided = message + (texts.GUIDANCE_PENDING if texts.is_pull_failure(message) else "")
-    words = sorted({text for pod in pods for text in _last_words(pod)})
-    return replace(running, message=guided, cause=" | ".join((*causes, *words)))
+    guided = message + (texts.GUIDANCE_PENDING if any(map(_is_pull_failure, states)) else "")
+    words = sorted({one.last_words for pod in pods for one in pod.containers if one.last_words})
+    cannot_pull = any(state.reason in _PULL_REASONS for state in states)
+    return replace(running, message=guided, cause=" | ".join((*causes, *words)), cannot_pull=cannot_pull)
 
 
-def explained(broken: Broken, pods: Sequence[ReadOnly], causes: Sequence[str] = ()) -> Broken:
+def explained(broken: Broken, pods: Sequence[Pod], causes: Sequence[str] = ()) -> Broken:
     """The result with the termination messages of the containers; the Job itself has only the number of failures."""
-    said = [*(text for pod in pods for text in _last_words(pod)), *causes]
+    said = [*(one.last_words for pod in pods for one in pod.containers if one.last_words), *causes]
     words = dict.fromkeys(text for text in said if text not in broken.message)
     return replace(broken, message=": ".join((broken.message, *words)))
 
 
-def _age(job: ReadOnly, now: datetime) -> timedelta:
-    return now - (instant(metadata(job).get("creationTimestamp")) or now)
+def _age(job: Job, now: datetime) -> timedelta:
+    return now - (job.created or now)
 
 
-def _last_words(pod: ReadOnly) -> Iterator[str]:
-    for container in (pod.get("status") or {}).get("containerStatuses") or ():
-        ended = (container.get("state") or {}).get("terminated") or {}
-        if text := str(ended.get("message") or "").strip():
-            yield text
+def job_of(result: UnpackResult) -> str:
+    """The name of the Job that the result is about; empty without one."""
+    match result:
+        case Missing(job):
+            return job
+        case Running(job) | Stale(job) | Broken(job=job):
+            return job.name
+    return ""
 
 
-def spoken(result: UnpackResult) -> str:
+def describe(result: UnpackResult) -> str:
     """The result as a short text."""
     match result:
         case Unpacked():
@@ -223,9 +230,11 @@ def spoken(result: UnpackResult) -> str:
         case Missing(job):
             return f"Job {job} is made"
         case Running(job, cause=cause):
-            return f"Job {name_of(job)} is at work" + (f", but {cause}" if cause else "")
+            return f"Job {job.name} is at work" + (f", but {cause}" if cause else "")
+        case Pulling():
+            return "a worker pulls its image"
         case Stale(job):
-            return f"Job {name_of(job)} is made anew"
+            return f"Job {job.name} is made anew"
         case Broken(reason):
             return f"failed, {reason}"
         case Prevented():
@@ -236,27 +245,24 @@ def spoken(result: UnpackResult) -> str:
             assert_never(never)
 
 
-def _details(pod: ReadOnly) -> list[str]:
-    status, meta = pod.get("status") or {}, metadata(pod)
-    found = []
-    for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
-        if not container.get("ready"):
-            text = (
-                f"Unpack pod({meta.get('namespace')}/{meta.get('name')}) container({container.get('name')}) is pending"
-            )
-            held = (container.get("state") or {}).get("waiting")
-            found.append(f"{text}. Reason: {held.get('reason')}, Message: {held.get('message')}" if held else text)
-    return found
+def _pending(pod: Pod, container: ContainerStatus) -> str:
+    text, state = f"Unpack pod({pod.namespace}/{pod.name}) container({container.name}) is pending", container.waiting
+    return f"{text}. Reason: {state.reason}, Message: {state.message}" if state else text
 
 
-def _after_failure(wanted: Unpacking, ranked: Sequence[ReadOnly], failure: ReadOnly, now: datetime) -> UnpackResult:
+def _is_pull_failure(state: StoredCondition) -> bool:
+    """Whether the kubelet or the registry says that an image cannot be pulled; the latter only in words."""
+    words = (*_PULL_REASONS, "manifest unknown", "unauthorized")
+    return any(word in text for text in (state.reason, state.message) for word in words)
+
+
+def _after_failure(wanted: Unpacking, ranked: Sequence[Job], failure: StoredCondition, now: datetime) -> UnpackResult:
     retry = wanted.limits.retry
-    since = instant(failure.get("lastTransitionTime")) or now
+    since = failure.since or now
     if retry > timedelta() and now - since > retry:
-        suffix = hashlib.sha256(uid_of(ranked[0]).encode()).hexdigest()[:5]
+        suffix = hashlib.sha256(ranked[0].uid.encode()).hexdigest()[:5]
         return Missing(f"{wanted.name[:STEM]}{suffix}", surplus(ranked))
     if not retry and now - since > _JOB_TTL:
         return Stale(ranked[0])
     again_in = since + (retry or _JOB_TTL) - now + timedelta(seconds=1)
-    reason, message = str(failure.get("reason") or ""), str(failure.get("message") or "")
-    return Broken(reason, message, again_in, ranked[0], since)
+    return Broken(failure.reason, failure.message, again_in, ranked[0], since)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.views import OperatorGroup
 from shared.domain import durations
 
 
@@ -25,7 +25,7 @@ NO_LIMITS = Settings()
 """No deadline, and OLM's default interval."""
 
 
-def settings(groups: Sequence[ReadOnly], default_timeout: timedelta) -> Settings:
+def settings(groups: Sequence[OperatorGroup], default_timeout: timedelta) -> Settings:
     """The settings from the annotations of the one OperatorGroup."""
     if len(groups) != 1:
         return Settings(default_timeout, problem=f"found {len(groups)} operatorGroups, expected 1")
@@ -39,8 +39,8 @@ def settings(groups: Sequence[ReadOnly], default_timeout: timedelta) -> Settings
     return Settings(timeout, max(retry or timedelta(), timedelta()))
 
 
-def _annotation(group: ReadOnly, key: str, what: str) -> timedelta | None:
-    text = annotations_of(group).get(key)
+def _annotation(group: OperatorGroup, key: str, what: str) -> timedelta | None:
+    text = group.annotations.get(key)
     if text is None:
         return None
     try:

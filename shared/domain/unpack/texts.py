@@ -17,19 +17,11 @@ GUIDANCE_PENDING: Final = f". {_CAUSES} {_LATER} {_MANUAL}"
 
 
 def failed(reason: str, message: str) -> str:
-    """The message of `BundleUnpackFailed`."""
-    text = f"Bundle unpacking failed - {reason}: {message}"
-    is_guided = "Auto-retry" in message or "Common causes" in message
-    return text if is_guided else f"{text}. {GUIDANCE_FAILED}"
+    """The message of `BundleUnpackFailed`; `message` is that of the Job and its containers, without guidance."""
+    return f"Bundle unpacking failed - {reason}: {message}. {GUIDANCE_FAILED}"
 
 
-def unpacking(message: str, cause: str = "") -> str:
+def unpacking(cause: str = "", *, cannot_pull: bool = False) -> str:
     """The message of `BundleUnpacking`: OLM's if the image cannot be pulled, and the cause; empty without one."""
-    is_pulling = any(word in message for word in ("ImagePullBackOff", "ErrImagePull"))
-    told = f"unpack job not completed: {cause}" if cause else ""
-    return " ".join(filter(None, (GUIDANCE_PULLING if is_pulling else "", told)))
-
-
-def is_pull_failure(message: str) -> bool:
-    """Whether the text is about an image that cannot be pulled."""
-    return any(word in message for word in ("ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"))
+    job = f"unpack job not completed: {cause}" if cause else ""
+    return " ".join(filter(None, (GUIDANCE_PULLING if cannot_pull else "", job)))

@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from shared.adapters.content.bundles import ImageBundles
+from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
+from shared.adapters.content.store import Store
 from shared.adapters.oci.transport import Transport
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load
@@ -26,7 +30,9 @@ def registry() -> Iterator[ScriptedRegistry]:
 def payload(registry: ScriptedRegistry, *files: tuple[str, bytes]) -> object:
     registry.put("tea", "1", [a_layer(*(a_file(path, content) for path, content in files))])
     source = ImageSource(f"{registry.address}/tea:1", "olm")
-    return ImageBundles(Puller(lambda *_: None, Transport(attempts=1))).config_map_payload(source)
+    puller = Puller(lambda *_: None, Transport(attempts=1))
+    with TemporaryDirectory() as folder:
+        return ImageBundles(puller, ImageCatalogs(Store(Path(folder)), puller)).config_map_payload(source)
 
 
 def test_a_bundle_image_becomes_the_payload_of_its_config_map(registry: ScriptedRegistry) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shared.adapters.kube import ApiError, CachedClient, KubeClient, Told, connect
+from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
 from shared.api.manifest import Manifest, resource_version_of
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
+from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 from shared.resource_versions import weight
 from tests.kit.sandbox import running_sandbox
 
@@ -22,8 +22,8 @@ class Bell:
     def __init__(self) -> None:
         self.total = self.writes = 0
 
-    def told(self, kind: Kind, namespace: str) -> Told:
-        return Told(self.total, "", self.writes)
+    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
+        return ChangeCounts(self.total, "", self.writes)
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         self.writes += 1
@@ -69,7 +69,8 @@ def hands() -> Hands:
 
 @pytest.fixture
 def cached(kubeconfig: Path, bell: Bell, hands: Hands) -> CachedClient:
-    return CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION], now=hands)
+    kinds = [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION]
+    return CachedClient(connect(str(kubeconfig)), bell, kinds, [CONFIG_MAP], now=hands)
 
 
 def an_account(**labels: str) -> Manifest:
@@ -203,6 +204,40 @@ def test_a_refused_write_is_decided_again_from_what_there_is(cached: CachedClien
 
 def test_a_kind_of_which_not_every_change_is_told_is_always_read(cached: CachedClient) -> None:
     assert requests(cached, NAMESPACE.ref("default"), NAMESPACE.ref("default")) == 2
+
+
+MAP = CONFIG_MAP.ref("one", "default")
+
+
+@pytest.fixture
+def labelled(other: KubeClient) -> Iterator[Manifest]:
+    """An object of a kind of which only those with our label are told of."""
+    meta = {"name": MAP.name, "namespace": MAP.namespace, "labels": {"olm.managed": "true"}}
+    yield other.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
+    if other.get(MAP):
+        other.delete(MAP)
+
+
+def test_of_a_kind_of_which_only_ours_are_told_ours_are_remembered(
+    cached: CachedClient, other: KubeClient, bell: Bell, labelled: Manifest
+) -> None:
+    assert requests(cached, MAP, MAP) == 1
+    bell.tell(other.merge(MAP, {"data": {"a": "b"}}))
+    assert (cached.get(MAP) or {})["data"] == {"a": "b"}
+    assert requests(cached, MAP) == 0
+
+
+def test_that_it_is_absent_or_not_ours_is_not(cached: CachedClient, other: KubeClient, labelled: Manifest) -> None:
+    assert requests(cached, CONFIG_MAP.ref("absent", "default"), CONFIG_MAP.ref("absent", "default")) == 2
+    other.merge(MAP, {"metadata": {"labels": {"olm.managed": None}}})
+    assert requests(cached, MAP, MAP) == 2
+    assert [len(cached.list(CONFIG_MAP, "default")) for _ in range(2)] == [1, 1]
+
+
+def test_what_we_take_our_label_from_is_read_again(cached: CachedClient, labelled: Manifest) -> None:
+    assert requests(cached, MAP, MAP) == 1
+    cached.merge(MAP, {"metadata": {"labels": {"olm.managed": None}}})
+    assert requests(cached, MAP, MAP) == 2
 
 
 def test_a_selection_by_labels_is_always_read(cached: CachedClient) -> None:

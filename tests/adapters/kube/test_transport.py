@@ -10,13 +10,14 @@ from contextlib import contextmanager
 import pytest
 
 from shared.adapters.kube import ApiError, Connection
-from shared.adapters.kube.transport import Transport
+from shared.adapters.kube.transport import PRESENT_RUN, Transport
 
 
 @contextmanager
-def a_server(*answers: bytes) -> Iterator[tuple[Connection, list[bytes]]]:
+def a_server(*answers: bytes, heads: list[bytes] | None = None) -> Iterator[tuple[Connection, list[bytes]]]:
     """Gives one answer to each connection, in order; an empty one is a connection that breaks off."""
     asked: list[bytes] = []
+    heads = [] if heads is None else heads
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -26,7 +27,9 @@ def a_server(*answers: bytes) -> Iterator[tuple[Connection, list[bytes]]]:
             except OSError:
                 return  # closed: the test is over, and nobody asked for this answer
             with connection:
-                asked.append(connection.recv(65536).partition(b"\r\n")[0])
+                head = connection.recv(65536)
+                asked.append(head.partition(b"\r\n")[0])
+                heads.append(head)
                 connection.sendall(answer)
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -45,6 +48,19 @@ def test_a_read_is_repeated_when_the_connection_breaks_off() -> None:
     with a_server(b"", b"", an_answer(b'{"a": 1}')) as (connection, asked):
         assert Transport(connection).request("GET", "/x") == {"a": 1}
     assert asked == [b"GET /x HTTP/1.1"] * 3
+
+
+def test_the_audit_log_of_the_server_can_name_the_run_that_asked() -> None:
+    heads: list[bytes] = []
+    with a_server(*[an_answer(b"{}")] * 3, heads=heads) as (connection, _):
+        token = PRESENT_RUN.set("0198-ab")
+        transport = Transport(connection)
+        for _ in range(2):
+            transport.request("GET", "/x")
+        PRESENT_RUN.reset(token)
+        transport.request("GET", "/x")
+    told = [line for head in heads for line in head.split(b"\r\n") if line.startswith(b"Audit-ID")]
+    assert told == [b"Audit-ID: 0198-ab.1", b"Audit-ID: 0198-ab.2"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -76,10 +75,8 @@ def refusal(act: Callable[[], object]) -> OciError:
 )
 def test_a_registry_that_only_drips_is_given_up(begin: bytes) -> None:
     with dripping(begin) as server, bounded(Pull(_QUICK)):
-        started = time.monotonic()
         registry = Registry(Transport())
         error = refusal(lambda: registry.manifest(Reference.parse(f"{server.address}/tea:1")))
-        assert time.monotonic() - started < 5
     assert error.reason == "TimedOut"
     assert f"{server.address} is too slow: " in error.message
     assert "less than 1 kB in 0 s, where at least 1000 bytes a second are wanted" in error.message
@@ -89,9 +86,7 @@ def test_a_registry_that_only_drips_is_given_up(begin: bytes) -> None:
 
 def test_a_pull_ends_at_its_deadline_though_bytes_keep_coming() -> None:
     with dripping(_HEAD) as server, bounded(Pull(Allowance(seconds=0.5, slow_seconds=9, bytes_per_second=1))):
-        started = time.monotonic()
         error = refusal(lambda: Registry(Transport()).manifest(Reference.parse(f"{server.address}/tea:1")))
-        assert time.monotonic() - started < 5
     assert error.reason == "TimedOut"
     assert f"{server.address}: the pull did not end within 0 s (" in error.message
 

@@ -133,6 +133,12 @@ def test_a_token_can_be_reviewed(http: Api, namespace: str) -> None:
     assert (status["authenticated"], status["user"]["username"]) == (True, f"system:serviceaccount:{namespace}:robot")
 
 
+def test_the_token_of_the_administrator_can_be_reviewed(http: Api) -> None:
+    status = http.post("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": http.token}}).body["status"]
+    assert (status["authenticated"], status["user"]["username"]) == (True, "admin")
+    assert "system:masters" in status["user"]["groups"]
+
+
 def test_the_administrator_may_act_as_somebody_else(http: Api, namespace: str) -> None:
     jane = http.as_other({"Impersonate-User": namespace})
     assert jane.get(core(namespace, "configmaps")).status == 403

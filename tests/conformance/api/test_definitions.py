@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,11 +14,19 @@ from tests.conformance.api.objects import (
     a_widget,
     condition,
     define,
+    end_conversions,
 )  # fmt: skip
 from tests.conformance.http import Api
 from tests.kit.waiting import wait_for
 
 Json = Any
+
+
+@pytest.fixture(autouse=True)
+def no_conversion_stays(http: Api, word: str) -> Iterator[None]:
+    """Nor what it would keep from going: a namespace is not deleted while one kind cannot be listed."""
+    yield
+    end_conversions(http, word)
 
 
 @pytest.fixture
@@ -358,3 +367,25 @@ def test_the_service_that_converts_has_a_port(http: Api, word: str) -> None:
     body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
     made = http.post(f"{DEFINITIONS}?dryRun=All", body).body
     assert made["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["port"] == 443
+
+
+@pytest.mark.parametrize(
+    ("before", "status"),
+    [
+        pytest.param({"clientConfig": {"url": "https://a"}}, 422, id="none"),
+        pytest.param({"clientConfig": {"url": "https://a", "caBundle": "Yg=="}}, 200, id="another one that is none"),
+        pytest.param(None, 422, id="no webhook"),
+    ],
+)
+def test_the_authority_of_a_conversion_stays_readable(http: Api, word: str, before: Json, status: int) -> None:
+    body, reviewed = a_definition(word), {"conversionReviewVersions": ["v1"]}
+    if before:
+        body["spec"]["conversion"] = {"strategy": "Webhook", "webhook": {**before, **reviewed}}
+    assert http.post(DEFINITIONS, body).status == 201
+    path = f"{DEFINITIONS}/{body['metadata']['name']}"
+    wait_for(lambda: condition(http.get(path).body, "Established"))
+    webhook = {"clientConfig": {"url": "https://a", "caBundle": "YQ=="}, **reviewed}
+    answer = http.patch(path, {"spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}})
+    assert answer.status == status, answer.body
+    why = 'Invalid value: "YQ==": unable to load root certificates: unable to parse bytes as PEM block'
+    assert status == 200 or f"spec.conversion.webhookClientConfig.caBundle: {why}" in answer.body["message"]

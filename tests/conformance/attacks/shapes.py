@@ -87,7 +87,7 @@ class Generator:
     """A seeded source of objects for one namespace."""
 
     def __init__(self, seed: int, namespace: str, theirs: tuple[str, ...]) -> None:
-        self._dice = Random(seed)
+        self._rng = Random(seed)
         self._namespace = namespace
         self._theirs = theirs
         self._schemas = {
@@ -102,7 +102,7 @@ class Generator:
         for number in range(count):
             sound = SOUND[number % len(SOUND)]
             schema = self._schemas.get((sound["apiVersion"], sound["kind"]))
-            if schema and not self._dice.randrange(3):
+            if schema and not self._rng.randrange(3):
                 made = self._of(schema["properties"]["spec"], 0)
                 found = {"apiVersion": sound["apiVersion"], "kind": sound["kind"], "spec": made}
             else:
@@ -110,52 +110,52 @@ class Generator:
             yield {**found, "metadata": self._metadata(number)}
 
     def _metadata(self, number: int) -> Json:
-        dice = self._dice
-        meta: Json = {"name": f"{dice.choice(LEGAL_NAMES)}-{number}", "namespace": self._namespace}
+        rng = self._rng
+        meta: Json = {"name": f"{rng.choice(LEGAL_NAMES)}-{number}", "namespace": self._namespace}
         keys = [key for key in OURS if "/" in key or key.startswith("olm.")]
-        meta["labels"] = {dice.choice(keys): dice.choice(("true", "a.b", "x_y", "", "kube-system", "false"))}
-        meta["labels"] |= {"olm.managed": "true"} if dice.randrange(2) else {}
-        meta["annotations"] = {dice.choice(keys): self._text() for _ in range(dice.randrange(4))}
-        if not dice.randrange(2):
-            meta["ownerReferences"] = [self._owner() for _ in range(dice.randrange(1, 3))]
-        if not dice.randrange(10):
+        meta["labels"] = {rng.choice(keys): rng.choice(("true", "a.b", "x_y", "", "kube-system", "false"))}
+        meta["labels"] |= {"olm.managed": "true"} if rng.randrange(2) else {}
+        meta["annotations"] = {rng.choice(keys): self._text() for _ in range(rng.randrange(4))}
+        if not rng.randrange(2):
+            meta["ownerReferences"] = [self._owner() for _ in range(rng.randrange(1, 3))]
+        if not rng.randrange(10):
             meta["finalizers"] = [f"example.com/{number}"]
         return meta
 
     def _owner(self) -> Json:
-        version = self._dice.choice(("nosuch.example/v1", f"{OLM}/v1alpha1", f"{OLM}/v1", "v1", "a/b/c"))
-        uid = self._dice.choice((self._text() or "x", "11111111-1111-1111-1111-111111111111", *self._theirs))
-        return {"apiVersion": version, "kind": self._dice.choice(OWNERS), "name": self._text() or "x", "uid": uid}
+        version = self._rng.choice(("nosuch.example/v1", f"{OLM}/v1alpha1", f"{OLM}/v1", "v1", "a/b/c"))
+        uid = self._rng.choice((self._text() or "x", "11111111-1111-1111-1111-111111111111", *self._theirs))
+        return {"apiVersion": version, "kind": self._rng.choice(OWNERS), "name": self._text() or "x", "uid": uid}
 
     def _text(self) -> str:
-        return hostile(self._dice, self._theirs)
+        return hostile(self._rng, self._theirs)
 
     def _spoiled(self, sound: Json) -> Json:
         """A copy with up to five of its values replaced."""
         made = copy.deepcopy(sound)
         places = list(_leaves({key: value for key, value in made.items() if key not in ("apiVersion", "kind")}))
-        for holder, key in self._dice.sample(places, min(len(places), self._dice.randrange(6))):
+        for holder, key in self._rng.sample(places, min(len(places), self._rng.randrange(6))):
             value = holder[key]
             if isinstance(value, str):
                 holder[key] = self._text()
             elif isinstance(value, int) and not isinstance(value, bool):
-                holder[key] = self._dice.choice(NUMBERS)
+                holder[key] = self._rng.choice(NUMBERS)
         return made
 
     def _of(self, schema: Json, depth: int) -> Json:
         """Any value that fits a schema."""
-        dice = self._dice
+        rng = self._rng
         if "enum" in schema:
-            return dice.choice(schema["enum"])
+            return rng.choice(schema["enum"])
         kind = schema.get("type") or ("string" if schema.get("x-kubernetes-int-or-string") else "object")
         if kind == "string":
             return "2026-01-01T00:00:00Z" if schema.get("format") == "date-time" else self._text()
         if kind in ("integer", "number"):
-            return dice.choice(NUMBERS[:4] if schema.get("format") == "int32" else NUMBERS)
+            return rng.choice(NUMBERS[:4] if schema.get("format") == "int32" else NUMBERS)
         if kind == "boolean":
-            return bool(dice.randrange(2))
+            return bool(rng.randrange(2))
         if kind == "array":
-            return [self._of(schema["items"], depth + 1) for _ in range(0 if depth > DEEPEST else dice.randrange(3))]
+            return [self._of(schema["items"], depth + 1) for _ in range(0 if depth > DEEPEST else rng.randrange(3))]
         return self._object(schema, depth)
 
     def _object(self, schema: Json, depth: int) -> Json:
@@ -163,7 +163,7 @@ class Generator:
         made = {
             name: self._of(field, depth + 1)
             for name, field in fields.items()
-            if name in needed or (depth < DEEPEST and self._dice.randrange(2))
+            if name in needed or (depth < DEEPEST and self._rng.randrange(2))
         }
         if isinstance(more := schema.get("additionalProperties"), dict) and depth < DEEPEST:
             made |= {self._text(): self._of(more, depth + 1) for _ in range(2)}

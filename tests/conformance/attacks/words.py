@@ -73,9 +73,9 @@ LEGAL_NAMES = ("a", "a.b.c", "0", "x" * 50, "cluster-admin", "kube-system", "olm
 ONE_LONG_IN = 150
 
 
-def hostile(dice: Random, theirs: tuple[str, ...]) -> str:
+def hostile(rng: Random, theirs: tuple[str, ...]) -> str:
     """A text; `theirs` are names and uids of objects of others."""
-    if not dice.randrange(ONE_LONG_IN):
-        return dice.choice(("A", "é", "a,", "/", "[", "\n")) * (LONG // 2)
-    found = dice.choice((*ALL, *theirs))
-    return found + dice.choice(ALL) if not dice.randrange(5) else found
+    if not rng.randrange(ONE_LONG_IN):
+        return rng.choice(("A", "é", "a,", "/", "[", "\n")) * (LONG // 2)
+    found = rng.choice((*ALL, *theirs))
+    return found + rng.choice(ALL) if not rng.randrange(5) else found

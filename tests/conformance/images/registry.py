@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -14,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from eventing.local.state import free_port
+from tests.kit.waiting import PATIENCE_SECONDS
 
 USER, PASSWORD = "tester", "secret"
 _HASH = "$2b$04$4zHroqyLcllSLA.eTv2Q2edcS/WYrrzvGCK5xCfaSIbbyewXhXL9S"
 """Of the password, as htpasswd keeps it."""
+_BLOB = re.compile(r'"GET /v2/[^ ]*/blobs/(sha256:[0-9a-f]{64}) HTTP/1.1"')
 _SECONDS = 60.0
 
 
@@ -29,6 +32,12 @@ class Running:
     certs: Path
     """A folder per host with its certificate authority, as Docker has them."""
     has_login: bool
+    log: Path = Path("/dev/null")
+    """Where it notes each request."""
+
+    def blobs_asked(self) -> list[str]:
+        """The digest of each blob that was asked for, as often as it was, in the order in which the requests ended."""
+        return _BLOB.findall(self.log.read_text())
 
     def reference(self, name: str) -> str:
         return f"{self.host}/{name}"
@@ -37,7 +46,7 @@ class Running:
 def skopeo(*words: str) -> str:
     """What skopeo prints; it is not asked about signatures."""
     command = ["skopeo", "--insecure-policy", *words]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -68,7 +77,7 @@ def running(folder: Path, *, has_tls: bool, has_login: bool) -> Iterator[Running
         program = subprocess.Popen(["docker-registry", "serve", str(folder / "config.yml")], stdout=log, stderr=log)
     try:
         _wait(port, program, folder / "log")
-        yield Running(host, certs, has_login)
+        yield Running(host, certs, has_login, folder / "log")
     finally:
         program.terminate()
         program.wait()

@@ -24,6 +24,7 @@ from tests.kit.installation import (
     condition,
     olmf,
 )
+from tests.kit.waiting import PATIENCE_SECONDS
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 ALPHA = "/apis/operators.coreos.com/v1alpha1"
@@ -163,7 +164,7 @@ def kubeconfig_of(installation: Installation) -> Path:
 def run_kubectl(installation: Installation, *words: str) -> str:
     """What the real kubectl printed."""
     command: list[str | Path] = [program("kubectl"), f"--kubeconfig={kubeconfig_of(installation)}", *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
     assert done.returncode == 0, done.stderr
     return str(done.stdout)
 

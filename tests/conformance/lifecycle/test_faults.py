@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -49,10 +49,9 @@ def victim(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-@pytest.fixture
-def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]:
+@contextmanager
+def samples(victim: Installation, name: str) -> Iterator[str]:
     """A namespace with a group and Subscriptions to the three samples, just made; all of it goes at the end."""
-    name = str(request.node.originalname).removeprefix("test_").replace("_", "-")[:40].strip("-")
     victim.apply(a_namespace(name), a_group(name))
     victim.apply(*(a_subscription(package, name) for package in VERSIONS))
     yield name
@@ -64,6 +63,22 @@ def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]
     # The next case has the same namespace, and garbage collection takes its time to follow the Subscriptions.
     for plan in victim.cluster.list(INSTALL_PLAN, name):
         victim.until_gone(Ref.of(plan))
+
+
+@pytest.fixture
+def place(victim: Installation, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Where the samples of one test begin to be installed."""
+    name = str(request.node.originalname).removeprefix("test_").replace("_", "-")[:40].strip("-")
+    with samples(victim, name) as made:
+        yield made
+
+
+@pytest.fixture(scope="class")
+def grown(victim: Installation) -> Iterator[str]:
+    """Where the samples are installed and rest, for all cases of a class."""
+    with samples(victim, "grown") as made:
+        converges(victim, made)
+        yield made
 
 
 def converges(victim: Installation, place: str) -> None:
@@ -119,10 +134,10 @@ def is_healthy(victim: Installation) -> bool:
 
 
 def test_processes_die_at_random_while_operators_are_installed(victim: Installation, place: str) -> None:
-    dice = random.Random(f"{place}-{time.time()}")
+    rng = random.Random(f"{place}-{time.time()}")
     for _ in range(KILLS):
-        time.sleep(dice.uniform(0.0, 0.5))
-        kill(dice.choice(pids(victim)))
+        time.sleep(rng.uniform(0.0, 0.5))
+        kill(rng.choice(pids(victim)))
     wait_for(lambda: is_healthy(victim))
     converges(victim, place)
 
@@ -150,43 +165,41 @@ def is_of_a_version(manifest: Manifest) -> bool:
     return any(owner["kind"] == CLUSTER_SERVICE_VERSION.kind for owner in owners)
 
 
-@pytest.mark.parametrize(
-    "kind", [DEPLOYMENT, OPERATOR_CONDITION, SERVICE_ACCOUNT, ROLE, ROLE_BINDING], ids=lambda kind: str(kind.kind)
-)
-def test_what_is_deleted_comes_back(victim: Installation, place: str, kind: Kind) -> None:
-    converges(victim, place)
-    gone = [Ref.of(each) for each in victim.cluster.list(kind, place) if is_of_a_version(each)]
-    assert gone
-    for ref in gone:
-        victim.cluster.delete(ref)
-    for ref in gone:
-        victim.until(ref, bool)
-    converges(victim, place)
-
-
 def what_it_gives(role: Manifest) -> object:
     """The rules, or how they are gathered."""
     return role.get("aggregationRule") or role.get("rules")
 
 
-@pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "edited"])
-def test_cluster_roles_of_groups_apis_and_operators_come_back(
-    victim: Installation, place: str, is_deleted: bool
-) -> None:
-    """csv.md 8.7, 8.8, 8.9."""
-    converges(victim, place)
-    found = victim.cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})
-    ours = [each for each in found if is_deleted or not name_of(each).startswith("ledger")]  # made by its plan
-    roles = {Ref.of(each): what_it_gives(each) for each in ours if what_it_gives(each)}
-    assert {"beacons.samples.olmf.io-v1-admin", "beacons.samples.olmf.io-v1-crdview"} <= {ref.name for ref in roles}
-    for ref in roles:
-        if is_deleted:
+class TestAtRest:
+    @pytest.mark.parametrize(
+        "kind", [DEPLOYMENT, OPERATOR_CONDITION, SERVICE_ACCOUNT, ROLE, ROLE_BINDING], ids=lambda kind: str(kind.kind)
+    )
+    def test_what_is_deleted_comes_back(self, victim: Installation, grown: str, kind: Kind) -> None:
+        gone = [Ref.of(each) for each in victim.cluster.list(kind, grown) if is_of_a_version(each)]
+        assert gone
+        for ref in gone:
             victim.cluster.delete(ref)
-        else:
-            victim.cluster.merge(ref, {"aggregationRule": None, "rules": []})
-    for ref, given in roles.items():
-        victim.until(ref, lambda role, given=given: what_it_gives(role) == given, str(given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
-    converges(victim, place)
+        for ref in gone:
+            victim.until(ref, bool)
+        converges(victim, grown)
+
+    @pytest.mark.parametrize("is_deleted", [True, False], ids=["deleted", "edited"])
+    def test_cluster_roles_of_groups_apis_and_operators_come_back(
+        self, victim: Installation, grown: str, is_deleted: bool
+    ) -> None:
+        """csv.md 8.7, 8.8, 8.9."""
+        found = victim.cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"})
+        ours = [each for each in found if is_deleted or not name_of(each).startswith("ledger")]  # made by its plan
+        roles = {Ref.of(each): what_it_gives(each) for each in ours if what_it_gives(each)}
+        assert {"beacons.samples.olmf.io-v1-admin", "beacons.samples.olmf.io-v1-crdview"} <= {ref.name for ref in roles}
+        for ref in roles:
+            if is_deleted:
+                victim.cluster.delete(ref)
+            else:
+                victim.cluster.merge(ref, {"aggregationRule": None, "rules": []})
+        for ref, given in roles.items():
+            victim.until(ref, lambda role, given=given: what_it_gives(role) == given, str(given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        converges(victim, grown)
 
 
 def test_the_unpacked_bundles_and_their_jobs_are_deleted_at_any_time(victim: Installation, place: str) -> None:

@@ -175,8 +175,8 @@ def test_a_failed_version_is_replaced_once_the_group_fails_forward(installation:
     newer = CLUSTER_SERVICE_VERSION.ref("a.v2", namespace)
     installation.until(newer, lambda each: each["status"]["reason"] == "InstallWaiting", "InstallWaiting")
     [row] = json.loads(installation.olmf("list", "-n", namespace, "-o", "json").stdout)[1:]
-    assert "a.v1 is Failed (install strategy invalid: unrecognized install strategy)" in row["says"]
-    assert f"`kubectl -n {namespace} delete csv a.v1`" in row["says"]
+    assert "a.v1 is Failed (install strategy invalid: unrecognized install strategy)" in row["message"]
+    assert [one["do"].split(" --")[0] for one in row["fixes"]][-1:] == [f"kubectl -n {namespace} delete csv a.v1"]
     ref = OPERATOR_GROUP.ref(group["metadata"]["name"], namespace)
     installation.cluster.merge(ref, {"spec": {"upgradeStrategy": "TechPreviewUnsafeFailForward"}})
     installation.until_phase("a.v2", namespace)

@@ -72,13 +72,16 @@ def test_pods_are_replaced_when_the_template_changes(installation: Installation,
 def test_a_pod_waits_for_a_secret_that_it_mounts(installation: Installation, place: str) -> None:
     """As the certificate of a webhook, which somebody has yet to make."""
     cert = {"name": "cert", "secret": {"secretName": "cert"}}
-    installation.apply(a_deployment(place, volumes=[cert]))
+    deployment = a_deployment(place, volumes=[cert])
+    for container in deployment["spec"]["template"]["spec"]["containers"]:
+        container["volumeMounts"] = [{"name": "cert", "mountPath": "/cert"}]
+    installation.apply(deployment)
     wait_for(lambda: "FailedMount" in warnings(installation, place), "an Event")
     assert warnings(installation, place)["FailedMount"] == (
         'MountVolume.SetUp failed for volume "cert" : secret "cert" not found'
     )
-    deployment = installation.until(DEPLOYMENT.ref("d", place), lambda found: found["status"]["unavailableReplicas"])
-    assert not is_available(deployment)
+    seen = installation.until(DEPLOYMENT.ref("d", place), lambda found: found["status"]["unavailableReplicas"])
+    assert not is_available(seen)
     meta = {"name": "cert", "namespace": place}
     installation.apply({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": {"tls.crt": "x"}})
     installation.until(DEPLOYMENT.ref("d", place), is_available)

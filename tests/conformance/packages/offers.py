@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from eventing.diagnosis.status.listing import offered
+from eventing.diagnosis.offers import offered
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
 from shared.domain.go import yaml as goyaml
+from shared.kinds import CONFIG_MAP, SECRET
+from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
 
 ARCHIVE = Path(__file__).parents[4] / "shared" / "data" / "bundles.tar.zst"
+PREPARED = {
+    "ack-rds-controller": CONFIG_MAP.ref("ack-rds-user-config", "ack-rds-controller"),
+    "ack-s3-controller": CONFIG_MAP.ref("ack-s3-user-config", "ack-s3-controller"),
+    "opendatahub-operator": SECRET.ref("opendatahub-operator-controller-webhook-cert", "opendatahub-operator"),
+    "opentelemetry-operator": SECRET.ref("opentelemetry-operator-metrics", "opentelemetry-operator"),
+    "tempo-operator": SECRET.ref("tempo-operator-metrics", "tempo-operator"),
+}
+"""What a user, or the platform that a package is made for, makes before it: its Pods do not start without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +58,23 @@ def heads(cluster: KubeClient, bundles: Path) -> dict[str, Head]:
     rows = [row for row in offered(cluster) if row["default"]]
     found = (Head(str(row["package"]), head := str(row["version"]), modes[head]) for row in rows)
     return {head.package: head for head in found}
+
+
+def prepare(installation: Installation, head: Head) -> None:
+    """A namespace for the package, with an OperatorGroup for the narrowest install mode that it supports."""
+    home, other = head.package, f"{head.package}-target"
+    targets: tuple[str, ...] = ()
+    if "OwnNamespace" in head.modes:
+        targets = (home,)
+    elif "SingleNamespace" in head.modes:
+        targets = (other,)
+    installation.apply(*(a_namespace(name) for name in {home, *targets}))
+    if needed := PREPARED.get(home):
+        meta = {"name": needed.name, "namespace": needed.namespace}
+        installation.apply({"apiVersion": needed.api_version, "kind": needed.kind, "metadata": meta})
+    installation.apply(an_operator_group(home, targets=targets))
+
+
+def subscribe(installation: Installation, head: Head) -> None:
+    """A Subscription to the package in its prepared namespace."""
+    installation.apply(a_subscription(head.package, head.package))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shared.kinds import CATALOG_SOURCE, CONFIG_MAP
-from tests.conformance.packages.offers import ARCHIVE, Head, extracted, heads
-from tests.conformance.packages.verdicts import SUCCEEDED, verdict
+from shared.kinds import CATALOG_SOURCE
+from tests.conformance.packages.offers import ARCHIVE, extracted, heads, prepare, subscribe
+from tests.conformance.packages.verdicts import EXPECTED, verdict
 from tests.conformance.targets import REAL, SANDBOX, running
-from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.installation import Installation
 
 pytestmark = [
     pytest.mark.conformance,
@@ -21,39 +21,6 @@ pytestmark = [
 
 PATIENCE_SECONDS = 240.0
 """For all packages together: a bound against hanging, not a measure."""
-
-WEBHOOKS = "webhooks are not supported yet: "
-NEEDS = "requires an operator with package: "
-EXPECTED = {
-    "ack-rds-controller": SUCCEEDED,
-    "ack-s3-controller": SUCCEEDED,
-    "argocd-operator": WEBHOOKS,
-    "authorino-operator": SUCCEEDED,
-    "cert-manager": WEBHOOKS,
-    "dbaas-operator": f"{NEEDS}ack-rds-controller",
-    "dns-operator": SUCCEEDED,
-    "etcd": SUCCEEDED,
-    "grafana-operator": SUCCEEDED,
-    "hive-operator": SUCCEEDED,
-    "infinispan": WEBHOOKS,
-    "jaeger": WEBHOOKS,
-    "keda": SUCCEEDED,
-    "keycloak-operator": SUCCEEDED,
-    "kuadrant-operator": f"{NEEDS}authorino-operator",
-    "limitador-operator": SUCCEEDED,
-    "opendatahub-operator": WEBHOOKS,
-    "opentelemetry-operator": WEBHOOKS,
-    "prometheus": SUCCEEDED,
-    "rabbitmq-cluster-operator": WEBHOOKS,
-    "rabbitmq-messaging-topology-operator": WEBHOOKS,
-    "service-binding-operator": WEBHOOKS,
-    "strimzi-kafka-operator": SUCCEEDED,
-    "tempo-operator": WEBHOOKS,
-}
-"""Package to what its verdict must contain."""
-
-PREPARED = {"ack-rds-controller": "ack-rds-user-config", "ack-s3-controller": "ack-s3-user-config"}
-"""ConfigMaps that a user makes before the package: its Pods do not start without them."""
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +49,7 @@ def verdict_of(installation: Installation, bundles: Path) -> Ask:
     found = heads(installation.cluster, bundles)
     assert found.keys() == EXPECTED.keys()
     for head in found.values():
+        prepare(installation, head)
         subscribe(installation, head)
     deadline = time.monotonic() + PATIENCE_SECONDS
 
@@ -93,21 +61,6 @@ def verdict_of(installation: Installation, bundles: Path) -> Ask:
         return said
 
     return ask
-
-
-def subscribe(installation: Installation, head: Head) -> None:
-    """A Subscription in a namespace of the package, in the narrowest install mode that it supports."""
-    home, other = head.package, f"{head.package}-target"
-    targets: tuple[str, ...] = ()
-    if "OwnNamespace" in head.modes:
-        targets = (home,)
-    elif "SingleNamespace" in head.modes:
-        targets = (other,)
-    installation.apply(*(a_namespace(name) for name in {home, *targets}))
-    if needed := PREPARED.get(home):
-        meta = {"name": needed, "namespace": home}
-        installation.apply({"apiVersion": CONFIG_MAP.api_version, "kind": CONFIG_MAP.kind, "metadata": meta})
-    installation.apply(an_operator_group(home, targets=targets), a_subscription(head.package, home))
 
 
 @pytest.mark.parametrize("package", EXPECTED)

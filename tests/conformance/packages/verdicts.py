@@ -12,6 +12,35 @@ SUCCEEDED = "Succeeded"
 BLOCKING = ("ResolutionFailed", "BundleUnpackFailed", "InstallPlanFailed", "InstallPlanMissing", "BundleUnpacking")
 """Conditions of a Subscription that say, in the order of their weight, what it waits for."""
 
+NEEDS = "requires an operator with package: "
+EXPECTED = {
+    "ack-rds-controller": SUCCEEDED,
+    "ack-s3-controller": SUCCEEDED,
+    "argocd-operator": SUCCEEDED,
+    "authorino-operator": SUCCEEDED,
+    "cert-manager": SUCCEEDED,
+    "dbaas-operator": f"{NEEDS}ack-rds-controller",
+    "dns-operator": SUCCEEDED,
+    "etcd": SUCCEEDED,
+    "grafana-operator": SUCCEEDED,
+    "hive-operator": SUCCEEDED,
+    "infinispan": SUCCEEDED,
+    "jaeger": SUCCEEDED,
+    "keda": SUCCEEDED,
+    "keycloak-operator": SUCCEEDED,
+    "kuadrant-operator": f"{NEEDS}authorino-operator",
+    "limitador-operator": SUCCEEDED,
+    "opendatahub-operator": SUCCEEDED,
+    "opentelemetry-operator": SUCCEEDED,
+    "prometheus": SUCCEEDED,
+    "rabbitmq-cluster-operator": SUCCEEDED,
+    "rabbitmq-messaging-topology-operator": SUCCEEDED,
+    "service-binding-operator": SUCCEEDED,
+    "strimzi-kafka-operator": SUCCEEDED,
+    "tempo-operator": SUCCEEDED,
+}
+"""Package to what its verdict must contain."""
+
 
 def verdict(installation: Installation, package: str, namespace: str, head: str) -> str:
     """`Succeeded`, or the sentences of the ClusterServiceVersion, the InstallPlan and the Subscription."""

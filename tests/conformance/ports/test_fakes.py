@@ -14,7 +14,7 @@ from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
-from shared.ports import Cluster, Discovery
+from shared.ports import Cluster, Discovery, Listing
 from shared.step import Delete
 from tests.conformance.http import Api as Http
 from tests.eventing.effects.fake_api import FakeApi
@@ -71,6 +71,14 @@ def test_reads(client: KubeClient, namespace: str, other_namespace: str, impleme
     assert cluster.get(kinds.CONFIG_MAP.ref("absent", namespace)) is None
     assert cluster.get(UNSERVED.ref("absent", namespace)) is None
     assert cluster.list(UNSERVED) == ()
+    asked = [
+        kinds.CONFIG_MAP.ref(name, place) for name, place in (("b", namespace), ("absent", namespace), ("a", namespace))
+    ]
+    assert cluster.get_all(asked) == tuple(map(cluster.get, asked))
+    assert [one is None for one in cluster.get_all(asked)] == [False, True, False]
+    assert (cluster.get_all(()), cluster.list_all(())) == ((), ())
+    listings = [Listing(kinds.CONFIG_MAP, namespace, {"tier": "one"}), Listing(UNSERVED), Listing(kinds.JOB, namespace)]
+    assert [len(one) for one in cluster.list_all(listings)] == [2, 0, 0]
     for labels, place, names in (
         ({"test": namespace}, "", [(namespace, "a"), (namespace, "b"), (other_namespace, "a")]),
         ({"test": namespace}, namespace, [(namespace, "a"), (namespace, "b")]),

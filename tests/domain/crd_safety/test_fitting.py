@@ -13,7 +13,7 @@ TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 WRONG = "a in body must be of type"
 
 
-def told(schema: Schema, value: object) -> list[str]:
+def defects_of(schema: Schema, value: object) -> list[str]:
     """About the field `a` of an object."""
     return list(map(str, defects({"a": value}, {"properties": {"a": schema}})))
 
@@ -56,7 +56,7 @@ def told(schema: Schema, value: object) -> list[str]:
     ],
 )
 def test_what_fits(schema: Schema, value: object) -> None:
-    assert told(schema, "anything" if value is object else value) == []
+    assert defects_of(schema, "anything" if value is object else value) == []
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_what_fits(schema: Schema, value: object) -> None:
 )  # fmt: skip
 def test_what_does_not_fit(schema: Schema, value: object, want: str) -> None:
     """catalog.md 8.11.133: the messages of the API server."""
-    assert told(schema, value) == [want]
+    assert defects_of(schema, value) == [want]
 
 
 def test_of_alternatives_the_closest_is_told() -> None:
     far, near = {"type": "integer"}, {"type": "string", "maxLength": 1}
-    assert told({"anyOf": [far, near]}, "xy") == [
+    assert defects_of({"anyOf": [far, near]}, "xy") == [
         '[]: Invalid value: "": "a" must validate at least one schema (anyOf)',
         "[].a: Too long: may not be more than 1 byte",
     ]
-    assert told({"oneOf": [far, near]}, "xy") == [
+    assert defects_of({"oneOf": [far, near]}, "xy") == [
         '[]: Invalid value: "": "a" must validate one and only one schema (oneOf). Found none valid',
         "[].a: Too long: may not be more than 1 byte",
     ]
@@ -132,8 +132,8 @@ def test_of_alternatives_the_closest_is_told() -> None:
 
 def test_what_must_hold_together_is_told_with_its_parts() -> None:
     tail = '[]: Invalid value: "": "a" must validate all the schemas (allOf)'
-    assert told({"allOf": [{"maximum": 1}, {}]}, 2)[-1] == tail
-    assert told({"allOf": [{"maximum": 1}]}, 2) == [
+    assert defects_of({"allOf": [{"maximum": 1}, {}]}, 2)[-1] == tail
+    assert defects_of({"allOf": [{"maximum": 1}]}, 2) == [
         "[].a: Invalid value: 2: a in body should be less than or equal to 1",
         f"{tail}. None validated",
     ]
@@ -155,9 +155,9 @@ def test_what_must_hold_together_is_told_with_its_parts() -> None:
 )
 def test_formats(form: str, good: str, bad: str) -> None:
     schema = TEXT | {"format": form}
-    assert told(schema, good) == []
-    assert told(schema, bad) == [f'[].a: Invalid value: "{bad}": a in body must be of type {form}: "{bad}"']
+    assert defects_of(schema, good) == []
+    assert defects_of(schema, bad) == [f'[].a: Invalid value: "{bad}": a in body must be of type {form}: "{bad}"']
 
 
 def test_a_format_that_is_not_checked_takes_any_text() -> None:
-    assert told(TEXT | {"format": "uri"}, "no uri") == []
+    assert defects_of(TEXT | {"format": "uri"}, "no uri") == []

@@ -244,8 +244,12 @@ def test_every_schema_inside_has_its_own_path() -> None:
 def test_numbers_are_told_as_go_prints_them() -> None:
     """v1.md 19: maximum and minimum are floating point numbers, lengths are whole."""
     want = "{0}: {1} constraint added when there was none previously : {2}"
-    for key, number, told in (("maximum", 1000000, "1e+06"), ("minimum", 2.0, "2"), ("minLength", 1000000, "1000000")):
-        assert of_property({}, {key: number}) == [want.format(key, key[:3] + "imum", told)]
+    for key, number, written in (
+        ("maximum", 1000000, "1e+06"),
+        ("minimum", 2.0, "2"),
+        ("minLength", 1000000, "1000000"),
+    ):
+        assert of_property({}, {key: number}) == [want.format(key, key[:3] + "imum", written)]
 
 
 def test_a_property_without_a_schema_is_one_that_says_nothing() -> None:

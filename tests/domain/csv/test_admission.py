@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.csv.admission import is_barred, joined
+from shared.api.views import Csv, OperatorGroup
+from shared.domain.csv.admission import joined, not_admitted
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.transition import Transition
 from tests.domain.csv.builders import ALL_MODES, MEMBERSHIP, NOW, a_csv, a_group, a_status, at, owned_crd
@@ -19,7 +20,7 @@ API = "Thing.v1.example.com"
 
 
 def barred(csv: Manifest, *groups: Manifest) -> Transition | None:
-    return is_barred(csv, groups, status_of(csv, NOW))
+    return not_admitted(Csv(csv), OperatorGroup.each(groups), status_of(Csv(csv), NOW))
 
 
 def transition(csv: Manifest, *groups: Manifest) -> tuple[str, str, str] | None:
@@ -214,13 +215,13 @@ def test_apis_are_announced_before_the_phase_goes_on_csv_md_18_row_35() -> None:
 
 
 def test_a_version_is_made_as_a_member_of_its_group_csv_md_3_1_and_3_3() -> None:
-    made = joined(a_csv(annotations={"own": "kept"}, meta={"finalizers": []}), [a_group()])
+    made = joined(Csv(a_csv(annotations={"own": "kept"}, meta={"finalizers": []})), [OperatorGroup(a_group())])
     assert made["metadata"]["annotations"] == {"own": "kept", **MEMBERSHIP}
     assert made["metadata"]["finalizers"] == ["operators.coreos.com/csv-cleanup"]
-    assert joined(made, [a_group()]) == made
+    assert joined(Csv(made), [OperatorGroup(a_group())]) == made
 
 
 @pytest.mark.parametrize("groups", [pytest.param([], id="none"), pytest.param([a_group(), a_group("b")], id="two")])
 def test_without_one_group_a_version_is_made_as_it_is_csv_md_3_3(groups: list[Manifest]) -> None:
     csv = a_csv(annotations={}, meta={"finalizers": []})
-    assert joined(csv, groups) == csv
+    assert joined(Csv(csv), OperatorGroup.each(groups)) == csv

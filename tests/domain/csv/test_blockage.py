@@ -1,6 +1,7 @@
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv.blockage import Blockage, blockage
 from tests.domain.csv.builders import a_csv, a_status
 
@@ -26,7 +27,7 @@ def found(*statuses: Manifest, **more: object) -> Blockage | None:
         a_csv(f"v{number}", replaces=f"v{number - 1}", status=status, **more)
         for number, status in enumerate((*statuses, WAITING), start=1)
     ]
-    return blockage(csvs[-1], csvs)
+    return blockage(Csv(csvs[-1]), Csv.each(csvs))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,9 @@ def found(*statuses: Manifest, **more: object) -> Blockage | None:
     ],
 )  # fmt: skip
 def test_the_root_of_the_chain_is_named_with_what_helps(statuses: tuple[Manifest, ...], root: str, says: str) -> None:
-    assert found(*statuses) == Blockage(root, says)
+    blocked = found(*statuses)
+    assert blocked
+    assert (blocked.root, blocked.message) == (root, says)
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Replacing", "Deleting"])
@@ -81,13 +84,15 @@ def test_a_predecessor_that_is_a_copy_is_named_with_its_home_and_never_to_be_del
         "v1 is a copy of what namespace x installed, and is replaced only there; delete v2, or leave namespace ns out "
         "of the OperatorGroup of x"
     )
-    assert blockage(a_csv("v2", replaces="v1"), [copy]) == Blockage("v1", says)
+    assert blockage(Csv(a_csv("v2", replaces="v1")), [Csv(copy)]) == Blockage("v1", says)
 
 
 def test_a_copy_below_the_predecessor_does_not_matter() -> None:
     copy = a_csv("v1", status=REFUSED, meta={"labels": {"olm.copiedFrom": "x"}})
     middle = a_csv("v2", replaces="v1", status=a_status("Installing", "InstallWaiting", "installing"))
-    assert blockage(a_csv("v3", replaces="v2"), [copy, middle]) == Blockage("v2", "v2 is Installing (installing)")
+    assert blockage(Csv(a_csv("v3", replaces="v2")), [Csv(copy), Csv(middle)]) == Blockage(
+        "v2", "v2 is Installing (installing)"
+    )
 
 
 def test_nothing_is_below_a_version_that_replaces_nothing() -> None:
@@ -99,11 +104,11 @@ def test_a_group_that_is_not_known_is_not_named() -> None:
     """csv.md 3.3: the version is no member of a group yet."""
     blocked = found(REFUSED, annotations={})
     assert blocked
-    assert blocked.says.endswith("`kubectl -n ns delete csv v1`")
+    assert blocked.message.endswith("`kubectl -n ns delete csv v1`")
 
 
 def test_a_long_message_is_shortened() -> None:
     blocked = found(a_status("Failed", "InstallComponentFailed", "word " * 100))
     assert blocked
-    assert " word …)" in blocked.says
-    assert len(blocked.says) < 500
+    assert " word …)" in blocked.message
+    assert len(blocked.message) < 500

@@ -1,6 +1,7 @@
 import pytest
 
-from shared.api.manifest import Manifest, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv import chain
 from tests.domain.csv.builders import a_csv
 
@@ -10,8 +11,8 @@ COPY = a_csv("copy", replaces="a", meta={"labels": {"olm.copiedFrom": "x"}})
 CYCLE = (a_csv("x", replaces="y"), a_csv("y", replaces="x"))
 
 
-def names(*csvs: Manifest | None) -> list[str]:
-    return [name_of(csv) for csv in csvs if csv]
+def names(*csvs: Csv | None) -> list[str]:
+    return [csv.name for csv in csvs if csv]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,7 @@ def names(*csvs: Manifest | None) -> list[str]:
     ],
 )
 def test_predecessor(csv: Manifest, neighbours: tuple[Manifest, ...], want: list[str]) -> None:
-    assert names(chain.predecessor(csv, neighbours)) == want
+    assert names(chain.predecessor(Csv(csv), Csv.each(neighbours))) == want
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,8 @@ def test_predecessor(csv: Manifest, neighbours: tuple[Manifest, ...], want: list
     ],
 )
 def test_successor(csv: Manifest, neighbours: tuple[Manifest, ...], want: str | None) -> None:
-    found = chain.successor(csv, neighbours)
-    assert (name_of(found) if found else None) == want
+    found = chain.successor(Csv(csv), Csv.each(neighbours))
+    assert (found.name if found else None) == want
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_successor(csv: Manifest, neighbours: tuple[Manifest, ...], want: str | 
     ],
 )
 def test_final(csv: Manifest, neighbours: tuple[Manifest, ...], want: str) -> None:
-    assert name_of(chain.final(csv, neighbours)) == want
+    assert chain.final(Csv(csv), Csv.each(neighbours)).name == want
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_final(csv: Manifest, neighbours: tuple[Manifest, ...], want: str) -> No
     ],
 )
 def test_replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...], want: set[str]) -> None:
-    assert chain.replacement_chain(csv, neighbours) == want
+    assert chain.replacement_chain(Csv(csv), Csv.each(neighbours)) == want
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...], want
     ],
 )
 def test_ancestors(csv: Manifest, neighbours: tuple[Manifest, ...], want: list[str]) -> None:
-    assert [name_of(one) for one in chain.ancestors(csv, neighbours)] == want
+    assert [one.name for one in chain.ancestors(Csv(csv), Csv.each(neighbours))] == want
 
 
 TARGET = a_csv("a", replaces="b")
@@ -105,5 +106,5 @@ OTHERS = (a_csv("b", replaces="c"), a_csv("c"), a_csv("d"))
     ],
 )
 def test_installed_alongside(listed: list[str], others: tuple[Manifest, ...], want: list[str]) -> None:
-    neighbours = {name_of(item): item for item in (TARGET, *others)}
-    assert list(chain.installed_alongside(TARGET, listed, neighbours)) == want
+    neighbours = {one.name: one for one in Csv.each((TARGET, *others))}
+    assert list(chain.installed_alongside(Csv(TARGET), listed, neighbours)) == want

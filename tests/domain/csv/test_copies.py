@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from shared.api.views import Csv
 from shared.domain.csv.copies import Copy, dangling
 
 
@@ -25,7 +26,7 @@ def a_version(namespace: str, **annotations: str) -> dict[str, Any]:
 def test_where_a_copy_may_stay(targets: dict[str, str], reason: str | None) -> None:
     parent = a_version("ns", operatorNamespace="ns", **targets)
 
-    assert dangling(Copy.of(a_version("a", operatorNamespace="ns")), parent) == reason
+    assert dangling(Copy.of(Csv(a_version("a", operatorNamespace="ns"))), Csv(parent)) == reason
 
 
 def test_a_copy_beside_its_original_has_no_place() -> None:
@@ -33,5 +34,6 @@ def test_a_copy_beside_its_original_has_no_place() -> None:
     copy = a_version("ns", operatorNamespace="ns")
 
     assert (
-        dangling(Copy.of(copy), a_version("ns", operatorNamespace="ns")) == "its original lives in the same namespace"
+        dangling(Copy.of(Csv(copy)), Csv(a_version("ns", operatorNamespace="ns")))
+        == "its original lives in the same namespace"
     )

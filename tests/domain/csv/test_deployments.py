@@ -2,14 +2,15 @@ from typing import Any
 
 import pytest
 
-from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
+from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
+from shared.api.views import Csv, Deployment, Subscription
 from shared.domain.csv.deployments import annotated, changes, desired_deployments, hash_label
 from shared.domain.objects.hashes import deployment_hash
 from tests.domain.csv.builders import a_component, a_csv
 
 
 def desired(*subscriptions: Manifest, **more: Any) -> Manifest:
-    (found,) = desired_deployments(a_csv(**more), subscriptions)
+    (found,) = desired_deployments(Csv(a_csv(**more)), Subscription.each(subscriptions))
     return found
 
 
@@ -81,7 +82,7 @@ def test_each_container_knows_the_name_of_its_condition(env: list[Manifest], wan
 
 def test_the_subscription_is_laid_over_every_deployment_csv_md_6_3() -> None:
     csv = a_csv(strategy={"deployments": [a_component("one"), a_component("two")]})
-    found = desired_deployments(csv, [a_subscription(nodeSelector={"a": "b"})])
+    found = desired_deployments(Csv(csv), [Subscription(a_subscription(nodeSelector={"a": "b"}))])
     assert [item["spec"]["template"]["spec"]["nodeSelector"] for item in found] == [{"a": "b"}] * 2
 
 
@@ -92,15 +93,17 @@ def test_annotations_of_the_subscription_never_override_csv_md_6_3() -> None:
 
 
 def test_another_config_is_another_hash_csv_md_6_6() -> None:
-    assert hash_label(desired()) != hash_label(desired(a_subscription(env=[{"name": "A", "value": "1"}])))
+    assert hash_label(Deployment(desired())) != hash_label(
+        Deployment(desired(a_subscription(env=[{"name": "A", "value": "1"}])))
+    )
 
 
 def test_a_strategy_that_nobody_knows_has_no_deployments() -> None:
-    assert desired_deployments(a_csv(strategy_name="helm"), ()) == ()
+    assert desired_deployments(Csv(a_csv(strategy_name="helm")), ()) == ()
 
 
 CSV = a_csv()
-WANTED = desired_deployments(CSV, ())
+WANTED = desired_deployments(Csv(CSV), ())
 
 
 def stored(deployment: Manifest, **meta: Any) -> Manifest:
@@ -108,25 +111,25 @@ def stored(deployment: Manifest, **meta: Any) -> Manifest:
 
 
 def test_a_missing_deployment_is_created_csv_md_6_1_2() -> None:
-    assert changes(CSV, WANTED, []).created == WANTED
+    assert changes(Csv(CSV), WANTED, []).created == WANTED
 
 
 def test_an_equal_deployment_is_left_alone_whatever_the_server_added() -> None:
     live = stored(WANTED[0])
     live["spec"] = {**live["spec"], "progressDeadlineSeconds": 600}
-    found = changes(CSV, WANTED, [live])
+    found = changes(Csv(CSV), WANTED, [Deployment(live)])
     assert (found.created, found.replaced, found.orphans) == ((), (), ())
 
 
 def test_a_different_deployment_is_replaced_at_the_version_that_was_read_csv_md_6_1_2() -> None:
     live = stored(WANTED[0], labels={})
-    (replaced,) = changes(CSV, WANTED, [live]).replaced
+    (replaced,) = changes(Csv(CSV), WANTED, [Deployment(live)]).replaced
     assert replaced == {**WANTED[0], "metadata": {**metadata(WANTED[0]), "resourceVersion": "7"}}
 
 
 def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
-    old = stored(desired_deployments(a_csv("a.v0"), ())[0])
-    (replaced,) = changes(CSV, WANTED, [old]).replaced
+    old = stored(desired_deployments(Csv(a_csv("a.v0")), ())[0])
+    (replaced,) = changes(Csv(CSV), WANTED, [Deployment(old)]).replaced
     assert metadata(replaced)["ownerReferences"] == metadata(WANTED[0])["ownerReferences"]
 
 
@@ -141,7 +144,9 @@ def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
 )
 def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:
     orphan = stored(WANTED[0], name="gone", **meta)
-    assert [name_of(item) for item in changes(CSV, WANTED, [stored(WANTED[0]), orphan]).orphans] == want
+    assert [
+        item.name for item in changes(Csv(CSV), WANTED, [Deployment(stored(WANTED[0])), Deployment(orphan)]).orphans
+    ] == want
 
 
 def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
@@ -155,7 +160,7 @@ def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
 
 def test_a_new_annotation_is_written_in_place() -> None:
     wanted, live = with_new_annotation()
-    (found,) = annotated([wanted], [live])
+    (found,) = annotated([wanted], [Deployment(live)])
     assert found == {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "7"}}
 
 
@@ -163,7 +168,7 @@ def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
     component = a_component()
     component["spec"]["strategy"] = {"type": "Recreate"}
     wanted, live = with_new_annotation(strategy={"deployments": [component]})
-    assert annotated([wanted], [live]) == ()
+    assert annotated([wanted], [Deployment(live)]) == ()
 
 
 @pytest.mark.parametrize(
@@ -175,9 +180,9 @@ def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
 )
 def test_what_differs_otherwise_is_not_annotated_in_place(changes: Manifest) -> None:
     wanted, live = with_new_annotation()
-    assert annotated([wanted], [{**live, **changes}]) == ()
+    assert annotated([wanted], [Deployment({**live, **changes})]) == ()
 
 
 def test_what_is_as_wanted_is_not_written() -> None:
     wanted, _ = with_new_annotation()
-    assert annotated([wanted], [wanted]) == ()
+    assert annotated([wanted], [Deployment(wanted)]) == ()

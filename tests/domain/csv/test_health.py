@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv, Deployment
 from shared.domain.csv.deployments import desired_deployments
 from shared.domain.csv.health import first_problem, rollout
 from tests.domain.csv.builders import a_component, a_csv
@@ -16,6 +17,7 @@ def a_deployment(generation: int = 1, observed: int = 1, *conditions: Manifest, 
 
 
 OVERDUE = {"type": "Progressing", "reason": "ProgressDeadlineExceeded"}
+REFUSED = {"type": "ReplicaFailure", "status": "True", "message": "failed calling webhook"}
 NOT_AVAILABLE = 'deployment "foo" not available: '
 
 
@@ -58,10 +60,25 @@ NOT_AVAILABLE = 'deployment "foo" not available: '
             a_deployment(1, 1, AVAILABLE), True, False, 'deployment "foo" is up-to-date and available',
             id="csv.md 18 row 217: available",
         ),
+        pytest.param(
+            a_deployment(1, 1, {"type": "Available", "status": "False", "message": "m"}, REFUSED), False, False,
+            NOT_AVAILABLE + "m (its pods are refused: failed calling webhook)", id="a webhook refuses its pods",
+        ),
+        pytest.param(
+            a_deployment(1, 1, AVAILABLE, REFUSED, replicas=2, updatedReplicas=1), False, False,
+            'deployment "foo" waiting for 1 outdated replica(s) to be terminated '
+            "(its pods are refused: failed calling webhook)",
+            id="a webhook refuses its new pods",
+        ),
+        pytest.param(
+            a_deployment(
+                1, 1, {"type": "Available", "status": "False", "message": "failed calling webhook"}, REFUSED
+            ), False, False, NOT_AVAILABLE + "failed calling webhook", id="the refusal is told already",
+        ),
     ],
 )  # fmt: skip
 def test_rollout(deployment: Manifest, is_ready: bool, is_overdue: bool, message: str) -> None:
-    found = rollout(deployment)
+    found = rollout(Deployment(deployment))
     assert (found.is_ready, found.is_overdue, found.message) == (is_ready, is_overdue, message)
 
 
@@ -71,7 +88,7 @@ CSV = a_csv(strategy={"deployments": [a_component("one"), a_component("two")]}, 
 def live(**changes: Any) -> list[Manifest]:
     """The Deployments of the version, all well but for the changes to the one called `one`."""
     found = []
-    for wanted in desired_deployments(CSV, ()):
+    for wanted in desired_deployments(Csv(CSV), ()):
         state = {"observedGeneration": 0, "conditions": [AVAILABLE]}
         found.append({**wanted, "status": state})
     found[0] = {**found[0], **changes}
@@ -131,18 +148,18 @@ def labelled(**labels: str) -> Manifest:
     ],
 )  # fmt: skip
 def test_first_problem(deployments: list[Manifest], kind: str, message: str) -> None:
-    problem = first_problem(CSV, desired_deployments(CSV, ()), deployments, ABSENT)
+    problem = first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(deployments), ABSENT)
     assert problem
     assert problem.kind == kind
     assert problem.message.startswith(message)
 
 
 def test_no_problem_when_all_deployments_are_well_csv_md_6_5() -> None:
-    assert first_problem(CSV, desired_deployments(CSV, ()), live(), ABSENT) is None
+    assert first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(live()), ABSENT) is None
 
 
 def test_a_version_without_annotations_expects_none() -> None:
     bare = a_csv(annotations={})
-    wanted = desired_deployments(bare, ())
+    wanted = desired_deployments(Csv(bare), ())
     found = [{**wanted[0], "status": {"conditions": [AVAILABLE]}}]
-    assert first_problem(bare, wanted, found, ABSENT) is None
+    assert first_problem(Csv(bare), wanted, Deployment.each(found), ABSENT) is None

@@ -1,6 +1,7 @@
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv.lacking import lacking
 
 RULES = [{"message": f"rule {number}", "status": "NotSatisfied"} for number in (1, 2)]
@@ -31,4 +32,4 @@ MET = {"kind": "Account", "name": "met", "status": "Present"}
     ],
 )  # fmt: skip
 def test_what_a_version_lacks(requirements: list[Manifest], want: str) -> None:
-    assert lacking({"message": "the message", "requirementStatus": requirements}) == want
+    assert lacking(Csv({"status": {"message": "the message", "requirementStatus": requirements}})) == want

@@ -3,8 +3,9 @@ from datetime import timedelta
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv.health import Problem
-from shared.domain.csv.observation import decide, is_observed, is_outdated, outgrown
+from shared.domain.csv.observation import decide, is_observed, is_outdated, unchecked_requirements
 from shared.domain.csv.phases import Status
 from tests.domain.csv.builders import NOW, a_csv, a_status, owned_crd
 
@@ -135,5 +136,7 @@ def test_failures_of_long_ago_do_not_count() -> None:
 def test_outgrown(phase: str, known: bool, want: str | None) -> None:
     judged = [{"kind": "CustomResourceDefinition", "name": "things.example.com"}] if known else []
     status = {**a_status(phase), "requirementStatus": judged}
-    found = outgrown(a_csv(customresourcedefinitions=owned_crd(), status=status), Status(status, NOW))
+    found = unchecked_requirements(
+        Csv(a_csv(customresourcedefinitions=owned_crd(), status=status)), Status(status, NOW)
+    )
     assert (found.status.phase if found else None) == want

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv, Subscription
 from shared.domain.csv.overrides import config_of, overridden
 from tests.domain.csv.builders import a_csv
 
@@ -116,8 +117,8 @@ def test_config_of(installed: list[str], want: Manifest) -> None:
     subscriptions = [
         {"spec": {"config": {"n": index}}, "status": {"installedCSV": name}} for index, name in enumerate(installed)
     ]
-    assert config_of(a_csv(), subscriptions) == want
+    assert config_of(Csv(a_csv()), Subscription.each(subscriptions)) == want
 
 
 def test_a_subscription_without_config_changes_nothing() -> None:
-    assert config_of(a_csv(), [{"spec": {}, "status": {"installedCSV": "a.v1"}}]) == {}
+    assert config_of(Csv(a_csv()), [Subscription({"spec": {}, "status": {"installedCSV": "a.v1"}})]) == {}

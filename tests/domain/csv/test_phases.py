@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv import phases
 from shared.domain.csv.phases import Notice, Status, status_of
 from shared.domain.objects import csv as csvs
@@ -68,7 +69,7 @@ def test_several_transitions_keep_all_their_events() -> None:
 
 
 def test_a_status_without_times_began_now() -> None:
-    assert status_of(a_csv(), NOW).since == NOW
+    assert status_of(Csv(a_csv()), NOW).since == NOW
     assert Status({"phase": "Pending", "reason": "x"}, NOW).to("Pending", "y", "").since == NOW
 
 
@@ -84,7 +85,7 @@ def test_a_status_without_times_began_now() -> None:
     ],
 )
 def test_is_copied(csv: Manifest, want: bool) -> None:
-    assert csvs.is_copied(csv) is want
+    assert Csv(csv).is_copy is want
 
 
 @pytest.mark.parametrize(
@@ -104,4 +105,4 @@ def test_is_copied(csv: Manifest, want: bool) -> None:
     ],
 )  # fmt: skip
 def test_is_uncopiable(status: Manifest, want: bool) -> None:
-    assert csvs.is_uncopiable(a_csv(status=status)) is want
+    assert csvs.is_uncopiable(Csv(a_csv(status=status))) is want

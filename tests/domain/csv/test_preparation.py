@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv, InstallPlan, Object
 from shared.domain.csv import preparation
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.requirements import Facts
@@ -18,8 +19,8 @@ INVALID = "install strategy invalid: rule invalid: policy rule must have at leas
 
 
 def decided(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> Transition:
-    known = Facts((csv, *neighbours), {Ref.of(item): item for item in objects})
-    return preparation.decide(csv, known, status_of(csv, NOW))
+    known = Facts(Csv.each((csv, *neighbours)), {Ref.of(item): item for item in objects})
+    return preparation.decide(Csv(csv), known, status_of(Csv(csv), NOW))
 
 
 def transition(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> tuple[str, str, str]:
@@ -134,13 +135,13 @@ def test_the_list_is_written_when_only_the_list_changed_csv_md_19_5() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "rings"),
+    ("phase", "enqueues"),
     [("Succeeded", True), ("Failed", True), ("Replacing", False), ("Installing", False)],
     ids=lambda value: f"csv.md 4.2-4: {value}",
 )
-def test_the_predecessor_learns_that_it_is_being_replaced(phase: str, rings: bool) -> None:
+def test_the_predecessor_learns_that_it_is_being_replaced(phase: str, enqueues: bool) -> None:
     found = decided(UPGRADE, neighbours=(a_csv("a.v0", status=a_status(phase)),))
-    assert found.rings == ((CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),) if rings else ())
+    assert found.enqueues == ((CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),) if enqueues else ())
 
 
 def a_condition(status: str) -> Manifest:
@@ -157,7 +158,7 @@ def test_an_operator_may_refuse_to_be_replaced_csv_md_4_2_1_and_18_row_66() -> N
     assert (held.status.phase, held.status.reason, held.status.message) == (
         "Pending", "OperatorConditionNotUpgradeable", message,
     )  # fmt: skip
-    assert held.rings == (CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),)
+    assert held.enqueues == (CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),)
     assert transition(UPGRADE, a_crd(), a_condition("True"), neighbours=(BEFORE,)) == READY
 
 
@@ -279,7 +280,7 @@ def young(age: timedelta = timedelta(), status: Manifest | None = None) -> Manif
     ],
 )
 def test_requirements_are_not_read_while_the_plan_makes_them(plans: list[Manifest], waits: bool) -> None:
-    found = preparation.applied_by(young(), plans, status_of(young(), NOW))
+    found = preparation.applied_by(Csv(young()), InstallPlan.each(plans), status_of(Csv(young()), NOW))
     assert (found is not None) is waits
     if found:
         assert found.waits_for == "InstallPlan install-x to be carried out"
@@ -295,7 +296,7 @@ def test_requirements_are_not_read_while_the_plan_makes_them(plans: list[Manifes
     ],
 )
 def test_is_young(csv: Manifest, want: bool) -> None:
-    assert preparation.is_young(csv, NOW) is want
+    assert preparation.is_young(Csv(csv), NOW) is want
 
 
 FORBIDDEN = a_csv(status=a_status("Failed", "InstallComponentFailedNoRetry", "m", ago=timedelta(minutes=1)))
@@ -315,7 +316,7 @@ def a_witness(**meta: Any) -> Manifest:
     ],
 )
 def test_a_forbidden_installation(witnesses: list[Manifest], phase: str) -> None:
-    found = preparation.try_again(status_of(FORBIDDEN, NOW), witnesses)
+    found = preparation.try_again(status_of(Csv(FORBIDDEN), NOW), Object.each(witnesses))
     assert found.status.phase == phase
     if phase == "Pending":
         assert (found.status.reason, found.status.message) == (
@@ -326,5 +327,5 @@ def test_a_forbidden_installation(witnesses: list[Manifest], phase: str) -> None
 
 
 def test_a_forbidden_installation_is_tried_again_after_a_while_csv_md_19_11() -> None:
-    found = preparation.try_again(status_of(FORBIDDEN, NOW + timedelta(minutes=5)), [])
+    found = preparation.try_again(status_of(Csv(FORBIDDEN), NOW + timedelta(minutes=5)), [])
     assert found.status.phase == "Pending"

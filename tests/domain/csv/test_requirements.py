@@ -4,13 +4,14 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest
+from shared.api.views import Csv, Role, RoleBinding
 from shared.domain.csv.rbac import objects_for
 from shared.domain.csv.requirements import (
     Facts,
     Requirements,
     Undecidable,
+    are_checked,
     evaluate,
-    is_judged,
     is_permitted,
     malformed_definition,
     own_grants,
@@ -32,9 +33,9 @@ def facts(*objects: Manifest, **more: Any) -> Facts:
 
 def judged(csv: Manifest, known: Facts) -> list[tuple[str, str, str]]:
     """(name, status, message) of each requirement."""
-    found = evaluate(csv, known)
+    found = evaluate(Csv(csv), known)
     assert isinstance(found, Requirements)
-    assert found.are_met is all(item["status"] == "Present" for item in found.statuses)
+    assert found.are_met is all(item["status"] in ("Present", "DeploymentFound") for item in found.statuses)
     return [(item["name"], item["status"], item["message"]) for item in found.statuses]
 
 
@@ -56,7 +57,7 @@ def judged(csv: Manifest, known: Facts) -> list[tuple[str, str, str]]:
 )  # fmt: skip
 def test_minimum_version(minimum: str, server: str, status: str, message: str) -> None:
     csv = a_csv(minKubeVersion=minimum)
-    assert wants_version(csv)
+    assert wants_version(Csv(csv))
     assert judged(csv, Facts(server_version=server)) == [("a.v1", status, message)]
 
 
@@ -97,13 +98,13 @@ UNAVAILABLE = "CRD is present but the Established condition is False (not availa
 )  # fmt: skip
 def test_definitions(crd: Manifest | None, status: str, message: str) -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions=owned_crd())
-    known = facts(*([crd] if crd else []), neighbours=(csv, a_csv("a.v0")))
+    known = facts(*([crd] if crd else []), neighbours=Csv.each((csv, a_csv("a.v0"))))
     assert judged(csv, known) == [(CRD, status, message)]
 
 
 def test_a_required_definition_may_belong_to_others_csv_md_18_row_46() -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions={"required": owned_crd()["owned"]})
-    known = facts(a_crd(annotations=alongside("ns/a.v0")), neighbours=(csv, a_csv("a.v0")))
+    known = facts(a_crd(annotations=alongside("ns/a.v0")), neighbours=Csv.each((csv, a_csv("a.v0"))))
     assert judged(csv, known) == [(CRD, "Present", MET)]
 
 
@@ -122,7 +123,7 @@ def test_definitions_come_once_and_sorted_csv_md_5_2() -> None:
 
 
 def test_a_present_definition_names_its_uid_csv_md_5_2() -> None:
-    found = evaluate(a_csv(customresourcedefinitions=owned_crd()), facts(a_crd()))
+    found = evaluate(Csv(a_csv(customresourcedefinitions=owned_crd())), facts(a_crd()))
     assert isinstance(found, Requirements)
     assert found.statuses[0] == {
         "group": "apiextensions.k8s.io",
@@ -156,12 +157,20 @@ SERVED = frozenset({("example.com/v1", "Thing")})
 )
 def test_required_services(known: Facts, status: str) -> None:
     csv = a_csv(apiservicedefinitions={"required": [SERVICE]})
-    assert wanted_apis(csv) == (("example.com/v1", "Thing"),)
+    assert wanted_apis(Csv(csv)) == (("example.com/v1", "Thing"),)
     assert judged(csv, known) == [("v1.example.com", status, "")]
 
 
 def test_a_service_that_is_owned_is_not_required_csv_md_5_4() -> None:
-    assert judged(a_csv(apiservicedefinitions={"required": [SERVICE], "owned": [SERVICE]}), facts()) == []
+    statuses = judged(a_csv(apiservicedefinitions={"required": [SERVICE], "owned": [SERVICE]}), facts())
+    assert statuses == [("v1.example.com", "DeploymentNotFound", "")]
+
+
+def test_a_deployment_serves_an_api_csv_md_5_4_and_18_row_8() -> None:
+    """About the spec alone: the cluster is not asked."""
+    owned = {**SERVICE, "deploymentName": "operator"}
+    statuses = judged(a_csv(apiservicedefinitions={"owned": [owned]}), facts())
+    assert statuses == [("v1.example.com", "DeploymentFound", "")]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,7 @@ def test_native_apis(served: frozenset[tuple[str, str]], status: str, message: s
 
 def test_a_native_api_of_the_core_group_csv_md_5_5() -> None:
     csv = a_csv(nativeAPIs=[{"version": "v1", "kind": "Pod"}])
-    assert wanted_apis(csv) == (("v1", "Pod"),)
+    assert wanted_apis(Csv(csv)) == (("v1", "Pod"),)
     assert judged(csv, facts()) == [("v1.", "NotPresent", "Native API does not exist")]
 
 
@@ -186,12 +195,17 @@ GRANTING = a_csv(strategy={"permissions": [a_permission()], "clusterPermissions"
 
 def granted(csv: Manifest, *without: str) -> Grants:
     """What an InstallPlan makes for the version, less some kinds."""
-    made = [item for item in objects_for(csv, "ns") if item["kind"] not in without]
+    made = [item for item in objects_for(Csv(csv), "ns") if item["kind"] not in without]
 
     def of(kind: str) -> tuple[Manifest, ...]:
         return tuple(item for item in made if item["kind"] == kind)
 
-    return Grants(of("Role"), of("RoleBinding"), of("ClusterRole"), of("ClusterRoleBinding"))
+    return Grants(
+        Role.each(of("Role")),
+        RoleBinding.each(of("RoleBinding")),
+        Role.each(of("ClusterRole")),
+        RoleBinding.each(of("ClusterRoleBinding")),
+    )
 
 
 UNSATISFIED = "Policy rule not satisfied for service account"
@@ -225,7 +239,7 @@ def test_service_accounts(account: Manifest | None, grants: Grants, status: str,
 
 
 def test_each_rule_is_a_dependent_csv_md_5_6() -> None:
-    found = evaluate(GRANTING, facts(an_account(), grants=granted(GRANTING, "ClusterRoleBinding")))
+    found = evaluate(Csv(GRANTING), facts(an_account(), grants=granted(GRANTING, "ClusterRoleBinding")))
     assert isinstance(found, Requirements)
     rule = '{"verbs":["get"],"apiGroups":["g"],"resources":["r"]}'
     kind = {"group": "rbac.authorization.k8s.io", "version": "v1", "kind": "PolicyRule"}
@@ -244,7 +258,7 @@ def test_each_rule_is_a_dependent_csv_md_5_6() -> None:
     ],
 )
 def test_is_permitted(known: Facts, want: bool) -> None:
-    assert is_permitted(GRANTING, known) is want
+    assert is_permitted(Csv(GRANTING), known) is want
 
 
 @pytest.mark.parametrize(
@@ -256,12 +270,12 @@ def test_is_permitted(known: Facts, want: bool) -> None:
     ],
 )
 def test_which_roles_a_plan_makes(strategy: Manifest, want: list[str]) -> None:
-    assert [kind.kind for kind in own_grants(a_csv(strategy=strategy))] == want
+    assert [kind.kind for kind in own_grants(Csv(a_csv(strategy=strategy)))] == want
 
 
 def test_a_strategy_that_nobody_knows_wants_no_permission() -> None:
-    assert own_grants(a_csv(strategy_name="helm")) == ()
-    assert is_permitted(a_csv(strategy_name="helm"), facts())
+    assert own_grants(Csv(a_csv(strategy_name="helm"))) == ()
+    assert is_permitted(Csv(a_csv(strategy_name="helm")), facts())
 
 
 @pytest.mark.parametrize(
@@ -280,8 +294,8 @@ def test_a_strategy_that_nobody_knows_wants_no_permission() -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_version_cannot_be_judged(csv: Manifest, message: str) -> None:
-    assert evaluate(csv, facts()) == Undecidable(message)
-    assert not is_judged(csv)
+    assert evaluate(Csv(csv), facts()) == Undecidable(message)
+    assert not are_checked(Csv(csv))
 
 
 def test_requirements_come_in_the_order_of_csv_md_5() -> None:
@@ -292,7 +306,7 @@ def test_requirements_come_in_the_order_of_csv_md_5() -> None:
         nativeAPIs=[SERVICE],
         strategy={"permissions": [a_permission()]},
     )
-    found = evaluate(csv, facts())
+    found = evaluate(Csv(csv), facts())
     assert isinstance(found, Requirements)
     assert [item["kind"] for item in found.statuses] == [
         "ClusterServiceVersion", "CustomResourceDefinition", "APIService", "Thing", "ServiceAccount",
@@ -302,9 +316,9 @@ def test_requirements_come_in_the_order_of_csv_md_5() -> None:
 def test_what_is_looked_up() -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions=owned_crd(), strategy={"permissions": [a_permission()]})
     wanted = (kinds.CUSTOM_RESOURCE_DEFINITION.ref(CRD), kinds.SERVICE_ACCOUNT.ref("sa", "ns"))
-    assert wanted_objects(csv) == wanted
-    assert wanted_objects(csv, [a_csv("a.v0")]) == (*wanted, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
-    assert wanted_objects(a_csv(strategy_name="helm")) == ()
+    assert wanted_objects(Csv(csv)) == wanted
+    assert wanted_objects(Csv(csv), [Csv(a_csv("a.v0"))]) == (*wanted, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
+    assert wanted_objects(Csv(a_csv(strategy_name="helm"))) == ()
 
 
 @pytest.mark.parametrize(
@@ -314,9 +328,9 @@ def test_what_is_looked_up() -> None:
         pytest.param([{"kind": "CustomResourceDefinition", "name": CRD}], True, id="judged"),
     ],
 )
-def test_is_judged(status: list[Manifest], want: bool) -> None:
+def test_are_checked(status: list[Manifest], want: bool) -> None:
     csv = a_csv(customresourcedefinitions=owned_crd(), status={"requirementStatus": status})
-    assert is_judged(csv) is want
+    assert are_checked(Csv(csv)) is want
 
 
 @pytest.mark.parametrize(
@@ -336,13 +350,13 @@ def test_is_judged(status: list[Manifest], want: bool) -> None:
 )
 def test_an_edit_that_asks_for_more_is_judged_again(edited: Manifest) -> None:
     spec: dict[str, Any] = {"minKubeVersion": "1.1.0", "strategy": {"permissions": [a_permission()]}}
-    found = evaluate(a_csv(**spec), facts(an_account(), server_version="v1.35.4"))
+    found = evaluate(Csv(a_csv(**spec)), facts(an_account(), server_version="v1.35.4"))
     assert isinstance(found, Requirements)
     status = {"requirementStatus": list(found.statuses)}
-    assert is_judged(a_csv(**spec, status=status))
-    assert not is_judged(a_csv(**{**spec, **edited}, status=status))
+    assert are_checked(Csv(a_csv(**spec, status=status)))
+    assert not are_checked(Csv(a_csv(**{**spec, **edited}, status=status)))
 
 
 def test_a_definition_without_group_is_malformed_csv_md_3_2_1() -> None:
-    assert malformed_definition(a_csv(customresourcedefinitions=owned_crd("things"))) == "things"
-    assert malformed_definition(a_csv(customresourcedefinitions=owned_crd())) == ""
+    assert malformed_definition(Csv(a_csv(customresourcedefinitions=owned_crd("things")))) == "things"
+    assert malformed_definition(Csv(a_csv(customresourcedefinitions=owned_crd()))) == ""

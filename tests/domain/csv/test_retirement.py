@@ -1,6 +1,7 @@
 import pytest
 
-from shared.api.manifest import Manifest, name_of
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.transition import Transition
@@ -15,7 +16,7 @@ def in_phase(name: str, phase: str, replaces: str = "", reason: str = "") -> Man
 
 
 def begun(csv: Manifest, neighbours: list[Manifest], group: Manifest) -> Transition | None:
-    return retirement.begin(csv, neighbours, [group], status_of(csv, NOW))
+    return retirement.begin(Csv(csv), Csv.each(neighbours), [OperatorGroup(group)], status_of(Csv(csv), NOW))
 
 
 SECOND = in_phase("v2", "Pending", "v1")
@@ -47,7 +48,7 @@ def test_begin(csv: Manifest, neighbours: list[Manifest], group: Manifest, want:
         return
     assert found
     assert (found.status.phase, found.status.reason, found.status.message) == ("Replacing", "BeingReplaced", want)
-    assert len(found.rings) == 1
+    assert len(found.enqueues) == 1
 
 
 def test_another_namespace_s_group_does_not_fail_forward() -> None:
@@ -71,11 +72,11 @@ def test_another_namespace_s_group_does_not_fail_forward() -> None:
     ],
 )
 def test_whom_a_change_of_the_group_releases(csv: Manifest, group: Manifest, want: list[str]) -> None:
-    assert [name_of(one) for one in retirement.released(group, (csv, SECOND))] == want
+    assert [one.name for one in retirement.released(OperatorGroup(group), Csv.each((csv, SECOND)))] == want
 
 
 def finished(csv: Manifest, *neighbours: Manifest) -> Transition:
-    return retirement.finish(csv, (csv, *neighbours), status_of(csv, NOW))
+    return retirement.finish(Csv(csv), Csv.each((csv, *neighbours)), status_of(Csv(csv), NOW))
 
 
 OVER = ("Deleting", "Replaced", "has been replaced by a newer ClusterServiceVersion that has successfully installed.")
@@ -130,12 +131,12 @@ def test_it_waits_without_writing(csv: Manifest, neighbours: list[Manifest], wai
     found = finished(csv, *neighbours)
     assert found.waits_for == waits_for
     assert found.status.manifest == csv["status"]
-    assert found.rings == ()
+    assert found.enqueues == ()
 
 
 def test_a_successor_that_is_held_back_asks_again_csv_md_11_4() -> None:
     found = finished(in_phase("v1", "Replacing"), in_phase("v2", "Pending", "v1"))
-    assert found.rings == (CLUSTER_SERVICE_VERSION.ref("v2", "ns"),)
+    assert found.enqueues == (CLUSTER_SERVICE_VERSION.ref("v2", "ns"),)
 
 
 def test_deleting_stays_deleting_csv_md_4_8() -> None:
@@ -149,6 +150,6 @@ def test_who_waits_for_a_version() -> None:
     def refs(*names: str) -> tuple[object, ...]:
         return tuple(CLUSTER_SERVICE_VERSION.ref(name, "ns") for name in names)
 
-    assert retirement.related(chain[1], chain) == refs("v1", "v3")
-    assert retirement.related(chain[0], chain) == refs("v2")
-    assert retirement.left_behind(CLUSTER_SERVICE_VERSION.ref("v1", "ns"), chain[1:]) == refs("v2")
+    assert retirement.related(Csv(chain[1]), Csv.each(chain)) == refs("v1", "v3")
+    assert retirement.related(Csv(chain[0]), Csv.each(chain)) == refs("v2")
+    assert retirement.left_behind(CLUSTER_SERVICE_VERSION.ref("v1", "ns"), Csv.each(chain[1:])) == refs("v2")

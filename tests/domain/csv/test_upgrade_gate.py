@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv.preparation import upgrade_refusal
 from shared.kinds import OPERATOR_CONDITION
 from tests.domain.csv.builders import a_csv
@@ -44,4 +45,4 @@ HELD = "the operator is not upgradeable: held by admin"
     ],
 )  # fmt: skip
 def test_refusal(condition: Manifest | None, want: str) -> None:
-    assert upgrade_refusal(a_csv(), {OPERATOR_CONDITION.ref("a.v1", "ns"): condition}) == want
+    assert upgrade_refusal(Csv(a_csv()), {OPERATOR_CONDITION.ref("a.v1", "ns"): condition}) == want

@@ -82,12 +82,12 @@ def test_what_catalog_data_says(
     channels: list[str], installed: str, entries: tuple[dict[str, Any], ...], want: tuple[Row, ...]
 ) -> None:
     found = conditions(channels, installed, blob(*entries), has_catalog_data=True)
-    assert found == told(*want)
+    assert found == all_conditions(*want)
     assert conditions(channels, installed, blob(*entries), has_catalog_data=True) == found  # (12)
 
 
 def test_a_catalog_without_deprecations_deprecates_nothing() -> None:
-    assert conditions([], "p.v1", None, has_catalog_data=True) == told(*CLEAN)
+    assert conditions([], "p.v1", None, has_catalog_data=True) == all_conditions(*CLEAN)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_catalog_without_deprecations_deprecates_nothing() -> None:
 def test_without_catalog_data_nobody_knows(installed: str, bundle: Row) -> None:
     """v1.md 11.3 (3): entries do not count then."""
     found = conditions(["stable"], installed, blob(PACKAGE, STABLE, BUNDLE), has_catalog_data=False)
-    assert found == told(UNKNOWN, UNKNOWN, UNKNOWN, bundle)
+    assert found == all_conditions(UNKNOWN, UNKNOWN, UNKNOWN, bundle)
 
 
-def told(*rows: Row) -> tuple[Condition, ...]:
+def all_conditions(*rows: Row) -> tuple[Condition, ...]:
     kinds = ("Deprecated", "PackageDeprecated", "ChannelDeprecated", "BundleDeprecated")
     return tuple(Condition(kind, *row) for kind, row in zip(kinds, rows, strict=True))

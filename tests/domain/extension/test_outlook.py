@@ -82,11 +82,11 @@ def test_what_an_extension_has() -> None:
 
 
 def test_an_unsafe_definition_stands_in_the_way() -> None:
-    [told] = obstacles([a_definition()], [a_definition("tail"), an_object()])
-    assert told.startswith(
+    [found] = obstacles([a_definition()], [a_definition("tail"), an_object()])
+    assert found.startswith(
         'validating upgrade for CRD "mice.acme.io": v1: ^.spec: required: new required fields: [tail]'
     )
-    assert "\n  required: objects without the field will be refused; make the field optional" in told
+    assert "\n  required: objects without the field will be refused; make the field optional" in found
 
 
 def test_a_safe_definition_and_a_waived_one_do_not() -> None:
@@ -97,8 +97,8 @@ def test_a_safe_definition_and_a_waived_one_do_not() -> None:
 def test_a_waiver_takes_an_obstacle_away_but_olm_v1_knows_of_none() -> None:
     before, after, waivers = [a_definition()], [a_definition("tail")], [Waiver.parse("v1: ^.spec: required")]
     assert not list(obstacles(before, after, waivers))
-    [told] = waived(before, after, waivers)
-    assert told == (
+    [found] = waived(before, after, waivers)
+    assert found == (
         "mice.acme.io: waived here; OLM v1 refuses it unless spec.install.preflight.crdUpgradeSafety.enforcement is "
         "None:\n  v1: ^.spec: required: new required fields: [tail]"
     )
@@ -108,15 +108,15 @@ def test_a_waiver_takes_an_obstacle_away_but_olm_v1_knows_of_none() -> None:
 def test_definitions_and_versions_that_go_are_told_with_their_objects() -> None:
     """v1.md 21.8, 22: what a new revision does not contain is deleted, and with a definition all its objects."""
     mouse = an_object("m", "Mouse") | {"apiVersion": "acme.io/v1"}
-    [told] = losses([a_definition(), an_object()], [an_object("b")], [mouse])
-    assert told.splitlines()[0] == (
+    [found] = losses([a_definition(), an_object()], [an_object("b")], [mouse])
+    assert found.splitlines()[0] == (
         "mice.acme.io: definitionRemoval: the definition is gone, and all its objects with it; objects of it here: n/m"
     )
-    assert "OLM v1 deletes it once the new bundle is rolled out" in told
+    assert "OLM v1 deletes it once the new bundle is rolled out" in found
     unserved = a_definition()
     unserved["spec"]["versions"][0]["served"] = False
-    [told] = losses([a_definition()], [unserved], [])
-    assert told.startswith("mice.acme.io: servedVersionRemoval: version v1 is no longer served\n")
+    [found] = losses([a_definition()], [unserved], [])
+    assert found.startswith("mice.acme.io: servedVersionRemoval: version v1 is no longer served\n")
     waivers = [Waiver.parse("servedVersionRemoval")]
     assert list(losses([a_definition()], [unserved], [], waivers)) == [
         "does not count: mice.acme.io: servedVersionRemoval: version v1 is no longer served"
@@ -125,8 +125,8 @@ def test_definitions_and_versions_that_go_are_told_with_their_objects() -> None:
 
 def test_stored_objects_that_a_new_definition_refuses_are_named() -> None:
     mouse = an_object("m", "Mouse", spec={}) | {"apiVersion": "acme.io/v1"}
-    [told] = misfits([a_definition()], [a_definition("tail"), an_object()], [mouse, an_object()])
-    assert told.endswith('Kind=Mouse "n/m": updated validation is too restrictive: [].spec.tail: Required value')
+    [found] = misfits([a_definition()], [a_definition("tail"), an_object()], [mouse, an_object()])
+    assert found.endswith('Kind=Mouse "n/m": updated validation is too restrictive: [].spec.tail: Required value')
     assert not list(misfits([], [a_definition("tail")], [mouse]))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.extension.permissions import Installer, defined, least, resource_of
-from shared.domain.objects.authorizer import is_satisfied
+from shared.domain.objects.authorizer import PolicyRule, is_satisfied
 
 Object = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io"
@@ -170,6 +170,10 @@ def test_no_rule_could_be_left_out() -> None:
     ]
     everywhere, inside = rules(*objects), rules(*objects, namespace="ns")
     for one in everywhere:
-        assert not is_satisfied(one, tuple(other for other in everywhere if other is not one))
+        assert not is_satisfied(
+            PolicyRule.of(one), tuple(PolicyRule.of(other) for other in everywhere if other is not one)
+        )
     for one in inside:
-        assert not is_satisfied(one, tuple(other for other in [*inside, *everywhere] if other is not one))
+        assert not is_satisfied(
+            PolicyRule.of(one), tuple(PolicyRule.of(each) for each in [*inside, *everywhere] if each is not one)
+        )

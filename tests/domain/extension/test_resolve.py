@@ -422,16 +422,16 @@ def test_an_unknown_state_is_refused() -> None:
         ask(catalog("a", state="gone"))
 
 
-def shuffled(dice: random.Random, some: Iterable[Blob]) -> list[Blob]:
+def shuffled(rng: random.Random, some: Iterable[Blob]) -> list[Blob]:
     listed = list(some)
-    dice.shuffle(listed)
+    rng.shuffle(listed)
     return listed
 
 
 def test_the_order_of_catalogs_and_blobs_does_not_matter() -> None:
-    dice = random.Random(13)
+    rng = random.Random(13)
     for _ in range(30):
-        catalogs = shuffled(dice, (one | {"fbc": shuffled(dice, one["fbc"])} for one in [*SIX, G]))
+        catalogs = shuffled(rng, (one | {"fbc": shuffled(rng, one["fbc"])} for one in [*SIX, G]))
         for version in (">=1.0.0 <=1.0.3", "", "<1.0.0", ">=1.0.4 <2"):
             assert gist(ask(*catalogs, version=version)) == gist(ask(*SIX, G, version=version))
 

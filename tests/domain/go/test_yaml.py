@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from shared.domain.go import stream as gostream
 from shared.domain.go.yaml import YamlError, load, load_value
+from tests.kit.waiting import costing_at_most
 
 _CASES = Path(__file__).parents[2] / "spec" / "yaml-fidelity-cases.jsonl"
 _KEPT_AS_WRITTEN = {'{"a":1e400}', '{"a":"\\ud800"}'}
@@ -114,10 +114,8 @@ def test_values_may_be_nested_a_thousand_times() -> None:
     ],
 )
 def test_what_is_nested_without_end_is_refused_at_once(text: str) -> None:
-    started = time.process_time()
-    with pytest.raises(YamlError, match="exceeded max depth of 1000"):
+    with costing_at_most(30), pytest.raises(YamlError, match="exceeded max depth of 1000"):
         load_value(text)
-    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -237,7 +235,7 @@ def _read_stream(text: str) -> tuple[list[object], str]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "go_message"),
     [
         pytest.param("a: b: c", "yaml: mapping values are not allowed in this context", id="no line before the second"),
         pytest.param("a: b\n c: d", "yaml: line 2: mapping values are not allowed in this context", id="a character"),
@@ -246,10 +244,10 @@ def _read_stream(text: str) -> tuple[list[object], str]:
         pytest.param("a: .inf", "json: unsupported value: +Inf", id="an error of JSON has no line"),
     ],
 )
-def test_the_tools_name_lines_in_their_own_way(text: str, told: str) -> None:
+def test_the_tools_name_lines_in_their_own_way(text: str, go_message: str) -> None:
     with pytest.raises(YamlError) as caught:
         load_value(text)
-    assert caught.value.told == told
+    assert caught.value.go_message == go_message
 
 
 def test_a_tag_without_a_name_makes_a_text() -> None:

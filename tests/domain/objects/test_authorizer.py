@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.domain.objects.authorizer import Grants, defect, is_satisfied
+from shared.api.views import Role, RoleBinding
+from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
 
 HOME, ACCOUNT = "coffee-shop", "barista-operator"
 
@@ -12,8 +13,12 @@ def a_rule(verbs: str = "get", groups: str = "g", resources: str = "r", **more: 
     return {"verbs": verbs.split(), "apiGroups": groups.split(), "resources": resources.split(), **more}
 
 
-def a_role(name: str = "role", *rules: Manifest, namespace: str = HOME) -> Manifest:
-    return {"metadata": {"name": name, "namespace": namespace}, "rules": list(rules or (a_rule(),))}
+def a_url_rule(*urls: str) -> PolicyRule:
+    return PolicyRule(("get",), urls=urls)
+
+
+def a_role(name: str = "role", *rules: Manifest, namespace: str = HOME) -> Role:
+    return Role({"metadata": {"name": name, "namespace": namespace}, "rules": list(rules or (a_rule(),))})
 
 
 OURS = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}
@@ -21,9 +26,9 @@ OTHER = {**OURS, "name": "other"}
 PLACELESS = {"kind": "ServiceAccount", "name": ACCOUNT}
 
 
-def a_binding(name: str = "role", kind: str = "Role", namespace: str = HOME, subject: Manifest = OURS) -> Manifest:
+def a_binding(name: str = "role", kind: str = "Role", namespace: str = HOME, subject: Manifest = OURS) -> RoleBinding:
     meta = {"name": "b", "namespace": namespace}
-    return {"metadata": meta, "roleRef": {"kind": kind, "name": name}, "subjects": [subject]}
+    return RoleBinding({"metadata": meta, "roleRef": {"kind": kind, "name": name}, "subjects": [subject]})
 
 
 ROLE, BINDING = (a_role(),), (a_binding(),)
@@ -64,13 +69,13 @@ USER = {"kind": "User", "name": f"system:serviceaccount:{HOME}:{ACCOUNT}"}
     ],
 )  # fmt: skip
 def test_in_its_namespace(grants: Grants, want: bool) -> None:
-    assert is_satisfied(a_rule(), grants.of(ACCOUNT, HOME, HOME)) is want
+    assert is_satisfied(PolicyRule.of(a_rule()), grants.of(ACCOUNT, HOME, HOME)) is want
 
 
 def test_two_roles_that_each_grant_a_part_satisfy_csv_md_18_row_222() -> None:
     roles = (a_role("one", a_rule("get")), a_role("two", a_rule("list")))
     granted = Grants(roles, (a_binding("one"), a_binding("two"))).of(ACCOUNT, HOME, HOME)
-    assert is_satisfied(a_rule("get list"), granted)
+    assert is_satisfied(PolicyRule.of(a_rule("get list")), granted)
 
 
 def test_a_role_binding_grants_nothing_everywhere_csv_md_5_6() -> None:
@@ -99,7 +104,7 @@ def test_a_role_binding_grants_nothing_everywhere_csv_md_5_6() -> None:
     ],
 )
 def test_resources(wanted: Manifest, granted: Manifest, want: bool) -> None:
-    assert is_satisfied(wanted, (granted,)) is want
+    assert is_satisfied(PolicyRule.of(wanted), (PolicyRule.of(granted),)) is want
 
 
 @pytest.mark.parametrize(
@@ -114,12 +119,12 @@ def test_resources(wanted: Manifest, granted: Manifest, want: bool) -> None:
 def test_paths(wanted: str, granted: str, want: bool) -> None:
     # The granted one has a verb more, so that equality does not decide.
     rule = {"verbs": ["get", "put"], "nonResourceURLs": [granted]}
-    assert is_satisfied({"verbs": ["get"], "nonResourceURLs": [wanted]}, (rule,)) is want
+    assert is_satisfied(a_url_rule(wanted), (PolicyRule.of(rule),)) is want
 
 
 def test_every_path_counts_csv_md_18_row_229() -> None:
     rule = {"verbs": ["get", "put"], "nonResourceURLs": ["/a"]}
-    assert not is_satisfied({"verbs": ["get"], "nonResourceURLs": ["/a", "/b"]}, (rule,))
+    assert not is_satisfied(a_url_rule("/a", "/b"), (PolicyRule.of(rule),))
 
 
 @pytest.mark.parametrize(
@@ -135,4 +140,4 @@ def test_every_path_counts_csv_md_18_row_229() -> None:
     ],
 )  # fmt: skip
 def test_defect(rule: Manifest, want: str) -> None:
-    assert defect(rule) == want
+    assert PolicyRule.of(rule).defect() == want

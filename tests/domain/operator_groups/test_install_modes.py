@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.operator_groups.install_modes import duplicates, first_supported, modes_of, supports, targets_of
+from shared.api.views import Csv, InstallMode
+from shared.domain.operator_groups.install_modes import duplicates, first_supported, supports
+from shared.names import TARGET_NAMESPACES
 
 ALL_MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 BUT_ALL = "operatorgroup has invalid selected namespaces, NamespaceAll found when |selected namespaces| > 1"
@@ -62,7 +64,7 @@ def modes(*supported: str) -> list[dict[str, object]]:
     ],
 )
 def test_supports(supported: tuple[str, ...], targets: list[str], refusal: str | None) -> None:
-    assert supports(modes(*supported), "own", targets) == refusal
+    assert supports(InstallMode.each(modes(*supported)), "own", targets) == refusal
 
 
 def test_a_mode_that_is_not_listed_is_not_supported() -> None:
@@ -83,17 +85,19 @@ def test_a_mode_that_is_not_listed_is_not_supported() -> None:
     ],
 )
 def test_duplicates(listed: list[dict[str, object]], reason: str | None) -> None:
-    assert duplicates(listed) == reason
+    assert duplicates(InstallMode.each(listed)) == reason
 
 
 def test_targets_of_an_annotation() -> None:
     """csv.md 3.2 row 6: split on the comma; the empty text is one empty name."""
-    assert (targets_of("a,b"), targets_of("")) == (("a", "b"), ("",))
+    found = [Csv({"metadata": {"annotations": {TARGET_NAMESPACES: text}}}).target_namespaces for text in ("a,b", "")]
+    assert found == [("a", "b"), ("",)]
+    assert Csv({}).target_namespaces is None
 
 
 def test_modes_of_a_version() -> None:
-    assert modes_of({"spec": {"installModes": modes()}}) == tuple(modes())
-    assert modes_of({}) == ()
+    assert Csv({"spec": {"installModes": modes()}}).install_modes == InstallMode.each(modes())
+    assert Csv({}).install_modes == ()
 
 
 @pytest.mark.parametrize(
@@ -105,4 +109,4 @@ def test_modes_of_a_version() -> None:
     ],
 )
 def test_the_first_selection_that_an_operator_can_watch(supported: tuple[str, ...], want: tuple[str, ...]) -> None:
-    assert first_supported(modes(*supported), "own", (("",), ("own",))) == want
+    assert first_supported(InstallMode.each(modes(*supported)), "own", (("",), ("own",))) == want

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.operator_groups.group import ALL, Api, Group, NamespaceSet, meet, parse_apis, render_apis
 from shared.domain.operator_groups.provided_apis import (
     CONFLICT_MESSAGE,
@@ -12,7 +13,6 @@ from shared.domain.operator_groups.provided_apis import (
     Announce,
     Intersection,
     Refused,
-    Withdraw,
     apis_of,
     intersection,
     updated,
@@ -122,24 +122,24 @@ def joined(*apis: str) -> str:
             id="csv.md 18.10 row 183: partly annotated",
         ),
         pytest.param(
-            GOOSE, own("ns-1", GOOSE), [f"ns-2:ns-1:{GOOSE}"], Withdraw(""), id="csv.md 18.10 row 184: both annotated"
+            GOOSE, own("ns-1", GOOSE), [f"ns-2:ns-1:{GOOSE}"], Announce(""), id="csv.md 18.10 row 184: both annotated"
         ),
-        pytest.param(GOOSE, own("", GOOSE), [f"ns-2:ns-1:{GOOSE}"], Withdraw(""), id="csv.md 18.10 row 185: global"),
+        pytest.param(GOOSE, own("", GOOSE), [f"ns-2:ns-1:{GOOSE}"], Announce(""), id="csv.md 18.10 row 185: global"),
         pytest.param(
-            GOOSE, own("", GOOSE), [f"ns-2:all:{GOOSE}"], Withdraw(""), id="csv.md 18.10 row 186: both global"
+            GOOSE, own("", GOOSE), [f"ns-2:all:{GOOSE}"], Announce(""), id="csv.md 18.10 row 186: both global"
         ),
         pytest.param(
             GOOSE,
             own("ns-1", GOOSE),
             [f"ns-2:ns-1:{GOOSE}", f"ns-2:ns:{GOOSE}"],
-            Withdraw(""),
+            Announce(""),
             id="csv.md 18.10 row 187: two others",
         ),
         pytest.param(
             joined(GOOSE, MOOSE),
             own("ns-1,ns-2,ns-3", joined(GOOSE, MOOSE)),
             [f"ns-7:ns-4:{MOOSE}", f"ns-8:ns-5,ns-3:{GOOSE}", f"ns-9:all:{GOAT}"],
-            Withdraw(""),
+            Announce(""),
             id="csv.md 18.10 row 188: both are removed though one collides",
         ),
         pytest.param(GOOSE, own("ns-1", is_static=True), [], STATIC, id="csv.md 9.2: a static group adds nothing"),
@@ -154,7 +154,7 @@ def joined(*apis: str) -> str:
             GOOSE,
             own("ns-1", GOOSE, created="2025-01-01T00:00:00Z"),
             [f"ns-2:ns-1:{GOOSE}:static"],
-            Withdraw(""),
+            Announce(""),
             id="csv.md 18.5 row 126: what an administrator added to a static group goes before age",
         ),
         pytest.param(
@@ -259,9 +259,9 @@ def test_a_group_is_read_from_its_object() -> None:
         "status": {"namespaces": ["b", "a"]},
     }
 
-    assert Group.of(manifest) == Group("ns", "g", ("a", "b"), GOOSE, True, "2026-01-01T00:00:00Z", "u")
-    assert Group.of(manifest).annotation == "a,b"
-    assert Group.of({**manifest, "status": {}}).targets is None
+    assert Group.of(OperatorGroup(manifest)) == Group("ns", "g", ("a", "b"), GOOSE, True, "2026-01-01T00:00:00Z", "u")
+    assert Group.of(OperatorGroup(manifest)).annotation == "a,b"
+    assert Group.of(OperatorGroup({**manifest, "status": {}})).targets is None
 
 
 def test_apis_of_a_version() -> None:
@@ -280,8 +280,8 @@ def test_apis_of_a_version() -> None:
         }
     }
 
-    assert render_apis(apis_of(csv)) == f"Goat.v1.m.com,{GOOSE}"
-    assert apis_of({"spec": {"customresourcedefinitions": None}}) == frozenset()
+    assert render_apis(apis_of(Csv(csv))) == f"Goat.v1.m.com,{GOOSE}"
+    assert apis_of(Csv({"spec": {"customresourcedefinitions": None}})) == frozenset()
 
 
 @pytest.mark.parametrize(

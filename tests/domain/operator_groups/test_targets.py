@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Namespace, OperatorGroup
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.targets import (
     invalid_targets,
@@ -46,7 +47,7 @@ def a_group(spec: dict[str, Any] | None = None, status: dict[str, Any] | None = 
 )
 def test_targets_are_resolved(spec: dict[str, Any], want: tuple[str, ...]) -> None:
     """csv.md 8.2."""
-    assert resolve(a_group(spec), NAMESPACES) == want
+    assert resolve(OperatorGroup(a_group(spec)), Namespace.each(NAMESPACES)) == want
 
 
 @pytest.mark.parametrize(
@@ -69,23 +70,25 @@ def test_selector_expressions(expression: dict[str, Any], want: bool) -> None:
 
 
 def test_which_groups_depend_on_namespaces() -> None:
-    assert needs_namespaces(a_group({"selector": {"matchLabels": {"a": "b"}}}))
-    assert not needs_namespaces(a_group({"selector": {}}))
-    assert not needs_namespaces(a_group({"selector": {"matchLabels": {"a": "b"}}, "targetNamespaces": ["x"]}))
+    assert needs_namespaces(OperatorGroup(a_group({"selector": {"matchLabels": {"a": "b"}}})))
+    assert not needs_namespaces(OperatorGroup(a_group({"selector": {}})))
+    assert not needs_namespaces(
+        OperatorGroup(a_group({"selector": {"matchLabels": {"a": "b"}}, "targetNamespaces": ["x"]}))
+    )
 
 
 def test_all_namespaces_in_the_list_is_an_error() -> None:
     """csv.md 8.2."""
     assert (
-        invalid_targets(a_group({"targetNamespaces": ["a", ""]}))
+        invalid_targets(OperatorGroup(a_group({"targetNamespaces": ["a", ""]})))
         == "TargetNamespaces cannot contain NamespaceAll: [a ]"
     )
-    assert invalid_targets(a_group({"targetNamespaces": ["a"]})) is None
+    assert invalid_targets(OperatorGroup(a_group({"targetNamespaces": ["a"]}))) is None
 
 
 def test_a_service_account_is_refused_with_a_sentence() -> None:
-    assert "'limited'" in (refusal(a_group({"serviceAccountName": "limited"})) or "")
-    assert refusal(a_group()) is None
+    assert "'limited'" in (refusal(OperatorGroup(a_group({"serviceAccountName": "limited"}))) or "")
+    assert refusal(OperatorGroup(a_group())) is None
 
 
 MULTIPLE = {
@@ -141,21 +144,21 @@ MULTIPLE = {
     ],
 )
 def test_status(present: dict[str, Any], targets: Sequence[str], has_siblings: bool, want: dict[str, Any]) -> None:
-    assert status(a_group(status=present), targets, has_siblings=has_siblings, now=NOW) == want
+    assert status(OperatorGroup(a_group(status=present)), targets, has_siblings=has_siblings, now=NOW) == want
 
 
 def test_a_refused_group_selects_nothing_and_says_why() -> None:
     """Issue 3 §2: a group with a service account is refused until scoped execution exists."""
     group = a_group({"serviceAccountName": "limited"}, {"namespaces": ["a"], "lastUpdated": BEFORE})
 
-    got = status(group, None, has_siblings=False, now=NOW)
+    got = status(OperatorGroup(group), None, has_siblings=False, now=NOW)
 
     assert got["conditions"] == [
         {
             "type": "OperatorGroupServiceAccount",
             "status": "True",
             "reason": "ScopedExecutionNotSupported",
-            "message": refusal(group),
+            "message": refusal(OperatorGroup(group)),
             "lastTransitionTime": STAMP,
         }
     ]
@@ -172,7 +175,7 @@ def test_a_refused_group_selects_nothing_and_says_why() -> None:
 def test_a_name_that_no_label_holds(length: int, reasons: list[str]) -> None:
     group = {"metadata": {"name": "g" * length, "namespace": "ns"}}
 
-    got = status(group, ("a",), has_siblings=False, now=NOW)
+    got = status(OperatorGroup(group), ("a",), has_siblings=False, now=NOW)
 
     assert got["namespaces"] == ["a"]
     assert [condition["reason"] for condition in got.get("conditions", [])] == reasons
@@ -197,10 +200,10 @@ def test_a_name_that_no_label_holds(length: int, reasons: list[str]) -> None:
 def test_an_annotation_without_effect_is_told_once(annotations: dict[str, str], want: list[str]) -> None:
     group: Manifest = {"metadata": {"name": "all", "namespace": "ns", "annotations": annotations}}
     for _ in range(2):
-        group = {**group, "status": status(group, ("",), has_siblings=False, now=NOW)}
+        group = {**group, "status": status(OperatorGroup(group), ("",), has_siblings=False, now=NOW)}
         assert [condition["message"] for condition in group["status"].get("conditions", [])] == want
     cured = {**group, "metadata": {"name": "all", "namespace": "ns"}}
-    assert "conditions" not in status(cured, ("",), has_siblings=False, now=NOW)
+    assert "conditions" not in status(OperatorGroup(cured), ("",), has_siblings=False, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -231,4 +234,4 @@ def test_an_annotation_without_effect_is_told_once(annotations: dict[str, str], 
     ],
 )
 def test_labels_of_a_namespace(labels: dict[str, str], groups: list[Group], want: dict[str, str | None]) -> None:
-    assert label_patch({"metadata": {"name": "n", "labels": labels}}, groups) == want
+    assert label_patch(Namespace({"metadata": {"name": "n", "labels": labels}}), groups) == want

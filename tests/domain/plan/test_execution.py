@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shared import kinds
 from shared.api.manifest import Manifest
+from shared.api.views import CustomResourceDefinition
 from shared.domain.plan import crds
 from shared.domain.plan.execution import RULES, SUPPORTED, Place, merged, prepared, rule_for
 from shared.kinds import Kind
@@ -91,12 +92,23 @@ def a_crd(ca_bundle: str = "", annotations: Manifest | None = None) -> Manifest:
 
 def test_an_injected_ca_bundle_survives_an_update() -> None:
     """catalog.md 9.11: OLM drops it."""
-    action = crds.act(a_crd(), a_crd("CA"), PLACE, ())
+    action = crds.act(a_crd(), CustomResourceDefinition(a_crd("CA")), PLACE, ())
     assert action.replace is not None
     assert action.replace["spec"]["conversion"]["webhook"]["clientConfig"] == {"path": "/convert", "caBundle": "CA"}
-    own = crds.act(a_crd("OWN"), a_crd("CA"), PLACE, ())
+    own = crds.act(a_crd("OWN"), CustomResourceDefinition(a_crd("CA")), PLACE, ())
     assert own.replace is not None
     assert own.replace["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] == "OWN"
+
+
+def test_the_conversion_that_a_version_brought_survives_an_update_csv_md_7_6() -> None:
+    """Bundles state none: without it, stored objects could not be read until the next installation."""
+    plain = {**a_crd(), "spec": {"conversion": {"strategy": "None"}, "versions": []}}
+    action = crds.act(plain, CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    assert action.replace is not None
+    assert action.replace["spec"]["conversion"] == a_crd("CA")["spec"]["conversion"]
+    first = crds.act(plain, CustomResourceDefinition(plain), PLACE, ())
+    assert first.replace is not None
+    assert first.replace["spec"]["conversion"] == {"strategy": "None"}
 
 
 def test_without_csv_nothing_is_remembered() -> None:

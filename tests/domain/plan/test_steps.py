@@ -7,6 +7,7 @@ import json
 import pytest
 
 from shared.api.manifest import Manifest, annotations_of, labels_of, name_of
+from shared.api.views import Csv, PlanStep
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.plan.steps import Resource, installed_csv, objects, steps
 from shared.domain.resolver.identity import CatalogKey
@@ -47,7 +48,7 @@ def test_anything_else_is_a_literal_manifest(text: str) -> None:
 
 def test_the_csv_is_created_as_the_catalog_says() -> None:
     """catalog.md 4.6: namespace, replaces overwritten by the catalog's value, properties annotation."""
-    csv = installed_csv(bundle().csv, "ns", REFERENCE)
+    csv = installed_csv(Csv(bundle().csv), "ns", REFERENCE)
     assert csv["metadata"]["namespace"] == "ns"
     assert csv["spec"]["replaces"] == "etcd.v0"
     assert annotations_of(csv)["operatorframework.io/properties"] == '{"properties":[]}'
@@ -66,7 +67,7 @@ def test_the_csv_is_created_as_the_catalog_says() -> None:
 def test_a_reference_names_the_package_of_its_bundle(properties: str, want: tuple[str, ...]) -> None:
     reference = Reference("h", "olm", KEY, "", properties)
     assert reference.packages == want
-    labels = labels_of(installed_csv(bundle().csv, "ns", reference))
+    labels = labels_of(installed_csv(Csv(bundle().csv), "ns", reference))
     assert [label for label in labels if label.startswith("operators.coreos.com/")] == [
         f"operators.coreos.com/{package}.ns" for package in want
     ]
@@ -76,7 +77,9 @@ def test_the_csv_loses_what_the_api_server_would_refuse() -> None:
     """Published bundles state null lists and another group's version."""
     raw = bundle().csv
     spec = {**raw["spec"], "customresourcedefinitions": {"owned": [{"name": "a", "resources": None}]}}
-    csv = installed_csv({**raw, "apiVersion": "binding.operators.coreos.com/v1alpha1", "spec": spec}, "ns", REFERENCE)
+    csv = installed_csv(
+        Csv({**raw, "apiVersion": "binding.operators.coreos.com/v1alpha1", "spec": spec}), "ns", REFERENCE
+    )
     assert csv["apiVersion"] == "operators.coreos.com/v1alpha1"
     assert csv["spec"]["customresourcedefinitions"] == {"owned": [{"name": "a"}]}
 
@@ -92,7 +95,7 @@ def test_steps_come_in_order_csv_objects_generated_rights() -> None:
     assert {step["resolving"] for step in made} == {"etcd.v1.0.0"}
     assert {step["status"] for step in made} == {"Unknown"}
     found = {Resource.of(one) for one in objects(bundle(secret), "ns", REFERENCE)}
-    assert {Resource.stated(step) for step in made} == found, "every step finds its object again"
+    assert {Resource.stated(PlanStep(step)) for step in made} == found, "every step finds its object again"
 
 
 def test_an_object_without_name_goes_by_its_generate_name() -> None:

@@ -7,15 +7,26 @@ from typing import Any
 
 import pytest
 
-from shared.domain.operator_groups.upgrade_strategy import FAIL_FORWARD
+from shared.api.views import FAIL_FORWARD, Csv, OperatorGroup
 from shared.domain.resolution_inputs.existing import IncoherentCSVs, existing, of_csv
-from tests.domain.resolver.scenery import Blob, ask, catalog, chosen, csv, entry, gives, line, package, sub
+from tests.domain.resolver.scenery import (
+    Blob,
+    ask,
+    catalog,
+    chosen,
+    csv,
+    entry,
+    gives,
+    package,
+    releases,
+    sub,
+)
 
 FORWARD = [{"metadata": {}, "spec": {"upgradeStrategy": FAIL_FORWARD}}]
 
 
 def names(*csvs: Blob, groups: Any = FORWARD, is_whole: bool = True) -> list[str]:
-    return [one.name for one in existing(csvs, [], groups, is_whole=is_whole)]
+    return [one.name for one in existing(Csv.each(csvs), [], OperatorGroup.each(groups), is_whole=is_whole)]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +106,7 @@ def test_apart_a_subscription_goes_on_from_the_version_that_its_plan_has_made() 
     wish = sub("a", installed="a.v1")
     wish["status"]["currentCSV"] = "a.v2"
     csvs = [csv("a.v1"), csv("a.v2", replaces="a.v1")]
-    assert chosen(ask(catalog(package("a", line("a", 3))), subs=[wish], csvs=csvs, whole=False)) == ["a.v3"]
+    assert chosen(ask(catalog(releases("a", 3)), subs=[wish], csvs=csvs, whole=False)) == ["a.v3"]
 
 
 def a_copy(name: str, replaces: str) -> Blob:
@@ -115,14 +126,14 @@ def a_copy(name: str, replaces: str) -> Blob:
     ],
 )
 def test_what_is_installed_is_not_installed_again(successor: Blob) -> None:
-    here = catalog(package("a", line("a", 1)))
+    here = catalog(releases("a", 1))
     asked = ask(here, subs=[sub("a", installed="a.v1")], csvs=[csv("a.v1"), successor], whole=False)
     assert chosen(asked) == []
 
 
 def test_a_successor_of_what_failed_can_be_had() -> None:
     """resolver.md 12 rows 81 and 82."""
-    here = catalog(package("a", line("a", 3), v3=[gives("K")]))
+    here = catalog(releases("a", 3, v3=[gives("K")]))
     csvs = [csv("a.v1", gives("K"), phase="Replacing"), csv("a.v2", gives("K"), phase="Failed", replaces="a.v1")]
     subs = [sub("a", installed="a.v2")]
     assert chosen(ask(here, subs=subs, csvs=csvs, operatorGroups=FORWARD)) == ["a.v3"]
@@ -145,7 +156,7 @@ def test_a_crd_without_group_is_an_error_even_beside_an_annotation() -> None:
     """resolver.md 12 row 63."""
     owned = {"owned": [{"name": "nodots", "kind": "A", "version": "v1"}]}
     with pytest.raises(IncoherentCSVs, match="error parsing crd name: nodots"):
-        of_csv(csv("a.v1", customresourcedefinitions=owned), [])
+        of_csv(Csv(csv("a.v1", customresourcedefinitions=owned)), [])
 
 
 def test_what_is_required_is_stated_too() -> None:
@@ -153,7 +164,7 @@ def test_what_is_required_is_stated_too() -> None:
     required = {"required": [{"name": "as.g", "kind": "A", "version": "v1"}]}
     services = {"required": [{"group": "g", "kind": "B", "version": "v1", "name": "bs"}]}
     plain = csv("a.v1", stated=False, customresourcedefinitions=required, apiservicedefinitions=services)
-    assert [(one.type, one.value["kind"]) for one in of_csv(plain, [])] == [
+    assert [(one.type, one.value["kind"]) for one in of_csv(Csv(plain), [])] == [
         ("olm.gvk.required", "A"),
         ("olm.gvk.required", "B"),
     ]
@@ -188,7 +199,7 @@ def test_the_annotation_is_read_as_go_reads_it(text: str, properties: list[Any] 
     stated["metadata"]["annotations"]["operatorframework.io/properties"] = text
     if isinstance(properties, str):
         with pytest.raises(IncoherentCSVs, match=properties):
-            of_csv(stated, [])
+            of_csv(Csv(stated), [])
     else:
         wanted = [(one, json.loads(KIND)) if isinstance(one, str) else one for one in properties]
-        assert [(one.type, one.value) for one in of_csv(stated, [])] == wanted
+        assert [(one.type, one.value) for one in of_csv(Csv(stated), [])] == wanted

@@ -9,15 +9,15 @@ import pytest
 from shared import names
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
-from shared.domain.resolution_inputs.question import answer_of, inputs_of, shelf_of
+from shared.domain.resolution_inputs.question import answer_of, inputs_of, reader_of
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.shelves import LoadedShelf
 from shared.domain.shape import InvalidQuestion
 from shared.ports import Unavailable
-from shared.reading.indexed_shelf import IndexedShelf
+from shared.reading.indexed_catalog import IndexedCatalog
 from tests.domain.resolver.scenery import (
     ask,
     bundle,
@@ -27,9 +27,9 @@ from tests.domain.resolver.scenery import (
     constraint,
     csv,
     gives,
-    line,
     needs,
     package,
+    releases,
     sub,
 )
 
@@ -79,7 +79,7 @@ def of_blob(blob: Any) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_question_of_another_shape_is_refused(question: Any, why: str) -> None:
     with pytest.raises(InvalidQuestion) as error:
-        inputs_of(question, lambda _: LoadedShelf({}), is_whole=True)
+        inputs_of(question, lambda _: LoadedCatalog({}), is_whole=True)
     assert str(error.value) == why
 
 
@@ -91,7 +91,7 @@ def test_what_a_subscription_leaves_out_is_answered_as_olm_does() -> None:
 
 @pytest.mark.parametrize("more", [{"healthy": False}, {"namespace": "elsewhere"}])
 def test_a_catalog_that_nobody_needs_is_read_too(more: dict[str, Any]) -> None:
-    def load(path: str) -> LoadedShelf:
+    def load(path: str) -> LoadedCatalog:
         raise InvalidQuestion(f"catalog {path}: there is none")
 
     question = {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "path": "/nosuch", **more}]}
@@ -114,17 +114,17 @@ def test_a_catalog_that_nobody_needs_is_read_too(more: dict[str, Any]) -> None:
     ],
 )  # fmt: skip
 def test_a_catalog_that_is_not_seen_is_explained(more: dict[str, Any], why: str) -> None:
-    far = catalog(package("a", line("a", 1)), namespace="market")
+    far = catalog(releases("a", 1), namespace="market")
     answer = ask(far, subs=[sub("a", namespace="market")], **more)
     assert answer["unsatisfiable"]
-    [told] = [one["says"] for one in answer["conflict"] if one["code"] == "CatalogEmpty"]
+    [told] = [one["message"] for one in answer["conflict"] if one["code"] == "CatalogEmpty"]
     assert told.endswith(f" (namespace ns does not see catalog market/cat: {why})")
 
 
 def test_an_operator_group_that_is_refused_in_a_cluster_is_refused_in_a_question() -> None:
     """Its ServiceAccount would limit what an installation may do."""
     group = {"metadata": {"name": "og"}, "spec": {"serviceAccountName": "tester"}}
-    [told] = chosen(ask(catalog(package("a", line("a", 1))), subs=[sub("a")], operatorGroups=[group]))
+    [told] = chosen(ask(catalog(releases("a", 1)), subs=[sub("a")], operatorGroups=[group]))
     assert told.startswith("spec.serviceAccountName 'tester' is refused")
 
 
@@ -133,7 +133,7 @@ def test_versions_that_contradict_each_other_stop_the_namespace(*, whole: bool) 
     """resolver.md 2.5: the virtual catalog cannot be read."""
     broken = csv("b.v1")
     broken["metadata"]["annotations"] = {names.PROPERTIES: "{"}
-    [told] = chosen(ask(catalog(package("a", line("a", 1))), subs=[sub("a")], csvs=[broken], whole=whole))
+    [told] = chosen(ask(catalog(releases("a", 1)), subs=[sub("a")], csvs=[broken], whole=whole))
     assert told.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "b.v1"')
 
 
@@ -181,16 +181,16 @@ class Sick:
 A = Subscriber("a", "a", "stable", KEY)
 
 
-def asked(catalog: Catalog, shelf: IndexedShelf | None, *subscribers: Subscriber, whole: bool = False) -> list[str]:
-    shelves = {KEY: shelf} if shelf else {}
-    found = resolve(Inputs("ns", subscribers, (), {KEY: catalog}, shelves, is_whole=whole))
+def asked(catalog: Catalog, reader: IndexedCatalog | None, *subscribers: Subscriber, whole: bool = False) -> list[str]:
+    readers = {KEY: reader} if reader else {}
+    found = resolve(Inputs("ns", subscribers, (), {KEY: catalog}, readers, is_whole=whole))
     return [*found.reasons.values()]
 
 
 def test_a_package_that_cannot_be_read_stops_its_subscriptions() -> None:
-    shelf = IndexedShelf(Sick(), "reference", ImageSource("a", "ns"))
-    assert asked(Catalog(KEY, reference="r"), shelf, A) == ["error using catalogsource olm/cat: package a is broken"]
-    assert (list(shelf.names()), shelf.problem("b")) == ([], "no route")
+    reader = IndexedCatalog(Sick(), "reference", ImageSource("a", "ns"))
+    assert asked(Catalog(KEY, reference="r"), reader, A) == ["error using catalogsource olm/cat: package a is broken"]
+    assert (list(reader.names()), reader.problem("b")) == ([], "no route")
 
 
 def test_one_that_waits_goes_on_waiting_whatever_its_catalog_says() -> None:
@@ -202,13 +202,13 @@ def test_in_namespace_scope_an_unread_catalog_is_waited_for() -> None:
     assert asked(Catalog(KEY), None, A, whole=True) == ["catalog olm/cat has not been read yet"]
 
 
-def test_a_loaded_shelf_says_what_is_wrong_with_a_package() -> None:
-    shelf = LoadedShelf({"a": Package("a", "", (), {})}, {"b": "it has no channel"})
-    assert (shelf.problem("a"), shelf.problem("b")) == ("", "it has no channel")
+def test_a_loaded_catalog_says_what_is_wrong_with_a_package() -> None:
+    reader = LoadedCatalog({"a": Package("a", "", (), {})}, {"b": "it has no channel"})
+    assert (reader.problem("a"), reader.problem("b")) == ("", "it has no channel")
 
 
 def test_two_subscriptions_of_one_name_are_no_question() -> None:
-    here = catalog(package("a", line("a", 1)))
+    here = catalog(releases("a", 1))
     assert chosen(ask(here, subs=[sub("a"), sub("a")])) == ['duplicate identifier "subscription:a" in input']
 
 
@@ -218,8 +218,8 @@ def test_a_loaded_catalog_answers_again_as_before() -> None:
         "catalogs": [{"name": "cat", "namespace": "ns", "path": "x"}],
         "subscriptions": [sub("a")],
     }
-    shelf = shelf_of(package("a", line("a", 2)))
-    first, second = (resolve(inputs_of(question, lambda _: shelf, is_whole=True)) for _ in range(2))
+    reader = reader_of(releases("a", 2))
+    first, second = (resolve(inputs_of(question, lambda _: reader, is_whole=True)) for _ in range(2))
     assert answer_of(first) == answer_of(second) != {}
 
 
@@ -228,10 +228,12 @@ def test_what_is_needed_from_others_waits_for_catalogs_that_are_not_read_yet(*, 
     """Otherwise the answer would depend on which catalog came first."""
     other = CatalogKey("olm", "other")
     offered = [
-        *package("a", line("a", 1), v1=[needs("K")]),
-        *(package("b", line("b", 1), v1=[gives("K")]) if is_met else ()),
+        *releases("a", 1, v1=[needs("K")]),
+        *(releases("b", 1, v1=[gives("K")]) if is_met else ()),
     ]
-    inputs = Inputs("ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: shelf_of(offered)})
+    inputs = Inputs(
+        "ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: reader_of(offered)}
+    )
     found = resolve(inputs)
     assert (found.chosen, dict(found.reasons)) == ((), {"a": "catalog olm/other has not been read yet"})
     assert all(component.refusal is None for component in found.components)
@@ -239,6 +241,6 @@ def test_what_is_needed_from_others_waits_for_catalogs_that_are_not_read_yet(*, 
 
 def test_what_needs_nothing_waits_for_no_other_catalog() -> None:
     other = CatalogKey("olm", "other")
-    shelf = shelf_of(package("a", line("a", 1)))
-    inputs = Inputs("ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: shelf})
+    reader = reader_of(releases("a", 1))
+    inputs = Inputs("ns", (A,), (), {KEY: Catalog(KEY, reference="r"), other: Catalog(other)}, {KEY: reader})
     assert [one.bundle.name for one in resolve(inputs).chosen] == ["a.v1"]

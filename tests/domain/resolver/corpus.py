@@ -11,6 +11,8 @@ from tests.domain.resolver.scenery import (
     DEPRECATED,
     GLOBAL,
     Blob,
+    a,
+    b,
     bundle,
     catalog,
     channel,
@@ -18,10 +20,10 @@ from tests.domain.resolver.scenery import (
     csv,
     entry,
     gives,
-    line,
     needs,
     needs_package,
     package,
+    releases,
     seen,
     sub,
 )
@@ -38,14 +40,6 @@ def _situation(
     row: str, *catalogs: Blob, subs: Iterable[Blob] = (), csvs: Iterable[Blob] = (), **more: Any
 ) -> Situation:
     return Situation(row, seen(*catalogs, subs=subs, csvs=csvs, **more))
-
-
-def a(count: int = 1, **properties: Any) -> list[Blob]:
-    return package("a", line("a", count), **properties)
-
-
-def b(count: int = 1, **properties: Any) -> list[Blob]:
-    return package("b", line("b", count), **properties)
 
 
 def rule(text: str) -> Blob:
@@ -76,11 +70,11 @@ SITUATIONS = {
         "95", catalog(b()), subs=[sub("a", installed="a.v1"), B], csvs=[V1]
     ),
     "the package of a deleted operator went": S("95", catalog(b()), subs=[sub("a", installed="a.v1")]),
-    "the package is spelled wrongly": S("95", catalog(package("etcd", line("etcd", 1))), subs=[sub("ectd")]),
+    "the package is spelled wrongly": S("95", catalog(releases("etcd", 1)), subs=[sub("ectd")]),
     "the package is spelled with a dash too many": S(
-        "95", catalog(package("etcd", line("etcd", 1))), subs=[sub("Et-cd")]
+        "95", catalog(releases("etcd", 1)), subs=[sub("Et-cd")]
     ),
-    "the package has a letter too many": S("95", catalog(package("etcd", line("etcd", 1))), subs=[sub("etcdd")]),
+    "the package has a letter too many": S("95", catalog(releases("etcd", 1)), subs=[sub("etcdd")]),
     "the package is in another catalog": S("95", ONE, catalog(b(), name="two"), subs=[B]),
     "the channel is missing": S("96", ONE, subs=[sub("a", channel="beta")]),
     "the channel of an installed operator vanished": S(
@@ -111,7 +105,7 @@ SITUATIONS = {
     ),
     "what would be replaced is needed": S(
         "109",
-        catalog(package("b", [entry("b.v2", "a.v1")]), package("c", line("c", 1), v1=[needs_package("b", "2.0.0")])),
+        catalog(package("b", [entry("b.v2", "a.v1")]), releases("c", 1, v1=[needs_package("b", "2.0.0")])),
         subs=[sub("b", installed="a.v1"), sub("c")],
         csvs=[csv("a.v1", gives("K")), csv("x.v1", needs("K"))],
     ),
@@ -170,7 +164,7 @@ SITUATIONS = {
     ),
     "two dependencies want different versions": S(
         "134",
-        catalog(a(v1=[needs_package("k", "1.0.0")]), b(v1=[needs_package("k", "2.0.0")]), package("k", line("k", 2))),
+        catalog(a(v1=[needs_package("k", "1.0.0")]), b(v1=[needs_package("k", "2.0.0")]), releases("k", 2)),
         subs=[A, B],
     ),
     "a channel has two heads": S("131", catalog(FORK), subs=[sub("f")]),
@@ -197,7 +191,7 @@ SITUATIONS = {
         "174", catalog(a(), [*package("z", [entry("a.v1")]), bundle("z", "a.v1")]), subs=[A]
     ),
     "a channel has a slash": S(
-        "196", catalog(package("a", line("a", 1), channel="x/y")), subs=[sub("a", channel="x/y")]
+        "196", catalog(releases("a", 1, channel="x/y")), subs=[sub("a", channel="x/y")]
     ),
     "a pin is on a version that is not there": S("97", catalog(a(2)), subs=[sub("a", version="7.0.0")]),
     "the installed version is above a ceiling": S(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from shared.domain.resolution_inputs.question import answer_of, inputs_of
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve
-from shared.domain.resolver.shelves import LoadedShelf
 
 NS, GLOBAL = "ns", "olm"
 Blob = dict[str, Any]
@@ -37,6 +38,16 @@ def constraint(**value: object) -> Blob:
 
 
 DEPRECATED = prop("olm.deprecated")
+NOT = "constraints not satisfiable: "
+
+
+def two_chains(package: str) -> str:
+    """What is said of a channel with two heads, `<package>.v2` and `<package>.v3`, that both replace `<package>.v1`."""
+    return (
+        "a unique replacement chain within a channel is required to determine the relative order between channel "
+        f'entries, but 2 replacement chains were found in channel "stable" of package "{package}": '
+        f"{package}.v2...{package}.v1, {package}.v3...{package}.v1"
+    )
 
 
 def entry(name: str, replaces: str = "", skips: Iterable[str] = (), skip_range: str = "") -> Blob:
@@ -79,6 +90,14 @@ def channel(package_name: str, name: str, *entries: Blob) -> Blob:
 def line(name: str, count: int) -> list[Blob]:
     """`<name>.v<count>` replaces the one before, and so on down to `<name>.v1`."""
     return [entry(f"{name}.v{n}", f"{name}.v{n - 1}" if n > 1 else "") for n in range(count, 0, -1)]
+
+
+def releases(name: str, count: int = 1, **properties: Any) -> list[Blob]:
+    """A package whose only channel is the `line` of so many versions; `properties` as in `package`."""
+    return package(name, line(name, count), **properties)
+
+
+a, b = partial(releases, "a"), partial(releases, "b")
 
 
 def catalog(
@@ -150,7 +169,7 @@ def seen(
         "namespace": NS, "globalNamespace": GLOBAL, "catalogs": list(catalogs), "subscriptions": list(subs),
         "csvs": list(csvs), **more,
     }  # fmt: skip
-    return inputs_of(question, lambda _: LoadedShelf({}), is_whole=whole)
+    return inputs_of(question, lambda _: LoadedCatalog({}), is_whole=whole)
 
 
 def chosen(answer: Mapping[str, Any]) -> list[str]:

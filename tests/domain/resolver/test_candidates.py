@@ -9,12 +9,22 @@ import pytest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.resolver.candidate_cache import CandidateCache, Source
 from shared.domain.resolver.candidates import AmbiguousInstallation, candidates
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.channels import ChannelError, in_order
 from shared.domain.resolver.identity import CatalogKey, Installed
 from shared.domain.resolver.model import Subscriber
 from shared.domain.resolver.operators import Operator, of_installed, of_package
-from shared.domain.resolver.shelves import LoadedShelf
-from tests.domain.resolver.scenery import GLOBAL, ask, catalog, chosen, csv, entry, line, package, sub
+from tests.domain.resolver.scenery import (
+    GLOBAL,
+    ask,
+    catalog,
+    chosen,
+    csv,
+    entry,
+    package,
+    releases,
+    sub,
+)
 
 KEY = CatalogKey("olm", "local")
 
@@ -39,7 +49,7 @@ LINE = Channel("stable", (V1, V2, V3))
 
 def found(subscriber: Subscriber, package: Package, installed: str = "") -> list[str] | str:
     present = [of_installed(Installed(installed, installed.removeprefix("v") + ".0.0"), "ns")] if installed else []
-    cache = CandidateCache("ns", [Source(KEY, LoadedShelf({package.name: package}))], present, is_whole=True)
+    cache = CandidateCache("ns", [Source(KEY, LoadedCatalog({package.name: package}))], present, is_whole=True)
     answer = candidates(replace(subscriber, installed_csv=installed), cache)
     return answer.refusal.text if answer.refusal else [one.name for one in answer.operators]
 
@@ -187,7 +197,7 @@ def test_an_empty_channel_has_an_empty_order() -> None:
 def test_a_subscription_without_a_catalog_means_all_of_them_in_olm() -> None:
     """resolver.md 5.2, probe F29."""
     anywhere = sub("a", source="", namespace="", installed="a.v1")
-    here = catalog(package("b", [entry("b.v1")]), package("a", line("a", 1)))
+    here = catalog(package("b", [entry("b.v1")]), releases("a", 1))
     there = catalog(package("a", [entry("a.v2", "a.v1")], channel="beta"), name="other", namespace=GLOBAL)
     anywhere["spec"]["channel"] = ""
     assert chosen(ask(here, there, subs=[anywhere], csvs=[csv("a.v1")])) == ["a.v2"]
@@ -199,13 +209,13 @@ def test_a_subscription_without_a_catalog_means_all_of_them_in_olm() -> None:
 def test_one_channel_of_two_catalogs_has_no_order() -> None:
     """resolver.md 5.4, probe F29."""
     anywhere = sub("a", source="", namespace="", starting="a.v1")
-    both = [catalog(package("a", line("a", 2)), name=name) for name in ("cat", "other")]
-    [told] = chosen(ask(*both, subs=[anywhere]))
-    assert told.endswith('were found in channel "stable" of package "a": a.v1, a.v1')
+    both = [catalog(releases("a", 2), name=name) for name in ("cat", "other")]
+    [sentence] = chosen(ask(*both, subs=[anywhere]))
+    assert sentence.endswith('were found in channel "stable" of package "a": a.v1, a.v1')
     del anywhere["spec"]["startingCSV"]
-    [told] = chosen(ask(*both, subs=[anywhere]))
+    [sentence] = chosen(ask(*both, subs=[anywhere]))
     chains = "a.v1, a.v2...a.v1, a.v2...a.v1"
-    assert told.endswith(f'3 replacement chains were found in channel "stable" of package "a": {chains}')
+    assert sentence.endswith(f'3 replacement chains were found in channel "stable" of package "a": {chains}')
 
 
 def test_a_chain_of_nothing_but_a_skipped_namesake_is_empty() -> None:

@@ -6,7 +6,14 @@ import pytest
 
 from shared.domain.catalog.model import Property
 from shared.domain.resolver.cel import InvalidRule, rule
-from tests.domain.resolver.scenery import ask, catalog, chosen, constraint, line, package, sub
+from tests.domain.resolver.scenery import (
+    ask,
+    catalog,
+    chosen,
+    constraint,
+    releases,
+    sub,
+)
 
 PROPERTIES = (
     Property("olm.package", {"packageName": "p", "version": "1.2.3"}),
@@ -82,9 +89,9 @@ def test_who_states_a_rule_that_runs_for_too_long_cannot_be_had_and_others_can()
     numbers = "[0,1,2,3,4,5,6,7,8,9]"
     endless = f"{numbers}.all(a, " * 6 + "true" + ")" * 6
     states = constraint(failureMessage="", cel={"rule": endless})
-    here = catalog(package("a", line("a", 2), v2=[states]), package("b", line("b", 1)))
+    here = catalog(releases("a", 2, v2=[states]), releases("b", 1))
     assert chosen(ask(here, subs=[sub("a"), sub("b")], whole=False)) == ["a.v1", "b.v1"]
-    only = ask(catalog(package("a", line("a", 1), v1=[states])), subs=[sub("a")], whole=False)
+    only = ask(catalog(releases("a", 1, v1=[states])), subs=[sub("a")], whole=False)
     assert [one["code"] for one in only["conflict"]] == ["Flawed", "SubscriptionExists", "Candidates"]
-    [told] = chosen(ask(here, subs=[sub("a"), sub("b")]))
-    assert "was given up: " in told
+    [sentence] = chosen(ask(here, subs=[sub("a"), sub("b")]))
+    assert "was given up: " in sentence

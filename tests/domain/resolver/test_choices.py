@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from shared.domain.resolver.explain.choices import choices
-from shared.domain.resolver.explain.hops import Hop, way
+from shared.domain.resolver.explain.hops import Hop, upgrade_path
 from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve
 from tests.domain.resolver.scenery import (
@@ -19,15 +19,15 @@ from tests.domain.resolver.scenery import (
     csv,
     entry,
     gives,
-    line,
     needs,
     needs_package,
     package,
+    releases,
     seen,
     sub,
 )
 
-A3 = package("a", line("a", 3))
+A3 = releases("a", 3)
 INSTALLED = sub("a", installed="a.v1")
 V1 = csv("a.v1")
 SKIPS = [entry("a.v3", "a.v1", skips=["a.v2"]), entry("a.v2", "a.v1"), entry("a.v1")]
@@ -68,22 +68,22 @@ def passed(inputs: Inputs, name: str = "a") -> dict[str, str]:
             id="resolver.md 5.4: nothing leads there",
         ),
         pytest.param(
-            seen(catalog(package("a", line("a", 3), v3=[DEPRECATED])), subs=[sub("a")]),
+            seen(catalog(releases("a", 3, v3=[DEPRECATED])), subs=[sub("a")]),
             {"a.v3": "Deprecated"},
             id="resolver.md 7.2: deprecated",
         ),
         pytest.param(
-            seen(catalog(package("a", line("a", 3), v3=[needs("K")])), subs=[sub("a")]),
+            seen(catalog(releases("a", 3, v3=[needs("K")])), subs=[sub("a")]),
             {"a.v3": "NoProvider"},
             id="resolver.md 5.5: the head is infeasible",
         ),
         pytest.param(
-            seen(catalog(package("a", line("a", 3), v2=[needs("K")], v3=[needs("L")])), subs=[sub("a")]),
+            seen(catalog(releases("a", 3, v2=[needs("K")], v3=[needs("L")])), subs=[sub("a")]),
             {"a.v3": "NoProvider", "a.v2": "NoProvider"},
             id="resolver.md 5.5: two are infeasible",
         ),
         pytest.param(
-            seen(catalog(package("a", line("a", 2), v2=[constraint(unknown={})])), subs=[sub("a")], whole=False),
+            seen(catalog(releases("a", 2, v2=[constraint(unknown={})])), subs=[sub("a")], whole=False),
             {"a.v2": "Flawed"},
             id="resolver.md 13 B7: the head is flawed",
         ),
@@ -106,7 +106,7 @@ def test_each_newer_version_has_the_rule_that_removed_it(inputs: Inputs, want: d
 
 
 def test_what_an_unfinished_plan_installs_is_not_passed_over() -> None:
-    inputs = seen(catalog(package("a", line("a", 3))), subs=[INSTALLED], csvs=[V1], whole=False)
+    inputs = seen(catalog(releases("a", 3)), subs=[INSTALLED], csvs=[V1], whole=False)
     [one] = inputs.subscribers
     waiting = dataclasses.replace(one, waits="InstallPlan p is under way", planned_csv="a.v2")
     assert passed(dataclasses.replace(inputs, subscribers=(waiting,))) == {"a.v3": "NoEdge"}
@@ -123,9 +123,9 @@ def test_versions_with_the_id_of_another_are_not_asked_about() -> None:
 def test_what_an_earlier_subscription_got_leaves_no_room() -> None:
     """resolver.md 8.4: the order of Subscriptions decides."""
     here = catalog(
-        package("a", line("a", 2), v2=[gives("K")]),
-        package("b", line("b", 2), v2=[gives("K")]),
-        package("c", line("c", 1)),
+        releases("a", 2, v2=[gives("K")]),
+        releases("b", 2, v2=[gives("K")]),
+        releases("c", 1),
     )
     inputs = seen(here, subs=[sub("a"), sub("b"), sub("c")])
     assert passed(inputs, "a") == {}
@@ -140,9 +140,9 @@ def test_the_edges_of_what_does_not_update_are_told() -> None:
     inputs = seen(here, subs=[INSTALLED], csvs=[V1])
     [one] = choices(inputs, resolve(inputs))
     assert (one.installed, one.gets) == ("a.v1", "a.v3")
-    told = "does not update a.v1: it replaces a.v3 and skips a.v2 and skips versions >=2.0.0 <4.0.0"
-    assert [each.sentence for each in one.newer] == [told]
-    here = catalog([*package("a", line("a", 1)), channel("a", "beta", entry("a.v2")), bundle("a", "a.v2")])
+    sentence = "does not update a.v1: it replaces a.v3 and skips a.v2 and skips versions >=2.0.0 <4.0.0"
+    assert [each.sentence for each in one.newer] == [sentence]
+    here = catalog([*releases("a", 1), channel("a", "beta", entry("a.v2")), bundle("a", "a.v2")])
     inputs = seen(here, subs=[sub("a", channel="", installed="a.v1")], csvs=[V1])
     assert [each.sentence for each in choices(inputs, resolve(inputs))[0].newer] == [
         "does not update a.v1: it replaces nothing"
@@ -153,8 +153,8 @@ def test_two_versions_of_one_name_are_nothing_to_choose_from() -> None:
     """resolver.md 5.1."""
     inputs = seen(catalog(A3), subs=[INSTALLED], csvs=[V1, V1])
     assert choices(inputs, resolve(inputs)) == ()
-    told = dataclasses.replace(inputs, is_whole=False)
-    assert "multiple name matches" in resolve(told).reasons["a"]
+    changed = dataclasses.replace(inputs, is_whole=False)
+    assert "multiple name matches" in resolve(changed).reasons["a"]
 
 
 def test_the_way_is_told_hop_by_hop() -> None:
@@ -164,9 +164,9 @@ def test_the_way_is_told_hop_by_hop() -> None:
             entry("a.v5", "a.v4", skip_range=">=3.0.0 <5.0.0"), entry("a.v4", "a.v3"), entry("a.v3", "a.v2"),
             entry("a.v2", "a.v0", skips=["a.v1"]), entry("a.v1"),
         ], v2=[needs_package("b", "<2.0.0")], v3=[needs_package("b", "2.0.0")]),
-        package("b", line("b", 2)),
+        releases("b", 2),
     )  # fmt: skip
-    found = way(seen(here, subs=[INSTALLED], csvs=[V1], whole=False))
+    found = upgrade_path(seen(here, subs=[INSTALLED], csvs=[V1], whole=False))
     assert found.hops == (
         Hop("a.v1", "a.v2", "stable", "skips a.v1", ("b.v1",)),
         Hop("a.v2", "a.v3", "stable", "replaces a.v2", ("b.v2",)),

@@ -9,6 +9,7 @@ import pytest
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     GLOBAL,
+    NOT,
     Blob,
     ask,
     bundle,
@@ -24,14 +25,12 @@ from tests.domain.resolver.scenery import (
     needs_package,
     package,
     prop,
+    releases,
     sub,
+    two_chains,
 )
 
-NOT = "constraints not satisfiable: "
-FORK = (
-    "a unique replacement chain within a channel is required to determine the relative order between channel entries, "
-    'but 2 replacement chains were found in channel "stable" of package "b": b.v2...b.v1, b.v3...b.v1'
-)
+FORK = two_chains("b")
 K = {"group": "g", "version": "v1", "kind": "K"}
 L = K | {"kind": "L"}
 
@@ -95,7 +94,7 @@ def of(answer: Any) -> list[str]:
                             }
                         )
                     ),
-                    package("b", line("b", 3), v1=[gives("K")], v2=[gives("K")]),
+                    releases("b", 3, v1=[gives("K")], v2=[gives("K")]),
                 ),
                 subs=[sub("a")],
             ),
@@ -114,7 +113,7 @@ def of(answer: Any) -> list[str]:
             ask(
                 catalog(
                     wants(constraint(all={"constraints": [{"gvk": K}, {"not": {"constraints": [{"gvk": L}]}}]})),
-                    package("b", line("b", 2), v1=[gives("K")], v2=[gives("K"), gives("L")]),
+                    releases("b", 2, v1=[gives("K")], v2=[gives("K"), gives("L")]),
                 ),
                 subs=[sub("a")],
             ),
@@ -203,7 +202,7 @@ def of(answer: Any) -> list[str]:
             id="resolver.md 12 row 195: an API that is stated twice",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 2), v1=[constraint(unknown={})])), subs=[sub("a")]),
+            ask(catalog(releases("a", 2, v1=[constraint(unknown={})])), subs=[sub("a")]),
             ['parse olm.constraint: json: unknown field "unknown"'],
             id="resolver.md 12 row 142: an unknown key, on an older bundle",
         ),
@@ -327,7 +326,7 @@ def test_preferences_among_providers(answer: Any, want: str) -> None:
 
 def test_apart_a_bad_bundle_is_passed_over() -> None:
     """resolver.md 13 B7: prohibited, with the error as the reason."""
-    here = catalog(package("a", line("a", 2), v2=[needs_package("b", "~1")]))
+    here = catalog(releases("a", 2, v2=[needs_package("b", "~1")]))
     assert chosen(ask(here, subs=[sub("a")], whole=False)) == ["a.v1"]
 
 
@@ -362,7 +361,7 @@ def test_two_that_are_installed_may_both_serve() -> None:
 def test_each_asks_its_own_catalog_first() -> None:
     """resolver.md 6.3: the order is relative to who requires."""
     other = catalog(
-        package("z", line("z", 1), v1=[needs("K")]), offers("c", prop("olm.label", label="x"), gives("K")), name="other"
+        releases("z", 1, v1=[needs("K")]), offers("c", prop("olm.label", label="x"), gives("K")), name="other"
     )
     here = ask(OWN, other, subs=[sub("z", source="other")])
     assert [one for one in of(here) if "/z" not in one] == ["other/stable/c.v1"]

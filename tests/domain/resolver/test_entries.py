@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.api.views import Csv
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolution_inputs.existing import of_csv
 from shared.domain.resolver.identity import CatalogKey
@@ -20,9 +21,8 @@ from tests.domain.resolver.scenery import (
     csv,
     entry,
     gives,
-    line,
     needs,
-    package,
+    releases,
     sub,
 )
 
@@ -71,7 +71,7 @@ def test_a_channel_is_the_default_one_or_not(default: str, want: bool) -> None:
     ],
 )
 def test_a_package_is_inferred_from_subscriptions(packages: list[str], version: str, want: str | None) -> None:
-    found = of_csv({"metadata": {"name": "a.v1"}, "spec": {"version": version}}, packages)
+    found = of_csv(Csv({"metadata": {"name": "a.v1"}, "spec": {"version": version}}), packages)
     assert [one.value["version"] for one in found] == ([] if want is None else [want]), "resolver.md 12 row 54: no APIs"
 
 
@@ -80,7 +80,7 @@ def test_apis_of_definitions_and_services_are_told_without_plural() -> None:
     crds = {"owned": [{"name": "ks.g", "version": "v1", "kind": "K"}]}
     services = {"required": [{"group": "h", "version": "v1", "kind": "L", "name": "ls"}]}
     spec = {"customresourcedefinitions": crds, "apiservicedefinitions": services}
-    assert of_csv({"metadata": {"name": "a.v1"}, "spec": spec}, []) == (
+    assert of_csv(Csv({"metadata": {"name": "a.v1"}, "spec": spec}), []) == (
         Property("olm.gvk", GVK), Property("olm.gvk.required", {"group": "h", "version": "v1", "kind": "L"}),
     )  # fmt: skip
 
@@ -88,13 +88,13 @@ def test_apis_of_definitions_and_services_are_told_without_plural() -> None:
 def test_a_version_of_two_packages_keeps_both_to_itself() -> None:
     """resolver.md 12 row 61."""
     other = {"type": "olm.package", "value": {"packageName": "b", "version": "1.0.0"}}
-    here = catalog(package("a", line("a", 1)), package("b", line("b", 1)))
+    here = catalog(releases("a", 1), releases("b", 1))
     for wanted in ("a", "b"):
         answer = ask(here, subs=[sub(wanted)], csvs=[csv("a.v1", other)])
         assert f"originate from package {wanted}, clusterserviceversion a.v1 exists" in answer["error"]
 
 
-A4 = catalog(package("a", line("a", 4)))
+A4 = catalog(releases("a", 4))
 CHAIN = [
     csv("a.v1", phase="Replacing"), csv("a.v2", phase="Replacing", replaces="a.v1"),
     csv("a.v3", phase="Failed", replaces="a.v2"),
@@ -118,8 +118,8 @@ STRANGER = csv("b.v1", gives("K"), phase="Replacing")
     ],
 )
 def test_failing_forward(csvs: list[Blob], more: dict[str, Any], want: str) -> None:
-    [told] = chosen(ask(A4, subs=[sub("a", installed="a.v3")], csvs=csvs, **more))
-    assert want in told
+    [sentence] = chosen(ask(A4, subs=[sub("a", installed="a.v3")], csvs=csvs, **more))
+    assert want in sentence
 
 
 def test_a_stranger_of_the_same_api_is_not_passed() -> None:
@@ -127,7 +127,7 @@ def test_a_stranger_of_the_same_api_is_not_passed() -> None:
     installed = [csv("a.v1", gives("K"), phase="Failed"), STRANGER]
     answer = ask(A4, subs=[sub("a", installed="a.v1")], csvs=installed, operatorGroups=FORWARD)
     assert chosen(answer) == ["a.v2"], "which does not provide the API any more"
-    providing = catalog(package("a", line("a", 2), v2=[gives("K")]))
+    providing = catalog(releases("a", 2, v2=[gives("K")]))
     answer = ask(providing, subs=[sub("a", installed="a.v1")], csvs=installed, operatorGroups=FORWARD)
     assert "clusterserviceversion b.v1 exists" in answer["error"]
 
@@ -146,16 +146,14 @@ def test_ranges_hold_prereleases() -> None:
 
 def test_a_second_channel_of_an_installed_package_is_never_installed() -> None:
     """resolver.md 12 row 204: the package of a version without annotation is inferred."""
-    here = [*package("a", line("a", 1)), channel("a", "beta", entry("a.v9")), bundle("a", "a.v9")]
+    here = [*releases("a", 1), channel("a", "beta", entry("a.v9")), bundle("a", "a.v9")]
     subs = [sub("a", installed="a.v1"), sub("a-beta", package="a", channel="beta")]
     assert "originate from package a" in ask(catalog(here), subs=subs, csvs=[csv("a.v1", stated=False)])["error"]
 
 
 def test_the_newest_provider_of_a_chain_is_taken_over_one_that_lost_the_api() -> None:
     """resolver.md 12 row 205."""
-    here = catalog(
-        package("root", line("root", 1), v1=[needs("K")]), package("k", line("k", 3), v1=[gives("K")], v3=[gives("K")])
-    )
+    here = catalog(releases("root", 1, v1=[needs("K")]), releases("k", 3, v1=[gives("K")], v3=[gives("K")]))
     assert chosen(ask(here, subs=[sub("root")])) == ["k.v3", "root.v1"]
 
 

@@ -12,9 +12,16 @@ from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.lock import InvalidLock, Lock, checked, differences, is_whole, lock_of
 from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve
-from tests.domain.resolver.scenery import catalog, csv, line, needs_package, package, seen, sub
+from tests.domain.resolver.scenery import (
+    catalog,
+    csv,
+    needs_package,
+    releases,
+    seen,
+    sub,
+)
 
-CAT = catalog(package("a", line("a", 2), v2=[needs_package("b", "1.0.0")]), package("b", line("b", 1)))
+CAT = catalog(releases("a", 2, v2=[needs_package("b", "1.0.0")]), releases("b", 1))
 SUBS = [sub("a", installed="a.v1"), sub("b", version="1.0.0")]
 BEFORE = seen(CAT, subs=SUBS, csvs=[csv("a.v1")], whole=False)
 
@@ -100,9 +107,9 @@ def test_what_differs_is_told_in_sentences(after: Inputs, want: list[str]) -> No
 def test_another_choice_is_told_by_what_is_other_about_it() -> None:
     lock: Any = locked(BEFORE)
     lock["chosen"]["a.v2"] |= {"channel": "beta", "digest": "sha256:" + 64 * "0"}
-    [told] = differences(lock, lock_of(BEFORE, resolve(BEFORE)))
-    assert told.startswith("the choice a.v2 is not as it was: channel stable (locked: beta), digest sha256:")
-    assert told.endswith(" (locked: sha256:000000000000)")
+    [sentence] = differences(lock, lock_of(BEFORE, resolve(BEFORE)))
+    assert sentence.startswith("the choice a.v2 is not as it was: channel stable (locked: beta), digest sha256:")
+    assert sentence.endswith(" (locked: sha256:000000000000)")
 
 
 @pytest.mark.parametrize(

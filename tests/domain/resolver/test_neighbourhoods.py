@@ -14,9 +14,9 @@ from shared.domain.resolver.explain.fixes import explain, findings
 from shared.domain.resolver.explain.neighbourhoods import Neighbourhoods
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.resolver.model import Inputs, Resolution, Shelf
+from shared.domain.resolver.model import CatalogReader, Inputs, Resolution
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.posed import Posed
+from shared.domain.resolver.request import ResolutionRequest
 from shared.domain.resolver.resolve import answer, resolve
 from shared.domain.resolver.subscription_policy import NONE
 from tests.domain.resolver.scenery import (
@@ -32,6 +32,7 @@ from tests.domain.resolver.scenery import (
     needs_package,
     package,
     prop,
+    releases,
     seen,
     sub,
 )
@@ -39,54 +40,55 @@ from tests.domain.resolver.scenery import (
 PACKAGES, APIS, HIGHEST = "abcdefghij", "KLMN", 3
 
 
-def wishes(dice: random.Random) -> Iterator[Blob]:
-    yield from (needs(api) for api in APIS if dice.random() < 0.06)
-    if dice.random() < 0.12:
-        yield needs_package(dice.choice(PACKAGES), f">={dice.randint(1, 4)}.0.0")
+def wishes(rng: random.Random) -> Iterator[Blob]:
+    yield from (needs(api) for api in APIS if rng.random() < 0.06)
+    if rng.random() < 0.12:
+        yield needs_package(rng.choice(PACKAGES), f">={rng.randint(1, 4)}.0.0")
 
 
-def a_catalog(dice: random.Random, **fields: Any) -> Blob:
+def a_catalog(rng: random.Random, **fields: Any) -> Blob:
     """Packages that state and require APIs and packages; a second channel has the oldest version only."""
     found = []
     for name in PACKAGES:
-        own = [gives(api) for api in APIS if dice.random() < 0.12]
-        stated: dict[str, Any] = {f"v{version}": [*own, *wishes(dice)] for version in range(1, HIGHEST + 1)}
+        own = [gives(api) for api in APIS if rng.random() < 0.12]
+        stated: dict[str, Any] = {f"v{version}": [*own, *wishes(rng)] for version in range(1, HIGHEST + 1)}
         found += [*package(name, line(name, HIGHEST), **stated), channel(name, "old", entry(f"{name}.v1"))]
     return catalog(found, **fields)
 
 
-def a_namespace(dice: random.Random) -> Inputs:
+def a_namespace(rng: random.Random) -> Inputs:
     """Subscriptions of which some cannot be satisfied, with versions that are installed or that nobody claims."""
     subs, csvs = [], []
-    for name in dice.sample(PACKAGES, dice.randint(3, len(PACKAGES))):
-        at = f"{name}.v{dice.randint(1, HIGHEST)}" if dice.random() < 0.35 else ""
-        owned = dice.random() < 0.7
-        csvs += [csv(at, *([gives(dice.choice(APIS))] if dice.random() < 0.2 else []))] if at else []
-        asked = {"version": dice.choice(["1.0.0", ">=2.0.0", "9.0.0"])} if dice.random() < 0.15 else {}
-        asked |= {"dependencies": dice.choice(["require", "ignore"])} if dice.random() < 0.1 else {}
-        where = dice.choice(["stable", "stable", "old", "missing"])
+    for name in rng.sample(PACKAGES, rng.randint(3, len(PACKAGES))):
+        at = f"{name}.v{rng.randint(1, HIGHEST)}" if rng.random() < 0.35 else ""
+        owned = rng.random() < 0.7
+        csvs += [csv(at, *([gives(rng.choice(APIS))] if rng.random() < 0.2 else []))] if at else []
+        asked = {"version": rng.choice(["1.0.0", ">=2.0.0", "9.0.0"])} if rng.random() < 0.15 else {}
+        asked |= {"dependencies": rng.choice(["require", "ignore"])} if rng.random() < 0.1 else {}
+        where = rng.choice(["stable", "stable", "old", "missing"])
         subs.append(sub(name, channel=where, installed=at if owned else "", **asked))
-    healthy = dice.random() < 0.8
-    other = a_catalog(dice, name="other", priority=dice.choice([0, 1]), healthy=healthy)
-    return seen(a_catalog(dice), *([other] if dice.random() < 0.3 else []), subs=subs, csvs=csvs, whole=False)
+    healthy = rng.random() < 0.8
+    other = a_catalog(rng, name="other", priority=rng.choice([0, 1]), healthy=healthy)
+    return seen(a_catalog(rng), *([other] if rng.random() < 0.3 else []), subs=subs, csvs=csvs, whole=False)
 
 
 def changes(inputs: Inputs) -> Iterator[tuple[str, Inputs]]:
-    """The inputs after a change of each Subscription and each installed version, with a name."""
+    """The inputs after no change, and after a change of each Subscription and each installed version, with a name."""
+    yield "the same", inputs
     for one in inputs.subscribers:
         rest = tuple(each for each in inputs.subscribers if each is not one)
         freed = tuple(replace(each, owner="") if each.owner == one.name else each for each in inputs.installed)
         yield f"without {one.name}", replace(inputs, subscribers=rest, installed=freed)
-        for where in ("stable", "old", ""):
-            yield f"{one.name} follows {where}", replace(inputs, subscribers=(*rest, replace(one, channel=where)))
-        yield f"{one.name} is free", replace(inputs, subscribers=(*rest, replace(one, policy=NONE)))
-        moved = CatalogKey("ns", "other")
-        yield f"{one.name} elsewhere", replace(inputs, subscribers=(*rest, replace(one, catalog=moved)))
+        others = [replace(one, channel=where) for where in ("stable", "old", "")]
+        others += [replace(one, policy=NONE), replace(one, catalog=CatalogKey("ns", "other"))]
+        for other in others:
+            if other != one:
+                yield f"{other} instead of {one}", replace(inputs, subscribers=(*rest, other))
     for csv_ in inputs.installed:
         kept = tuple(each for each in inputs.installed if each is not csv_)
         yield f"without {csv_.name}", replace(inputs, installed=kept)
         yield f"{csv_.name} claimed", replace(inputs, installed=(*kept, replace(csv_, owner="somebody")))
-    for key in inputs.catalogs.keys() - inputs.shelves.keys():
+    for key in inputs.catalogs.keys() - inputs.readers.keys():
         rest_of = {at: one for at, one in inputs.catalogs.items() if at != key}
         yield f"without {key}", replace(inputs, catalogs=rest_of)
 
@@ -102,9 +104,9 @@ def solutions(resolution: Resolution) -> dict[str, object]:
 
 @pytest.mark.parametrize("quarter", range(4))  # the longest test of the domain: two cores share it
 def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
-    dice, near, far = random.Random(13), 0, 0
-    for inputs in [a_namespace(dice) for _ in range(120)][quarter::4]:
-        base = Posed(inputs)
+    rng, near, far = random.Random(13), 0, 0
+    for inputs in [a_namespace(rng) for _ in range(120)][quarter::4]:
+        base = ResolutionRequest(inputs)
         before = solutions(answer(base))
         neighbourhoods = Neighbourhoods(base)
         for what, changed in changes(inputs):
@@ -117,29 +119,29 @@ def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
 
 @dataclass
 class Counted:
-    """A shelf that counts how often it is asked for the operators of a package."""
+    """A catalog that counts how often it is asked for the operators of a package."""
 
-    shelf: Shelf
+    reader: CatalogReader
     asked: list[str] = field(default_factory=list)
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
         self.asked.append(name)
-        return self.shelf.operators(name, catalog)
+        return self.reader.operators(name, catalog)
 
     def package(self, name: str) -> Package | None:
-        return self.shelf.package(name)
+        return self.reader.package(name)
 
     def names(self) -> Iterable[str]:
-        return self.shelf.names()
+        return self.reader.names()
 
     def providers(self, api: Gvk) -> Iterable[str]:
-        return self.shelf.providers(api)
+        return self.reader.providers(api)
 
-    def homes(self, bundle: str) -> Iterable[str]:
-        return self.shelf.homes(bundle)
+    def holders(self, bundle: str) -> Iterable[str]:
+        return self.reader.holders(bundle)
 
     def problem(self, name: str) -> str:
-        return self.shelf.problem(name)
+        return self.reader.problem(name)
 
 
 def a_conflict(bystanders: int) -> tuple[Counted, Inputs]:
@@ -148,32 +150,32 @@ def a_conflict(bystanders: int) -> tuple[Counted, Inputs]:
     pair = [package(name, line(name, 2), v1=[gives("K")], v2=[gives("K")]) for name in "ab"]
     names = ["a", "b", *(f"p{number}" for number in range(bystanders))]
     inputs = seen(catalog(*pair, *others), subs=map(sub, names), whole=False)
-    [(key, shelf)] = inputs.shelves.items()
-    counted = Counted(shelf)
-    return counted, replace(inputs, shelves={key: counted})
+    [(key, reader)] = inputs.readers.items()
+    counted = Counted(reader)
+    return counted, replace(inputs, readers={key: counted})
 
 
 def test_explaining_asks_only_for_what_conflicts() -> None:
-    shelf, inputs = a_conflict(60)
-    asked = Posed(inputs)
+    reader, inputs = a_conflict(60)
+    asked = ResolutionRequest(inputs)
     resolution = answer(asked)
-    assert sorted(set(shelf.asked)) == sorted(one.package for one in inputs.subscribers)
-    shelf.asked.clear()
+    assert sorted(set(reader.asked)) == sorted(one.package for one in inputs.subscribers)
+    reader.asked.clear()
     [finding] = findings(asked, resolution)
     assert [fix.code for fix in finding.fixes] == ["DropSubscription", "DropSubscription"]
-    assert set(shelf.asked) == {"a", "b"}
+    assert set(reader.asked) == {"a", "b"}
     few, small = a_conflict(3)
-    posed = Posed(small)
-    decided = answer(posed)
+    request = ResolutionRequest(small)
+    decided = answer(request)
     few.asked.clear()
-    findings(posed, decided)
-    assert sorted(few.asked) == sorted(shelf.asked), "however large the namespace is"
+    findings(request, decided)
+    assert sorted(few.asked) == sorted(reader.asked), "however large the namespace is"
 
 
-def test_nothing_is_posed_for_the_explanation_of_what_nobody_refuses() -> None:
-    shelf, inputs = a_conflict(3)
+def test_nothing_is_built_for_the_explanation_of_what_nobody_refuses() -> None:
+    reader, inputs = a_conflict(3)
     assert explain(replace(inputs, subscribers=inputs.subscribers[1:]), Resolution()) == ()
-    assert not shelf.asked
+    assert not reader.asked
 
 
 @pytest.mark.parametrize(
@@ -187,11 +189,11 @@ def test_nothing_is_posed_for_the_explanation_of_what_nobody_refuses() -> None:
     ],
 )
 def test_what_is_decided_again(of_a: list[Blob], reached: set[str]) -> None:
-    packages = [package("a", line("a", 1), v1=of_a), package("b", line("b", 1), v1=[gives("K")])]
-    inputs = seen(catalog(*packages, package("c", line("c", 1))), subs=map(sub, "abc"), whole=False)
-    assert Neighbourhoods(Posed(inputs)).after(inputs, ["a"]).reasons.keys() == reached
+    packages = [releases("a", 1, v1=of_a), releases("b", 1, v1=[gives("K")])]
+    inputs = seen(catalog(*packages, releases("c", 1)), subs=map(sub, "abc"), whole=False)
+    assert Neighbourhoods(ResolutionRequest(inputs)).after(inputs, ["a"]).reasons.keys() == reached
     whole = replace(inputs, is_whole=True)
-    assert Neighbourhoods(Posed(whole)).after(whole, ["a"]).reasons.keys() == {"a", "b", "c"}
+    assert Neighbourhoods(ResolutionRequest(whole)).after(whole, ["a"]).reasons.keys() == {"a", "b", "c"}
 
 
 def test_a_version_that_nobody_claims_any_more_may_be_adopted_by_another() -> None:
@@ -199,7 +201,7 @@ def test_a_version_that_nobody_claims_any_more_may_be_adopted_by_another() -> No
     other = [*package("b", [entry("a.v1")]), bundle("b", "a.v1")]
     subs = [sub("a", installed="a.v1"), sub("b", source="other")]
     inputs = seen(
-        catalog(package("a", line("a", 1))), catalog(other[:2], other[-1:], name="other"), subs=subs,
+        catalog(releases("a", 1)), catalog(other[:2], other[-1:], name="other"), subs=subs,
         csvs=[csv("a.v1")], whole=False,
     )  # fmt: skip
     without_a = replace(
@@ -207,17 +209,17 @@ def test_a_version_that_nobody_claims_any_more_may_be_adopted_by_another() -> No
         subscribers=tuple(one for one in inputs.subscribers if one.name == "b"),
         installed=tuple(replace(one, owner="") for one in inputs.installed),
     )
-    found = Neighbourhoods(Posed(inputs)).after(without_a, ["a"])
+    found = Neighbourhoods(ResolutionRequest(inputs)).after(without_a, ["a"])
     assert found == resolve(without_a)
     assert [one.bundle.name for one in found.chosen] == ["a.v1"]
 
 
 def test_a_change_may_lead_to_a_requirement_that_any_might_meet() -> None:
     choosy = bundle("a", "a.v1", prop("olm.label.required", label="x"))
-    others = [package("b", line("b", 1), v1=[prop("olm.label", label="x")]), package("c", line("c", 1))]
+    others = [releases("b", 1, v1=[prop("olm.label", label="x")]), releases("c", 1)]
     offered = catalog(package("a", [entry("a.v2")]), [choosy, channel("a", "old", entry("a.v1"))], *others)
     inputs = seen(offered, subs=map(sub, "abc"), whole=False)
-    neighbourhoods = Neighbourhoods(Posed(inputs))
+    neighbourhoods = Neighbourhoods(ResolutionRequest(inputs))
     assert neighbourhoods.after(inputs, ["a"]).reasons.keys() == {"a"}
     [a, *rest] = inputs.subscribers
     changed = replace(inputs, subscribers=(replace(a, channel="old"), *rest))

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.catalog.model import Bundle, Property
 from shared.domain.resolution_inputs.existing import of_csv
 from shared.domain.resolver.properties import annotation
@@ -22,25 +23,25 @@ def a_csv(text: str | None = None, version: str = "1.0.0") -> Manifest:
 
 def test_the_annotation_is_what_counts() -> None:
     """resolver.md 2.5: present, so exactly its list."""
-    assert of_csv(a_csv('{"properties":[{"type":"t","value":1}]}'), ["a"]) == (Property("t", 1),)
-    assert of_csv(a_csv("{}"), ["a"]) == ()
+    assert of_csv(Csv(a_csv('{"properties":[{"type":"t","value":1}]}')), ["a"]) == (Property("t", 1),)
+    assert of_csv(Csv(a_csv("{}")), ["a"]) == ()
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"properties":[1]}'])
 def test_an_annotation_that_cannot_be_read_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r'failed to retrieve properties of csv "a\.v1"'):
-        of_csv(a_csv(text), [])
+        of_csv(Csv(a_csv(text)), [])
 
 
 def test_without_annotation_the_spec_and_the_subscription_speak() -> None:
     """catalog.md 8.7.82: a CSV created by hand, its package inferred."""
     apis = [{"group": "example.com", "kind": "A", "version": "v1"}, {"group": "g", "kind": "B", "version": "v1"}]
     stated = [Property("olm.gvk", api) for api in apis]
-    assert list(of_csv(a_csv(), ["a"])) == [
+    assert list(of_csv(Csv(a_csv()), ["a"])) == [
         *stated, Property("olm.package", {"packageName": "a", "version": "1.0.0"}),
     ]  # fmt: skip
-    assert list(of_csv(a_csv(), ["a", "b"])) == stated
-    assert of_csv(a_csv(version="0.0.0"), ["a"])[-1].value == {"packageName": "a", "version": ""}
+    assert list(of_csv(Csv(a_csv()), ["a", "b"])) == stated
+    assert of_csv(Csv(a_csv(version="0.0.0")), ["a"])[-1].value == {"packageName": "a", "version": ""}
 
 
 def test_the_package_is_always_among_the_written_properties() -> None:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.resolution_inputs.question import shelf_of
+from shared.domain.resolution_inputs.question import reader_of
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.reach import Reach
 from shared.domain.resolver.resolve import resolve
 from shared.domain.semver import parse_version
-from tests.domain.resolver.scenery import Blob, bundle, catalog, channel, csv, entry, line, package, seen, sub
+from tests.domain.resolver.scenery import (
+    Blob,
+    bundle,
+    catalog,
+    channel,
+    csv,
+    entry,
+    releases,
+    seen,
+    sub,
+)
 
-OLD = package("a", line("a", 3), channel="old", default="old")
+OLD = releases("a", 3, channel="old", default="old")
 """a.v1 to a.v3 in channel `old`; channels that the tests add have some of them."""
 NEITHER = "1.0.0 is not in channel new, and nothing there replaces it; the head"
 NEXT = channel("a", "new", entry("a.v4", "a.v3"))
@@ -93,5 +103,5 @@ def test_what_is_said_of_a_channel(said: str, want: str) -> None:
 )
 def test_whether_a_channel_leads_further(*, followed: str, want: bool) -> None:
     key = CatalogKey("ns", "cat")
-    offered = shelf_of([*OLD, channel("a", "new", entry("a.v3"))]).operators("a", key)
+    offered = reader_of([*OLD, channel("a", "new", entry("a.v3"))]).operators("a", key)
     assert Reach(offered, "a.v1", parse_version("1.0.0")).leads(followed) is want

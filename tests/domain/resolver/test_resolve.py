@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import pytest
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.identity import CatalogKey, Installed
-from shared.domain.resolver.model import Catalog, Inputs, Resolution, Shelf, Subscriber, prevented
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolution, Subscriber, prevented
 from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
-from shared.domain.resolver.shelves import LoadedShelf
 
 KEY = CatalogKey("olm", "local")
 CATALOG = Catalog(KEY, "registry/local:v1", "registry/local@sha256:1")
@@ -52,11 +52,11 @@ def an_installed(name: str, *properties: Property, version: str = "1.0.0", owner
 def answer(
     *subscribers: Subscriber, packages: Iterable[Package] = (), installed: Iterable[Installed] = (), whole: bool = False
 ) -> Resolution:
-    return resolve(Inputs("ns", subscribers, tuple(installed), {KEY: CATALOG}, shelves(*packages), is_whole=whole))
+    return resolve(Inputs("ns", subscribers, tuple(installed), {KEY: CATALOG}, readers(*packages), is_whole=whole))
 
 
-def shelves(*packages: Package) -> dict[CatalogKey, Shelf]:
-    return {KEY: LoadedShelf({package.name: package for package in packages})}
+def readers(*packages: Package) -> dict[CatalogKey, CatalogReader]:
+    return {KEY: LoadedCatalog({package.name: package for package in packages})}
 
 
 def chosen(resolution: Resolution) -> list[str]:
@@ -145,8 +145,8 @@ def test_deprecated_bundles_are_passed_over() -> None:
     ],
 )
 def test_needs(need: Property, installed: Installed, want: str) -> None:
-    told = refusal(answer(A, packages=[a_package("a", need)], installed=[installed]), "a")
-    assert (want in told) if want else told == ""
+    sentence = refusal(answer(A, packages=[a_package("a", need)], installed=[installed]), "a")
+    assert (want in sentence) if want else sentence == ""
 
 
 def test_two_that_need_each_other_are_installed_together() -> None:
@@ -182,7 +182,7 @@ def test_an_api_has_one_provider() -> None:
 
 def test_an_update_whose_name_a_copy_has_is_refused_in_its_component_only() -> None:
     newer = a_package("a", version="2.0.0", replaces="a.v1.0.0")
-    offered = shelves(newer, a_package("b"))
+    offered = readers(newer, a_package("b"))
     subscribers = (a_subscriber("a", installed_csv="a.v1.0.0"), B)
     copies = {"a.v2.0.0": "elsewhere"}
     resolution = resolve(
@@ -193,7 +193,7 @@ def test_an_update_whose_name_a_copy_has_is_refused_in_its_component_only() -> N
 
 
 def test_a_copy_of_another_version_stands_in_nobodys_way() -> None:
-    offered = shelves(a_package("a"))
+    offered = readers(a_package("a"))
     assert chosen(resolve(Inputs("ns", (A,), (), {KEY: CATALOG}, offered, copies={"a.v0": "x"}))) == ["a.v1.0.0"]
 
 
@@ -241,7 +241,7 @@ def test_a_bug_in_the_solver_is_no_refusal() -> None:
     def is_broken(_: object) -> tuple[Constraint, ...]:
         raise ValueError("a bug")
 
-    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, shelves=shelves())
+    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, readers=readers())
     with pytest.raises(ValueError, match="a bug"):
         resolve(inputs, why=is_broken)
 
@@ -250,7 +250,7 @@ def test_a_search_that_takes_too_long_is_a_refusal() -> None:
     def gives_up(_: object) -> tuple[Constraint, ...]:
         raise GaveUp("gave up because it took too long")
 
-    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, shelves=shelves())
+    inputs = Inputs("ns", (a_subscriber("x"),), catalogs={KEY: CATALOG}, readers=readers())
     [component] = resolve(inputs, why=gives_up).components
     assert component.refusal == prevented(Reason(Code.GAVE_UP, "gave up because it took too long"))
 

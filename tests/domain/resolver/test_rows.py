@@ -10,7 +10,9 @@ import pytest
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     GLOBAL,
+    a,
     ask,
+    b,
     bundle,
     catalog,
     channel,
@@ -18,20 +20,12 @@ from tests.domain.resolver.scenery import (
     csv,
     entry,
     gives,
-    line,
     needs,
     needs_package,
     package,
+    releases,
     sub,
 )
-
-
-def a(count: int = 1, **properties: Any) -> list[dict[str, Any]]:
-    return package("a", line("a", count), **properties)
-
-
-def b(count: int = 1, **properties: Any) -> list[dict[str, Any]]:
-    return package("b", line("b", count), **properties)
 
 
 def has(name: str, *, by: str = "", version: int = 1) -> dict[str, Any]:
@@ -75,7 +69,7 @@ HOLDS = csv("a.v1")
             id="resolver.md 12 row 117",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 2), v1=[K]), b(v1=[needs("K")])), subs=[sub("b")]),
+            ask(catalog(releases("a", 2, v1=[K]), b(v1=[needs("K")])), subs=[sub("b")]),
             ["a.v1", "b.v1"],
             id="resolver.md 12 row 119",
         ),
@@ -104,7 +98,7 @@ HOLDS = csv("a.v1")
         pytest.param(
             ask(
                 catalog(a(v1=[needs("K"), needs("L")]), b(2, v2=[K], v1=[K])),
-                catalog(package("z", line("z", 1), v1=[L]), package("k", line("k", 1), v1=[K]), name="other"),
+                catalog(releases("z", 1, v1=[L]), releases("k", 1, v1=[K]), name="other"),
                 subs=[sub("a")],
             ),
             ["a.v1", "b.v2", "z.v1"],
@@ -201,9 +195,9 @@ def test_a_mid_upgrade_window_is_a_conflict_for_olm_only() -> None:
 
 def _order_free() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     catalogs = [
-        catalog(a(3, v3=[needs("K")]), b(2, v2=[needs("L")]), package("k", line("k", 2), v1=[K], v2=[K])),
-        catalog(package("z", line("z", 2), v2=[L], v1=[L, K]), name="two", namespace=GLOBAL, priority=5),
-        catalog(package("l", line("l", 1), v1=[L]), name="three"),
+        catalog(a(3, v3=[needs("K")]), b(2, v2=[needs("L")]), releases("k", 2, v1=[K], v2=[K])),
+        catalog(releases("z", 2, v2=[L], v1=[L, K]), name="two", namespace=GLOBAL, priority=5),
+        catalog(releases("l", 1, v1=[L]), name="three"),
     ]
     subs = [has("a", version=2), sub("b"), sub("k"), sub("nothing"), sub("z", source="two", namespace=GLOBAL)]
     csvs = [csv("a.v2"), csv("x.v1", needs("L")), csv("y.v1")]
@@ -215,8 +209,8 @@ def test_the_order_of_the_input_does_not_matter(whole: bool) -> None:
     """resolver.md 14.7: the same bytes, facts and fixes included."""
     catalogs, rest = _order_free()
     want = ask(*catalogs, **rest, whole=whole)
-    dice = random.Random(5)
+    rng = random.Random(5)
     for _ in range(25):
         for listed in (catalogs, rest["subs"], rest["csvs"], *(one["fbc"] for one in catalogs)):
-            dice.shuffle(listed)
+            rng.shuffle(listed)
         assert ask(*catalogs, **rest, whole=whole) == want

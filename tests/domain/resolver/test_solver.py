@@ -146,10 +146,10 @@ def test_a_choice_may_have_to_give_way_to_a_limit() -> None:
     ],
 )
 def test_contradictions(stated: dict[str, str], limits: list[tuple[str, str]], want: str) -> None:
-    posed = variables(stated, limits)
+    problem = variables(stated, limits)
     with pytest.raises(Unsatisfiable):
-        solve(posed)
-    assert unsatisfiable(conflict(posed)).message == f"constraints not satisfiable: {want}"
+        solve(problem)
+    assert unsatisfiable(conflict(problem)).message == f"constraints not satisfiable: {want}"
 
 
 def test_a_message_without_facts() -> None:
@@ -158,7 +158,7 @@ def test_a_message_without_facts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("posed", "want"),
+    ("variables", "want"),
     [
         pytest.param(
             [Variable(Id("a")), Variable(Id("a"))], 'duplicate identifier "a" in input', id="resolver.md 12 row 20"
@@ -170,27 +170,27 @@ def test_a_message_without_facts() -> None:
         ),
     ],
 )
-def test_inputs_that_are_none(posed: list[Variable], want: str) -> None:
+def test_inputs_that_are_none(variables: list[Variable], want: str) -> None:
     with pytest.raises(IllPosed, match=want):
-        solve(posed)
+        solve(variables)
 
 
-def random_problem(dice: random.Random) -> list[Variable]:
+def random_problem(rng: random.Random) -> list[Variable]:
     everyone = [f"v{number}" for number in range(6)]
     stated = {}
     for name in everyone:
-        words = ["!"] if dice.random() < 0.3 else []
-        words += ["|".join(dice.sample(everyone, dice.randint(1, 3))) for _ in range(dice.randint(0, 2))]
-        words += [f"-{dice.choice(everyone)}"] if dice.random() < 0.4 else []
-        words += ["~"] if dice.random() < 0.05 else []
-        words += [f"/{','.join(dice.sample(everyone, 2))}"] if "!" in words and dice.random() < 0.2 else []
+        words = ["!"] if rng.random() < 0.3 else []
+        words += ["|".join(rng.sample(everyone, rng.randint(1, 3))) for _ in range(rng.randint(0, 2))]
+        words += [f"-{rng.choice(everyone)}"] if rng.random() < 0.4 else []
+        words += ["~"] if rng.random() < 0.05 else []
+        words += [f"/{','.join(rng.sample(everyone, 2))}"] if "!" in words and rng.random() < 0.2 else []
         stated[name] = " ".join(words)
     return variables(stated)
 
 
-def satisfies(taken: set[Id], posed: Iterable[Variable]) -> bool:
+def satisfies(taken: set[Id], variables: Iterable[Variable]) -> bool:
     """An independent reading of the constraints."""
-    for variable in posed:
+    for variable in variables:
         for one in variable.constraints:
             match one:
                 case Mandatory(subject) if subject not in taken:
@@ -206,48 +206,48 @@ def satisfies(taken: set[Id], posed: Iterable[Variable]) -> bool:
     return True
 
 
-def by_brute_force(posed: list[Variable]) -> set[Id] | None:
+def by_brute_force(variables: list[Variable]) -> set[Id] | None:
     """resolver.md 8.2, with every assignment tried."""
-    ids = [variable.id for variable in posed]
+    ids = [variable.id for variable in variables]
     models = [
-        set(some) for size in range(len(ids) + 1) for some in combinations(ids, size) if satisfies(set(some), posed)
+        set(some) for size in range(len(ids) + 1) for some in combinations(ids, size) if satisfies(set(some), variables)
     ]
 
     def is_possible(wanted: set[Id]) -> bool:
         return any(wanted <= model for model in models)
 
     chosen: list[Id] = []
-    queue = [[variable.id] for variable in posed if variable.is_anchor]
+    queue = [[variable.id] for variable in variables if variable.is_anchor]
     if not is_possible({options[0] for options in queue}):
         return None
     while queue:
         options = queue.pop(0)
         if not set(options) & set(chosen):
             chosen.append(next(one for one in options if is_possible({*chosen, one})))
-            found = next(variable for variable in posed if variable.id == chosen[-1])
+            found = next(variable for variable in variables if variable.id == chosen[-1])
             queue += [list(one.options) for one in found.constraints if isinstance(one, Dependency)]
     return set(chosen)
 
 
 def test_every_answer_is_the_best_one_and_every_contradiction_is_minimal() -> None:
-    dice = random.Random(82)
+    rng = random.Random(82)
     for _ in range(300):
-        posed = random_problem(dice)
-        want = by_brute_force(posed)
+        variables = random_problem(rng)
+        want = by_brute_force(variables)
         if want is not None:
-            assert set(solve(posed)) == want
+            assert set(solve(variables)) == want
             continue
         with pytest.raises(Unsatisfiable):
-            solve(posed)
-        facts = conflict(posed)
-        assert by_brute_force(only(posed, facts)) is None
+            solve(variables)
+        facts = conflict(variables)
+        assert by_brute_force(only(variables, facts)) is None
         for fact in facts:
-            assert by_brute_force(only(posed, [one for one in facts if one is not fact])) is not None
+            assert by_brute_force(only(variables, [one for one in facts if one is not fact])) is not None
 
 
-def only(posed: list[Variable], kept: Iterable[Constraint]) -> list[Variable]:
+def only(variables: list[Variable], kept: Iterable[Constraint]) -> list[Variable]:
     texts = {one.text for one in kept}
-    return [Variable(one.id, tuple(each for each in one.constraints if each.text in texts)) for one in posed]
+    return [Variable(one.id, tuple(each for each in one.constraints if each.text in texts)) for one in variables]
 
 
 def test_many_options_that_several_share_are_options_of_each() -> None:

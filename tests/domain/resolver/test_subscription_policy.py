@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from shared.api.views import Subscription
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
@@ -32,15 +32,17 @@ from tests.domain.resolver.scenery import (
     needs,
     needs_package,
     package,
+    releases,
     seen,
     sub,
 )
+from tests.kit.waiting import costing_at_most
 
-A4 = package("a", line("a", 4))
+A4 = releases("a", 4)
 V1 = csv("a.v1")
 LEAPS = package("a", [entry("a.v4", "a.v3", skips=["a.v1"]), entry("a.v3", "a.v2", skips=["a.v1"]), *line("a", 2)])
-NEEDY = package("a", line("a", 1), v1=[needs("K")])
-GIVER = package("k", line("k", 1), v1=[gives("K")])
+NEEDY = releases("a", 1, v1=[needs("K")])
+GIVER = releases("k", 1, v1=[gives("K")])
 
 
 def codes(answer: Mapping[str, Any]) -> tuple[set[str], list[str]]:
@@ -77,12 +79,11 @@ def test_a_leap_over_the_range_is_not_taken() -> None:
 
 
 def test_a_pin_below_what_is_installed_costs_little_in_a_long_channel() -> None:
-    entries = [{**one, "skipRange": f"<{one['name'].removeprefix('a.v')}.0.0"} for one in line("a", 300)]
+    entries = [{**one, "skipRange": f"<{one['name'].removeprefix('a.v')}.0.0"} for one in line("a", 600)]
     wish = sub("a", installed="a.v9", version="2.0.0")
     inputs = seen(catalog(package("a", entries)), subs=[wish], csvs=[csv("a.v9")], whole=False)
-    started = time.process_time()
-    assert not resolve(inputs).chosen
-    assert time.process_time() - started < 0.5, "a comparison for each pair of versions, and not for each three"
+    with costing_at_most(10, "a comparison for each pair of versions costs 0.02 s, one for each three minutes"):
+        assert not resolve(inputs).chosen
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -123,14 +124,14 @@ def test_what_never_moves_says_which_wish_keeps_it() -> None:
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_hold_keeps_what_is_installed_and_nothing_else(whole: bool) -> None:
-    both = catalog(A4, package("b", line("b", 2)))
+    both = catalog(A4, releases("b", 2))
     subs = [sub("a", installed="a.v1", hold="audit"), sub("b", installed="b.v1")]
     assert chosen(ask(both, subs=subs, csvs=[V1, csv("b.v1")], whole=whole)) == ["b.v2"]
 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_hold_keeps_out_what_is_not_installed_unless_it_waits_for_that(whole: bool) -> None:
-    both = catalog(A4, package("b", line("b", 1)))
+    both = catalog(A4, releases("b", 1))
     inputs = seen(both, subs=[sub("a", hold="audit"), sub("b")], whole=whole)
     found = resolve(inputs)
     assert [one.bundle.name for one in found.chosen] == ["b.v1"]
@@ -141,7 +142,7 @@ def test_a_hold_keeps_out_what_is_not_installed_unless_it_waits_for_that(whole: 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_what_is_kept_out_does_not_come_for_others_either(whole: bool) -> None:
-    b = package("b", line("b", 1), v1=[needs_package("a", ">=1.0.0")])
+    b = releases("b", 1, v1=[needs_package("a", ">=1.0.0")])
     answer = ask(catalog(A4, b), subs=[sub("a", hold="audit"), sub("b")], whole=whole)
     assert "Held" in codes(answer)[0]
     assert codes(answer)[1][0] == "kubectl -n ns annotate subscription a olmf.io/hold-"
@@ -195,15 +196,15 @@ def test_what_is_ignored_stays_ignored_once_it_is_installed() -> None:
 def test_dependencies_that_are_required_may_be_there_for_any_reason(
     others: list[Blob], csvs: list[Blob], want: list[str]
 ) -> None:
-    b = package("b", line("b", 1), v1=[needs("K")])
+    b = releases("b", 1, v1=[needs("K")])
     for whole in (True, False):
         subs = [sub("a", dependencies="require"), *others, *(sub("k", installed="k.v1") for _ in csvs)]
         assert chosen(ask(catalog(NEEDY, GIVER, b), subs=subs, csvs=csvs, whole=whole)) == want
 
 
 def test_dependencies_that_are_required_and_absent_are_a_refusal_that_names_the_wish() -> None:
-    deep = package("k", line("k", 1), v1=[gives("K"), needs_package("m", "1.0.0")])
-    answer = ask(catalog(NEEDY, deep, package("m", line("m", 1))), subs=[sub("a", dependencies="require")], whole=False)
+    deep = releases("k", 1, v1=[gives("K"), needs_package("m", "1.0.0")])
+    answer = ask(catalog(NEEDY, deep, releases("m", 1)), subs=[sub("a", dependencies="require")], whole=False)
     facts, fixes = codes(answer)
     assert "DependenciesRequired" in facts
     assert fixes[0] == "kubectl -n ns annotate subscription a olmf.io/dependencies-"
@@ -244,8 +245,8 @@ def test_which_versions_are_accepted(wanted: str, version: str, want: bool) -> N
 
 
 def test_an_empty_annotation_is_none() -> None:
-    assert subscription_policy_of(sub("a", version=" ", dependencies="")) == NONE
-    assert subscription_policy_of(sub("a", version=" 1.0.0 ")) == SubscriptionPolicy("1.0.0")
+    assert subscription_policy_of(Subscription(sub("a", version=" ", dependencies=""))) == NONE
+    assert subscription_policy_of(Subscription(sub("a", version=" 1.0.0 "))) == SubscriptionPolicy("1.0.0")
 
 
 def test_ignoring_needs_of_a_channel_without_order_changes_no_verdict() -> None:
@@ -259,17 +260,17 @@ def test_ignoring_needs_of_a_channel_without_order_changes_no_verdict() -> None:
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_order_of_the_input_does_not_matter(whole: bool) -> None:
     """resolver.md 14.7: the same bytes, facts and fixes included."""
-    packages = [NEEDY, GIVER, package("m", line("m", 3)), package("n", line("n", 2), v2=[needs_package("m", ">2.0.0")])]
+    packages = [NEEDY, GIVER, releases("m", 3), releases("n", 2, v2=[needs_package("m", ">2.0.0")])]
     subs = [
         sub("a", dependencies="require"), sub("m", installed="m.v1", version="<3.0.0"), sub("n", dependencies="ignore"),
         sub("o", package="n", hold="audit"), sub("p", package="m", version="9.0.0"),
     ]  # fmt: skip
     csvs = [csv("m.v1"), csv("x.v1", needs("K"))]
     want = json.dumps(ask(catalog(*packages), subs=subs, csvs=csvs, whole=whole))
-    dice = random.Random(9)
+    rng = random.Random(9)
     for _ in range(25):
         for listed in (packages, subs, csvs):
-            dice.shuffle(listed)
+            rng.shuffle(listed)
         assert json.dumps(ask(catalog(*packages), subs=subs, csvs=csvs, whole=whole)) == want
 
 
@@ -311,14 +312,14 @@ def test_a_strict_namespace_waits_for_every_catalog_and_trusts_no_old_one(whole:
     ],
 )
 def test_an_annotation_of_ours_that_is_not_known_is_told_and_refuses_nothing(annotation: str, want: str) -> None:
-    told = f"annotation {annotation} is not known on a Subscription and has no effect{want}"
+    sentence = f"annotation {annotation} is not known on a Subscription and has no effect{want}"
     wanted = sub("a", **{annotation.removeprefix("olmf.io/"): "1.0.0"})
-    assert unknown(wanted) == told
+    assert unknown(Subscription(wanted)) == sentence
     answer = resolve(seen(catalog(A4), subs=[wanted], whole=False))
-    assert answer.reasons["a"] == f"a.v4 from channel stable of catalog ns/cat; {told}"
+    assert answer.reasons["a"] == f"a.v4 from channel stable of catalog ns/cat; {sentence}"
 
 
 def test_known_annotations_and_those_of_others_are_not_told() -> None:
     wanted = sub("a", version="1.0.0", hold_installed="audit")
     wanted["metadata"]["annotations"]["example.com/olmf.io"] = "x"
-    assert unknown(wanted) == ""
+    assert unknown(Subscription(wanted)) == ""

@@ -16,26 +16,26 @@ def number(name: str) -> int:
     return int(name.rpartition("v")[2])
 
 
-def a_catalog(dice: random.Random) -> Blob:
+def a_catalog(rng: random.Random) -> Blob:
     """Packages a to d; some versions need another package, never one before them."""
     found = []
     for place, name in enumerate("abcd"):
         later = "abcd"[place + 1 :]
         wanted: dict[str, Any] = {
-            f"v{version}": [needs_package(dice.choice(later), f">={dice.randint(1, HIGHEST)}.0.0")]
+            f"v{version}": [needs_package(rng.choice(later), f">={rng.randint(1, HIGHEST)}.0.0")]
             for version in range(1, HIGHEST + 1)
-            if later and dice.random() < 0.4
+            if later and rng.random() < 0.4
         }
         found.append(package(name, line(name, HIGHEST), **wanted))
     return catalog(*found)
 
 
-def wishes(dice: random.Random) -> dict[str, str]:
+def wishes(rng: random.Random) -> dict[str, str]:
     stated = {
-        "version": dice.choice(list(FLOORS)),
-        "hold": dice.choice(["", "", "audit"]),
-        "hold_installed": dice.choice(["", "", "audit"]),
-        "dependencies": dice.choice(["", "require", "ignore"]),
+        "version": rng.choice(list(FLOORS)),
+        "hold": rng.choice(["", "", "audit"]),
+        "hold_installed": rng.choice(["", "", "audit"]),
+        "dependencies": rng.choice(["", "require", "ignore"]),
     }
     return {word: text for word, text in stated.items() if text}
 
@@ -49,13 +49,13 @@ def keeps_to(chosen: dict[str, Any], installed: int, wish: dict[str, str]) -> bo
 
 
 def test_what_is_chosen_keeps_to_every_wish() -> None:
-    dice, moved, brought = random.Random(11), 0, 0
+    rng, moved, brought = random.Random(11), 0, 0
     for _ in range(150):
-        asked = {name: (dice.choice([0, 0, 1, 2, 3]), wishes(dice)) for name in dice.sample("abcd", dice.randint(1, 3))}
+        asked = {name: (rng.choice([0, 0, 1, 2, 3]), wishes(rng)) for name in rng.sample("abcd", rng.randint(1, 3))}
         subs = [sub(name, installed=f"{name}.v{at}" if at else "", **wish) for name, (at, wish) in asked.items()]
         csvs = [csv(f"{name}.v{at}") for name, (at, _) in asked.items() if at]
         for whole in (True, False):
-            answer = ask(a_catalog(dice), subs=subs, csvs=csvs, whole=whole)
+            answer = ask(a_catalog(rng), subs=subs, csvs=csvs, whole=whole)
             for one in answer["operators"]:
                 if one["package"] in asked:
                     assert keeps_to(one, *asked[one["package"]]), (one, asked)

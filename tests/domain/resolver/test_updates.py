@@ -9,6 +9,7 @@ import pytest
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     GLOBAL,
+    NOT,
     ask,
     bundle,
     catalog,
@@ -17,21 +18,18 @@ from tests.domain.resolver.scenery import (
     csv,
     entry,
     gives,
-    line,
     needs,
     needs_package,
     package,
+    releases,
     sub,
+    two_chains,
 )
 
-NOT = "constraints not satisfiable: "
-FORK = (
-    "a unique replacement chain within a channel is required to determine the relative order between channel entries, "
-    'but 2 replacement chains were found in channel "stable" of package "a": a.v2...a.v1, a.v3...a.v1'
-)
-A3 = catalog(package("a", line("a", 3)))
+FORK = two_chains("a")
+A3 = catalog(releases("a", 3))
 SKIPPING = catalog(package("a", [entry("a.v3", "a.v1", skips=["a.v2"]), entry("a.v2", "a.v1"), entry("a.v1")]))
-BOTH = catalog(package("a", line("a", 1)), package("b", line("b", 1)))
+BOTH = catalog(releases("a", 1), releases("b", 1))
 
 HEADLESS = 'no channel heads (entries not replaced by another entry) found in channel "stable" of package "a"'
 
@@ -97,18 +95,18 @@ HEADLESS = 'no channel heads (entries not replaced by another entry) found in ch
             id="resolver.md 12 row 154: a skipped startingCSV",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 3), v2=[DEPRECATED])), subs=[sub("a")]),
+            ask(catalog(releases("a", 3, v2=[DEPRECATED])), subs=[sub("a")]),
             ["a.v3"],
             id="resolver.md 12 row 153: a deprecated inner entry breaks nothing",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 2), v2=[needs("K")])), subs=[sub("a")]),
+            ask(catalog(releases("a", 2, v2=[needs("K")])), subs=[sub("a")]),
             ["a.v1"],
             id="resolver.md 12 row 180: head infeasible, next older",
         ),
         pytest.param(
             ask(
-                catalog(package("a", line("a", 3), v2=[needs("K")])),
+                catalog(releases("a", 3, v2=[needs("K")])),
                 subs=[sub("a", installed="a.v1")],
                 csvs=[csv("a.v1")],
             ),
@@ -141,7 +139,7 @@ HEADLESS = 'no channel heads (entries not replaced by another entry) found in ch
         pytest.param(
             ask(
                 catalog(
-                    package("a", line("a", 2), v1=[gives("K")]),
+                    releases("a", 2, v1=[gives("K")]),
                     package("b", [entry("b.v2", "b.v1"), entry("b.v1")], v1=[needs("K")], v2=[gives("K")]),
                 ),
                 subs=[sub("a", installed="a.v1"), sub("b", installed="b.v1")],
@@ -175,7 +173,7 @@ HEADLESS = 'no channel heads (entries not replaced by another entry) found in ch
             id="resolver.md 12 row 177: the channel of an installed one is gone",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 1), v1=[DEPRECATED])), subs=[sub("a")]),
+            ask(catalog(releases("a", 1, v1=[DEPRECATED])), subs=[sub("a")]),
             [
                 NOT + "bundle cat/ns/stable/a.v1 is deprecated, subscription a exists, "
                 "subscription a requires cat/ns/stable/a.v1"
@@ -197,7 +195,7 @@ HEADLESS = 'no channel heads (entries not replaced by another entry) found in ch
         ),
         pytest.param(
             ask(
-                catalog(package("a", line("a", 1)), healthy=False),
+                catalog(releases("a", 1), healthy=False),
                 BOTH | {"name": "other"},
                 subs=[sub("b", source="other")],
             ),
@@ -228,7 +226,7 @@ HEADLESS = 'no channel heads (entries not replaced by another entry) found in ch
             id="resolver.md 2.1: no OperatorGroup",
         ),
         pytest.param(
-            ask(catalog(package("a", line("a", 1), channel="a/b", default="a/b")), subs=[sub("a", channel="a/b")]),
+            ask(catalog(releases("a", 1, channel="a/b", default="a/b")), subs=[sub("a", channel="a/b")]),
             ["error determining origin of operator: unable to parse identifier cat/ns/a/b/a.v1 for source info"],
             id="resolver.md 12 row 196: a channel with a slash",
         ),
@@ -250,7 +248,7 @@ def test_olm_verdicts(answer: Any, want: list[str]) -> None:
 
 def test_a_package_pinned_below_the_installed_one_is_not_had() -> None:
     """resolver.md 12 row 187: no downgrade of b."""
-    here = catalog(package("a", line("a", 1), v1=[needs_package("b", "<2.0.0")]), package("b", line("b", 2)))
+    here = catalog(releases("a", 1, v1=[needs_package("b", "<2.0.0")]), releases("b", 2))
     answer = ask(here, subs=[sub("a"), sub("b", installed="b.v2")], csvs=[csv("b.v2")])
     assert answer["error"] == (
         "constraints not satisfiable: @existing/ns//b.v2 and cat/ns/stable/b.v1 originate from package b, bundle a.v1 "

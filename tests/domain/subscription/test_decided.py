@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from shared.api.views import Subscription
 from shared.domain.resolver.model import Component, Refusal
 from shared.domain.subscription.conditions import STRANDED
 from shared.domain.subscription.decided import decided
@@ -17,7 +18,7 @@ STANDING = {"type": STRANDED, "status": "True", "reason": "NotInChannel", "messa
 def conditions(component: Component, *present: dict[str, str]) -> list[str]:
     """The types of the conditions afterwards."""
     before = {"conditions": list(present)}
-    status = decided({"metadata": {"name": "etcd"}, "status": before}, component, "no", NOW) or before
+    status = decided(Subscription({"metadata": {"name": "etcd"}, "status": before}), component, "no", NOW) or before
     return [str(one["type"]) for one in status.get("conditions", ())]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from shared import names
 from shared.api.manifest import Manifest
+from shared.api.views import Csv, Subscription
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.subscription import track
 from shared.domain.subscription.track import Surroundings, tracked
@@ -41,7 +42,7 @@ def a_subscription(version: str, channel: str = "stable") -> Manifest:
     ],
 )
 def test_what_a_pin_passes_over(subscription: Manifest, installed: str, want: list[str]) -> None:
-    assert [one.message for one in track.pin_conditions(subscription, installed, PACKAGE)] == want
+    assert [one.message for one in track.pin_conditions(Subscription(subscription), installed, PACKAGE)] == want
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,12 @@ def test_what_a_pin_passes_over(subscription: Manifest, installed: str, want: li
 def test_how_long_it_is_told(version: str, package: Package | None, *, is_told: bool) -> None:
     words = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
     csv = {"metadata": {"name": "a.v1", "namespace": "ns"}}
-    told = tracked({**a_subscription("1.0.0"), "status": words}, Surroundings([], current=csv, package=PACKAGE), NOW)
+    told = tracked(
+        Subscription({**a_subscription("1.0.0"), "status": words}),
+        Surroundings([], current=Csv(csv), package=PACKAGE),
+        NOW,
+    )
     assert told is not None
     subscription = {**a_subscription(version), "status": told}
-    after = tracked(subscription, Surroundings([], current=csv, package=package), NOW) or told
+    after = tracked(Subscription(subscription), Surroundings([], current=Csv(csv), package=package), NOW) or told
     assert ("Pinned" in [one["type"] for one in after["conditions"]]) == is_told

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource, Csv, InstallPlan, Object, Subscription
 from shared.domain.catalog.model import Channel, Entry, Package
 from shared.domain.conditions import Condition
 from shared.domain.subscription import components, health, plans, track
@@ -84,7 +85,7 @@ PENDING, FAILED = "InstallPlanPending", "InstallPlanFailed"
     ],
 )
 def test_the_plan_is_projected(plan: Manifest | None, want: tuple[str, str, str] | None) -> None:
-    told = [(one.type, one.reason, one.message) for one in plans.conditions(plan)]
+    told = [(one.type, one.reason, one.message) for one in plans.conditions(InstallPlan.of(plan))]
     assert told == ([want] if want else [])
 
 
@@ -121,28 +122,33 @@ SICK = {"reason": "SpecInvalidError", "message": "unknown sourcetype: x"}
     ],
 )  # fmt: skip
 def test_catalog_health(sources: list[Manifest], want: tuple[str, str, str]) -> None:
-    told = health.condition(a_subscription(), sources)
+    told = health.condition(Subscription(a_subscription()), CatalogSource.each(sources))
     assert (told.status, told.reason, told.message) == want
-    is_concerned = health.concerns({"status": told.status, "message": told.message})
+    stated = {"type": told.type, "status": told.status, "message": told.message}
+    found = health.catalog_health(Subscription({}), CatalogSource.each(sources), NOW)
+    status = {"conditions": [stated], "catalogHealth": found}
+    is_concerned = health.concerns(Subscription({**a_subscription(), "status": status}))
     assert is_concerned == (want[0] == "True" and not want[2].startswith("other"))
 
 
 def test_equal_health_is_not_written_again() -> None:
     """catalog.md 8.5.52: identical condition and health make no write, also when nothing but a version moved."""
-    first = tracked(a_subscription(), Surroundings([a_source()]), NOW)
+    first = tracked(Subscription(a_subscription()), Surroundings([CatalogSource(a_source())]), NOW)
     assert first is not None
     moved = a_source()
     moved["metadata"]["resourceVersion"] = "2"
-    assert tracked(a_subscription(first), Surroundings([moved]), LATER) is None
-    assert not health.would_change(a_subscription(first), [moved])
-    assert health.would_change(a_subscription(first), [moved, a_source("new")])
+    assert tracked(Subscription(a_subscription(first)), Surroundings([CatalogSource(moved)]), LATER) is None
+    assert not health.would_change(Subscription(a_subscription(first)), [CatalogSource(moved)])
+    assert health.would_change(
+        Subscription(a_subscription(first)), [CatalogSource(moved), CatalogSource(a_source("new"))]
+    )
 
 
 def test_no_catalogs_make_one_write_not_a_loop() -> None:
     """catalog.md 3.5: OLM writes on every pass."""
-    first = tracked(a_subscription(), Surroundings([]), NOW)
+    first = tracked(Subscription(a_subscription()), Surroundings([]), NOW)
     assert first is not None
-    assert tracked(a_subscription(first), Surroundings([]), LATER) is None
+    assert tracked(Subscription(a_subscription(first)), Surroundings([]), LATER) is None
 
 
 REFERENCE = {
@@ -154,7 +160,7 @@ REFERENCE = {
 def test_a_pending_plan_that_is_gone_is_forgotten() -> None:
     """catalog.md 8.6.58 and 59: ref and currentCSV cleared, state empty, whatever the conditions say."""
     status = {**REFERENCE, "state": "UpgradePending", "currentCSV": "etcd.v2", "installedCSV": "etcd.v1"}
-    after = tracked(a_subscription(status), Surroundings([a_source()]), NOW)
+    after = tracked(Subscription(a_subscription(status)), Surroundings([CatalogSource(a_source())]), NOW)
     assert after is not None
     assert after["state"] == ""
     assert after["installedCSV"] == "etcd.v1"
@@ -164,8 +170,8 @@ def test_a_pending_plan_that_is_gone_is_forgotten() -> None:
 def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
     """catalog.md 8.6.57: not pending, so the reference stays and InstallPlanMissing is said."""
     status = {**REFERENCE, "state": "AtLatestKnown", "currentCSV": "etcd.v1", "installedCSV": "etcd.v1"}
-    seen = Surroundings([a_source()], current={"metadata": {"name": "etcd.v1"}})
-    after = tracked(a_subscription(status), seen, NOW)
+    seen = Surroundings([CatalogSource(a_source())], current=Csv({"metadata": {"name": "etcd.v1"}}))
+    after = tracked(Subscription(a_subscription(status)), seen, NOW)
     assert after is not None
     assert after["installPlanRef"] == REFERENCE["installPlanRef"]
     assert "InstallPlanMissing" in {one["type"] for one in after["conditions"]}
@@ -197,17 +203,17 @@ def test_standing(state_now: SubscriptionState, csvs: tuple[str, ...], want: Sub
 
 def test_without_plan_nothing_is_said_of_one() -> None:
     """catalog.md 8.6.56: ref nil, no condition."""
-    after = tracked(a_subscription(), Surroundings([a_source()]), NOW)
+    after = tracked(Subscription(a_subscription()), Surroundings([CatalogSource(a_source())]), NOW)
     assert after is not None
     assert [one["type"] for one in after["conditions"]] == ["CatalogSourcesUnhealthy"]
 
 
 def test_what_waits_says_what_for() -> None:
     pending = {**REFERENCE, "state": "UpgradePending", "currentCSV": "etcd.v2", "installedCSV": "etcd.v1"}
-    assert waits(a_subscription(pending), ["etcd.v1"]) == "InstallPlan install-1 is under way"
-    assert waits(a_subscription(), []) == ""
+    assert waits(Subscription(a_subscription(pending)), ["etcd.v1"]) == "InstallPlan install-1 is under way"
+    assert waits(Subscription(a_subscription()), []) == ""
     appeared = a_subscription({"state": "", "currentCSV": "etcd.v1"})
-    assert waits(appeared, ["etcd.v1"]) == "ClusterServiceVersion etcd.v1 has just appeared or gone"
+    assert waits(Subscription(appeared), ["etcd.v1"]) == "ClusterServiceVersion etcd.v1 has just appeared or gone"
 
 
 @pytest.mark.parametrize(
@@ -222,8 +228,8 @@ def test_what_waits_says_what_for() -> None:
 def test_what_is_held_says_so(annotation: str, installed: str, told: str) -> None:
     words = {"state": "AtLatestKnown", "currentCSV": installed, "installedCSV": installed} if installed else {}
     current = {"metadata": {"name": installed, "namespace": "ns"}} if installed else None
-    seen = Surroundings([a_source()], current=current)
-    after = tracked(a_subscription(words, annotations={annotation: "freeze"}), seen, NOW)
+    seen = Surroundings([CatalogSource(a_source())], current=Csv.of(current))
+    after = tracked(Subscription(a_subscription(words, annotations={annotation: "freeze"})), seen, NOW)
     assert after is not None
     assert [one["message"] for one in after["conditions"] if one["type"] == "Held"] == ([told] if told else [])
 
@@ -252,7 +258,7 @@ def a_package(**notices: str) -> Package:
     ],
 )
 def test_deprecations(package: Package, installed: str, want: dict[str, str] | None) -> None:
-    told = track.deprecation_conditions(a_subscription(), installed, package)
+    told = track.deprecation_conditions(Subscription(a_subscription()), installed, package)
     assert (None if told is None else {one.type: one.message for one in told}) == want
 
 
@@ -260,7 +266,7 @@ def test_without_channel_no_channel_condition() -> None:
     """catalog.md 8.8.97: an empty spec.channel."""
     subscription = a_subscription()
     subscription["spec"]["channel"] = ""
-    assert track.deprecation_conditions(subscription, "a", a_package(channel__stable="older")) == ()
+    assert track.deprecation_conditions(Subscription(subscription), "a", a_package(channel__stable="older")) == ()
 
 
 def test_a_condition_keeps_its_time_while_its_status_does() -> None:
@@ -278,8 +284,8 @@ def test_a_condition_keeps_its_time_while_its_status_does() -> None:
 def test_the_component_label_fits_a_label() -> None:
     """catalog.md 3.3: cut to 63 characters, without a trailing separator."""
     assert components.label("x" * 60, "ab-cd") == f"operators.coreos.com/{'x' * 60}.ab"
-    assert components.of(a_subscription()) == "operators.coreos.com/etcd.ns"
-    assert components.of({"metadata": {"name": "a", "namespace": "ns"}}) == ""
+    assert components.of(Subscription(a_subscription())) == "operators.coreos.com/etcd.ns"
+    assert components.of(Subscription({"metadata": {"name": "a", "namespace": "ns"}})) == ""
 
 
 @pytest.mark.parametrize(
@@ -297,14 +303,16 @@ def test_a_name_of_which_there_is_no_label_gets_none(package: str) -> None:
     """csv.md 12.1: OLM cannot generate such a label either."""
     assert components.label(package, "ns") == ""
     subscription = {"metadata": {"name": "a", "namespace": "ns"}, "spec": {"name": package}}
-    assert components.joined({}, components.of(subscription)) == {}, "no patch that the API server would refuse"
+    assert components.joined(Object({}), components.of(Subscription(subscription))) == {}, (
+        "no patch that the API server would refuse"
+    )
     assert components.labels([package, "etcd"], "ns") == {"operators.coreos.com/etcd.ns": ""}
 
 
 def test_a_component_joins_and_leaves_once() -> None:
     key, other = components.label("etcd", "ns"), components.label("vault", "ns")
     member = {"metadata": {"labels": {key: ""}}}
-    assert [components.joined(one, key) for one in ({}, member)] == [member, {}]
-    assert components.joined({}, "") == {}
-    assert components.left(member, [key, other]) == {"metadata": {"labels": {key: None}}}
-    assert components.left(member, [other]) == {}
+    assert [components.joined(Object(one), key) for one in ({}, member)] == [member, {}]
+    assert components.joined(Object({}), "") == {}
+    assert components.left(Object(member), [key, other]) == {"metadata": {"labels": {key: None}}}
+    assert components.left(Object(member), [other]) == {}

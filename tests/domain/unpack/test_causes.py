@@ -8,7 +8,8 @@ import pytest
 
 from shared import kinds
 from shared.api.manifest import Manifest, metadata, name_of, uid_of
-from shared.domain.unpack.causes import asked_about, causes
+from shared.api.views import ConfigMap, Job, Pod
+from shared.domain.unpack.causes import causes, event_objects
 from shared.domain.unpack.report import report
 from shared.domain.unpack.result import Broken, Running
 from shared.reading.unpacking import read_unpacking
@@ -46,7 +47,9 @@ def a_pod(name: str = f"{HASH}-abcde", *, waits: tuple[str, str] = ("", ""), **f
 def said(*objects: Manifest, job: Manifest = JOB) -> tuple[str, ...]:
     cluster = FakeCluster(objects)
     pods = cluster.list(kinds.POD, "olm")
-    return causes(job, pods, {ref: cluster.about(ref, uid) for ref, uid in asked_about(job, pods)})
+    return causes(
+        Job(job), Pod.each(pods), {ref: cluster.about(ref, uid) for ref, uid in event_objects(Job(job), Pod.each(pods))}
+    )
 
 
 POD = a_pod()
@@ -129,9 +132,9 @@ def test_the_events_of_two_pods_at_most_are_read() -> None:
     pods = [a_pod(f"p{n}") for n in range(9)]
     for n, pod in enumerate(pods):
         pod["metadata"]["creationTimestamp"] = f"2026-01-01T11:59:{n:02}Z"
-    asked = asked_about(JOB, pods)
+    asked = event_objects(Job(JOB), Pod.each(pods))
     assert [ref.name for ref, _ in asked] == [HASH, "p7", "p8"]
-    assert causes(JOB, pods, {ref: () for ref, _ in asked}) == ()
+    assert causes(Job(JOB), Pod.each(pods), {ref: () for ref, _ in asked}) == ()
 
 
 @pytest.mark.parametrize(
@@ -141,14 +144,16 @@ def test_the_events_of_two_pods_at_most_are_read() -> None:
 def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: bool, again: int) -> None:
     job = a_job(minutes_ago=seconds / 60)
     cluster = FakeCluster([job, an_event(job, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict
     assert isinstance(found, Running)
     assert (bool(found.cause), report([found]).again_in) == (is_read, timedelta(seconds=again))
 
 
 def test_the_condition_says_the_cause() -> None:
     cluster = FakeCluster([JOB, an_event(JOB, "Job", "FailedCreate", QUOTA)])
-    condition = report([read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict]).condition
+    condition = report(
+        [read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict]
+    ).condition
     assert condition is not None
     assert (condition.type, condition.reason) == ("BundleUnpacking", "UnpackingInProgress")
     assert condition.message == (
@@ -160,6 +165,6 @@ def test_a_job_that_failed_says_what_kept_its_pods_away() -> None:
     """Its Pods are gone by then."""
     failed = a_job(condition="Failed", minutes_ago=1, reason="DeadlineExceeded")
     cluster = FakeCluster([failed, an_event(failed, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, WANTED.config_map(), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict
     assert isinstance(found, Broken)
     assert "exceeded quota: small" in found.message

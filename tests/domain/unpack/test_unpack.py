@@ -9,8 +9,14 @@ import pytest
 
 from shared import names
 from shared.api.manifest import Manifest, labels_of, metadata, name_of
+from shared.api.views import ConfigMap, Job, OperatorGroup, Pod
+from shared.domain.bundle.inline import InlineBundle
+from shared.domain.bundle.model import BadBundle
+from shared.domain.catalog.model import Bundle
 from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog, Chosen
 from shared.domain.unpack import texts
+from shared.domain.unpack.content import ANY
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred
 from shared.domain.unpack.report import report
@@ -22,15 +28,15 @@ from shared.domain.unpack.result import (
     Stale,
     Unpacked,
     UnpackResult,
+    describe,
     explained,
     judge,
     known,
     ranking,
-    spoken,
     surplus,
     waiting,
 )
-from shared.domain.unpack.settings import Settings, settings
+from shared.domain.unpack.settings import NO_LIMITS, Settings, settings
 from tests.functions.subscription.world import a_bundle, a_payload
 from tests.kit.pod_security import against_restricted
 
@@ -143,14 +149,15 @@ MANUAL = (
             id="catalog.md 3.7 F: G1",
         ),
         pytest.param(
-            texts.failed("R", "x. Common causes: y"), "Bundle unpacking failed - R: x. Common causes: y",
-            id="catalog.md 3.7 F: G1 is not said twice",
+            texts.failed("R", "x. Common causes: y"),
+            f"Bundle unpacking failed - R: x. Common causes: y. {texts.GUIDANCE_FAILED}",
+            id="catalog.md 3.7 F: what a container says does not keep out G1",
         ),
         pytest.param(
-            texts.unpacking("ErrImagePull"), f"Bundle image pull failed. {CAUSES} {RETRY} {MANUAL}",
+            texts.unpacking(cannot_pull=True), f"Bundle image pull failed. {CAUSES} {RETRY} {MANUAL}",
             id="catalog.md 3.7 F: G2",
         ),
-        pytest.param(texts.unpacking("unpack job not completed"), "", id="catalog.md 3.7 F: no message otherwise"),
+        pytest.param(texts.unpacking(), "", id="catalog.md 3.7 F: no message otherwise"),
         pytest.param(texts.GUIDANCE_PENDING, f". {CAUSES} {RETRY} {MANUAL}", id="catalog.md 3.7 F: G3"),
     ],
 )  # fmt: skip
@@ -161,7 +168,7 @@ def test_sentences_that_people_know(said: str, want: str) -> None:
 @pytest.mark.parametrize("word", ["ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"])
 def test_a_pod_that_cannot_pull_is_guided(word: str) -> None:
     """catalog.md 5.4 row 6: G3 is appended."""
-    assert waiting(Running(a_job()), [a_pod("Waiting", word)]).message.endswith(texts.GUIDANCE_PENDING)
+    assert waiting(Running(Job(a_job())), [Pod(a_pod("Waiting", word))]).message.endswith(texts.GUIDANCE_PENDING)
 
 
 def test_without_timeout_the_job_has_no_deadline() -> None:
@@ -173,53 +180,54 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
     ("jobs", "want"),
     [
         pytest.param([], Missing(HASH), id="catalog.md 5.3: no Job"),
-        pytest.param([a_job()], Running(a_job()), id="catalog.md 5.4 row 6: at work"),
+        pytest.param([a_job()], Running(Job(a_job())), id="catalog.md 5.4 row 6: at work"),
         pytest.param(
             [a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)],
             Broken("DeadlineExceeded", "why", timedelta(minutes=4, seconds=1),
-                   a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1), NOW - timedelta(minutes=1)),
+                   Job(a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)),
+                   NOW - timedelta(minutes=1)),
             id="catalog.md 8.13.154: failed, tried again when the TTL is over",
         ),
         pytest.param(
             [a_job(condition="Failed", minutes_ago=6)],
-            Stale(a_job(condition="Failed", minutes_ago=6)),
+            Stale(Job(a_job(condition="Failed", minutes_ago=6))),
             id="a failure that has lasted makes way, every time and not only the first",
         ),
         pytest.param(
             [a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))],
-            Stale(a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))),
+            Stale(Job(a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS)))),
             id="catalog.md 8.13.166: made for another image of ours",
         ),
         pytest.param(
             [a_job(condition="Failed", minutes_ago=1), a_job("newer", minutes_ago=2)],
-            Running(a_job("newer", minutes_ago=2), again_in=timedelta(seconds=15)),
+            Running(Job(a_job("newer", minutes_ago=2)), again_in=timedelta(seconds=15)),
             id="catalog.md 8.13.156: not failed before failed",
         ),
         pytest.param(
             [a_job(condition="Complete", minutes_ago=6)],
-            Stale(a_job(condition="Complete", minutes_ago=6)),
+            Stale(Job(a_job(condition="Complete", minutes_ago=6))),
             id="catalog.md 8.13.164: completed without content is tried again later",
         ),
         pytest.param(
             [a_job(condition="Complete", minutes_ago=1)],
             Broken("EmptyBundle", f"unpack job {HASH} has completed, but ConfigMap {HASH} holds no manifests",
-                   timedelta(minutes=4, seconds=1), a_job(condition="Complete", minutes_ago=1),
+                   timedelta(minutes=4, seconds=1), Job(a_job(condition="Complete", minutes_ago=1)),
                    NOW - timedelta(minutes=1)),
             id="catalog.md 8.13.164: completed without content is told, not silent",
         ),
     ],
 )  # fmt: skip
 def test_which_job_counts(jobs: list[Manifest], want: UnpackResult) -> None:
-    assert judge(WANTED, jobs, NOW) == want
+    assert judge(WANTED, Job.each(jobs), NOW) == want
 
 
 def test_with_a_retry_interval_a_failed_job_gets_a_successor() -> None:
     """catalog.md 5.3.3: a fresh Job named by 58 characters and five more; elapsed must exceed the interval."""
     wanted = Unpacking(PATH, CatalogKey("olm", "local"), limits=Settings(retry=timedelta(minutes=2)))
-    young = judge(wanted, [a_job(condition="Failed", minutes_ago=1, wanted=wanted)], NOW)
+    young = judge(wanted, [Job(a_job(condition="Failed", minutes_ago=1, wanted=wanted))], NOW)
     assert isinstance(young, Broken)
     assert young.again_in == timedelta(minutes=1, seconds=1)
-    old = judge(wanted, [a_job(condition="Failed", minutes_ago=3, wanted=wanted)], NOW)
+    old = judge(wanted, [Job(a_job(condition="Failed", minutes_ago=3, wanted=wanted))], NOW)
     assert isinstance(old, Missing)
     assert (old.job[:58], len(old.job)) == (HASH[:58], 63)
 
@@ -234,13 +242,13 @@ def test_with_a_retry_interval_a_failed_job_gets_a_successor() -> None:
 )
 def test_surplus_jobs_are_deleted(retained: int, want: list[str]) -> None:
     jobs = [a_job(f"f-{age}", condition="Failed", minutes_ago=age) for age in (3, 0, 4, 1, 2)]
-    assert [name_of(one) for one in surplus(ranking(jobs), retained)] == want
+    assert [one.name for one in surplus(ranking(Job.each(jobs)), retained)] == want
 
 
 def test_the_newest_that_has_not_failed_comes_first() -> None:
     """catalog.md 8.13.156: without conditions counts as not failed."""
     jobs = [a_job("old", minutes_ago=9), a_job("new", minutes_ago=1), a_job("failed", condition="Failed")]
-    assert [name_of(one) for one in ranking(jobs)] == ["new", "old", "failed"]
+    assert [one.name for one in ranking(Job.each(jobs))] == ["new", "old", "failed"]
 
 
 def a_pod(reason: str, message: str) -> Manifest:
@@ -253,34 +261,35 @@ def a_pod(reason: str, message: str) -> Manifest:
 
 def test_a_waiting_container_is_named() -> None:
     """catalog.md 8.13.153: pod, container, reason and message."""
-    told = waiting(Running(a_job()), [a_pod("ErrImagePull", "manifest unknown")])
+    told = waiting(Running(Job(a_job())), [Pod(a_pod("ErrImagePull", "manifest unknown"))])
     assert told.message.startswith(
         "unpack job not completed: Unpack pod(olm/pod-1) container(extract) is pending. Reason: ErrImagePull, Message: "
         "manifest unknown. Common causes: Missing ICSP"
     )
     ready = {**a_pod("", ""), "status": {"phase": "Pending", "containerStatuses": [{"name": "c", "ready": True}]}}
-    assert waiting(Running(a_job()), [ready]).message == "unpack job not completed"
+    assert waiting(Running(Job(a_job())), [Pod(ready)]).message == "unpack job not completed"
     said = report([told]).condition
     assert said is not None
     assert said.message.startswith("Bundle image pull failed. Common causes:")
 
 
 def test_a_filled_config_map_needs_no_job() -> None:
-    inline = Unpacking("", CatalogKey("olm", "local"))
-    assert isinstance(known(inline, None), Prevented), "bundles inside catalogs are named as not served"
     config_map = WANTED.config_map(a_payload(PATH, *a_bundle("etcd", "1.0.0")))
-    assert known(WANTED, config_map) == Unpacked(config_map)
+    assert known(WANTED, ConfigMap(config_map)) == Unpacked(ConfigMap(config_map))
     other = WANTED.config_map(a_payload("registry/other", *a_bundle("etcd", "1.0.0")))
-    assert known(WANTED, other) is None
+    assert known(WANTED, ConfigMap(other)) is None
+
+
+UNPACKED, RUNNING = Unpacked(ConfigMap({})), Running(Job({}))
 
 
 @pytest.mark.parametrize(
     ("verdicts", "want"),
     [
-        pytest.param([Unpacked({}), Unpacked({})], ("", True), id="all are there"),
-        pytest.param([Unpacked({}), Running({})], ("BundleUnpacking", False), id="catalog.md 8.7.73: one is at work"),
+        pytest.param([UNPACKED, UNPACKED], ("", True), id="all are there"),
+        pytest.param([UNPACKED, RUNNING], ("BundleUnpacking", False), id="catalog.md 8.7.73: one is at work"),
         pytest.param(
-            [Running({}), Broken("R", "m", timedelta(1))], ("BundleUnpackFailed", False),
+            [RUNNING, Broken("R", "m", timedelta(1))], ("BundleUnpackFailed", False),
             id="catalog.md 3.7 F: a failure beats what is at work",
         ),
         pytest.param([Prevented("m")], ("BundleUnpackFailed", False), id="nothing could be tried"),
@@ -321,7 +330,7 @@ def a_group(**annotations: str) -> Manifest:
     ],
 )
 def test_settings_of_the_namespace(groups: list[Manifest], want: Settings) -> None:
-    assert settings(groups, LIMITS.timeout) == want
+    assert settings(OperatorGroup.each(groups), LIMITS.timeout) == want
 
 
 def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
@@ -333,20 +342,41 @@ def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
 
     broken = Broken("BackoffLimitExceeded", "too often: 404", timedelta(1))
     pods = [a_failed_pod("no such image\n", ""), a_failed_pod("no such image"), a_failed_pod("404"), {}]
-    assert explained(broken, pods).message == "too often: 404: no such image"
+    assert explained(broken, Pod.each(pods)).message == "too often: 404: no such image"
     assert explained(broken, []) == broken
 
 
 @pytest.mark.parametrize(
     ("verdict", "want"),
     [
-        (Unpacked({}), "unpacked"),
+        (UNPACKED, "unpacked"),
         (Missing("h"), "Job h is made"),
-        (Running(a_job("h")), "Job h is at work"),
-        (Stale(a_job("h")), "Job h is made anew"),
+        (Running(Job(a_job("h"))), "Job h is at work"),
+        (Stale(Job(a_job("h"))), "Job h is made anew"),
         (Broken("TooLarge", "m", timedelta(1)), "failed, TooLarge"),
         (Prevented("m"), "prevented"),
     ],
 )
 def test_a_verdict_in_a_word_or_two(verdict: UnpackResult, want: str) -> None:
-    assert spoken(verdict) == want
+    assert describe(verdict) == want
+
+
+def test_the_content_of_a_bundle_inside_of_its_catalog() -> None:
+    inline = InlineBundle("etcd", "etcd.v1", "configmap://olm/kitchen@sha256:1")
+    found = inline.payload(['{"kind": "ClusterServiceVersion"}'])
+    assert not isinstance(found, BadBundle)
+    assert (found["annotations"]["olm.sourceImage"], [*found["binaryData"]]) == (str(inline), ["0000.json"])
+    empty = inline.payload(())
+    assert isinstance(empty, BadBundle)
+    assert "neither an image nor manifests" in empty.message
+
+
+def test_a_bundle_inside_of_its_catalog_has_no_image_and_needs_no_job() -> None:
+    """catalog.md 3.7: it is named after its place in the catalog, whose content the reference names."""
+    catalog = Catalog(CatalogKey("olm", "local"), reference="configmap://olm/kitchen@sha256:1")
+    chosen = Chosen(Bundle("etcd.v1", "1.0.0", ""), "etcd", "stable", catalog, "", ())
+    wanted = Unpacking.of(chosen, ANY, NO_LIMITS, "", home="olm", user=1001)
+    assert (wanted.path, wanted.is_inline) == ("catalog:etcd/etcd.v1@configmap://olm/kitchen@sha256:1", True)
+    assert InlineBundle.parse(wanted.path) == InlineBundle("etcd", "etcd.v1", catalog.reference)
+    assert not WANTED.is_inline
+    assert [InlineBundle.parse(text) for text in ("catalog:", "catalog:a@b", "catalog:a/b", "a/b@c")] == [None] * 4

@@ -11,19 +11,22 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from eventing.cli.aim import Aim, take
+from eventing.cli.commands import lead_to_cluster
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
-from shared.domain.resolution_inputs.question import shelf_of
+from shared.domain.resolution_inputs.question import reader_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
 from shared.ports import Bundles, Catalogs
-from tests.domain.resolver.scenery import line, needs, package
+from tests.domain.resolver.scenery import (
+    needs,
+    releases,
+)
 from tests.functions.subscription.world import FakeBundles, FakeCatalogs
 from tests.replay.living import LivingWorld
 from tests.replay.stories import an_object
 
 IMAGE = "registry.example/catalog:v1"
-CONTENT = [*package("a", line("a", 2)), *package("b", line("b", 1), v1=[needs("K")])]
+CONTENT = [*releases("a", 2), *releases("b", 1, v1=[needs("K")])]
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +34,14 @@ def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What is kept of catalogs goes to a folder of the test; no test after it prints commands for its capture."""
     monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
     yield
-    take(Aim())
+    lead_to_cluster()
 
 
 @pytest.fixture(scope="module")
 def incident(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A capture of a namespace with a Subscription to a, and one to b, which lacks what it needs."""
     catalogs = FakeCatalogs()
-    catalogs.publish(IMAGE, *shelf_of(CONTENT).packages.values())
+    catalogs.publish(IMAGE, *reader_of(CONTENT).packages.values())
     world = LivingWorld({Catalogs: catalogs, Bundles: FakeBundles()})
     world.add(an_object(NAMESPACE, "ns"))
     world.add(an_object(OPERATOR_GROUP, "all", "ns", spec={}))
@@ -46,7 +49,12 @@ def incident(tmp_path_factory: pytest.TempPathFactory) -> str:
     for name in ("a", "b"):
         spec = {"name": name, "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
         world.add(an_object(SUBSCRIPTION, name, "ns", spec={**spec, "startingCSV": f"{name}.v1"}))
-    world.add(an_object(CLUSTER_SERVICE_VERSION, "x.v1", "other", spec={"version": "1.0.0"}))
+    installed = {
+        "version": "1.0.0",
+        "displayName": "x",
+        "install": {"strategy": "deployment", "spec": {"deployments": []}},
+    }
+    world.add(an_object(CLUSTER_SERVICE_VERSION, "x.v1", "other", spec=installed))
     return str(world.save(tmp_path_factory.mktemp("incident") / "incident.tar.gz"))
 
 
@@ -84,7 +92,7 @@ def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> Non
     assert "subscription/track_subscription" in found.stdout
     assert "needs kind K" in found.stdout
     screen = olmf("why", "-n", "ns", "--from", incident).stdout
-    assert f"`olmf why --from {incident} Subscription/a -n ns` tells more" in screen
+    assert f"`olmf why Subscription/a -n ns --from {incident}` shows more" in screen
     assert olmf("why", "--from", incident).stdout == screen, "the only namespace with Subscriptions"
     rows = json.loads(olmf("why", "-n", "ns", "--from", incident, "-o", "json").stdout)["waiting"]
     assert "b" in [row["subscription"] for row in rows]
@@ -97,11 +105,13 @@ def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Pa
     world = LivingWorld()
     status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
     modes = {"installModes": [{"type": "OwnNamespace", "supported": True}]}
-    world.api.create(an_object(OPERATOR_GROUP, "all", "ns", spec={}, status={"namespaces": [""]}))
-    world.api.create(an_object(CLUSTER_SERVICE_VERSION, "a.v1", "ns", spec=modes, status=status))
+    world.keep(
+        an_object(OPERATOR_GROUP, "all", "ns", spec={}, status={"namespaces": [""]}),
+        an_object(CLUSTER_SERVICE_VERSION, "a.v1", "ns", spec=modes, status=status),
+    )
     spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
     told = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
-    world.api.create(an_object(SUBSCRIPTION, "a", "ns", spec=spec, status=told))
+    world.keep(an_object(SUBSCRIPTION, "a", "ns", spec=spec, status=told))
     found = olmf("explain", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
     assert found.exit_code == NEGATIVE
     assert "a: a.v1 is Failed: no such mode; OperatorGroup all selects all namespaces; a.v1 supports" in found.stdout
@@ -109,7 +119,7 @@ def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Pa
 
 
 def test_another_catalog_may_stand_in(incident: str, tmp_path: Path) -> None:
-    (tmp_path / "whole.yaml").write_text(yaml.safe_dump_all([*package("a", line("a", 2)), *package("b", line("b", 1))]))
+    (tmp_path / "whole.yaml").write_text(yaml.safe_dump_all([*releases("a", 2), *releases("b", 1)]))
     words = ("resolve", "-n", "ns", "--from", incident, "--catalog", f"ns/cat={tmp_path / 'whole.yaml'}")
     assert olmf(*words).exit_code == 0
     assert olmf(*words[:-1], str(tmp_path / "whole.yaml"), "--lock", str(tmp_path / "lock")).exit_code == 0
@@ -120,9 +130,9 @@ def test_what_was_never_asked_is_named(tmp_path: Path) -> None:
     world = LivingWorld()
     world.add(an_object(OPERATOR_GROUP, "all", "ns", spec={}))
     state = {"connectionState": {"address": "registry.example/catalog@sha256:0"}}
-    world.api.create(an_object(CATALOG_SOURCE, "cat", "ns", spec={"image": IMAGE}, status=state))
+    world.keep(an_object(CATALOG_SOURCE, "cat", "ns", spec={"image": IMAGE}, status=state))
     spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
-    world.api.create(an_object(SUBSCRIPTION, "a", "ns", spec=spec))
+    world.keep(an_object(SUBSCRIPTION, "a", "ns", spec=spec))
     found = olmf("resolve", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
     assert found.exit_code == UNKNOWN
     assert "is not in the capture" in found.stdout

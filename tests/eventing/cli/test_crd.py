@@ -83,14 +83,14 @@ def test_what_only_one_side_has_is_named(editions: tuple[Path, Path], tmp_path: 
     assert "cats.acme.io: unsafe\n  definitionRemoval: the definition is gone, and all its objects" in told.stdout
     assert run(both, editions[1], "--waive", "maximum", "--waive", "definitionRemoval").exit_code == 0
     assert run(editions[0], written(tmp_path / "more.yaml", a_crd(tail={"type": "integer"}), other)).exit_code == 0
-    refused(UNKNOWN, "have no CustomResourceDefinition in common", alone, editions[1])
+    refused(USAGE, "have no CustomResourceDefinition in common", alone, editions[1])
 
 
 def test_what_cannot_be_compared(editions: tuple[Path, Path], tmp_path: Path) -> None:
     odd = written(tmp_path / "odd.yaml", {**a_crd(), "spec": {"versions": 5}})
     refused(USAGE, "give OLD NEW", editions[0])
     refused(USAGE, "there is no check 'typo'", *editions, "--waive", "typo")
-    refused(UNKNOWN, "holds no CustomResourceDefinition", written(tmp_path / "none.yaml", a_mouse("x", 1)), editions[1])
+    refused(USAGE, "holds no CustomResourceDefinition", written(tmp_path / "none.yaml", a_mouse("x", 1)), editions[1])
     refused(USAGE, "No such file", editions[0], tmp_path / "nowhere.yaml")
     refused(UNKNOWN, "mice.acme.io cannot be compared: new: json: cannot unmarshal", editions[0], odd)
 

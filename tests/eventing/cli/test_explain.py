@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from eventing.cli.explain import is_failing, told
+from eventing.cli.explain import lines
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
-from eventing.cli.namespace import Row
+from eventing.cli.status_text import is_failing
+from eventing.diagnosis.status.package_status import Code as StatusCode
+from eventing.diagnosis.status.package_status import PackageStatus
 from shared.domain.resolver.explain.choices import Choice
 from shared.domain.resolver.explain.findings import Fact, Finding
 from shared.domain.resolver.reasons import Code
-from tests.domain.resolver.scenery import DEPRECATED, Blob, csv, entry, gives, line, needs, package, sub
+from tests.domain.resolver.scenery import (
+    DEPRECATED,
+    Blob,
+    csv,
+    entry,
+    gives,
+    needs,
+    package,
+    releases,
+    sub,
+)
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
 NEWER = package("a", [entry("a.v3", "a.v2"), entry("a.v2", "a.v1"), entry("a.v1")], v3=[DEPRECATED])
@@ -31,7 +44,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def catalog(tmp_path: Path) -> str:
     """A folder with the packages a and b."""
-    blobs = [*NEWER, *package("b", line("b", 1), v1=[needs("K")])]
+    blobs = [*NEWER, *releases("b", 1, v1=[needs("K")])]
     (tmp_path / "cat").mkdir()
     (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(blobs))
     return str(tmp_path / "cat")
@@ -77,7 +90,7 @@ def test_a_diff_has_what_changes_and_says_why_the_rest_is_refused(tmp_path: Path
 
 
 def test_a_dependency_that_is_new_takes_the_place_of_nothing(tmp_path: Path, catalog: str) -> None:
-    blobs = [*package("a", line("a", 1), v1=[needs("K")]), *package("b", line("b", 2), v2=[gives("K")])]
+    blobs = [*releases("a", 1, v1=[needs("K")]), *releases("b", 2, v2=[gives("K")])]
     Path(catalog, "catalog.yaml").write_text(yaml.safe_dump_all(blobs))
     there = folder(tmp_path, sub("a"))
     found = olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there, "--diff", "-o", "json")
@@ -142,8 +155,8 @@ def a_choice(name: str, gets: str = "") -> Choice:
     return Choice(name, name, f"{name}.v1", gets, f"{gets} from channel x" if gets else f"{name}.v1 is installed")
 
 
-def a_row(name: str, phase: str, says: str = "", version: str = "") -> Row:
-    return {"subscription": name, "version": version, "phase": phase, "says": says}
+def a_row(name: str, phase: str, message: str = "", version: str = "") -> PackageStatus:
+    return PackageStatus("ns", name, name, "", version, phase, message=message)
 
 
 def test_what_does_not_work_is_not_said_to_be_installed() -> None:
@@ -151,14 +164,14 @@ def test_what_does_not_work_is_not_said_to_be_installed() -> None:
     rows = [
         a_row("fine", "Succeeded", "held: audit"),
         a_row("failed", "Failed", "no such mode", "failed.v1"),
-        a_row("broken", "BundleUnpackFailed", "BundleUnpackFailed: no such image"),
+        a_row("broken", "BundleUnpackFailed", "no such image"),
         a_row("gone", "InstalledCSVMissing", "deleted", "gone.v1"),
         a_row("later", "Succeeded", version="later.v1"),
         a_row("refused", "Succeeded", "told before"),
     ]
     finding = Finding(("refused",), "", (Fact(Code.DEPRECATED, "x", "x"),))
-    assert list(told([finding], found, rows)) == [
-        *finding.details,
+    assert list(lines([finding], found, rows)) == [
+        *finding.details(),
         "",
         "fine: fine.v1 is installed",
         "failed: failed.v1 is Failed: no such mode",
@@ -168,7 +181,7 @@ def test_what_does_not_work_is_not_said_to_be_installed() -> None:
         "later: later.v1 is Succeeded",
     ]
     assert [is_failing(row) for row in rows] == [False, True, True, True, False, False]
-    assert list(told([], [], [])) == ["there is no Subscription that waits for an answer"]
+    assert list(lines([], [], [])) == ["there is no Subscription that waits for an answer"]
 
 
 def test_what_waits_for_approval_is_no_failure() -> None:
@@ -177,7 +190,8 @@ def test_what_waits_for_approval_is_no_failure() -> None:
 
 def test_what_is_refused_or_fails_is_a_failure() -> None:
     unpacking = a_row("a", "BundleUnpacking", "", "")
-    found = [is_failing({**unpacking, **more}) for more in ({}, {"reason": "UnpackingRefused"}, {"nextTry": "now"})]
+    refused, failing = replace(unpacking, code=StatusCode.UNPACK_REFUSED), replace(unpacking, is_failing=True)
+    found = [is_failing(one) for one in (unpacking, refused, failing)]
     assert found == [False, True, True]
 
 
@@ -269,7 +283,7 @@ def test_of_several_catalogs_the_one_that_answers_is_named_and_may_be_chosen(cat
 def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_tells_the_line(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text("schema: olm.package\nname: a: b\n")
     error = failure("versions", "a", "--catalog", str(tmp_path))
-    assert (error.code, f"`olmf catalog validate {tmp_path}` tells all" in str(error)) == (UNKNOWN, True)
+    assert (error.code, f"`olmf catalog validate {tmp_path}` lists all errors" in str(error)) == (UNKNOWN, True)
 
 
 def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:

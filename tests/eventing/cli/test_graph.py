@@ -12,9 +12,14 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.main import app
-from eventing.diagnosis.catalogs import shelves_of, unread_catalogs
+from eventing.diagnosis.catalogs import readers_of, unread_catalogs
 from shared.adapters.kube import KubeClient
-from tests.domain.resolver.scenery import entry, line, package
+from tests.domain.resolver.scenery import (
+    entry,
+    line,
+    package,
+    releases,
+)
 from tests.kit.cluster import FakeCluster
 
 TEA = package("tea", [entry("tea.v3", "tea.v2", skips=["tea.v1"], skip_range=">=1.0.0 <3.0.0"), *line("tea", 2)])
@@ -32,9 +37,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def catalog(tmp_path: Path) -> str:
     """A folder with the packages tea and milk."""
     (tmp_path / "cat").mkdir()
-    (tmp_path / "cat" / "catalog.yaml").write_text(
-        yaml.safe_dump_all([*TEA, DEPRECATED, *package("milk", line("milk", 2))])
-    )
+    (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all([*TEA, DEPRECATED, *releases("milk", 2)]))
     return str(tmp_path / "cat")
 
 
@@ -81,7 +84,7 @@ def test_of_a_cluster_the_catalogs_that_were_read_count() -> None:
         {**kind, "metadata": {"name": "old", "namespace": "olm"}, "status": read},
         {**kind, "metadata": {"name": "own", "namespace": "team"}, "status": read, "spec": {"priority": 7}},
     ]
-    found = shelves_of(cast("KubeClient", FakeCluster()), sources)
+    found = readers_of(cast("KubeClient", FakeCluster()), sources)
     assert list(map(str, found)) == ["team/own", "olm/old"], "the highest priority first"
     assert list(map(str, unread_catalogs(sources))) == ["olm/new"]
 

@@ -8,10 +8,12 @@ import pytest
 import yaml
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.given import named
+from eventing.cli.namespace_inputs import named
 from eventing.cli.offers import PackageRequest, offer_among
 from shared.domain.resolver.identity import CatalogKey
-from tests.domain.resolver.scenery import line, package
+from tests.domain.resolver.scenery import (
+    releases,
+)
 
 READ, LATER = CatalogKey("olm", "read"), CatalogKey("olm", "later")
 
@@ -21,7 +23,7 @@ def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder with the package tea."""
     monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
     (tmp_path / "cat").mkdir()
-    (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(package("tea", line("tea", 2))))
+    (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(releases("tea", 2)))
     return str(tmp_path / "cat")
 
 
@@ -49,13 +51,13 @@ def asked(package: str, source: str) -> PackageRequest:
 def test_a_catalog_that_was_not_read_yet_matters_where_it_may_answer(
     source: str, code: int, why: str, catalog: str
 ) -> None:
-    (shelf,) = named([catalog]).values()
+    (reader,) = named([catalog]).values()
     with pytest.raises(CliError) as error:
-        offer_among(asked("soup", source), {READ: shelf}, {LATER: "no answer"}, " in sight")
+        offer_among(asked("soup", source), {READ: reader}, {LATER: "no answer"}, " in sight")
     assert (error.value.code, str(error.value)) == (code, why)
 
 
 @pytest.mark.parametrize("source", ["", "read", "olm/read"])
 def test_what_was_read_answers_meanwhile(source: str, catalog: str) -> None:
-    (shelf,) = named([catalog]).values()
-    assert offer_among(asked("tea", source), {READ: shelf}, {LATER: ""}, " in sight").catalog == READ
+    (reader,) = named([catalog]).values()
+    assert offer_among(asked("tea", source), {READ: reader}, {LATER: ""}, " in sight").catalog == READ

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from eventing.cli.main import app
-from eventing.cli.packages import INSTALLED, columns_of, says_of
+from eventing.cli.packages import INSTALLED, columns_of
+from eventing.cli.status_text import listed_message
 from eventing.cli.target import Target
+from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.local.state import Addresses, Process, StateDirectory, write_json
+from shared.domain.command import Fix, olmf
+
+
+def a_status(**fields: Any) -> PackageStatus:
+    return PackageStatus(**{"namespace": "ns", "subscription": "a", "package": "a", "installed": "", "version": "a.v2",
+                            "phase": "Pending", **fields})  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -23,7 +33,7 @@ from eventing.local.state import Addresses, Process, StateDirectory, write_json
     ],
 )
 def test_the_installed_version_has_a_column(installed: str, *, has_column: bool) -> None:
-    found = columns_of([{"installed": installed, "version": "a.v2"}])
+    found = columns_of([a_status(installed=installed)])
     assert ("installed" in found) == has_column
     assert [*filter(found.__contains__, INSTALLED)] == found
 
@@ -43,8 +53,18 @@ def test_objects_are_shown_without_a_queue_that_cannot_be_asked(url: str, monkey
 
 
 def test_the_next_try_of_what_fails_stands_in_the_table() -> None:
-    assert says_of({"says": "refused", "nextTry": "now"}) == "refused (next try: now)"
-    assert says_of({"says": "fine", "nextTry": ""}) == says_of({"says": "fine"}) == "fine"
+    assert listed_message(a_status(message="refused", next_try="now", is_failing=True)) == "refused (next try: now)"
+    given_up = a_status(message="refused", next_try=olmf("queue", "retry"), is_failing=True)
+    assert listed_message(given_up) == "refused (next try: `olmf queue retry`)"
+    assert listed_message(a_status(message="waits", next_try="at the next event")) == "waits"
+
+
+def test_a_table_says_what_helps_unless_all_is_well() -> None:
+    fixes = (Fix("approve it", olmf("approve", "p")), Fix("or delete it"))
+    assert listed_message(a_status(message="waits", fixes=fixes)) == (
+        "waits; fix: approve it: `olmf approve p`; fix: or delete it"
+    )
+    assert listed_message(replace(a_status(message="held", fixes=fixes), phase="Succeeded")) == "held"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
@@ -70,16 +71,30 @@ def test_the_line_goes_when_the_work_breaks_off() -> None:
     assert screen.getvalue().endswith("\r\x1b[K")
 
 
+@dataclass
+class Heard:
+    """What a listener hears."""
+
+    sizes: dict[str, int] = field(default_factory=dict)
+    layers: list[str] = field(default_factory=list)
+
+    def advance(self, what: str, size: int, _: str) -> None:
+        self.sizes[what] = self.sizes.get(what, 0) + size
+
+    def expect(self, _: int, layers: int) -> None:
+        self.layers.append(f"{layers} expected")
+
+    def complete(self) -> None:
+        self.layers.append("complete")
+
+
 def test_all_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog"
     catalog.mkdir()
     (catalog / "c.json").write_bytes(written(a_package(), a_channel(), a_bundle()))
-    heard: dict[str, int] = {}
-
-    def listen(what: str, size: int, _: str) -> None:
-        heard[what] = heard.get(what, 0) + size
-
-    with heard_by(listen), scripted_registry() as registry:
+    listener = Heard()
+    heard = listener.sizes
+    with heard_by(listener), scripted_registry() as registry:
         assert judge(str(catalog)).is_valid
         snapshot_of(catalog, Store(tmp_path / "store"))
         write_image({"a": b"12345"}, {}, f"oci:{tmp_path}/layout:1")
@@ -89,4 +104,5 @@ def test_all_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
     size = (catalog / "c.json").stat().st_size
     assert (heard["reading"], heard["packing"], heard["unpacking"]) == (2 * size, 5, 7)
     assert heard["downloading"] > 0
+    assert listener.layers == ["1 expected", "complete"]
     assert heard["indexing"] > 0

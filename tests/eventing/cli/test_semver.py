@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
 import pytest
 
+from tests.kit import verbs
+
 
 def olmf(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "eventing.cli.main", "semver", *words]
-    return subprocess.run(command, input=lines, capture_output=True, text=True, timeout=60, check=False)
+    return verbs.olmf("semver", *words, stdin=lines)
 
 
 def answers(*words: str, lines: str) -> list[object]:

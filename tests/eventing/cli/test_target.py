@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from eventing.cli.aim import aimed
+from eventing.cli.commands import shown
 from eventing.cli.failure import CliError
 from eventing.cli.target import choose
 from shared.adapters.kube import is_in_pod, pod_namespace
+from shared.domain.command import kubectl, olmf
 
 IN_CLUSTER = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
@@ -30,7 +31,7 @@ def test_in_a_pod_of_ours_it_is_the_cluster_of_the_pod(
     assert (target.kubeconfig, target.addresses()) == ("", None)
     with target.redis() as client:
         assert client.connection_pool.connection_kwargs["port"] == 1, "its Redis is that of the pod"
-    assert aimed("say `olmf queue ls` or `kubectl get sub`") == "say `olmf queue ls` or `kubectl get sub`"
+    assert (shown(olmf("queue", "ls")), shown(kubectl("get", "sub"))) == ("olmf queue ls", "kubectl get sub")
 
 
 def test_elsewhere_nothing_runs() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.cli.output import say, table
+from eventing.cli.output import print_lines, table
 from eventing.cli.visible import Own, VisibleText, visible
 
 _EVIL = "\x1b[31mRED\x1b]0;pwn\x07\x1b[2J\x9b2J\x7f\u202ex\u2066y\u200f"
@@ -38,7 +38,7 @@ def test_what_a_terminal_would_obey_is_shown(text: str, shown: str) -> None:
 
 def test_tables_and_lines_show_it_wherever_they_go(capsys: pytest.CaptureFixture[str]) -> None:
     table([{"name": _EVIL}], ["name"])
-    say(_EVIL)
+    print_lines(_EVIL)
     out = capsys.readouterr().out
     assert out.count(_HARMLESS) == 2
     assert "\x1b" not in out

@@ -11,7 +11,11 @@ from eventing.diagnosis.resolution import answering, inputs_of_manifests, inputs
 from shared.adapters.kube import KubeClient
 from shared.domain.resolver.resolve import resolve
 from shared.domain.shape import InvalidQuestion
-from tests.domain.resolver.scenery import catalog, line, package, sub
+from tests.domain.resolver.scenery import (
+    catalog,
+    releases,
+    sub,
+)
 from tests.kit.cluster import FakeCluster
 
 GROUP: dict[str, Any] = {
@@ -52,7 +56,7 @@ def test_manifests_of_other_namespaces_and_kinds_are_passed_over() -> None:
 
 
 def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
-    question: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(package("a", line("a", 1)))]}
+    question: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(releases("a", 1))]}
     answer = answering(is_whole=True)
     first = answer({**question, "id": 1, "subscriptions": [sub("a")]})
     assert answer({**question, "id": 2, "subscriptions": [sub("a")]}) is first

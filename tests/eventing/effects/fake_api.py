@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Literal
 
@@ -10,6 +10,7 @@ from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
 from shared.kinds import Kind, Ref
+from shared.ports import Listing
 from tests.kit.cluster import FakeCluster
 
 
@@ -38,6 +39,12 @@ class FakeApi:
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
         self.calls.append(f"list {kind.kind}")
         return FakeCluster(self.objects.values()).list(kind, namespace, labels=labels)
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        return tuple(map(self.get, refs))
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        return tuple(self.list(one.kind, one.namespace, labels=one.labels) for one in listings)
 
     def create(self, manifest: Manifest) -> Manifest:
         ref = self._called("create", Ref.of(manifest))

@@ -22,7 +22,7 @@ from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
 from shared.config import SettingError, Settings
 
-AN_EVENT = Event("1", names.POKE, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
+AN_EVENT = Event("1", names.RESYNC_REQUESTED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
 
 
 class Queue:
@@ -285,6 +285,6 @@ async def test_an_unknown_sender_neither_blinds_the_audit_nor_stalls_a_kind(redi
         journal = RedisJournal(client)
         assert journal.unseen([(ref, "105")]) == (ref,)
         for version in range(100, 120):
-            journal.saw([Event(f"uid.{version}.update", names.UPDATED, "watch", ref)])
+            journal.record_events([Event(f"uid.{version}.update", names.UPDATED, "watch", ref)])
         assert journal.unseen([(ref, "119")]) == ()
         assert WorkQueue(client, Settings()).depth().ready, "it is a doorbell all the same"

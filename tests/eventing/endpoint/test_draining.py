@@ -27,7 +27,7 @@ from shared.config import Settings
 from shared.kinds import Ref
 from tests.eventing.worker.program import GROUP
 from tests.kit.endpoint import running_endpoint
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 THREADS = 8
 
@@ -98,7 +98,7 @@ def test_nobody_waits_beyond_the_limit_and_the_next_waits_again() -> None:
     begun = time.monotonic()
     waiting()
     waiting()
-    assert 0.1 <= time.monotonic() - begun < 10
+    assert time.monotonic() - begun >= 0.1
 
 
 def test_an_error_of_the_queue_does_not_keep_others_from_waiting() -> None:
@@ -169,7 +169,8 @@ def test_a_worker_that_dies_is_started_again(redis_url: str) -> None:
         wait_for(lambda: not is_alive(pid))
         queue.client.set("wanted:one", "yes")
         queue.add([a_job("one")], "event")
-        wait_for(lambda: drained() or queue.client.get("seen:one"), "the step")
+        drained()
+        assert queue.client.get("seen:one") == b"yes", "who waits has it started"
         pid = parent_of(queue)
     assert not is_alive(pid), "it ends with the endpoint"
 
@@ -177,9 +178,11 @@ def test_a_worker_that_dies_is_started_again(redis_url: str) -> None:
 def test_the_program_answers_when_the_jobs_have_run(redis_url: str, tmp_path: Path) -> None:
     steps = {"OLMF_STEPS": "operator_group"}
     with running_endpoint(redis_url, tmp_path, "--drain", environ=steps) as endpoint, connect(redis_url) as client:
-        event = Event("1", names.POKE, "/test", kinds.OPERATOR_GROUP.ref("group", "team-a"))
+        event = Event("1", names.RESYNC_REQUESTED, "/test", kinds.OPERATOR_GROUP.ref("group", "team-a"))
         headers, body = to_request(event)
-        answer = urllib3.request("POST", endpoint.address, headers=headers, body=body, timeout=60, retries=False)
+        answer = urllib3.request(
+            "POST", endpoint.address, headers=headers, body=body, timeout=PATIENCE_SECONDS, retries=False
+        )
         assert (answer.status, answer.data) == (204, b"")
         ran = WorkQueue(client, Settings()).ran()
         assert {one.step.partition("/")[0] for one in ran} == {"operator_group"}

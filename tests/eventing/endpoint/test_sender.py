@@ -16,7 +16,7 @@ from eventing.events.event import Event
 from shared import kinds, names
 from tests.kit.waiting import PATIENCE_SECONDS
 
-AN_EVENT = Event("1", names.POKE, "/test", kinds.NAMESPACE.ref("team-a"))
+AN_EVENT = Event("1", names.RESYNC_REQUESTED, "/test", kinds.NAMESPACE.ref("team-a"))
 SECONDS = 0.4
 
 

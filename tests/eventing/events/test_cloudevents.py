@@ -43,7 +43,9 @@ def received(headers: Mapping[str, str], body: bytes, *, trusted: bool = True) -
         pytest.param(
             Event("1", names.DELETED, "x", kinds.NAMESPACE.ref("olm")), id="an event of a cluster-scoped object"
         ),
-        pytest.param(Event("1", names.POKE, "x", kinds.SUBSCRIPTION.ref("etcd", "olm")), id="an event of ours"),
+        pytest.param(
+            Event("1", names.RESYNC_REQUESTED, "x", kinds.SUBSCRIPTION.ref("etcd", "olm")), id="an event of ours"
+        ),
         pytest.param(
             Event("1", names.ADDED, "x", kinds.Ref("example.com/v1", "Widget", "w", "ns")), id="a kind nobody knows"
         ),
@@ -149,7 +151,7 @@ def test_what_knative_sends(headers: dict[str, str], body: Any, want: tuple[kind
     assert (event.ref, event.hints, event.type) == (*want, headers["ce-type"])
 
 
-GOOD = {"ce-type": names.POKE, "ce-apiversion": "v1", "ce-kind": "Namespace", "ce-name": "olm"}
+GOOD = {"ce-type": names.RESYNC_REQUESTED, "ce-apiversion": "v1", "ce-kind": "Namespace", "ce-name": "olm"}
 STRUCTURED = {"content-type": "application/cloudevents+json; charset=utf-8"}
 
 

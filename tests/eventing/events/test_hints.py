@@ -69,6 +69,25 @@ SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Su
             id="catalog.md 5.1: an unpack Job by its label",
         ),
         pytest.param(a(kinds.JOB), {"owners": "", "unpack": "false"}, id="a Job of somebody else"),
+        pytest.param(
+            a(kinds.JOB) | {"status": {"active": 1}}, {"owners": "", "unpack": "false", "phase": ""}, id="a Job at work"
+        ),
+        pytest.param(
+            a(kinds.JOB) | {"status": {"conditions": [{"type": "Complete", "status": "True"}]}},
+            {"owners": "", "unpack": "false", "phase": "Over"},
+            id="a Job that has completed",
+        ),
+        pytest.param(
+            a(kinds.JOB) | {"status": {"conditions": [{"type": "Failed", "status": "True"}]}},
+            {"owners": "", "unpack": "false", "phase": "Over"},
+            id="a Job that has failed",
+        ),
+        pytest.param(
+            a(kinds.CONFIG_MAP, annotations={"olm.sourceImage": "r/a@sha256:1"}),
+            {"owners": "", "unpack": "true"},
+            id="catalog.md 5.5: a ConfigMap with an unpacked bundle by its annotation",
+        ),
+        pytest.param(a(kinds.CONFIG_MAP), {"owners": "", "unpack": "false"}, id="a ConfigMap that is not filled"),
     ],
 )
 def test_what_an_event_says_of_an_object(manifest: Manifest, want: dict[str, str]) -> None:

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+import pytest
 
 from eventing.journal.bodies import MAX_BODY, Bodies
+from eventing.journal.call_recorder import Question
+from eventing.journal.recorder import Recorder
+from eventing.journal.records import Run
 from eventing.journal.redact import Redactor
 from shared.api.manifest import Manifest
+from shared.kinds import CONFIG_MAP
+
+REF = CONFIG_MAP.ref("x", "olm")
 
 
 class Time:
@@ -29,7 +36,9 @@ def a_body(version: str = "7", text: str = "x") -> Manifest:
 def test_an_equal_body_is_carried_once() -> None:
     bodies = Bodies(Redactor(b"key"), Time())
     first, second = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()
-    assert bodies.keep(a_body(), first) == bodies.keep(a_body(), second)
+    digest = bodies.keep(a_body(), first)
+    bodies.note_stored(first)
+    assert bodies.keep(a_body(), second) == digest
     assert (len(first), len(second)) == (1, 0)
 
 
@@ -41,15 +50,16 @@ def test_a_body_comes_again_after_a_while() -> None:
         fresh: dict[str, msgspec.Raw] = {}
         bodies.keep(a_body(), fresh, is_answer=True)
         assert len(fresh) == carried
+        bodies.note_stored(fresh)
 
 
-def test_a_body_of_a_record_that_was_not_stored_comes_again() -> None:
+@pytest.mark.parametrize("is_answer", [True, False])
+def test_until_a_record_is_stored_every_other_one_carries_its_bodies_too(is_answer: bool) -> None:
     bodies = Bodies(Redactor(b"key"), Time())
     lost, again = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()
-    bodies.keep(a_body(), lost)
-    bodies.forget(lost)
-    bodies.keep(a_body(), again)
-    assert again == lost
+    bodies.keep(a_body(), lost, is_answer=is_answer)
+    bodies.keep(a_body(), again, is_answer=is_answer)
+    assert again == lost != {}
 
 
 def test_an_answer_is_recognised_by_its_version() -> None:
@@ -91,3 +101,14 @@ def test_only_the_last_values_are_held() -> None:
     digests = {bodies.keep(Big(str(number)), fresh, is_answer=True) for number in range(500)}
     assert len(digests) == 500
     assert len(bodies._values) < 100
+
+
+def test_threads_carry_a_body_once_between_them() -> None:
+    first = Recorder(b"key", lambda: 0)
+    carried = []
+    for recorder in (first, first.beside(lambda _: None)):
+        fresh = dict[str, Any]()
+        recorder.calls(fresh).note(Question("Cluster", "get", (REF,), {}), a_body())
+        recorder.record(Run("run", "demo/step", str(REF), 0, 1.0, "0"), fresh)
+        carried.append(len(fresh))
+    assert carried == [1, 0]

@@ -8,7 +8,7 @@ from eventing.events.event import Event, change_id
 from eventing.journal import RedisChanges, RedisJournal
 from eventing.workqueue import connect
 from shared import names
-from shared.adapters.kube import Told
+from shared.adapters.kube import ChangeCounts
 from shared.adapters.kube.cached import MODULUS
 from shared.kinds import NAMESPACE, SUBSCRIPTION
 from shared.resource_versions import weight
@@ -24,11 +24,11 @@ def an_event(version: str = "", verb: str = "update") -> Event:
 def test_changes_are_summed_in_their_namespace_and_over_all(redis_url: str) -> None:
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
-        assert changes.told(SUBSCRIPTION, "ns") == Told()
-        journal.saw([an_event("7"), an_event("9")])
-        assert changes.told(SUBSCRIPTION, "ns") == Told(weight("7") + weight("9"), "9")
-        assert changes.told(SUBSCRIPTION, "") == changes.told(SUBSCRIPTION, "ns")
-        assert changes.told(SUBSCRIPTION, "other") == Told()
+        assert changes.counts(SUBSCRIPTION, "ns") == ChangeCounts()
+        journal.record_events([an_event("7"), an_event("9")])
+        assert changes.counts(SUBSCRIPTION, "ns") == ChangeCounts(weight("7") + weight("9"), "9")
+        assert changes.counts(SUBSCRIPTION, "") == changes.counts(SUBSCRIPTION, "ns")
+        assert changes.counts(SUBSCRIPTION, "other") == ChangeCounts()
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_versions_are_opaque(redis_url: str, versions: list[str], newest: str) -
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
         for version in versions:
-            journal.saw([an_event(version)])
-        assert changes.told(SUBSCRIPTION, "ns") == Told(sum(map(weight, versions)) % MODULUS, newest)
+            journal.record_events([an_event(version)])
+        assert changes.counts(SUBSCRIPTION, "ns") == ChangeCounts(sum(map(weight, versions)) % MODULUS, newest)
         assert journal.unseen([(REF, versions[-1])]) == ()
         assert journal.unseen([(REF, "8" * 40)]) == (REF,)
 
@@ -58,15 +58,15 @@ def test_an_event_that_is_delivered_again_is_no_further_change(redis_url: str, v
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
         for _ in range(8):
-            journal.saw([an_event(version, verb)])
-        assert changes.told(SUBSCRIPTION, "ns").total == weight(version)
+            journal.record_events([an_event(version, verb)])
+        assert changes.counts(SUBSCRIPTION, "ns").total == weight(version)
 
 
 def test_an_event_that_comes_late_is_no_further_change(redis_url: str) -> None:
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
-        journal.saw([an_event("9"), an_event("10"), an_event("9")])
-        assert changes.told(SUBSCRIPTION, "ns") == Told(weight("9") + weight("10"), "10")
+        journal.record_events([an_event("9"), an_event("10"), an_event("9")])
+        assert changes.counts(SUBSCRIPTION, "ns") == ChangeCounts(weight("9") + weight("10"), "10")
         assert journal.unseen([(REF, "10")]) == ()
 
 
@@ -74,31 +74,31 @@ def test_the_sum_stays_exact_for_ever(redis_url: str) -> None:
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
         client.hset(f"olmf:changes:{SUBSCRIPTION.api_version}/Subscription/ns", "sum", MODULUS - 1)
-        journal.saw([an_event("7")])
-        assert changes.told(SUBSCRIPTION, "ns").total == weight("7") - 1
+        journal.record_events([an_event("7")])
+        assert changes.counts(SUBSCRIPTION, "ns").total == weight("7") - 1
 
 
 def test_an_event_that_names_no_version_spoils_the_sum(redis_url: str) -> None:
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
-        journal.saw([an_event("7")])
-        before = changes.told(SUBSCRIPTION, "ns")
-        journal.saw([an_event()])
-        assert changes.told(SUBSCRIPTION, "ns") != before
+        journal.record_events([an_event("7")])
+        before = changes.counts(SUBSCRIPTION, "ns")
+        journal.record_events([an_event()])
+        assert changes.counts(SUBSCRIPTION, "ns") != before
 
 
 def test_a_write_is_counted_in_its_namespace_and_over_all(redis_url: str) -> None:
     with connect(redis_url) as client:
         changes = RedisChanges(client)
         changes.wrote(SUBSCRIPTION, "ns")
-        assert [changes.told(SUBSCRIPTION, place).writes for place in ("ns", "", "other")] == [1, 1, 0]
+        assert [changes.counts(SUBSCRIPTION, place).writes for place in ("ns", "", "other")] == [1, 1, 0]
         changes.wrote(NAMESPACE, "")
-        assert changes.told(NAMESPACE, "").writes == 1
+        assert changes.counts(NAMESPACE, "").writes == 1
 
 
 def test_what_rests_for_a_day_is_forgotten(redis_url: str) -> None:
     with connect(redis_url) as client:
-        RedisJournal(client).saw([an_event("7")])
+        RedisJournal(client).record_events([an_event("7")])
         RedisChanges(client).wrote(SUBSCRIPTION, "other")
         keys = client.keys("olmf:changes:*")
         assert len(keys) == 3

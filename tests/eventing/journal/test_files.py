@@ -19,7 +19,7 @@ ONE = CONFIG_MAP.ref("one", "olm")
 
 
 def an_event(number: int) -> bytes:
-    return pack(ReceivedEvent.of(Event(f"event-{number}", names.POKE, "test", ONE), at=number))
+    return pack(ReceivedEvent.of(Event(f"event-{number}", names.RESYNC_REQUESTED, "test", ONE), at=number))
 
 
 def test_entries_of_all_processes_are_read_in_the_order_of_time(tmp_path: Path) -> None:

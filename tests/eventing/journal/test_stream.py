@@ -45,8 +45,8 @@ def a_run(run_id: str = "run-1", text: str = "") -> bytes:
 
 def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw([an_event()])
-    found = journal.book().event("uid-1.7.update")
+    journal.record_events([an_event()])
+    found = journal.index().event("uid-1.7.update")
     assert found is not None
     assert found.event() == an_event()
 
@@ -57,8 +57,8 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
     claim = queue.claim(["demo"])
     assert claim is not None
     queue.finish(claim, RunResult("run-1", a_run()))
-    assert [run.id for run in journal.book().runs_for(ONE)] == ["run-1"]
-    assert journal.book().run("run-1") == journal.book().runs_for(ONE)[0]
+    assert [run.id for run in journal.index().runs_for(ONE)] == ["run-1"]
+    assert journal.index().run("run-1") == journal.index().runs_for(ONE)[0]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
 def test_the_audit_learns_what_no_event_told_of(client: Redis, seen: tuple[str, ...], asked: str, unseen: bool) -> None:
     journal = RedisJournal(client)
     for version in seen:
-        journal.saw([an_event(version)])
+        journal.record_events([an_event(version)])
     assert journal.unseen([(ONE, asked)]) == ((ONE,) if unseen else ())
 
 
 def test_a_deleted_object_is_forgotten(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw([an_event("7")])
-    journal.saw([an_event("8", verb="delete")])
+    journal.record_events([an_event("7")])
+    journal.record_events([an_event("8", verb="delete")])
     assert journal.unseen([(ONE, "7")]) == (ONE,)
 
 
@@ -88,7 +88,7 @@ def test_who_is_not_asked_about_for_days_is_forgotten(client: Redis) -> None:
     today = 20_000
     journal = RedisJournal(client, now_ms=lambda: today * 86_400_000)
     refs = [CONFIG_MAP.ref(f"map{number}", "ns") for number in range(2000)]
-    journal.saw(Event(change_id(f"uid{ref.name}", "7", "update"), names.UPDATED, "api", ref) for ref in refs)
+    journal.record_events(Event(change_id(f"uid{ref.name}", "7", "update"), names.UPDATED, "api", ref) for ref in refs)
     alive = [(ref, "7") for ref in refs[:50]]
     for today in range(20_001, 20_005):
         assert journal.unseen(alive) == ()
@@ -100,7 +100,7 @@ def test_who_is_not_asked_about_for_days_is_forgotten(client: Redis) -> None:
 
 def test_an_event_of_another_origin_tells_of_no_version(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw([Event("a-random-id", names.UPDATED, "knative", ONE)])
+    journal.record_events([Event("a-random-id", names.UPDATED, "knative", ONE)])
     assert journal.unseen([(ONE, "7")]) == (ONE,)
 
 
@@ -115,8 +115,8 @@ def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
         client.xadd(STREAM, {RUN: a_run(f"run-{number}", "x" * 400)})
     journal.trim()
     assert (client.memory_usage(STREAM, samples=0) or 0) <= 220_000
-    assert journal.book().run("run-1999") is not None
-    assert journal.book().run("run-0") is None
+    assert journal.index().run("run-1999") is not None
+    assert journal.index().run("run-0") is None
 
 
 def test_runs_alone_keep_within_the_bound(client: Redis, redis_url: str, tmp_path: Path) -> None:
@@ -142,18 +142,18 @@ def test_a_few_large_entries_are_trimmed_like_many_small_ones(client: Redis) -> 
         client.xadd(STREAM, {RUN: data})
         journal.grew(len(data))
         assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
-    assert journal.book().run("run-39") is not None
+    assert journal.index().run("run-39") is not None
 
 
 def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
     journal = RedisJournal(client)
     answer = Answer("Cluster", "get", ["v1/ConfigMap/ns/one"], body="d1")
     writes = [Write("Create", str(ONE), "d2", "sent", "u1", "8")]
-    decision = Decision([answer], "outcome", writes, verdict="made it", wait={"what": "a catalog", "since": "then"})
+    decision = Decision([answer], "outcome", writes, summary="made it", wait={"what": "a catalog", "since": "then"})
     run = Run("run-1", "a/step", str(ONE), 1, 1.0, "0", causes=["uid-1.7.update"], decisions=[decision], failure="bug")
     client.xadd(STREAM, {RUN: pack(Recorded(run, {"d1": msgspec.Raw(b'{"a":1}')}))})
-    journal.saw([an_event("7")])
-    brief, whole = journal.brief_book(), journal.book()
+    journal.record_events([an_event("7")])
+    brief, whole = journal.brief_index(), journal.index()
     assert why(brief, ONE) == why(whole, ONE)
     assert brief.events == whole.events
     assert (brief.bodies, brief.runs["run-1"].decisions[0].answers) == ({}, [])
@@ -163,21 +163,21 @@ def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
 def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
     for field, data in ((RUN, b"\x00garbage"), (RUN, b"{}"), ("other", b"x"), (RUN, a_run())):
         client.xadd(STREAM, {field: data})
-    assert list(RedisJournal(client).book().runs) == ["run-1"]
+    assert list(RedisJournal(client).index().runs) == ["run-1"]
 
 
 def test_pages_are_read_to_the_end(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw(an_event(str(number)) for number in range(1201))
+    journal.record_events(an_event(str(number)) for number in range(1201))
     entries = [entry for entry in journal.entries() if isinstance(entry, ReceivedEvent)]
     assert [entry.id for entry in entries] == [f"uid-1.{number}.update" for number in range(1201)]
 
 
 def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
     journal = RedisJournal(client)
-    journal.saw([an_event("1")])
+    journal.record_events([an_event("1")])
     tail = journal.tail(block_ms=10)
-    journal.saw([an_event("2")])
+    journal.record_events([an_event("2")])
     assert [entry.id for entry in tail if isinstance(entry, ReceivedEvent)] == ["uid-1.2.update"]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eventing.local.finding import directory_of, works_on
-from eventing.local.sign import Sign
+from eventing.local.sign import InstallationMarker
 from eventing.local.state import Addresses, StateDirectory
 
 
@@ -60,8 +60,8 @@ def test_nothing_runs_where_no_supervisor_lives(tmp_path: Path) -> None:
 
 
 def test_a_sign_is_over_when_its_installation_ended_here(directory: StateDirectory, tmp_path: Path) -> None:
-    assert not Sign.of(directory).is_over()
-    assert Sign.of(StateDirectory(tmp_path / "ended")).is_over()
-    elsewhere = Sign("another-machine", tmp_path / "ended")
+    assert not InstallationMarker.of(directory).is_over()
+    assert InstallationMarker.of(StateDirectory(tmp_path / "ended")).is_over()
+    elsewhere = InstallationMarker("another-machine", tmp_path / "ended")
     assert not elsewhere.is_over(), "nobody here can know"
     assert elsewhere.directory() is None

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from aiohttp import web
 
-from eventing.local.installation import ring_on_change
+from eventing.local.installation import notify_on_change
 from shared.kinds import CATALOG_SOURCE
 
 LOCAL = CATALOG_SOURCE.ref("local", "olm")
 
 
-async def test_a_change_rings_once(tmp_path: Path) -> None:
+async def test_a_change_enqueues_once(tmp_path: Path) -> None:
     heard: asyncio.Queue[str] = asyncio.Queue()
 
     async def hear(request: web.Request) -> web.Response:
@@ -28,9 +28,9 @@ async def test_a_change_rings_once(tmp_path: Path) -> None:
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
     host, port = runner.addresses[0][:2]
-    task = asyncio.create_task(ring_on_change({LOCAL: (tmp_path,)}, f"http://{host}:{port}", look_seconds=0.02))
+    task = asyncio.create_task(notify_on_change({LOCAL: (tmp_path,)}, f"http://{host}:{port}", poll_seconds=0.02))
     try:
-        assert await changed_until_heard(tmp_path, heard) == "io.olmf.poke CatalogSource local"
+        assert await changed_until_heard(tmp_path, heard) == "io.olmf.resync.requested CatalogSource local"
         await asyncio.sleep(0.2)
         assert heard.empty()
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.local.objects import TakeOverError, refuse_beside_another, refuse_beside_olm
-from eventing.local.sign import PLACE, Sign
+from eventing.local.sign import MARKED_NAMESPACE, InstallationMarker
 from shared import names
 from shared.kinds import DEPLOYMENT, NAMESPACE, Kind
 from tests.kit.cluster import FakeCluster
@@ -40,12 +40,12 @@ def test_other_deployments_do_not_matter() -> None:
 
 
 def test_an_installation_of_another_machine_is_not_disturbed(tmp_path: Path) -> None:
-    cluster = a_cluster(NAMESPACE, PLACE, **{names.UP: "another:/its/state"})
+    cluster = a_cluster(NAMESPACE, MARKED_NAMESPACE, **{names.UP: "another:/its/state"})
     with pytest.raises(TakeOverError, match=r"on another in /its/state: .* `olmf down --state /its/state` ends it"):
-        refuse_beside_another(cluster, Sign("here", tmp_path))
-    refuse_beside_another(cluster, Sign("another", Path("/its/state")))
+        refuse_beside_another(cluster, InstallationMarker("here", tmp_path))
+    refuse_beside_another(cluster, InstallationMarker("another", Path("/its/state")))
 
 
 def test_where_nobody_works_anybody_may(tmp_path: Path) -> None:
-    refuse_beside_another(a_cluster(NAMESPACE, PLACE), Sign("here", tmp_path))
-    refuse_beside_another(a_cluster(NAMESPACE, "elsewhere"), Sign("here", tmp_path))
+    refuse_beside_another(a_cluster(NAMESPACE, MARKED_NAMESPACE), InstallationMarker("here", tmp_path))
+    refuse_beside_another(a_cluster(NAMESPACE, "elsewhere"), InstallationMarker("here", tmp_path))

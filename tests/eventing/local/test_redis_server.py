@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from eventing.local import redis_server
-from eventing.local.redis_server import MAX_SOCKET_PATH, RedisServerError
+from eventing.local.redis_server import LIFELINE, MAX_SOCKET_PATH, RedisServerError
 from eventing.local.state import is_alive
 from eventing.workqueue import connect
 from tests.kit.redis import put_on_disk
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def wait_until_gone(pid: int) -> None:
@@ -96,6 +96,19 @@ def test_the_server_ends_with_the_process_that_started_it(number: int, tmp_path:
         assert is_alive(pid)
         owner.send_signal(number)
 
+    wait_until_gone(pid)
+
+
+def test_a_server_whose_starter_was_killed_before_it_was_told_of_it_ends(tmp_path: Path) -> None:
+    number, (heard, said) = tmp_path / "pid", os.pipe()
+    os.close(heard)
+    server = ("/bin/sh", "-c", f"echo $$ >{number}; exec sleep 60")
+    with subprocess.Popen(["/bin/sh", "-c", LIFELINE, "sh", *server], stdin=subprocess.PIPE, stdout=said) as shell:
+        os.close(said)
+        assert shell.wait(PATIENCE_SECONDS) == -signal.SIGPIPE
+        wait_for(lambda: number.exists() and number.read_text(), "the server")
+        pid = int(number.read_text())
+        assert is_alive(pid)
     wait_until_gone(pid)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from socket import gethostname
 
 from eventing.local.served import Served, is_without_bundles, recall, remember
-from eventing.local.sign import Sign
+from eventing.local.sign import InstallationMarker
 from eventing.local.state import StateDirectory
 from shared.kinds import CATALOG_SOURCE
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
@@ -62,7 +62,7 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
         place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: wanted in each["status"]["message"], wanted)
         assert wanted in place.olmf("status", check=False).stdout
         [told] = place.status()["catalogs"]
-        assert (told["name"], told["state"], wanted in told["says"]) == ("olm/local", "READY", True)
+        assert (told["name"], told["state"], wanted in told["message"]) == ("olm/local", "READY", True)
     finally:
         olmf("down", "--state", str(state))
 
@@ -94,14 +94,14 @@ def test_a_cluster_that_goes_on_keeps_no_catalog_that_nobody_serves(tmp_path: Pa
         refused = olmf("up", "--detach", "--state", str(state), *words[:2], check=False)
         assert (refused.returncode, f"already, on {gethostname()} in {cluster.state}" in refused.stderr) == (1, True)
         with installed(state, *words, "--bundles", str(SAMPLES)) as guest:
-            assert Sign.seen(guest.cluster) == Sign.of(StateDirectory(state))
+            assert InstallationMarker.seen(guest.cluster) == InstallationMarker.of(StateDirectory(state))
             assert guest.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
             guest.apply(theirs)
             said = guest.olmf("down").stdout
         assert "keeps what was installed, not the catalogs of folders here" in said
         assert cluster.cluster.get(CATALOG_SOURCE.ref("local", "olm")) is None
         assert cluster.cluster.get(CATALOG_SOURCE.ref("theirs", "olm"))
-        assert Sign.seen(cluster.cluster) is None
+        assert InstallationMarker.seen(cluster.cluster) is None
         again = olmf("up", "--detach", "--state", str(state), "--kubeconfig", str(kubeconfig))
         try:
             assert f"serving again: {SAMPLES}" in again.stderr

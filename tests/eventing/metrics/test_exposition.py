@@ -22,7 +22,7 @@ def test_the_text_is_the_format_of_prometheus() -> None:
         "# HELP csv_abnormal 1 while a CSV is not Succeeded, with its phase and reason",
         "# TYPE csv_abnormal gauge",
         r'csv_abnormal{name="a",reason="a \"quoted\" \\ word\n"} 1.0',
-        "# HELP olmf_run_duration_seconds Runs of a step, and how they ended: done, waits, retry, bug or timeout",
+        "# HELP olmf_run_duration_seconds Runs of a step by their end: done, waits, retry, bug, timeout, interrupted",
         "# TYPE olmf_run_duration_seconds summary",
         'olmf_run_duration_seconds_sum{step="a"} 0.5',
         'olmf_run_duration_seconds_count{step="b"} 2.0',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -32,7 +33,6 @@ from eventing.metrics.health import (  # fmt: skip
     Health,
     HealthPort,
     Heartbeat,
-    serve,
 )
 from eventing.wiring import worker_health
 from shared.adapters.kube import KubeClient
@@ -91,13 +91,19 @@ def test_one_loop_that_stopped_trying_is_enough() -> None:
     heartbeat.answered(REDIS)
     clock.now += STUCK_SECONDS + 1
     heartbeat.tries(SWEEPER)
-    listening = socket.create_server(("127.0.0.1", 0))
-    with contextlib.closing(listening):
-        serve(HealthPort(listening, heartbeat))
-        port = listening.getsockname()[1]
-        assert asked(port, "/livez") == (503, '{"ok": false, "stuck": ["outlet"]}')
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = HealthPort(listening, heartbeat)
+        assert answered(listening, port, "/livez") == (503, '{"ok": false, "stuck": ["outlet"]}')
         heartbeat.tries(OUTLET)
-        assert asked(port, "/livez")[0] == 200
+        assert answered(listening, port, "/livez")[0] == 200
+
+
+def answered(listening: socket.socket, port: HealthPort, path: str) -> tuple[int, str]:
+    """What the port answers to a client that asks it once."""
+    with asked_meanwhile(listening, path) as answers:
+        select.select([port], [], [])
+        port.answer()
+    return answers[0]
 
 
 def test_a_child_tells_its_parent() -> None:

@@ -16,7 +16,7 @@ from eventing.events.job import Job
 from eventing.journal.records import Run, unpack_run
 from eventing.routes import Route, always, itself
 from eventing.runner import Runner, Steps
-from eventing.runner.lease import TURN_SECONDS, Held
+from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
@@ -44,8 +44,8 @@ def a_runner(api: FakeApi) -> Runner:
     return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps)
 
 
-def run(api: FakeApi, claim: Claim, held: Held = lambda _: True) -> RunResult:
-    return a_runner(api).run(claim, held)
+def run(api: FakeApi, claim: Claim, check_lease: CheckLease = lambda _: True) -> RunResult:
+    return a_runner(api).run(claim, check_lease)
 
 
 def record_of(result: RunResult) -> Run:
@@ -70,7 +70,7 @@ def test_the_record_tells_what_was_asked_decided_and_answered() -> None:
     (decision,) = record.decisions
     assert (record.step, record.ref, record.causes, record.waited_ms) == ("demo/mark_map", str(ONE), ["event-1"], 3)
     assert [(answer.port, answer.method) for answer in decision.answers] == [("Cluster", "get"), ("Clock", "now")]
-    assert (decision.end, decision.verdict) == ("outcome", "one was seen")
+    assert (decision.end, decision.summary) == ("outcome", "one was seen")
     (write,) = decision.writes
     assert (write.op, write.did, write.uid, write.version) == ("Merge", "sent", "uid-101", "102")
 
@@ -118,13 +118,13 @@ def test_one_wide_line_tells_of_a_run() -> None:
     with structlog.testing.capture_logs() as lines:
         run(FakeApi([a_map()]), a_claim("mark_map", attempt=2, causes=("event-1",)))
     (line,) = lines
-    assert {key: line[key] for key in ("event", "step", "ref", "attempt", "writes", "verdict", "causes")} == {
+    assert {key: line[key] for key in ("event", "step", "ref", "attempt", "writes", "summary", "causes")} == {
         "event": "step_done",
         "step": "demo/mark_map",
         "ref": str(ONE),
         "attempt": 2,
         "writes": 1,
-        "verdict": "one was seen",
+        "summary": "one was seen",
         "causes": ["event-1"],
     }
 
@@ -136,14 +136,16 @@ def test_one_wide_line_tells_of_a_run() -> None:
         pytest.param(409, ("", (Job("demo/do_nothing", ONE),)), id="the step decides again, and finds nothing changed"),
     ],
 )
-def test_what_was_written_rings_though_a_later_write_is_refused(status: int, want: tuple[str, tuple[Job, ...]]) -> None:
+def test_a_written_object_enqueues_though_a_later_write_is_refused(
+    status: int, want: tuple[str, tuple[Job, ...]]
+) -> None:
     api = FakeApi([a_map(), a_map("two")])
     api.refuse("merge", "two", ApiError(status, "Refused", "not now"))
     result = run(api, a_claim("mark_two"))
     assert (result.failure, result.jobs) == want
 
 
-def test_what_was_not_written_rings_nobody() -> None:
+def test_what_was_not_written_enqueues_nobody() -> None:
     api = FakeApi([a_map()])
     api.refuse("merge", "one", ApiError(503, "Unavailable", "not now"))
     assert run(api, a_claim("mark_map")).jobs == ()
@@ -191,49 +193,49 @@ def test_a_port_that_is_away_is_no_bug() -> None:
     assert run(api, a_claim("mark_map")).failure == "retry"
 
 
-def test_a_lost_lease_writes_nothing_and_rings_nobody() -> None:
+def test_a_lost_lease_writes_nothing_and_enqueues_nobody() -> None:
     api = FakeApi([a_map()])
     result = run(api, a_claim("mark_map"), lambda _: False)
     assert (result.failure, result.jobs) == ("lost", ())
     assert api.calls == ["get one"]
 
 
-def test_the_queue_learns_before_the_first_write_what_the_run_rings() -> None:
+def test_the_queue_learns_before_the_first_write_what_the_run_enqueues() -> None:
     api = FakeApi()
     told = []
 
-    def held(jobs: Sequence[Job]) -> bool:
+    def check_lease(jobs: Sequence[Job]) -> bool:
         told.append((len(api.objects), tuple(jobs)))
         return True
 
-    result = run(api, a_claim("make_many"), held)
+    result = run(api, a_claim("make_many"), check_lease)
     assert told[0] == (0, result.jobs)
     assert {jobs for _, jobs in told[1:]} == {()}
 
 
 def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
-    def held(_: Sequence[Job]) -> bool:
+    def check_lease(_: Sequence[Job]) -> bool:
         raise ConnectionError("the queue is away")
 
     api = FakeApi([a_map()])
     with pytest.raises(ConnectionError, match="the queue is away"):
-        run(api, a_claim("mark_map"), held)
+        run(api, a_claim("mark_map"), check_lease)
     assert api.calls == ["get one"]
 
 
-def test_the_events_that_a_write_will_ring_are_named() -> None:
+def test_the_events_that_a_write_will_enqueue_are_named() -> None:
     result = run(FakeApi([a_map()]), a_claim("mark_map"))
     assert result.wrote == (change_id("uid-101", "102", "update"),)
 
 
-def test_a_slice_runs_again_at_once_and_each_rings_for_what_it_wrote() -> None:
+def test_a_slice_runs_again_at_once_and_each_enqueues_for_what_it_wrote() -> None:
     api = FakeApi()
     first, second = (run(api, a_claim("make_many")) for _ in range(2))
     assert (first.again_in, len(first.jobs)) == (timedelta(0), 1)
     assert (second.again_in, len(second.jobs), len(api.objects)) == (None, 1, 70)
 
 
-def test_a_run_is_a_span_of_the_story_that_rang_it() -> None:
+def test_a_run_is_a_span_of_the_story_that_enqueued_it() -> None:
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     first, second = (run(FakeApi(), replace(a_claim("do_nothing"), trace=trace)) for _ in range(2))
     assert record_of(first).trace == first.trace
@@ -243,7 +245,7 @@ def test_a_run_is_a_span_of_the_story_that_rang_it() -> None:
 
 def a_slow_runner(api: FakeApi) -> Runner:
     """Each look at the clock takes nearly a turn."""
-    seconds = count(step=0.75 * TURN_SECONDS)
+    seconds = count(step=0.75 * TIME_SLICE_SECONDS)
     steps = Steps("tests.eventing.runner.tiny")
     return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps, seconds=lambda: next(seconds))
 

@@ -59,7 +59,7 @@ def a_deployment(name: str, owner: str = "", version: str = "1") -> Manifest:
 @example(kind=kinds.DEPLOYMENT, manifest=a_deployment("poison", "/"))
 def test_an_object_with_any_text_is_queued_or_skipped(kind: Kind, manifest: Manifest) -> None:
     skips = Skips()
-    found = Guarded(KnownObjects(kind, "https://api"), kind, skips).saw("ADDED", manifest)
+    found = Guarded(KnownObjects(kind, "https://api"), kind, skips).observe("ADDED", manifest)
     assert len(found) + sum(skips.counts.values()) <= 1
     for event in found:
         for job in jobs_for(event):
@@ -111,10 +111,10 @@ def test_an_object_that_cannot_be_told_of_takes_no_other_along(redis_url: str) -
     listed: set[tuple[str, str]] = set()
     poison = {"metadata": {"name": "poison", "namespace": "plain", "labels": 7}}
     found = [*observer.page([poison, a_deployment("a", "/"), a_deployment("b")], listed), *observer.settle(listed)]
-    found += [*observer.saw("ADDED", poison), *observer.saw("MODIFIED", a_deployment("a", "x,y", "2"))]
+    found += [*observer.observe("ADDED", poison), *observer.observe("MODIFIED", a_deployment("a", "x,y", "2"))]
     with connect(redis_url) as client:
         queue = WorkQueue(client, Settings())
-        RedisJournal(client).saw(found)
+        RedisJournal(client).record_events(found)
         for event in found:
             queue.add(jobs_for(event), event.id)
         assert {job.ref.name for job in queue.ls()} >= {"a", "b"}
@@ -124,6 +124,6 @@ def test_an_object_that_cannot_be_told_of_takes_no_other_along(redis_url: str) -
 
 def test_a_skipped_object_is_tried_again_when_it_changes() -> None:
     observer = Guarded(KnownObjects(kinds.SUBSCRIPTION, "x"), kinds.SUBSCRIPTION, Skips())
-    assert observer.saw("ADDED", {**a_deployment("a"), "status": 7}) == ()
-    (event,) = observer.saw("MODIFIED", a_deployment("a"))
+    assert observer.observe("ADDED", {**a_deployment("a"), "status": 7}) == ()
+    (event,) = observer.observe("MODIFIED", a_deployment("a"))
     assert (event.id, isinstance(event, Event)) == ("uid-a.1.add", True)

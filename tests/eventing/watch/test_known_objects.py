@@ -40,7 +40,7 @@ def ids(*events: Event) -> list[str]:
 
 
 def test_an_event_says_what_changed() -> None:
-    (event,) = known_objects_with().saw("ADDED", an_object())
+    (event,) = known_objects_with().observe("ADDED", an_object())
     assert (event.id, event.type, event.source, event.ref) == (
         "uid-a.1.add",
         "dev.knative.apiserver.resource.add",
@@ -66,7 +66,7 @@ def test_an_event_says_what_changed() -> None:
     ],
 )
 def test_one_line_of_a_watch(change: str, manifest: Manifest, want: list[str]) -> None:
-    assert ids(*known_objects_with(an_object("a", 1)).saw(change, manifest)) == want
+    assert ids(*known_objects_with(an_object("a", 1)).observe(change, manifest)) == want
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
     assert event.hints == {"owners": "ClusterServiceVersion/csv"}
 
 
-def test_who_lost_its_owner_rings_the_former_owner_once() -> None:
+def test_who_lost_its_owner_enqueues_the_former_owner_once() -> None:
     watched = known_objects_with(an_object("a", labels=CSV_LABELS), kind=kinds.DEPLOYMENT)
-    (lost,) = watched.saw("MODIFIED", an_object("a", 2))
+    (lost,) = watched.observe("MODIFIED", an_object("a", 2))
     assert lost.hints == {"owners": "ClusterServiceVersion/csv"}
-    assert watched.saw("MODIFIED", an_object("a", 3)) == ()
+    assert watched.observe("MODIFIED", an_object("a", 3)) == ()
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_who_lost_its_owner_rings_the_former_owner_once() -> None:
         pytest.param(kinds.DEPLOYMENT, {}, 0, 0, id="a Deployment of somebody else is not ours to look at"),
         pytest.param(kinds.JOB, {}, 0, 0, id="a Job of somebody else is not ours to look at"),
         pytest.param(kinds.CLUSTER_ROLE, {}, 0, 0, id="no step looks at a ClusterRole that nobody owns"),
-        pytest.param(kinds.SERVICE_ACCOUNT, {}, 0, 1, id="a ServiceAccount that nobody owns rings when it appears"),
-        pytest.param(kinds.ROLE, {}, 0, 1, id="a Role that nobody owns rings when it changes"),
+        pytest.param(kinds.SERVICE_ACCOUNT, {}, 0, 1, id="a ServiceAccount that nobody owns enqueues when it appears"),
+        pytest.param(kinds.ROLE, {}, 0, 1, id="a Role that nobody owns enqueues when it changes"),
         pytest.param(kinds.ROLE, {"olm.managed": "true"}, 1, 1, id="the audit looks for every object of ours"),
-        pytest.param(kinds.DEPLOYMENT, CSV_LABELS, 1, 1, id="a Deployment of a ClusterServiceVersion rings"),
-        pytest.param(kinds.JOB, {"operatorframework.io/bundle-unpack-ref": "h"}, 1, 1, id="an unpack Job rings"),
-        pytest.param(kinds.SUBSCRIPTION, {}, 1, 1, id="a Subscription rings"),
+        pytest.param(kinds.DEPLOYMENT, CSV_LABELS, 1, 1, id="a Deployment of a ClusterServiceVersion enqueues"),
+        pytest.param(kinds.JOB, {"operatorframework.io/bundle-unpack-ref": "h"}, 1, 1, id="an unpack Job enqueues"),
+        pytest.param(kinds.SUBSCRIPTION, {}, 1, 1, id="a Subscription enqueues"),
     ],
 )
 def test_bystanders(kind: Kind, labels: dict[str, str], at_start: int, later: int) -> None:
@@ -123,10 +123,10 @@ def test_bystanders(kind: Kind, labels: dict[str, str], at_start: int, later: in
     listed: set[tuple[str, str]] = set()
     first = watched.page([an_object("a", labels=labels)], listed)
     assert len(first) + len(watched.settle(listed)) == at_start
-    assert len(watched.saw("MODIFIED", an_object("a", 2, labels=labels))) == later
+    assert len(watched.observe("MODIFIED", an_object("a", 2, labels=labels))) == later
 
 
 def test_a_redelivery_has_the_same_trace() -> None:
-    one, other = (known_objects_with().saw("ADDED", an_object())[0] for _ in range(2))
+    one, other = (known_objects_with().observe("ADDED", an_object())[0] for _ in range(2))
     assert one == other
     assert one.traceparent.count("-") == 3

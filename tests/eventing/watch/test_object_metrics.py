@@ -125,9 +125,9 @@ def test_what_is_gone_is_not_told_any_more_csv_md_14_1_and_catalog_md_6(kind: Ki
     listed: set[tuple[str, str]] = set()
     counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
     counting.settle(listed)
-    counting.saw("MODIFIED", an_object(kind, "c"))
+    counting.observe("MODIFIED", an_object(kind, "c"))
     assert f"{COUNTED[kind].name} 3.0" in told(metrics)
-    counting.saw("DELETED", an_object(kind, "a"))
+    counting.observe("DELETED", an_object(kind, "a"))
     assert f"{COUNTED[kind].name} 2.0" in told(metrics)
     counting.settle(set())
     assert told(metrics) == set()
@@ -137,7 +137,7 @@ def test_events_are_those_of_the_observer_behind_it() -> None:
     def events(observer: KnownObjects | Counting) -> list[Event]:
         listed: set[tuple[str, str]] = set()
         found = [*observer.page(iter([an_object(INSTALL_PLAN)]), listed), *observer.settle(listed)]
-        return [*found, *observer.saw("DELETED", an_object(INSTALL_PLAN, version=2))]
+        return [*found, *observer.observe("DELETED", an_object(INSTALL_PLAN, version=2))]
 
     plain = events(KnownObjects(INSTALL_PLAN, "api"))
     assert [event.id for event in plain] == ["uid-a.1.add", "uid-a.2.delete"]

@@ -77,7 +77,7 @@ A, B = an_object("a", 1), an_object("b", 2)
             [Listed([A], "5", following="more"), Listed([B], "5"), Lines([("ADDED", an_object("c", 6))])],
             ["uid-a.1.add", "uid-b.2.add", "uid-c.6.add"],
             ["list", "list more", "watch 5"],
-            id="what exists rings once, page by page, then what changes",
+            id="what exists enqueues once, page by page, then what changes",
         ),
         pytest.param(
             [Listed([A], "5"), Lines([a_bookmark(9)], "ends"), Lines([("MODIFIED", an_object("a", 10))])],
@@ -172,6 +172,17 @@ async def test_bookmarks_and_timeouts_are_asked_for_and_only_metadata() -> None:
     watch = api.asked[1]
     assert watch["allowWatchBookmarks"] == "true"
     assert 48 <= int(watch["timeoutSeconds"]) <= 60
+
+
+@pytest.mark.parametrize("kind", [kinds.CONFIG_MAP, kinds.JOB], ids=["ConfigMap", "Job"])
+async def test_of_kinds_that_everybody_has_many_of_only_ours_are_asked_for(kind: Kind) -> None:
+    async with (
+        an_api(Listed([A], "5"), Lines()) as (api, connection),
+        watching(connection, Sink(), kind),
+        asyncio.timeout(PATIENCE_SECONDS),
+    ):
+        await api.is_over.wait()
+    assert [asked["labelSelector"] for asked in api.asked[:2]] == ["olm.managed=true"] * 2
 
 
 async def nothing() -> str:

@@ -1,7 +1,9 @@
 """The worker of the tests, as a program: `python -m tests.eventing.worker.program REDIS_URL [SECONDS PER RUN [LANE]]`.
 
+It has as many runs under way at a time as the variable CONCURRENCY says, one without it.
+
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
-Where that changes something it rings `tell`, which copies `seen:<name>` to `told:<name>`; else it rings nobody.
+Where that changes something it enqueues `tell`, which copies `seen:<name>` to `told:<name>`; else it enqueues nobody.
 The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `bad-ref…` returns a job that cannot be
 queued, `bad-record…` a journal entry that is too long, `hungry…` takes memory without end, `pause…` waits until the
 key `go` exists and sets the key `stopping` when it is told to stop. Why the run before was ended is in `ended:<name>`.
@@ -18,7 +20,8 @@ import time
 from redis import Redis
 
 from eventing.events.job import Job
-from eventing.local.processes.tie import tie_to_supervisor
+from eventing.local.processes.tie import end_with_supervisor
+from eventing.worker.crew import one_per_thread
 from eventing.worker.drainer import Drainer, Run
 from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue
@@ -54,14 +57,14 @@ def make_run(queue: WorkQueue) -> Run:
         if wanted == present:
             return RunResult(f"run-{claim.token}", b"{}")
         jobs = (Job(f"{GROUP}/tell", claim.ref),) if step == "copy" else ()
-        if not queue.is_held(claim, jobs):
+        if not queue.is_lease_valid(claim, jobs):
             return RunResult("", b"", failure="lost")
         if jobs:
             client.rpush(f"tokens:{name}", claim.token)
         client.set(target, wanted or b"")
         return RunResult(f"run-{claim.token}", b"{}", jobs)
 
-    return serving_one_thread(run)
+    return one_per_thread(lambda: serving_one_thread(run))
 
 
 def serving_one_thread(run: Run) -> Run:
@@ -122,10 +125,11 @@ def is_told_to_stop() -> bool:
 def main() -> int:
     """Run until told to stop; `ready` on standard output says that it listens."""
     configure_logging("warning")
-    tie_to_supervisor()
+    end_with_supervisor()
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
     settings = Settings(
         redis_url=sys.argv[1], steps=(GROUP,), lane="long" if sys.argv[3:] == ["long"] else "direct",
+        concurrency=int(os.environ.get("CONCURRENCY", "1")),
         run_seconds=seconds, long_seconds=seconds, lease_seconds=2, max_failures=3, run_memory_bytes=256 * 1024**2,
     )  # fmt: skip
     return work(settings, make_run, lambda: print("ready", flush=True))

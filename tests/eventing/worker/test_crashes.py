@@ -83,13 +83,13 @@ def is_another_child(world: World, victim: int) -> bool:
 
 
 def test_no_wake_up_is_lost_when_the_child_is_killed_at_any_instant(redis_url: str, world: World) -> None:
-    dice = random.Random(20_26)
-    with a_worker(redis_url):
+    rng = random.Random(20_26)
+    with a_worker(redis_url, concurrency=4):
         for _ in range(CRASHES):
             victim = world.child()
             for _ in range(3):
-                world.change(dice.sample(NAMES, 15))
-                time.sleep(dice.uniform(0, 0.01))
+                world.change(rng.sample(NAMES, 15))
+                time.sleep(rng.uniform(0, 0.01))
             os.kill(victim, signal.SIGKILL)
             wait_for(partial(is_another_child, world, victim))
         wait_for(world.has_converged)
@@ -99,11 +99,11 @@ def test_no_wake_up_is_lost_when_the_child_is_killed_at_any_instant(redis_url: s
 
 
 def test_no_wake_up_is_lost_when_the_whole_worker_is_killed(redis_url: str, world: World) -> None:
-    dice = random.Random(11)
+    rng = random.Random(11)
     for _ in range(max(3, CRASHES // 5)):
-        with a_worker(redis_url) as process:
-            world.change(dice.sample(NAMES, 30))
-            time.sleep(dice.uniform(0, 0.02))
+        with a_worker(redis_url, concurrency=4) as process:
+            world.change(rng.sample(NAMES, 30))
+            time.sleep(rng.uniform(0, 0.02))
             process.kill()
 
     with a_worker(redis_url):

@@ -62,7 +62,7 @@ def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
 
 
 def test_whoever_sends_an_event_shall_come_again(own_redis: RedisServer, tmp_path: Path) -> None:
-    headers, body = to_request(Event("1", names.POKE, "/test", SUBSCRIPTION.ref("etcd", "olm")))
+    headers, body = to_request(Event("1", names.RESYNC_REQUESTED, "/test", SUBSCRIPTION.ref("etcd", "olm")))
     with connect(own_redis.url) as client, running_endpoint(own_redis.url, tmp_path) as endpoint:
 
         def sent() -> urllib3.BaseHTTPResponse:
@@ -105,7 +105,7 @@ class Full(WorkQueue):
 
     drainer: Drainer
 
-    def claim(self, groups: Sequence[str]) -> Claim | None:
+    def claim(self, groups: Sequence[str], *, runs_per_namespace: int = 0) -> Claim | None:
         self.drainer.stop()
         return super().claim(groups)
 
@@ -163,7 +163,7 @@ def test_a_run_that_could_not_write_meanwhile_is_no_bug(own_redis: RedisServer) 
         def run(claim: Claim) -> RunResult:
             fill(client)
             rooms.append(make_room_after(client, 1))
-            queue.is_held(claim, [a_job("other")])
+            queue.is_lease_valid(claim, [a_job("other")])
             raise AssertionError("it was held")
 
         Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)

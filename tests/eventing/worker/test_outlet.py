@@ -156,7 +156,7 @@ def test_telling_does_not_hold_the_object(queue: WorkQueue) -> None:
     assert working.ref == PLAN
 
 
-def test_a_run_that_emits_rings_the_sink_in_the_call_that_ends_it(queue: WorkQueue) -> None:
+def test_a_run_that_emits_enqueues_the_sink_in_the_call_that_ends_it(queue: WorkQueue) -> None:
     queue.add([Job("subscription/write_install_plan", Ref("v1", "Namespace", "ns"))], "event")
     claim = queue.claim(["subscription"])
     assert claim is not None

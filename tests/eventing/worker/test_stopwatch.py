@@ -37,3 +37,27 @@ def test_a_parent_sees_the_run_of_its_child() -> None:
     os.waitpid(child, 0)
 
     assert 3000 < stopwatch.left(3600) <= 3600
+
+
+def test_of_several_runs_the_first_reaches_the_limit_and_is_the_late_one() -> None:
+    now = iter([100.0, 103.0, 104.0, 104.0, 108.0])
+    stopwatch = Stopwatch(3, lambda: next(now))
+    stopwatch.start(7, slot=1)
+    stopwatch.start(8, slot=2)
+
+    assert stopwatch.left(10) == 6
+    assert stopwatch.late(4) == {7}
+    assert stopwatch.late(5) == {7, 8}
+
+
+def test_every_present_run_is_accused_until_one_is() -> None:
+    stopwatch = Stopwatch(slots=3)
+    stopwatch.start(7, slot=0)
+    stopwatch.start(8, slot=2)
+    assert stopwatch.accused() == {7, 8}
+
+    stopwatch.accuse(2)
+    assert stopwatch.accused() == {8}
+
+    stopwatch.reset()
+    assert stopwatch.accused() == set()

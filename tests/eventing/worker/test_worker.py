@@ -30,21 +30,23 @@ from tests.eventing.worker.program import GROUP
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
-def a_job(name: str, lane: Lane = "direct") -> Job:
-    return Job(f"{GROUP}/copy", Ref("v1", "ConfigMap", name, "ns"), lane)
+def a_job(name: str, lane: Lane = "direct", namespace: str = "ns") -> Job:
+    return Job(f"{GROUP}/copy", Ref("v1", "ConfigMap", name, namespace), lane)
 
 
 @contextmanager
-def a_worker(url: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def a_worker(url: str, *arguments: str, concurrency: int = 1) -> Iterator[subprocess.Popen[bytes]]:
     """A worker that is ready; it is killed in the end if it is still there."""
+    environ = {**os.environ, "CONCURRENCY": str(concurrency)}
     program = [sys.executable, "-m", "tests.eventing.worker.program", url, *arguments]
-    with subprocess.Popen(program, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(program, stdout=subprocess.PIPE, env=environ) as process:
         assert process.stdout
         assert process.stdout.readline() == b"ready\n"
         try:
             yield process
         finally:
             process.kill()
+            process.stdout.read()  # its child has the same output, and ends a moment later
 
 
 @pytest.fixture
@@ -62,14 +64,14 @@ def has_seen(client: Redis, name: str, value: bytes = b"yes") -> Callable[[], bo
     return lambda: client.get(f"seen:{name}") == value
 
 
-def test_a_worker_runs_what_is_rung(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+def test_a_worker_runs_what_is_enqueued(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:one", "yes")
     with a_worker(redis_url):
         queue.add([a_job("one")], "event")
         wait_for(has_seen(client, "one"))
 
 
-def test_a_worker_runs_what_was_rung_before_it_started(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+def test_a_worker_runs_what_was_enqueued_before_it_started(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:one", "yes")
     queue.add([a_job("one")], "event")
     with a_worker(redis_url):
@@ -102,6 +104,67 @@ def test_several_workers_share_the_work(redis_url: str, client: Redis, queue: Wo
         wait_for(lambda: {said.split()[0] for said in client.lrange("started", 0, -1)} == {b"pause-1", b"pause-2"})
 
 
+def started(client: Redis) -> list[bytes]:
+    """The names of the objects whose runs have begun, in order."""
+    return [said.split()[0] for said in client.lrange("started", 0, -1) if isinstance(said, bytes)]
+
+
+def test_a_worker_runs_jobs_of_several_namespaces_at_once(redis_url: str, client: Redis, queue: WorkQueue) -> None:
+    jobs = [a_job(f"pause-{number}", namespace=f"ns-{number}") for number in range(4)]
+    with a_worker(redis_url, concurrency=3):
+        queue.add(jobs, "event")
+        wait_for(lambda: len(started(client)) == 3)
+        assert queue.depth().running == 3
+        client.set("go", 1)
+        wait_for(lambda: len(started(client)) == 4)
+
+
+def test_a_worker_runs_the_jobs_of_a_namespace_one_after_the_other(
+    redis_url: str, client: Redis, queue: WorkQueue
+) -> None:
+    for name in ("pause", "next", "other"):
+        client.set(f"wanted:{name}", "yes")
+    with a_worker(redis_url, concurrency=3):
+        queue.add([a_job("pause"), a_job("next"), a_job("other", namespace="elsewhere")], "event")
+        wait_for(has_seen(client, "other"))
+        assert set(started(client)) == {b"pause", b"other"}
+        client.set("go", 1)
+        wait_for(has_seen(client, "next"))
+
+
+def test_a_run_that_ends_the_process_is_no_failure_of_the_run_beside_it(
+    redis_url: str, client: Redis, queue: WorkQueue
+) -> None:
+    client.set("wanted:pause", "yes")
+    with a_worker(redis_url, concurrency=2):
+        queue.add([a_job("pause", namespace="innocent")], "event")
+        wait_for(lambda: started(client))
+        queue.add([a_job("hungry", namespace="guilty")], "event")
+        (letter,) = wait_for(queue.dead)
+        assert [(job.ref.name, job.attempts) for job in queue.ls()] == [("pause", 0)]
+        client.set("go", 1)
+        wait_for(has_seen(client, "pause"))
+
+    assert (letter.ref.name, letter.error) == ("hungry", "ended: it needed more than 256 MiB")
+    assert started(client).count(b"pause") > 1, "it was beside the other run, and ran again"
+
+
+def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
+    redis_url: str, client: Redis, queue: WorkQueue
+) -> None:
+    jobs = [a_job(f"pause-{number}", namespace=f"ns-{number}") for number in range(3)]
+    client.mset({f"wanted:{job.ref.name}": "yes" for job in jobs})
+    with a_worker(redis_url, concurrency=3) as process:
+        queue.add(jobs, "event")
+        wait_for(lambda: len(started(client)) == 3)
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: client.exists("stopping"))
+        client.set("go", 1)
+        assert process.wait(PATIENCE_SECONDS) == 0
+
+    assert all(has_seen(client, job.ref.name)() for job in jobs)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_idle_worker_stops_when_told(redis_url: str, number: int) -> None:
     with a_worker(redis_url) as process:
@@ -120,7 +183,7 @@ def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redi
         assert process.wait(PATIENCE_SECONDS) == 0
 
     assert has_seen(client, "pause")()
-    assert [job.step for job in queue.ls()] == ["test/tell"]  # rung by the run that ended, for the next worker
+    assert [job.step for job in queue.ls()] == ["test/tell"]  # enqueued by the run that ended, for the next worker
 
 
 def test_a_run_over_its_time_is_ended_and_tried_again(redis_url: str, client: Redis, queue: WorkQueue) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from redis import Redis
+from rq.job import Job as RqJob
+from rq.registry import FailedJobRegistry
 
 from eventing.events.job import Job, Lane
 from eventing.workqueue import Claim, WorkQueue, connect
+from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
 from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
 from shared.kinds import Ref
@@ -21,8 +24,14 @@ GROUPS = ("subscription", "bundle")
 NONE = timedelta()
 
 
-def a_job(name: str = "one", step: str = "subscription/look", lane: Lane = "direct", delay: timedelta = NONE) -> Job:
-    return Job(step, Ref("v1", "ConfigMap", name, "ns"), lane, delay)
+def a_job(
+    name: str = "one",
+    step: str = "subscription/look",
+    lane: Lane = "direct",
+    delay: timedelta = NONE,
+    namespace: str = "ns",
+) -> Job:
+    return Job(step, Ref("v1", "ConfigMap", name, namespace), lane, delay)
 
 
 def a_result(**fields: object) -> RunResult:
@@ -36,9 +45,9 @@ class Rig:
     queue: WorkQueue
     client: Redis
 
-    def claim(self) -> Claim:
+    def claim(self, groups: Sequence[str] = GROUPS) -> Claim:
         """The next job; there must be one."""
-        claim = self.queue.claim(GROUPS)
+        claim = self.queue.claim(groups)
         assert claim, "nothing to claim"
         return claim
 
@@ -73,6 +82,12 @@ class Rig:
     def _set_scores(self, key: str) -> None:
         for member, _ in self.client.zscan_iter(key):
             self.client.zadd(key, {member: 1})
+
+
+def rq_failed(rig: Rig) -> list[RqJob]:
+    """RQ's failed jobs, as `rq info` and dashboards read them."""
+    registry = FailedJobRegistry(RQ_QUEUE, connection=rig.client, serializer=Payload)
+    return [RqJob.fetch(name, connection=rig.client, serializer=Payload) for name in registry.get_job_ids()]
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""Whatever happens in whatever order: no ref runs twice at once, no wake-up is lost, no token goes back."""
+"""Whatever happens in whatever order: no ref runs twice at once, no wake-up is lost, nobody is passed over for long."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,16 +10,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from eventing.events.job import Job
+from eventing.events.job import INSTALL, Job, Lane
 from eventing.workqueue import Claim
 from eventing.workqueue.values import entry_of
-from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result, rq_failed
 
 JOBS = st.builds(
     a_job,
     st.sampled_from(["one", "two"]),
-    st.sampled_from(["subscription/look", "subscription/track", "bundle/look"]),
+    st.sampled_from(["subscription/look", "subscription/track_subscription", "bundle/look", "bundle/collect_bundle"]),
     st.sampled_from(["direct", "bulk"]),
+    namespace=st.sampled_from(["ns", "other"]),
 )
 LONG_JOBS = st.builds(a_job, st.sampled_from(["one", "two"]), st.just("bundle/pull"), st.just("long"))
 DELAYS = st.sampled_from([None, timedelta(0), timedelta(minutes=1)])
@@ -38,7 +40,7 @@ class Machine(RuleBasedStateMachine):
         self.held: dict[str, Claim] = {}
         """By ref: the claim that may end its run."""
         self.promised: dict[str, Job] = {}
-        """By ref: what that claim rings if it is lost."""
+        """By ref: what that claim enqueues if it is lost."""
         self.greatest = 0
 
     @rule(job=JOBS | LONG_JOBS, delay=st.sampled_from([timedelta(), timedelta(), timedelta(minutes=1)]))
@@ -71,7 +73,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data(), job=JOBS | LONG_JOBS)
     def a_run_writes(self, data: st.DataObject, job: Job) -> None:
         ref = data.draw(st.sampled_from(sorted(self.held)))
-        assert self.rig.queue.is_held(self.held[ref], [job])
+        assert self.rig.queue.is_lease_valid(self.held[ref], [job])
         self.promised[ref] = job
 
     @precondition(lambda self: self.held)
@@ -122,6 +124,11 @@ class Machine(RuleBasedStateMachine):
         ]  # fmt: skip
         assert len(waiting) == len(set(waiting)), waiting
 
+    @invariant()
+    def the_failed_jobs_of_rq_are_the_dead_letters(self) -> None:
+        dead = sorted(f"{letter.step} {letter.ref}" for letter in self.rig.queue.dead())
+        assert sorted(job.description for job in rq_failed(self.rig)) == dead
+
     def teardown(self) -> None:
         """In the end everything that is owed runs."""
         for claim in self.held.values():
@@ -134,7 +141,8 @@ class Machine(RuleBasedStateMachine):
             assert self.rig.queue.finish(last, a_result(run_id="last"))
         assert self.owed == {}
         assert not [key for key in self.rig.client.scan_iter() if b"ConfigMap" in key], "something is left behind"
-        assert not [*self.rig.client.scan_iter("olmf:line*"), *self.rig.client.scan_iter("olmf:waiting*")]
+        assert not list(self.rig.client.scan_iter("rq:job:dead-*"))
+        assert not [*self.rig.client.scan_iter("olmf:order*"), *self.rig.client.scan_iter("olmf:next*")]
 
     def _claim_of_sweeper(self) -> Claim | None:
         """A claim of a long job that waits; whoever sweeps finds it by itself."""
@@ -148,6 +156,72 @@ class Machine(RuleBasedStateMachine):
         return cause
 
 
+CREDIT_MS = 5000
+"""How much more than its own share a namespace may be given while another waits."""
+
+
+class Shares(RuleBasedStateMachine):
+    """Namespaces whose runs are long and whose steps are near to the end of an install, or far from it."""
+
+    rig: Rig
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rig.client.flushall()
+        self.number = 0
+        self.held: list[tuple[Claim, set[tuple[str, str]]]] = []
+        """Each claim, and which namespaces waited in its lane."""
+        self.given: Counter[tuple[str, str]] = Counter()
+        """By lane and namespace: the ms that its runs were charged."""
+        self.passed: dict[tuple[str, str], Counter[str]] = {}
+        """By lane and namespace that waits: the ms that the runs of each other one were charged meanwhile."""
+
+    @rule(
+        namespace=st.sampled_from(["one", "two", "three"]),
+        step=st.sampled_from([INSTALL[0], INSTALL[-1], "bundle/look"]),
+        lane=st.sampled_from(["direct", "direct", "bulk"]),
+        count=st.sampled_from([1, 10]),
+    )
+    def events_come(self, namespace: str, step: str, lane: Lane, count: int) -> None:
+        self.rig.queue.add([a_job(f"{number}", step, lane, namespace=namespace) for number in range(count)], "event")
+        self._waiting()
+
+    @rule()
+    def a_worker_claims(self) -> None:
+        waiting = self._waiting()
+        claim = self.rig.queue.claim((*GROUPS, INSTALL[0].partition("/")[0]))
+        self._waiting()
+        if claim:
+            others = {each for each in waiting if each[0] == claim.lane and each[1] != claim.ref.namespace}
+            for each in others:
+                assert self.passed[each][claim.ref.namespace] <= CREDIT_MS + self.given[each], "it is passed over"
+            self.held.append((claim, others))
+
+    @precondition(lambda self: self.held)
+    @rule(number=st.integers(0, 9), took=st.sampled_from([1, 1000]))
+    def a_run_ends(self, number: int, took: int) -> None:
+        claim, others = self.held.pop(number % len(self.held))
+        assert self.rig.queue.finish(claim, a_result(took_ms=float(took)))
+        self.given[claim.lane, claim.ref.namespace] += took
+        for each in others & self._waiting():
+            self.passed[each][claim.ref.namespace] += took
+
+    @rule(count=st.integers(1, 8))
+    def some_run(self, count: int) -> None:
+        for _ in range(count):
+            self.a_worker_claims()
+            if self.held:
+                self.a_run_ends(-1, 1000)
+
+    def _waiting(self) -> set[tuple[str, str]]:
+        """The namespaces that wait in each lane; of those that no longer do, nothing is counted any more."""
+        waiting: set[tuple[str, str]] = {
+            (job.lane, job.ref.namespace) for job in self.rig.queue.ls() if job.state == "ready"
+        }
+        self.passed = {each: self.passed.get(each, Counter()) for each in waiting}
+        return waiting
+
+
 def test_any_order(rig: Rig) -> None:
     class OnThisServer(Machine):
         pass
@@ -157,5 +231,18 @@ def test_any_order(rig: Rig) -> None:
         OnThisServer,
         settings=settings(
             max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
+
+
+def test_nobody_is_passed_over_for_longer_than_the_credit(rig: Rig) -> None:
+    class OnThisServer(Shares):
+        pass
+
+    OnThisServer.rig = rig
+    run_state_machine_as_test(
+        OnThisServer,
+        settings=settings(
+            max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import multiprocessing
+import os
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from importlib import resources
 
 import pytest
-from rq.job import Job as RqJob
-from rq.registry import FailedJobRegistry
+from rq.utils import str_to_date
 
-from eventing.workqueue import Claim
-from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
+from eventing.workqueue import Claim, WorkQueue, connect
 from eventing.workqueue.values import entry_of
-from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
-
-
-def rq_failed(rig: Rig) -> list[str]:
-    """Descriptions of RQ's failed jobs, as `rq info` and dashboards read them."""
-    registry = FailedJobRegistry(RQ_QUEUE, connection=rig.client, serializer=Payload)
-    jobs = [RqJob.fetch(name, connection=rig.client, serializer=Payload) for name in registry.get_job_ids()]
-    return [job.description for job in jobs]
+from shared.config import Settings
+from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result, rq_failed
+from tests.kit.waiting import wait_for
 
 
 def test_a_bug_that_repeats_is_parked_and_its_neighbours_go_on(rig: Rig) -> None:
@@ -183,7 +181,58 @@ def test_dead_letters_are_failed_jobs_of_rq(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     rig.fail(3)
 
-    assert rq_failed(rig) == ["subscription/look v1/ConfigMap/ns/one"]
+    (job,) = rq_failed(rig)
+    (letter,) = rig.queue.dead()
+    assert job.description == "subscription/look v1/ConfigMap/ns/one"
+    assert (job.func_name, job.kwargs) == ("retry", {"step": "subscription/look", "ref": "v1/ConfigMap/ns/one"})
+    assert (job.get_status(), job._exc_info) == ("failed", "boom")
+    assert job.created_at == job.ended_at == letter.since
+
+
+@pytest.mark.parametrize(
+    "instant",
+    [
+        pytest.param(datetime(1970, 1, 1, tzinfo=UTC), id="the first day"),
+        pytest.param(datetime(2000, 2, 29, 23, 59, 59, 999000, UTC), id="the leap day of a century"),
+        pytest.param(datetime(2026, 12, 31, 12, 0, 1, 5000, UTC), id="the last day of a year"),
+        pytest.param(datetime(2028, 3, 1, tzinfo=UTC), id="the day after a leap day"),
+        pytest.param(datetime(2100, 2, 28, 1, 2, 3, tzinfo=UTC), id="a century without leap day"),
+    ],
+)
+def test_a_time_as_rq_writes_it(rig: Rig, instant: datetime) -> None:
+    lua = resources.files("eventing.workqueue").joinpath("dead_letters.lua").read_text()
+    written = rig.client.eval(f"{lua} return rq_time(tonumber(ARGV[1]))", 0, round(instant.timestamp() * 1000))
+
+    assert str_to_date(written) == instant
+
+
+def park_for_ever(url: str) -> None:
+    """A process that does nothing but to park jobs and release them."""
+    with connect(url) as client:
+        queue = WorkQueue(client, Settings(max_failures=1), worker=f"parker-{os.getpid()}")
+        while True:
+            queue.add([a_job(str(number)) for number in range(20)], "event")
+            while claim := queue.claim(GROUPS):
+                queue.finish(claim, a_result(failure="bug", message="boom"))
+            queue.retry_dead()
+
+
+@pytest.mark.crash
+def test_dead_letters_and_failed_jobs_are_the_same_whenever_their_process_is_killed(redis_url: str, rig: Rig) -> None:
+    dice = random.Random(6)
+    for _ in range(5):
+        process = multiprocessing.get_context("spawn").Process(target=park_for_ever, args=(redis_url,))
+        process.start()
+        wait_for(lambda: rig.client.zcard("olmf:dead"))
+        time.sleep(dice.uniform(0, 0.05))
+        process.kill()
+        process.join()
+        dead = sorted(f"{letter.step} {letter.ref}" for letter in rig.queue.dead())
+        assert sorted(job.description for job in rq_failed(rig)) == dead
+        assert len(list(rig.client.scan_iter("rq:job:dead-*"))) == len(dead)
+        rig.end_leases()
+        rig.queue.sweep()
+        rig.end_delays()
 
 
 @pytest.mark.parametrize(
@@ -206,7 +255,7 @@ def test_a_person_releases_dead_letters(rig: Rig, which: list[object] | None, le
     assert len(rq_failed(rig)) == len(left)
 
 
-def test_what_an_emitting_run_rings_is_released_too(rig: Rig) -> None:
+def test_what_an_emitting_run_enqueues_is_released_too(rig: Rig) -> None:
     rig.queue.add([a_job("bad")], "event")
     rig.fail(3)
     rig.queue.add([a_job("other")], "event")

@@ -23,23 +23,23 @@ def test_the_job_of_a_lost_worker_runs_again_with_its_causes(rig: Rig) -> None:
     assert again.token > lost.token
 
 
-def test_what_a_lost_run_promised_before_it_wrote_is_rung_by_what_caused_it(rig: Rig) -> None:
+def test_what_a_lost_run_promised_before_it_wrote_is_enqueued_by_what_caused_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     lost = rig.claim()
-    assert rig.queue.is_held(lost, [a_job("other", lane="bulk")])
-    assert rig.queue.is_held(lost)
+    assert rig.queue.is_lease_valid(lost, [a_job("other", lane="bulk")])
+    assert rig.queue.is_lease_valid(lost)
     rig.end_leases()
     rig.queue.sweep()
 
-    rung = rig.claim()
+    enqueued = rig.claim()
 
-    assert (rung.ref.name, rung.lane, rung.causes) == ("other", "bulk", ("event-1",))
+    assert (enqueued.ref.name, enqueued.lane, enqueued.causes) == ("other", "bulk", ("event-1",))
 
 
 def test_a_promise_ends_with_the_run(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     claim = rig.claim()
-    rig.queue.is_held(claim, [a_job("other")])
+    rig.queue.is_lease_valid(claim, [a_job("other")])
     rig.queue.finish(claim, a_result())
     rig.queue.add([a_job()], "event-2")
     rig.claim()
@@ -54,7 +54,7 @@ def test_a_promise_of_a_fenced_worker_is_not_kept(rig: Rig) -> None:
     lost = rig.claim()
     rig.end_leases()
 
-    assert not rig.queue.is_held(lost, [a_job("other")])
+    assert not rig.queue.is_lease_valid(lost, [a_job("other")])
     rig.queue.sweep()
 
     assert rig.states() == {"delayed": ["one"]}
@@ -64,15 +64,15 @@ def test_a_fenced_worker_can_neither_write_nor_release(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     lost = rig.claim()
     rig.end_leases()
-    assert not rig.queue.is_held(lost)
+    assert not rig.queue.is_lease_valid(lost)
     rig.queue.sweep()
     rig.end_delays()
     successor = rig.claim()
 
-    assert not rig.queue.is_held(lost)
+    assert not rig.queue.is_lease_valid(lost)
     assert not rig.queue.finish(lost, a_result(record=b"stale", jobs=(a_job("emitted"),)))
 
-    assert rig.queue.is_held(successor)
+    assert rig.queue.is_lease_valid(successor)
     assert rig.client.xlen("olmf:journal") == 0
     assert rig.states() == {"running": ["one"]}
 
@@ -90,7 +90,7 @@ def test_a_run_that_says_its_lease_is_lost_stores_nothing(rig: Rig) -> None:
 
     assert not rig.queue.finish(claim, a_result(failure="lost"))
     assert rig.client.xlen("olmf:journal") == 0
-    assert rig.queue.is_held(claim)
+    assert rig.queue.is_lease_valid(claim)
 
 
 def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
@@ -98,7 +98,7 @@ def test_a_sweep_spares_a_lease_that_lasts(rig: Rig) -> None:
     claim = rig.claim()
     rig.queue.sweep()
 
-    assert rig.queue.is_held(claim)
+    assert rig.queue.is_lease_valid(claim)
 
 
 def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: Rig) -> None:
@@ -111,15 +111,15 @@ def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: R
 
     renewing.sweep()
 
-    assert renewing.is_held(mine)
-    assert not rig.queue.is_held(theirs)
+    assert renewing.is_lease_valid(mine)
+    assert not rig.queue.is_lease_valid(theirs)
     assert rig.states() == {"running": ["mine"], "delayed": ["theirs"]}
 
 
 def test_a_claim_whose_answer_was_lost_is_not_renewed(rig: Rig) -> None:
     renewing = a_renewing_queue(rig)
     rig.queue.add([a_job("unheard"), a_job("running")], "event")
-    run(rig.client, "claim", renewing.worker, 10_000, *GROUPS)
+    run(rig.client, "claim", renewing.worker, 10_000, 0, *GROUPS)
     assert renewing.claim(GROUPS)
     rig.end_leases()
 
@@ -151,7 +151,7 @@ def test_a_lease_renewed_while_it_is_swept_is_spared(rig: Rig) -> None:
     entry = f"{claim.step}|{claim.ref}"  # the second half of a sweep that saw the lease before it was renewed
 
     assert not rig.queue._finish(entry, claim.token, a_result(), failure="timeout", delay=None, only_expired=True)
-    assert rig.queue.is_held(claim)
+    assert rig.queue.is_lease_valid(claim)
 
 
 def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: Rig) -> None:
@@ -165,7 +165,7 @@ def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: 
 
     assert rig.states() == {"running": ["theirs"], "delayed": ["mine"]}
     assert [job.error for job in rig.queue.ls()] == ["", "ended after 45 s: its time limit"]
-    assert other.is_held(theirs)
+    assert other.is_lease_valid(theirs)
 
 
 def test_tokens_grow_even_when_redis_forgets_them(rig: Rig) -> None:
@@ -183,7 +183,7 @@ def test_after_flushall_no_old_claim_holds(rig: Rig) -> None:
     claim = rig.claim()
     rig.client.flushall()
 
-    assert not rig.queue.is_held(claim)
+    assert not rig.queue.is_lease_valid(claim)
     assert not rig.queue.finish(claim, a_result())
     assert rig.queue.add([a_job()], "event") == 1
     assert rig.claim().ref == claim.ref

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from eventing.events.job import Job
@@ -128,7 +126,7 @@ def test_no_group_at_all_is_a_mistake(rig: Rig) -> None:
         rig.queue.claim([])
 
 
-def test_the_end_of_a_run_rings_the_jobs_that_it_emitted_and_journals_it(rig: Rig) -> None:
+def test_the_end_of_a_run_enqueues_the_jobs_that_it_emitted_and_journals_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     emitted = (a_job("next", "bundle/look"), a_job("one"))
 
@@ -185,17 +183,13 @@ def test_ringing_wakes_one_drainer_and_claiming_wakes_the_next(rig: Rig) -> None
     assert rig.client.llen("olmf:bell:subscription") == 1
 
 
-def test_a_sweep_rings_again_when_a_ring_was_lost(rig: Rig) -> None:
+def test_a_sweep_wakes_again_when_a_wake_up_was_lost(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     rig.queue.wait(GROUPS, 5)
 
     rig.queue.sweep()
 
     assert rig.client.llen("olmf:bell:subscription") == 1
-
-
-def test_a_turn_comes_once_per_period(rig: Rig) -> None:
-    assert [rig.queue.is_turn("audit", timedelta(minutes=1)) for _ in range(3)] == [True, False, False]
 
 
 def test_many_jobs_are_added_in_one_go(rig: Rig) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 
 import pytest
 from rq import Queue
@@ -14,8 +15,9 @@ from rq.job import Job as RqJob
 from eventing.events.job import Job
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue.rq_jobs import Payload
-from eventing.workqueue.rq_long import LONG_QUEUE, RUN, LongWorker, is_canceled, name_of, note_progress
+from eventing.workqueue.rq_long import LONG_QUEUE, RUN, LongWorker, cancel, is_canceled, name_of, note_progress
 from shared.config import Settings
+from shared.domain.progress import Progress
 from shared.kinds import Ref
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
@@ -260,6 +262,20 @@ class TestInRq:
         rig.queue.sweep()
         assert in_rq(rig) == ["ns/one"]
 
+    def test_our_own_verb_cancels_as_rq_does(self, rig: Rig) -> None:
+        rig.queue.add([a_long(), a_long("two")], "e1")
+        assert cancel(rig.client, a_long()) == 0, "RQ does not have it yet"
+        rig.queue.sweep()
+        assert (cancel(rig.client, a_long()), cancel(rig.client, a_long())) == (1, 0)
+        rig.queue.sweep()
+
+        assert rig.states() == {"ready": ["two"], "dead": ["one"]}
+        rig.queue.sweep()
+        claim = rig.queue.claim_long(a_long("two"))
+        assert claim
+        assert cancel(rig.client, a_long("two")) == 1
+        assert is_canceled(rig.client, claim)
+
     def test_canceling_a_running_job_is_seen_once_and_fences_its_run(self, rig: Rig) -> None:
         rig.queue.add([a_long()], "e1")
         rig.queue.sweep()
@@ -270,7 +286,7 @@ class TestInRq:
         assert is_canceled(rig.client, claim)
         assert not is_canceled(rig.client, claim)
         assert rig.queue.cancel(claim)
-        assert not rig.queue.is_held(claim)
+        assert not rig.queue.is_lease_valid(claim)
         assert not rig.queue.finish(claim, a_result())
         assert rig.states() == {"dead": ["one"]}
 
@@ -281,6 +297,25 @@ class TestInRq:
         assert (job.description, job.timeout) == ("bundle/pull v1/ConfigMap/ns/one", 600)
         claim = run_next(rig)
         assert claim
-        note_progress(rig.client, claim, 12.3, 600)
+        progress = Progress(1, 12, 600, "pulling", 5, 80, 1, 3)
+        note_progress(rig.client, claim, progress)
 
-        assert self.fetch(rig).meta == {"attempt": 1, "seconds": 12, "limit_seconds": 600}
+        assert self.fetch(rig).meta == asdict(progress)
+        (job,) = rig.queue.ls()
+        assert job.progress == progress
+
+    def test_how_far_it_is_is_forgotten_with_its_run(self, rig: Rig) -> None:
+        rig.queue.add([a_long()], "e1")
+        rig.queue.sweep()
+        claim = run_next(rig)
+        assert claim
+        note_progress(rig.client, claim, Progress(1, 12, 600))
+        assert rig.queue.finish(claim, a_result(failure="retry", message="later"))
+        note_progress(rig.client, claim, Progress(1, 13, 600))
+
+        (job,) = rig.queue.ls()
+        assert (job.state, job.progress) == ("delayed", None)
+        rig.end_delays()
+        assert run_next(rig)
+        (job,) = rig.queue.ls()
+        assert (job.state, job.progress) == ("running", None)

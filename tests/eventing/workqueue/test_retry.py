@@ -12,7 +12,7 @@ from eventing.workqueue.retry import FIRST, LONGEST, backoff
 
 
 @pytest.mark.parametrize(
-    ("failures", "dice", "first", "want"),
+    ("failures", "random", "first", "want"),
     [
         pytest.param(1, 0.0, 2.0, 2.0, id="the first wait is what the step asked for"),
         pytest.param(1, 0.5, 2.0, 2.1, id="and a little more, so that many do not come back at once"),
@@ -27,15 +27,15 @@ from eventing.workqueue.retry import FIRST, LONGEST, backoff
         pytest.param(5, 0.0, 600.0, 600.0, id="a step may ask for more than that"),
     ],
 )
-def test_backoff(failures: int, dice: float, first: float, want: float) -> None:
-    assert backoff(failures, dice, first=timedelta(seconds=first)).total_seconds() == pytest.approx(want)
+def test_backoff(failures: int, random: float, first: float, want: float) -> None:
+    assert backoff(failures, random, first=timedelta(seconds=first)).total_seconds() == pytest.approx(want)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1, exclude_max=True))
-def test_a_wait_is_between_the_first_and_the_longest(failures: int, dice: float) -> None:
-    assert FIRST <= backoff(failures, dice) <= LONGEST
+def test_a_wait_is_between_the_first_and_the_longest(failures: int, random: float) -> None:
+    assert FIRST <= backoff(failures, random) <= LONGEST
 
 
 @given(st.integers(1, 100), st.floats(0, 1, exclude_max=True))
-def test_more_failures_never_wait_less(failures: int, dice: float) -> None:
-    assert backoff(failures, dice) <= backoff(failures + 1, dice)
+def test_more_failures_never_wait_less(failures: int, random: float) -> None:
+    assert backoff(failures, random) <= backoff(failures + 1, random)

@@ -84,7 +84,7 @@ def test_at_rest_nothing_is_written_and_polling_keeps_its_own_pace() -> None:
     world = a_world()
     outcome = world.run(CHECK)
     assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), timedelta(minutes=15))
-    assert world.run(READ) == Outcome(verdict=f"{world.catalogs.reference(the(world)[0])} holds 1 packages")
+    assert world.run(READ) == Outcome(summary=f"{world.catalogs.reference(the(world)[0])} holds 1 packages")
     source = world.objects[REF]
     world.put({**source, "spec": {**source["spec"], "updateStrategy": {"registryPoll": {"interval": "1m"}}}})
     assert world.run(READ).again_in == timedelta(minutes=1)

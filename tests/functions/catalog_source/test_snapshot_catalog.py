@@ -11,6 +11,7 @@ from eventing.events.job import Job
 from functions.catalog_source.check_catalog import check_catalog
 from functions.catalog_source.snapshot_catalog import snapshot_catalog
 from shared import kinds, names
+from shared.api.views import CatalogSource
 from shared.domain.catalog_source import is_healthy
 from shared.errors import RetryLater
 from shared.ports import Attempt, Unavailable
@@ -40,7 +41,7 @@ def read(world: World) -> Outcome:
 
 def test_nothing_is_read_before_the_status_says_so() -> None:
     world = a_world()
-    assert read(world) == NOTHING
+    assert read(world) == Outcome(again_in=timedelta(seconds=2)), "in case nobody tells of the status"
     [write] = check_catalog(REF, world, world, world).writes
     assert isinstance(write, SetStatus)
     assert write.resource_version == world.objects[REF]["metadata"]["resourceVersion"], "a late one overwrites nothing"
@@ -64,7 +65,7 @@ def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
     world = connecting()
     status = world.objects[REF]["status"]
     assert status["connectionState"] == {"lastObservedState": "CONNECTING", "lastConnect": "2026-01-01T00:00:00Z"}
-    assert (world.emitted, is_healthy(world.objects[REF])) == ([], False), "nobody can use it yet"
+    assert (world.emitted, is_healthy(CatalogSource(world.objects[REF]))) == ([], False), "nobody can use it yet"
     world.settle()
     assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY"
     world.catalogs.publish("registry/local:v1", a_package("etcd", "1.0.0", "2.0.0"))
@@ -105,7 +106,7 @@ def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
     assert write.status["message"] == ("couldn't connect to registry - the pull was ended after 600 s: its time limit")
     assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
     assert outcome.again_in == timedelta(seconds=15)
-    world.objects[REF]["status"] = write.status
+    world.put({**world.objects[REF], "status": write.status})
     with pytest.raises(RetryLater, match="ended after 600 s"):
         snapshot_catalog(REF, world, world.catalogs, world, attempt=ended)
 
@@ -142,7 +143,7 @@ def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
     assert status["message"] == (
         "wrong in the catalog: /bundles/tide/1.0.0: no version; add one | /bundles/tide/2.0.0: none either"
     )
-    assert is_healthy(world.objects[REF])
+    assert is_healthy(CatalogSource(world.objects[REF]))
     world.catalogs.left_out = ()
     world.run(Job("catalog_source/snapshot_catalog", REF))
     assert "message" not in world.objects[REF]["status"]

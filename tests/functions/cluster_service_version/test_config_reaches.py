@@ -1,4 +1,4 @@
-"""A Subscription that changed rings what it installed, so that its configuration reaches the Deployments."""
+"""A Subscription that changed enqueues what it installed, so that its configuration reaches the Deployments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.functions.subscription.world import World, a_subscription
 SUBSCRIPTION = kinds.SUBSCRIPTION.ref("etcd", "ns")
 
 
-def rung(status: Manifest) -> set[Ref]:
+def enqueued(status: Manifest) -> set[Ref]:
     """Whom the Subscription says that the configuration may have changed."""
     world = World()
     world.put({**a_subscription("etcd"), "status": status})
@@ -32,5 +32,5 @@ def rung(status: Manifest) -> set[Ref]:
         pytest.param({"currentCSV": "etcd.v1"}, set(), id="csv.md 1.4: nothing is installed yet"),
     ],
 )  # fmt: skip
-def test_a_subscription_rings_what_it_installed(status: Manifest, want: set[Ref]) -> None:
-    assert rung(status) == want
+def test_a_subscription_enqueues_what_it_installed(status: Manifest, want: set[Ref]) -> None:
+    assert enqueued(status) == want

@@ -6,6 +6,7 @@ import pytest
 
 from functions.cluster_service_version.copy_csv import copy_csv
 from shared import names
+from shared.api.views import Csv
 from shared.domain.csv.copies import copy_of, status_of_copy
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome
@@ -15,7 +16,7 @@ from tests.kit.cluster import FakeCluster
 REF = CLUSTER_SERVICE_VERSION.ref("op.v1", "a")
 PARENT = CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 GROUP = a_group(targets=[""])
-RUNG = (Emit(names.COPY_DUE, PARENT),)
+ENQUEUED = (Emit(names.COPY_DUE, PARENT),)
 
 
 def run(*objects: dict[str, Any]) -> Outcome:
@@ -23,7 +24,7 @@ def run(*objects: dict[str, Any]) -> Outcome:
 
 
 def a_copy(csv: dict[str, Any], **change: Any) -> dict[str, Any]:
-    copy = {**copy_of(csv, "a"), "status": status_of_copy(csv)}
+    copy = {**copy_of(Csv(csv), "a"), "status": status_of_copy(Csv(csv))}
     copy["metadata"]["uid"] = "u"
     return {**copy, **change}
 
@@ -63,9 +64,9 @@ def test_a_copy_without_a_place_is_deleted(copy: dict[str, Any], parent: dict[st
 @pytest.mark.parametrize(
     ("change", "emits"),
     [
-        pytest.param({}, (), id="csv.md 10.4: a current copy rings nobody"),
-        pytest.param({"spec": {}}, RUNG, id="csv.md 18.6 row 136: an edited spec rings the original"),
-        pytest.param({"status": {}}, RUNG, id="csv.md 18.6 row 136: an edited status rings the original"),
+        pytest.param({}, (), id="csv.md 10.4: a current copy enqueues nobody"),
+        pytest.param({"spec": {}}, ENQUEUED, id="csv.md 18.6 row 136: an edited spec enqueues the original"),
+        pytest.param({"status": {}}, ENQUEUED, id="csv.md 18.6 row 136: an edited status enqueues the original"),
     ],
 )
 def test_a_copy_in_its_place(change: dict[str, Any], emits: tuple[Emit, ...]) -> None:
@@ -125,20 +126,20 @@ def test_what_only_looks_like_a_copy_is_left_alone_and_told(odd: dict[str, Any])
     outcome = run(odd)
 
     assert (outcome.writes, outcome.emits) == ((), ())
-    assert outcome.verdict.startswith("counts as a copy, and is not installed")
+    assert outcome.message.startswith("counts as a copy, and is not installed")
 
 
 def test_an_original_is_none_of_its_business() -> None:
     assert run(a_csv(namespace="a")) == NOTHING
 
 
-def test_a_copy_that_was_deleted_rings_its_original() -> None:
+def test_a_copy_that_was_deleted_enqueues_its_original() -> None:
     """csv.md 18.6 row 137: recreated."""
     far = a_group("far", "elsewhere", targets=["b"])
     own = a_group("own", "a", targets=["a"])
 
-    assert run(a_csv(member_of=GROUP), GROUP, far, own).emits == RUNG
+    assert run(a_csv(member_of=GROUP), GROUP, far, own).emits == ENQUEUED
 
 
-def test_a_copy_that_was_deleted_with_its_original_rings_nobody() -> None:
+def test_a_copy_that_was_deleted_with_its_original_enqueues_nobody() -> None:
     assert run(GROUP, a_group("h", "other", targets=["a"])).emits == ()

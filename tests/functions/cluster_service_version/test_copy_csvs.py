@@ -71,7 +71,7 @@ def test_a_version_that_is_no_copy_of_it_is_not_touched() -> None:
 
     assert made_in(outcome) == ["a", "c"]
     assert all(write.ref.namespace != "b" for write in outcome.writes if isinstance(write, SetStatus | Delete))
-    assert outcome.verdict == "copies belong into 3 namespaces; another version has the name in b"
+    assert outcome.message == "copies belong into 3 namespaces; another version has the name in b"
 
 
 def test_a_version_that_appears_meanwhile_is_looked_at_again() -> None:
@@ -283,7 +283,7 @@ def an_event(name: str, csv: dict[str, Any]) -> dict[str, Any]:
 
 
 NOTICE = Record(REF, "Warning", "DisabledCopiedCSVs", "CSV copying disabled for ns/op.v1")
-CONFIG_RUNG = Emit(names.DEPENDENT_RANG, OLM_CONFIG.ref("cluster"))
+CONFIG_RUNG = Emit(names.DEPENDENT_CHANGED, OLM_CONFIG.ref("cluster"))
 
 
 def test_disabled_copies_vanish_but_from_protected_namespaces() -> None:

@@ -2,15 +2,16 @@ from typing import Any
 
 import pytest
 
-from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
+from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of, resource_version_of, uid_of
 from shared.kinds import DEPLOYMENT
 from shared.names import UPGRADE_FAILED
 from shared.ports import Attempt, WriteFailure
 from shared.step import NOTHING, Create, Delete, Emit, Record, Replace, SetStatus
-from tests.domain.csv.builders import a_component, a_csv, a_group, a_status, phases
+from tests.domain.csv.builders import a_component, a_csv, a_group, a_status, at, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF = csv_ref("a.v1")
+OPERATOR = DEPLOYMENT.ref("operator", "ns")
 READY = a_status("InstallReady", "AllRequirementsMet")
 
 
@@ -30,7 +31,7 @@ def kinds_of(world: World) -> list[str]:
             for phase in ("Pending", "Installing", "Succeeded", "Failed", "Replacing", "Deleting")
         ),
         pytest.param(ready(meta={"labels": {"olm.copiedFrom": "x"}}), id="csv.md 3.1-4: a copy"),
-        pytest.param(ready(meta={"deletionTimestamp": "x"}), id="csv.md 3.1-2: it is being deleted"),
+        pytest.param(ready(meta={"deletionTimestamp": at()}), id="csv.md 3.1-2: it is being deleted"),
         pytest.param(a_csv("other", status=READY), id="csv.md 3.1-1: it is gone"),
     ],
 )
@@ -53,20 +54,20 @@ def test_deployments_come_first_and_the_status_after_them_csv_md_4_3_and_18_row_
 
 def test_what_is_there_already_is_not_written_again_csv_md_6_1_2() -> None:
     world = World([ready(), a_group()])
-    world.run("install")
+    world.does("install")
     world.objects[REF] = {**world.csv(), "status": READY}
     assert kinds_of(world) == ["SetStatus", "Record"]
 
 
 def test_an_edited_version_replaces_its_deployment_csv_md_18_row_62() -> None:
     world = World([ready(), a_group()])
-    world.run("install")
+    world.does("install")
     edited = {"deployments": [a_component(containers=[{"name": "c", "image": "new"}])]}
     world.objects[REF] = ready(strategy=edited)
     replace = world.step("install").writes[0]
     assert isinstance(replace, Replace)
     assert replace.manifest["spec"]["template"]["spec"]["containers"][0]["image"] == "new"
-    assert metadata(replace.manifest)["resourceVersion"] == "1"
+    assert metadata(replace.manifest)["resourceVersion"] == resource_version_of(world.objects[OPERATOR])
 
 
 def test_an_unmanaged_deployment_of_the_same_name_is_taken_over_csv_md_6_1_2() -> None:
@@ -81,11 +82,11 @@ def test_an_unmanaged_deployment_of_the_same_name_is_taken_over_csv_md_6_1_2() -
 
 def test_a_renamed_deployment_leaves_no_orphan_csv_md_18_row_63() -> None:
     world = World([ready(), a_group()])
-    world.run("install")
+    world.does("install")
     world.objects[REF] = ready(strategy={"deployments": [a_component("renamed")]})
     create, delete, *_ = world.step("install").writes
     assert isinstance(create, Create)
-    assert delete == Delete(DEPLOYMENT.ref("operator", "ns"), "uid-operator", "Foreground")
+    assert delete == Delete(OPERATOR, uid_of(world.objects[OPERATOR]), "Foreground")
 
 
 def test_the_subscription_config_is_applied_csv_md_6_3() -> None:
@@ -97,7 +98,7 @@ def test_the_subscription_config_is_applied_csv_md_6_3() -> None:
         "status": {"installedCSV": "a.v1"},
     }
     world = World([ready(), a_group(), subscription])
-    world.run("install")
+    world.does("install")
     deployment = world.objects[DEPLOYMENT.ref("operator", "ns")]
     assert deployment["spec"]["template"]["spec"]["nodeSelector"] == {"a": "b"}
     assert annotations_of(deployment) == {"x": "y"}
@@ -106,8 +107,8 @@ def test_the_subscription_config_is_applied_csv_md_6_3() -> None:
 def test_an_upgrade_takes_the_deployment_over_csv_md_6_7_and_18_row_60() -> None:
     old = a_csv("a.v0", status=READY)
     world = World([old, ready(replaces="a.v0"), a_group()])
-    world.run("install", "a.v0")
-    world.run("install")
+    world.does("install", "a.v0")
+    world.does("install")
     deployment = world.objects[DEPLOYMENT.ref("operator", "ns")]
     assert labels_of(deployment)["olm.owner"] == "a.v1"
     assert [owner["name"] for owner in metadata(deployment)["ownerReferences"]] == ["a.v1"]
@@ -148,7 +149,9 @@ def test_an_upgrade_that_fails_is_news(replaces: str, emits: tuple[Emit, ...]) -
     world = World([ready(replaces=replaces), a_group()])
     outcome = world.step("install", attempt=failed("forbidden"))
     assert outcome.emits == emits
-    world.perform(outcome.writes)
+    (status, *_) = outcome.writes
+    assert isinstance(status, SetStatus)
+    world.put({**world.csv(), "status": status.status})
     assert UPGRADE_FAILED not in {emit.type for emit in world.step("check").emits}, "it is news only once"
 
 
@@ -167,12 +170,12 @@ def test_other_refusals_make_it_look_again(attempt: Attempt) -> None:
 
 def test_a_forbidden_installation_ends_without_a_hot_loop_csv_md_18_row_73() -> None:
     world = World([a_csv(), a_group()])
-    world.forbidden = frozenset({DEPLOYMENT.ref("operator", "ns")})
-    world.settle()
+    world.refused[OPERATOR] = WriteFailure("forbidden", "deployments is forbidden", 0, OPERATOR)
+    world.walk_until_rest()
     assert phases(world.csv())[-1] == ("Failed", "InstallComponentFailedNoRetry")
-    world.forbidden = frozenset()
+    world.refused.clear()
     world.later(minutes=5)
-    world.settle()
+    world.walk_until_rest()
     assert phases(world.csv())[-1][0] == "Installing"
 
 

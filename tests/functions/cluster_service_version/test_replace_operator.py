@@ -2,15 +2,17 @@ from itertools import permutations
 
 import pytest
 
-from shared.api.manifest import Manifest, metadata
+from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
+from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION
 from shared.names import CSV_CLEANUP, REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
-from tests.domain.csv.builders import a_component, a_csv, a_group, a_permission, a_status
+from tests.domain.csv.builders import a_component, a_csv, a_group, a_permission, a_status, at
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 REF = csv_ref("a.v1")
+CLUSTER_WIDE = {"deployments": [], "clusterPermissions": [a_permission()]}
 REPLACED = a_csv(status=a_status("Replacing", "BeingReplaced"))
 
 
@@ -25,7 +27,7 @@ REPLACED = a_csv(status=a_status("Replacing", "BeingReplaced"))
             a_csv(status=a_status("Replacing"), meta={"labels": {"olm.copiedFrom": "x"}}), id="csv.md 3.1-4: a copy"
         ),
         pytest.param(
-            a_csv(meta={"deletionTimestamp": "x", "finalizers": ["theirs"]}), id="csv.md 3.1-2: ours is done already"
+            a_csv(meta={"deletionTimestamp": at(), "finalizers": ["theirs"]}), id="csv.md 3.1-2: ours is done already"
         ),
     ],
 )
@@ -67,7 +69,7 @@ def test_the_middle_of_a_chain_tells_the_oldest_that_the_newest_has_succeeded_cs
     assert outcome.wait.what == "a.v0 to be deleted first"
 
 
-def test_a_circle_of_versions_does_not_ring_round_csv_md_19_9() -> None:
+def test_a_circle_of_versions_does_not_recurse_csv_md_19_9() -> None:
     replacing = a_status("Replacing", "BeingReplaced")
     world = World(
         [a_csv(replaces="a.v0", status=replacing), a_csv("a.v0", replaces="a.v1", status=replacing), a_group()]
@@ -75,47 +77,52 @@ def test_a_circle_of_versions_does_not_ring_round_csv_md_19_9() -> None:
     assert world.step("replace").emits == ()
 
 
-def test_who_waited_for_a_version_that_is_gone_is_rung_csv_md_18_row_53() -> None:
+def test_who_waited_for_a_version_that_is_gone_is_enqueued_csv_md_18_row_53() -> None:
     world = World([a_csv("a.v2", replaces="a.v1", status=a_status("Replacing"))])
     assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("a.v2")),)
 
 
-def test_who_lost_a_definition_to_a_version_that_is_gone_is_rung_csv_md_8_3_8() -> None:
+def test_who_lost_a_definition_to_a_version_that_is_gone_is_enqueued_csv_md_8_3_8() -> None:
     world = World([a_csv("b.v1", status=a_status("Failed", "OwnerConflict")), a_csv("c.v1", status=a_status("Failed"))])
     assert world.step("replace").emits == (Emit(REQUIREMENT_CHANGED, csv_ref("b.v1")),)
 
 
 def test_deletion_takes_the_cluster_roles_then_the_finalizer_csv_md_3_1_2() -> None:
     csv = a_csv(
-        strategy={"clusterPermissions": [a_permission()]},
-        meta={"deletionTimestamp": "x", "finalizers": ["theirs", CSV_CLEANUP]},
+        strategy=CLUSTER_WIDE,
+        meta={"deletionTimestamp": at(), "finalizers": ["theirs", CSV_CLEANUP]},
     )
-    made = objects_for(csv, "ns")
-    stranger = objects_for(a_csv("other", strategy={"clusterPermissions": [a_permission()]}), "ns")
-    binding, role, patch = World([csv, *made, *stranger]).step("replace").writes
+    made = objects_for(Csv(csv), "ns")
+    stranger = objects_for(Csv(a_csv("other", strategy=CLUSTER_WIDE)), "ns")
+    world = World([csv, *made, *stranger])
+    binding, role, patch = world.step("replace").writes
     name = metadata(made[-1])["name"]
-    assert (binding, role) == (Delete(CLUSTER_ROLE_BINDING.ref(name)), Delete(CLUSTER_ROLE.ref(name)))
-    assert patch == Merge(REF, {"metadata": {"finalizers": ["theirs"]}}, "1")
+    refs = (CLUSTER_ROLE_BINDING.ref(name), CLUSTER_ROLE.ref(name))
+    assert (binding, role) == tuple(Delete(ref, uid_of(world.objects[ref])) for ref in refs)
+    assert patch == Merge(REF, {"metadata": {"finalizers": ["theirs"]}}, resource_version_of(world.csv()))
 
 
 def test_a_cluster_role_that_a_finalizer_keeps_does_not_keep_its_version() -> None:
     csv = a_csv(
-        strategy={"clusterPermissions": [a_permission()]}, meta={"deletionTimestamp": "x", "finalizers": [CSV_CLEANUP]}
+        strategy=CLUSTER_WIDE,
+        meta={"deletionTimestamp": at(), "finalizers": [CSV_CLEANUP]},
     )
-    made = [{**one, "metadata": {**one["metadata"], "deletionTimestamp": "x"}} for one in objects_for(csv, "ns")]
+    made = [{**one, "metadata": {**one["metadata"], "deletionTimestamp": at()}} for one in objects_for(Csv(csv), "ns")]
     assert [type(write) for write in World([csv, *made]).step("replace").writes] == [Merge]
 
 
 def test_deletion_of_what_was_labelled_as_a_copy_removes_the_finalizer_csv_md_3_1_2() -> None:
     world = World(
-        [a_csv(meta={"deletionTimestamp": "x", "finalizers": [CSV_CLEANUP], "labels": {"olm.copiedFrom": "x"}})]
+        [a_csv(meta={"deletionTimestamp": at(), "finalizers": [CSV_CLEANUP], "labels": {"olm.copiedFrom": "x"}})]
     )
-    assert world.step("replace").writes == (Merge(REF, {"metadata": {"finalizers": []}}, "1"),)
+    assert world.step("replace").writes == (
+        Merge(REF, {"metadata": {"finalizers": []}}, resource_version_of(world.csv())),
+    )
 
 
 def test_deletion_needs_no_group_csv_md_3_1_2() -> None:
-    world = World([a_csv(meta={"deletionTimestamp": "x"})])
-    world.run("replace")
+    world = World([a_csv(meta={"deletionTimestamp": at()})])
+    world.does("replace")
     assert REF not in world.objects
 
 
@@ -127,10 +134,10 @@ def versions(world: World) -> list[tuple[str, str]]:
 def grow(world: World) -> None:
     """Let the steps and the Deployment controller work until nothing moves."""
     for _ in range(6):
-        world.settle()
+        world.walk_until_rest()
         for ref in [ref for ref in world.objects if ref.kind == "Deployment"]:
             world.available(ref.name)
-    world.settle()
+    world.walk_until_rest()
 
 
 A = a_csv("a", strategy={"deployments": [a_component("a")]})

@@ -7,6 +7,7 @@ import pytest
 from functions.cluster_service_version.restore_rights import restore_rights
 from shared import names
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
 from shared.domain.objects import plan_record
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
@@ -18,7 +19,7 @@ from tests.kit.cluster import FakeCluster
 REF = csv_ref("a.v1")
 STRATEGY = {"deployments": [a_component()], "permissions": [a_permission()], "clusterPermissions": [a_permission()]}
 CSV = a_csv(strategy=STRATEGY, status=a_status("Succeeded"))
-RIGHTS = objects_for(CSV, REF.namespace)
+RIGHTS = objects_for(Csv(CSV), REF.namespace)
 
 
 def a_plan(*made: Manifest, phase: str = "Complete", csv: str = "a.v1") -> Manifest:
@@ -86,7 +87,7 @@ def recorded(plan: Manifest) -> Manifest:
 
 def test_who_may_write_the_status_of_a_plan_of_ours_adds_no_rights_by_it() -> None:
     """Neither with the record in the status as it was, nor with one that fits."""
-    ours, forged = recorded(a_plan(*RIGHTS)), recorded(a_plan(*objects_for(EDITED, REF.namespace)))
+    ours, forged = recorded(a_plan(*RIGHTS)), recorded(a_plan(*objects_for(Csv(EDITED), REF.namespace)))
     for status in (forged["status"], {**forged["status"], "conditions": ours["status"]["conditions"]}):
         assert restore_rights(REF, FakeCluster([EDITED, {**ours, "status": status}])).writes == ()
     waiting = {**ours, "spec": {"approved": False}}
@@ -100,11 +101,11 @@ def test_the_group_looks_whether_it_lacks_a_role() -> None:
     assert outcome.emits == (Emit(names.GRANT_DUE, OPERATOR_GROUP.ref("og", REF.namespace)),)
 
 
-def test_a_version_in_no_group_rings_none() -> None:
+def test_a_version_in_no_group_enqueues_none() -> None:
     assert restore_rights(REF, FakeCluster([a_csv(annotations={})])).emits == ()
 
 
-def test_beside_a_copy_the_group_of_the_original_is_rung_csv_md_8_9() -> None:
+def test_beside_a_copy_the_group_of_the_original_is_enqueued_csv_md_8_9() -> None:
     copy = a_csv(annotations={**MEMBERSHIP, names.OPERATOR_NAMESPACE: "home"}, strategy=STRATEGY)
     outcome = restore_rights(REF, FakeCluster([copy]))
     assert outcome.writes == ()
@@ -128,7 +129,7 @@ def test_a_version_that_is_gone_gets_nothing() -> None:
 
 
 @pytest.mark.parametrize(("group", "home"), [("a/b", "x/y"), (".", "m-ok"), ("a,b", "ns"), ("a", ""), ("", "ns")])
-def test_a_group_that_nothing_can_be_called_is_not_rung(group: str, home: str) -> None:
+def test_a_group_that_nothing_can_be_called_is_not_enqueued(group: str, home: str) -> None:
     csv = a_csv(strategy=STRATEGY, status=a_status("Succeeded"))
     csv["metadata"]["annotations"] = {names.OPERATOR_GROUP: group, names.OPERATOR_NAMESPACE: home}
     assert restore_rights(REF, FakeCluster([csv])).emits == ()

@@ -183,7 +183,7 @@ def test_reports_are_mirrored(
     assert run(csv, *world).writes == ((SetStatus(CONDITION, {"conditions": want}, "4"),) if want else ())
 
 
-def test_a_version_that_is_being_replaced_is_rung() -> None:
+def test_a_version_that_is_being_replaced_is_enqueued() -> None:
     """csv.md 11.4: a changed condition concerns the owner, which tells its successor."""
     csv = a_csv(install=INSTALL, phase="Replacing")
 

@@ -11,18 +11,21 @@ import pytest
 from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
+from shared.api.views import ConfigMap
 from shared.domain.unpack.content import digest_in
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
 from shared.step import Create, Emit, Record
-from tests.functions.subscription.world import NOW, World, a_crd, an_operator_group
+from tests.functions.subscription.world import World, a_crd, an_operator_group
 from tests.kit.plans import recorded
+from tests.kit.world import NOW
 
 STEP = "install_plan/execute_install_plan"
 PLAN = kinds.INSTALL_PLAN.ref("install-abcde", "ns")
 CSV: Manifest = {
     "apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
-    "metadata": {"name": "a.v1", "namespace": "ns"}, "spec": {"version": "1.0.0"},
+    "metadata": {"name": "a.v1", "namespace": "ns"},
+    "spec": {"displayName": "A", "version": "1.0.0", "install": {"strategy": "deployment"}},
 }  # fmt: skip
 
 
@@ -49,8 +52,20 @@ def a_step(manifest: Manifest, status: str = "Unknown", kind: str = "") -> Manif
     return {"resolving": "a.v1", "status": status, "resource": resource}
 
 
+NEEDED: dict[str, Manifest] = {
+    "Service": {"spec": {"ports": [{"port": 80}]}},
+    "RoleBinding": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "thing"}},
+    "ClusterRoleBinding": {
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "thing"}
+    },
+    "PriorityClass": {"value": 1},
+    "Secret": {"type": "Opaque"},
+}
+"""What an API server does not take these kinds without."""
+
+
 def an_object(kind: str, api_version: str = "v1", name: str = "thing", **fields: object) -> Manifest:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **NEEDED.get(kind, {}), **fields}
 
 
 def carried_out(plan: Manifest, *others: Manifest, served: Iterable[Kind] = (), groups: int = 1) -> World:
@@ -264,7 +279,7 @@ def test_a_copied_csv_is_never_present_and_the_plan_waits_until_it_goes(more: Ma
 def test_a_conflict_only_means_to_look_again() -> None:
     world = World(an_operator_group(), a_plan(CSV))
     conflict = WriteFailure("conflict", "changed", 0, PLAN)
-    outcome = world.run(Job(STEP, PLAN), Attempt(2, conflict))
+    outcome = world.decide(Job(STEP, PLAN), Attempt(2, conflict))
     assert len(outcome.writes) == 2
 
 
@@ -297,7 +312,7 @@ def test_a_namespaced_object_is_created_where_the_plan_is(manifest: Manifest, ki
 
 def test_a_csv_that_is_there_is_left_alone() -> None:
     """catalog.md 4.5: ClusterServiceVersion, AlreadyExists, Present and untouched."""
-    live = {**CSV, "spec": {"version": "1.0.0", "displayName": "edited"}}
+    live = {**CSV, "spec": {**CSV["spec"], "displayName": "edited"}}
     world = carried_out(a_plan(CSV), live)
     assert steps(world) == ["Present"]
     found = world.objects[kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")]
@@ -306,7 +321,9 @@ def test_a_csv_that_is_there_is_left_alone() -> None:
 
 def test_a_subscription_of_a_plan_names_it() -> None:
     """catalog.md 4.5: Subscription, annotation olm.generated-by, label olm.managed."""
-    wish = an_object("Subscription", kinds.SUBSCRIPTION.api_version, spec={"name": "b", "source": "local"})
+    wish = an_object(
+        "Subscription", kinds.SUBSCRIPTION.api_version, spec={"name": "b", "source": "local", "sourceNamespace": "olm"}
+    )
     world = World(an_operator_group(), a_plan(wish))
     world.run(Job(STEP, PLAN))
     created = world.objects[kinds.SUBSCRIPTION.ref("thing", "ns")]
@@ -391,16 +408,20 @@ def test_the_steps_before_a_failing_one_are_done_and_those_after_it_are_not() ->
     assert kinds.CONFIG_MAP.ref("thing", "ns") not in world.objects
 
 
+RIVAL = a_crd("rivals.example.com")
+RIVAL["spec"]["names"]["shortNames"] = ["as"]
+"""A definition that has the name which `as.example.com` would need, so that this is not served."""
+
+
 def test_a_definition_counts_only_when_its_api_is_served() -> None:
     """catalog.md 8.11.141 does better than OLM: not Complete before the API exists."""
     crd = a_crd("as.example.com")
-    world = World(an_operator_group(), a_plan(crd))
-    world.put(crd | {"status": {}, "metadata": {"name": "as.example.com", "labels": {"olm.managed": "true"}}})
     plan = a_plan(crd)
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
-    world.put(plan)
+    world = World(an_operator_group(), RIVAL, crd, plan)
     world.run(Job(STEP, PLAN))
     assert (status(world)["phase"], steps(world)) == ("Installing", ["WaitingForApi"])
+    world.remove(Ref.of(RIVAL))
     world.put(crd)
     world.settle()
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
@@ -412,10 +433,13 @@ def test_one_definition_that_is_not_served_is_enough_to_look_again() -> None:
     plan = a_plan(first, second)
     for step in plan["status"]["plan"]:
         step["status"] = "WaitingForApi"
-    world = World(an_operator_group(), plan, first | {"status": {}}, second)
+    world = World(an_operator_group(), plan, first, second)
+    world.objects.serve_later(Ref.of(first))
+    world.objects.serve_later(Ref.of(second))
     world.run(Job(STEP, PLAN))
-    assert steps(world) == ["WaitingForApi", "WaitingForApi"]
+    assert (status(world)["phase"], steps(world)) == ("Installing", ["WaitingForApi", "WaitingForApi"])
     world.put(first)
+    world.put(second)
     world.settle()
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created", "Created"])
 
@@ -425,9 +449,9 @@ def test_a_definition_whose_names_are_taken_is_told_and_does_not_loop_hot() -> N
     crd = a_crd("as.example.com")
     plan = a_plan(crd)
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
-    taken = {"type": "NamesAccepted", "status": "False", "reason": "KindConflict", "message": '"A" is already in use'}
-    world = carried_out(plan, crd | {"status": {"conditions": [taken]}})
-    error = 'CustomResourceDefinition as.example.com is not served: "A" is already in use (KindConflict)'
+    world = carried_out(plan, RIVAL, crd)
+    taken = "another definition of the group has one of the names"
+    error = f"CustomResourceDefinition as.example.com is not served: {taken} (KindConflict)"
     assert status(world)["message"] == f"retrying execution due to error: {error}"
     world.later(seconds=61)
     assert (status(world)["phase"], status(world)["message"]) == ("Failed", error)
@@ -444,13 +468,14 @@ def test_an_api_that_stays_away_is_looked_for_less_often(seconds: int, want: tim
     crd = a_crd("as.example.com")
     plan = a_plan(crd, startTime=(NOW - timedelta(seconds=seconds)).isoformat())
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
-    world = World(an_operator_group(), crd | {"status": {}}, plan)
+    world = World(an_operator_group(), crd, plan)
+    world.objects.serve_later(Ref.of(crd))
     assert world.run(Job(STEP, PLAN)).again_in == want
 
 
 def test_a_plan_without_steps_that_names_bundles_completes() -> None:
     """catalog.md 8.10.107: no steps, ok."""
-    plan = a_plan(bundleLookups=[{"path": "registry/a:v1"}])
+    plan = a_plan(bundleLookups=[A_LOOKUP])
     del plan["status"]["plan"]
     assert status(carried_out(plan))["phase"] == "Complete"
 
@@ -502,6 +527,10 @@ def test_a_definition_is_updated_and_remembers_each_csv_that_brought_it() -> Non
     assert sorted(annotations_of(updated).values()) == ["ns/a.v1", "other/b.v1", "somebody else"]
 
 
+A_LOOKUP = {
+    "path": "registry/a:v1", "identifier": "a.v1", "replaces": "",
+    "catalogSourceRef": {"name": "local", "namespace": "olm"},
+}  # fmt: skip
 ANEW = "delete ClusterServiceVersion a.v1 and its Subscription, and create the Subscription again"
 
 
@@ -526,13 +555,19 @@ def test_a_reference_to_a_deleted_config_map_says_what_to_do(present: tuple[Mani
 
 def a_scaled_crd(**spec: object) -> Manifest:
     """A definition whose objects have `spec.scalar`, with these rules."""
-    crd = a_crd("as.example.com")
+    crd = a_crd("as.example.com", kind="A")
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"scalar": spec}}}}
     crd["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
-    crd["spec"] |= {"names": {"kind": "A", "plural": "as"}, "scope": "Namespaced"}
     return crd
 
 
+WEBHOOK = {
+    "strategy": "Webhook",
+    "webhook": {
+        "conversionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"name": "s", "namespace": "ns"}},
+    },
+}
 TOO_SMALL = (
     'error validating existing CRs against new CRD\'s schema for "as.example.com": error validating example.com/v1, '
     'Kind=A "ns/one": updated validation is too restrictive: [].spec.scalar: Invalid value: 2: spec.scalar in body '
@@ -559,7 +594,7 @@ def test_a_definition_that_refuses_existing_objects_fails_the_plan() -> None:
 def test_with_a_conversion_webhook_a_violation_is_a_warning() -> None:
     """catalog.md 8.11.142: event CRDValidation, and the update proceeds."""
     new = a_scaled_crd(type="integer", minimum=3)
-    new["spec"]["conversion"] = {"strategy": "Webhook"}
+    new["spec"]["conversion"] = WEBHOOK
     world = upgraded(new)
     assert status(world)["phase"] == "Complete"
     [event] = world.events
@@ -612,7 +647,7 @@ def test_a_step_that_its_bundle_does_not_know_is_told() -> None:
     """catalog.md 4.6: couldn't find unpacked step."""
     other = {**CSV, "metadata": {"name": "b.v1"}, "spec": {"install": {"strategy": "deployment"}}}
     data = {"csv.yaml": json.dumps(other)}
-    world = carried_out(*a_referring_plan(digest_in({"data": data}), data=data))
+    world = carried_out(*a_referring_plan(digest_in(ConfigMap({"data": data})), data=data))
     assert status(world)["message"].endswith("couldn't find unpacked step for ClusterServiceVersion a.v1")
 
 
@@ -647,8 +682,7 @@ def test_other_kinds_do_not_wait_for_an_api() -> None:
 
 
 def test_definitions_that_discovery_knows_are_not_asked_for_one_by_one() -> None:
-    crd = a_crd("as.example.com")
-    crd["spec"] |= {"names": {"kind": "A", "plural": "as"}}
+    crd = a_crd("as.example.com", kind="A")
     plan = a_plan(crd)
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
     world = carried_out(plan, served=[Kind("example.com/v1", "A", "as")])

@@ -8,6 +8,7 @@ import pytest
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
+from shared.api.views import InstallPlan
 from shared.domain.objects import plan_record
 from shared.kinds import Ref
 from shared.ports import Policy
@@ -66,7 +67,9 @@ def with_finalizer(plan: Manifest) -> Manifest:
         pytest.param(without_status(ours(), clusterServiceVersionNames=["other.v1"]), id="our name, another version"),
         pytest.param(with_finalizer(without_status(ours())), id="our name and content, with a finalizer"),
         pytest.param(without_status(ours(), generation=2**53), id="our name, a generation beyond which none counts"),
-        pytest.param(without_status(ours(), generation=10**30), id="our name, a generation of 31 digits"),
+        pytest.param(
+            without_status(ours(), generation=2**63 - 1), id="our name, the greatest generation that a server stores"
+        ),
         pytest.param(without_status(ours(), generation="x"), id="our name, a generation that is no number"),
         pytest.param({**without_status(ours()), "spec": None}, id="our name, nothing else"),
     ],
@@ -89,7 +92,7 @@ def test_a_plan_that_is_exactly_ours_is_finished_whoever_wrote_it() -> None:
     ended(world)
     [plan] = the(world, kinds.INSTALL_PLAN)
     assert (plan["status"]["phase"], plan["spec"]["approved"]) == ("RequiresApproval", False)
-    assert plan_record.is_intact(plan)
+    assert plan_record.is_intact(InstallPlan(plan))
 
 
 def test_a_plan_of_ours_that_an_admission_webhook_labelled_is_finished_too() -> None:
@@ -206,7 +209,7 @@ def test_a_plan_that_was_changed_is_refused_and_made_again(edit: object) -> None
     assert (uid_of(again) != uid_of(refused), again["spec"]["approved"]) == (True, False)
     assert CSV not in world.objects
     world.requests.clear()
-    world.ring(names.UPDATED, Ref.of(plan))
+    world.receive(names.UPDATED, Ref.of(plan))
     world.settle()
     assert world.requests["write"] == 0, "a refusal is said once"
 
@@ -259,7 +262,7 @@ def test_a_plan_without_steps_is_told_once_its_maker_had_time_for_them(
     assert found["message"].startswith("InstallPlan by-hand was ")
     assert [event.reason for event in world.events if event.ref == ref] == ["PlanRefused"]
     world.requests.clear()
-    world.ring(names.UPDATED, ref)
+    world.receive(names.UPDATED, ref)
     world.settle()
     assert (world.requests["write"], ref in {job.ref for job in world.delayed}) == (0, False), "it is told once"
 
@@ -283,7 +286,7 @@ def test_a_half_done_plan_whose_version_exists_is_told_and_stops_updates_until_i
     pending = {one["type"]: one for one in status(world)["conditions"]}["InstallPlanPending"]
     assert (told(plan), pending["message"]) == ("NotPlannedHere", plan["status"]["message"])
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     ended(world)
     assert [name_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [name_of(plan)]
 
@@ -323,7 +326,7 @@ def test_a_bundle_that_was_exchanged_after_planning_is_unpacked_again(unpack: st
     [plan] = the(world, kinds.INSTALL_PLAN)
     [config_map] = the(world, kinds.CONFIG_MAP, "olm")
     csv, *others = a_bundle("etcd", "1.0.0")
-    evil = {**csv, "spec": {**csv["spec"], "displayName": "evil"}}
+    evil = {**csv, "spec": {**csv["spec"], "description": "evil"}}
     world.put({**config_map, **a_payload("registry/etcd:v1.0.0", evil, *others), "metadata": config_map["metadata"]})
     world.put({**plan, "spec": {**plan["spec"], "approved": True}})
     world.settle()
@@ -332,4 +335,4 @@ def test_a_bundle_that_was_exchanged_after_planning_is_unpacked_again(unpack: st
         world.later(seconds=5)
         ended(world)
     assert world.objects[Ref.of(plan)]["status"]["phase"] == "Complete"
-    assert "displayName" not in world.objects[CSV]["spec"]
+    assert "description" not in world.objects[CSV]["spec"]

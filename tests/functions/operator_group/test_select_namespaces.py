@@ -6,6 +6,7 @@ import pytest
 
 from functions.operator_group.select_namespaces import select_namespaces
 from shared import names
+from shared.api.views import OperatorGroup
 from shared.domain.operator_groups.targets import refusal
 from shared.kinds import NAMESPACE, OPERATOR_GROUP
 from shared.step import NOTHING, Emit, Merge, Outcome, SetStatus
@@ -75,7 +76,7 @@ def test_labels_of_other_groups_stay() -> None:
 
 
 def test_several_groups_each_get_the_condition() -> None:
-    """csv.md 8.3 step 1, 18.5 row 119: MultipleOperatorGroup on both; the neighbour is rung for its own."""
+    """csv.md 8.3 step 1, 18.5 row 119: MultipleOperatorGroup on both; the neighbour is enqueued for its own."""
     outcome = run(a_group(targets=[""]), a_group("h", targets=[""]))
 
     (condition,) = status(outcome)["conditions"]
@@ -99,7 +100,7 @@ def test_a_service_account_is_refused_in_a_sentence() -> None:
 
     assert "namespaces" not in status(outcome)
     (condition,) = status(outcome)["conditions"]
-    assert (condition["type"], condition["message"]) == ("OperatorGroupServiceAccount", refusal(group))
+    assert (condition["type"], condition["message"]) == ("OperatorGroupServiceAccount", refusal(OperatorGroup(group)))
 
 
 def test_all_namespaces_in_the_list_leaves_the_targets_as_they_were() -> None:
@@ -110,17 +111,17 @@ def test_all_namespaces_in_the_list_leaves_the_targets_as_they_were() -> None:
     assert "NamespaceAll" in status(outcome)["conditions"][0]["message"]
 
 
-def test_a_group_that_shrinks_rings_its_former_rivals() -> None:
+def test_a_group_that_shrinks_enqueues_its_former_rivals() -> None:
     """csv.md 9.3: a group's targets shrink; providers in the groups that it met may recover."""
     met = a_group("met", "other", targets=["b"])
     never_met = a_group("far", "away", targets=["c"])
 
     outcome = run(a_group(targets=["a", "b"], targetNamespaces=["a"]), met, never_met, a_namespace("a", **{LABEL: ""}))
 
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("met", "other")),)
+    assert outcome.emits == (Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("met", "other")),)
 
 
-def test_a_deleted_group_leaves_no_labels_and_rings_the_others() -> None:
+def test_a_deleted_group_leaves_no_labels_and_enqueues_the_others() -> None:
     """csv.md 8.11, 18.5 row 120: removed on deletion; its neighbour is alone again."""
     neighbour = a_group("h", targets=[""])
     neighbour["status"]["conditions"] = [{"type": "MultipleOperatorGroup", "status": "True"}]
@@ -130,5 +131,5 @@ def test_a_deleted_group_leaves_no_labels_and_rings_the_others() -> None:
     assert outcome.writes == (label("a", None),)
     assert outcome.emits == (
         Emit(names.GROUP_CHANGED, OPERATOR_GROUP.ref("h", "ns")),
-        Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("h", "ns")),
+        Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("h", "ns")),
     )

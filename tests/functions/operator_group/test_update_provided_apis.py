@@ -15,7 +15,7 @@ GROUP = OPERATOR_GROUP.ref("g", "ns")
 CSV = CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")
 GOOSE_CRD = "geese.birds.com/v1/Goose"
 GOOSE = "Goose.v1.birds.com"
-RUNG = Emit(names.REQUIREMENT_CHANGED, CSV)
+ENQUEUED = Emit(names.REQUIREMENT_CHANGED, CSV)
 GRANT_DUE = Emit(names.GRANT_DUE, GROUP)
 
 
@@ -51,7 +51,7 @@ def test_members_are_annotated(annotations: dict[str, str], changed: dict[str, s
     outcome = run(a_group(targets=["b", "a"]), a_csv(annotations=annotations, phase="Pending"))
 
     assert outcome.writes == (annotated(**changed),)
-    assert RUNG in outcome.emits
+    assert ENQUEUED in outcome.emits
 
 
 def test_a_group_that_selects_nothing_any_more_is_no_group_of_all_namespaces() -> None:
@@ -61,7 +61,7 @@ def test_a_group_that_selects_nothing_any_more_is_no_group_of_all_namespaces() -
 
     outcome = run({**group, "status": {}}, member)
 
-    assert (outcome.writes, outcome.emits[:1]) == ((), (RUNG,))
+    assert (outcome.writes, outcome.emits[:1]) == ((), (ENQUEUED,))
 
 
 def test_an_annotated_member_costs_no_write() -> None:
@@ -78,24 +78,24 @@ def test_copies_are_no_members() -> None:
     assert run(a_group(targets=[""]), copy).writes == ()
 
 
-def test_an_api_is_announced_and_the_member_rung() -> None:
+def test_an_api_is_announced_and_the_member_enqueued() -> None:
     """csv.md 9.2: AddAPIs."""
     group = a_group(targets=[""])
 
     outcome = run(group, a_csv(member_of=group, owns=[GOOSE_CRD], phase=""))
 
     assert outcome.writes == (provides(GOOSE),)
-    assert outcome.emits == (RUNG,)
+    assert outcome.emits == (ENQUEUED,)
 
 
-def test_an_installed_version_that_was_edited_to_own_another_version_of_its_api_is_rung() -> None:
+def test_an_installed_version_that_was_edited_to_own_another_version_of_its_api_is_enqueued() -> None:
     """csv.md 4.5-5, 5.2-3: whether that version is served is looked at."""
     group = a_group(targets=[""], provided=GOOSE)
 
     outcome = run(group, a_csv(member_of=group, owns=["geese.birds.com/v2/Goose"]))
 
     assert outcome.writes == (provides("Goose.v2.birds.com"),)
-    assert RUNG in outcome.emits
+    assert ENQUEUED in outcome.emits
 
 
 def test_a_member_that_cannot_watch_the_targets_announces_nothing() -> None:
@@ -105,10 +105,10 @@ def test_a_member_that_cannot_watch_the_targets_announces_nothing() -> None:
     outcome = run(group, a_csv(member_of=group, owns=[GOOSE_CRD], modes=[], reason="UnsupportedOperatorGroup"))
 
     assert outcome.writes == ()
-    assert RUNG in outcome.emits
+    assert ENQUEUED in outcome.emits
 
 
-def test_what_nobody_owns_any_more_is_pruned_and_rivals_are_rung() -> None:
+def test_what_nobody_owns_any_more_is_pruned_and_rivals_are_enqueued() -> None:
     """csv.md 8.3 step 9, 9.3, 18.5 row 125: after the first provider is deleted the second may go on."""
     rival = a_group("rival", "other", targets=[""])
     stranger = a_group("stranger", "far", targets=["far"])
@@ -116,7 +116,7 @@ def test_what_nobody_owns_any_more_is_pruned_and_rivals_are_rung() -> None:
     outcome = run(a_group(targets=["a"], provided=GOOSE), rival, stranger)
 
     assert outcome.writes == (provides(""),)
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("rival", "other")), GRANT_DUE)
+    assert outcome.emits == (Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("rival", "other")), GRANT_DUE)
 
 
 def test_a_static_annotation_is_never_written() -> None:
@@ -134,7 +134,11 @@ def test_a_group_that_grew_into_an_older_one_withdraws() -> None:
     outcome = run(group, elder, a_csv(member_of=group, owns=[GOOSE_CRD], phase="Pending"))
 
     assert outcome.writes == (provides(""),)
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("elder", "other")), RUNG, GRANT_DUE)
+    assert outcome.emits == (
+        Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("elder", "other")),
+        ENQUEUED,
+        GRANT_DUE,
+    )
 
 
 def test_an_installed_version_hears_that_its_group_withdrew() -> None:
@@ -146,11 +150,11 @@ def test_an_installed_version_hears_that_its_group_withdrew() -> None:
     outcome = run(group, static, a_csv(member_of=group, owns=[GOOSE_CRD]), neighbour)
 
     assert outcome.writes == (provides("Cow.v1.m.com"),)
-    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == [RUNG]
+    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == [ENQUEUED]
 
 
-def test_a_group_that_claims_an_api_rings_those_that_must_give_it_up() -> None:
-    """csv.md 8.3 step 8, 18.5 row 126; a group of higher rank, or elsewhere, is not rung."""
+def test_a_group_that_claims_an_api_enqueues_those_that_must_give_it_up() -> None:
+    """csv.md 8.3 step 8, 18.5 row 126; a group of higher rank, or elsewhere, is not enqueued."""
     group = a_group(targets=["a"], provided=GOOSE, staticProvidedAPIs=True)
     younger = a_group("younger", "other", targets=["a"], provided=GOOSE)
     elsewhere = a_group("elsewhere", "far", targets=["b"], provided=GOOSE)
@@ -161,10 +165,10 @@ def test_a_group_that_claims_an_api_rings_those_that_must_give_it_up() -> None:
     outcome = run(group, younger, elsewhere, elder)
 
     assert outcome.writes == ()
-    assert outcome.emits == (Emit(names.RIVAL_CHANGED, OPERATOR_GROUP.ref("younger", "other")), GRANT_DUE)
+    assert outcome.emits == (Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("younger", "other")), GRANT_DUE)
 
 
-def test_a_loser_is_rung_again() -> None:
+def test_a_loser_is_enqueued_again() -> None:
     """csv.md 8.3 step 8: this is how versions in conflicting groups get to recover."""
     group = a_group(targets=["a"])
     winner = a_group("winner", "other", targets=["a"], provided=GOOSE)
@@ -172,17 +176,19 @@ def test_a_loser_is_rung_again() -> None:
 
     outcome = run(group, winner, loser)
 
-    assert (outcome.writes, outcome.emits) == ((), (RUNG, GRANT_DUE))
+    assert (outcome.writes, outcome.emits) == ((), (ENQUEUED, GRANT_DUE))
 
 
 @pytest.mark.parametrize(
     ("groups", "reason", "emits"),
     [
-        pytest.param([], "", (RUNG,), id="csv.md 18.5 row 133: no group, and it does not know"),
+        pytest.param([], "", (ENQUEUED,), id="csv.md 18.5 row 133: no group, and it does not know"),
         pytest.param([], "NoOperatorGroup", (), id="csv.md 3.3: no group, and it knows"),
-        pytest.param([a_group(), a_group("h")], "", (RUNG,), id="csv.md 3.3: two groups, and it does not know"),
+        pytest.param([a_group(), a_group("h")], "", (ENQUEUED,), id="csv.md 3.3: two groups, and it does not know"),
         pytest.param([a_group(), a_group("h")], "TooManyOperatorGroups", (), id="csv.md 3.3: two groups, and it knows"),
-        pytest.param([a_group(serviceAccountName="x")], "", (RUNG,), id="issue 3 §2: a refused group takes no members"),
+        pytest.param(
+            [a_group(serviceAccountName="x")], "", (ENQUEUED,), id="issue 3 §2: a refused group takes no members"
+        ),
     ],
 )
 def test_without_one_group_nobody_is_annotated(
@@ -226,13 +232,13 @@ def test_roles_are_due_when_a_member_owns_an_api_that_is_not_announced() -> None
 
 
 @pytest.mark.parametrize(
-    ("strategy", "rings"),
+    ("strategy", "enqueues"),
     [
         pytest.param("TechPreviewUnsafeFailForward", True, id="csv.md 4.6-1, 8.10: its successor may replace it now"),
         pytest.param("Default", False, id="csv.md 4.6-1: nothing changes for it"),
     ],
 )
-def test_a_group_that_begins_to_fail_forward_rings_failed_versions(strategy: str, rings: bool) -> None:
+def test_a_group_that_begins_to_fail_forward_enqueues_failed_versions(strategy: str, enqueues: bool) -> None:
     group = a_group(targets=["ns"], provided="", upgradeStrategy=strategy)
     failed = a_csv(member_of=group, phase="Failed", reason="InstallComponentFailed")
     newer = a_csv("op.v2", member_of=group, phase="Pending", reason="InstallWaiting")
@@ -240,4 +246,6 @@ def test_a_group_that_begins_to_fail_forward_rings_failed_versions(strategy: str
     outcome = run(group, failed, newer)
 
     assert outcome.writes == ()
-    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == ([RUNG] if rings else [])
+    assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == (
+        [ENQUEUED] if enqueues else []
+    )

@@ -8,6 +8,7 @@ import pytest
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata, name_of
+from shared.api.views import Subscription
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.catalog.model import Property
 from shared.domain.plan import compose, dependencies
@@ -29,7 +30,12 @@ def chosen(package: str, *subscribers: str) -> Chosen:
 
 def a_draft(*all_chosen: Chosen) -> Draft:
     made = [(one, a_bundle(one.package, "1.0.0")) for one in all_chosen]
-    return Draft([a_subscription()], [(one, UnpackedBundle(objects[0], objects)) for one, objects in made], False, 1)
+    return Draft(
+        [Subscription(a_subscription())],
+        [(one, UnpackedBundle(objects[0], objects)) for one, objects in made],
+        False,
+        1,
+    )
 
 
 def brought() -> World:
@@ -103,7 +109,7 @@ def test_what_is_needed_is_chosen_planned_and_subscribed_to(approval: str) -> No
     world = a_world()
     etcd, vault = a_package("etcd", "1.0.0", properties=[NEEDS]), a_package("vault", "1.0.0", properties=[GIVES])
     world.catalogs.publish(IMAGE, etcd, vault)
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.put(a_subscription(installPlanApproval=approval))
     unpacked(world)
     [plan] = the(world, kinds.INSTALL_PLAN)
@@ -120,7 +126,7 @@ def test_what_is_needed_is_chosen_planned_and_subscribed_to(approval: str) -> No
 def test_a_dependency_upgrades_like_any_other() -> None:
     world = brought()
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0"), a_package("vault", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     unpacked(world)
     assert status(world, VAULT)["installedCSV"] == "vault.v2.0.0"
     world.remove(kinds.SUBSCRIPTION.ref("etcd", "ns"))

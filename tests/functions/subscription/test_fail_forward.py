@@ -25,7 +25,7 @@ def published(world: World, package: Package) -> None:
     world.catalogs.publish(IMAGE, package)
     for version in ("2.0.0", "3.0.0", "4.0.0"):
         world.bundles.images[f"registry/etcd:v{version}"] = a_bundle("etcd", version)
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     unpacked(world)
 
 
@@ -160,7 +160,7 @@ def test_at_rest_a_failed_upgrade_writes_nothing() -> None:
     world = failed()
     world.requests.clear()
     for ref in list(world.objects):
-        world.ring(names.DEPENDENT_RANG, ref)
+        world.receive(names.DEPENDENT_CHANGED, ref)
     world.settle()
     assert world.requests["write"] == 0
 

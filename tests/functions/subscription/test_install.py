@@ -15,7 +15,6 @@ from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, Unavailable, WriteFailure
 from shared.step import Create
 from tests.functions.subscription.world import (
-    NOW,
     World,
     a_bundle,
     a_catalog_source,
@@ -23,6 +22,7 @@ from tests.functions.subscription.world import (
     a_subscription,
     an_operator_group,
 )
+from tests.kit.world import NOW
 
 IMAGE = "registry/local:v1"
 
@@ -101,11 +101,11 @@ def test_a_plan_creates_what_its_bundle_holds_and_nothing_twice() -> None:
     assert [owner["uid"] for owner in metadata(account)["ownerReferences"]] == [metadata(csv)["uid"]]
 
 
-def test_at_rest_no_step_writes_and_no_event_rings() -> None:
+def test_at_rest_no_step_writes_and_no_event_enqueues() -> None:
     world = installed(a_subscription(), a_subscription("vault"))
     world.requests.clear()
     for ref in list(world.objects):
-        world.ring(names.DEPENDENT_RANG, ref)
+        world.receive(names.DEPENDENT_CHANGED, ref)
     world.settle()
     assert world.requests["write"] == 0
     assert world.requests["read"] < 60
@@ -145,7 +145,7 @@ def test_starting_csv_and_manual_need_an_approval_for_each_version() -> None:
     wish = a_subscription(startingCSV="etcd.v1.0.0", installPlanApproval="Manual")
     world = a_world()
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.put(wish)
     world.settle()
     world.finish_jobs()
@@ -166,7 +166,7 @@ def test_a_newer_catalog_leads_to_the_next_version() -> None:
     """catalog.md 8.1.27: a new head in a global catalog makes Subscriptions of other namespaces move."""
     world = installed(a_subscription())
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0", "3.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     for _ in range(4):
         world.settle()
         world.finish_jobs()
@@ -202,7 +202,7 @@ def test_hold_keeps_the_installed_version_and_says_so() -> None:
     held = {**metadata(subscription), "annotations": {names.HOLD: "release week"}}
     world.put({**subscription, "metadata": held})
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.settle()
     assert len(the(world, kinds.INSTALL_PLAN)) == 1
     assert conditions(world)["Held"] == ("HeldByAnnotation", "etcd.v1.0.0 is held: release week")
@@ -212,7 +212,7 @@ def test_a_deleted_csv_is_not_installed_again_and_the_subscription_says_so() -> 
     """catalog.md 3.10: AtLatestKnown, CSV deleted, becomes UpgradePending with the reference still set."""
     world = installed(a_subscription())
     world.remove(kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns"))
-    world.ring(names.DEPENDENT_RANG, kinds.SUBSCRIPTION.ref("etcd", "ns"))
+    world.receive(names.DEPENDENT_CHANGED, kinds.SUBSCRIPTION.ref("etcd", "ns"))
     world.settle()
     assert len(the(world, kinds.INSTALL_PLAN)) == 1
     assert status(world)["state"] == "UpgradePending"
@@ -241,7 +241,7 @@ def test_deleting_the_plan_of_an_upgrade_that_is_offered_no_more_leaves_the_inst
     world.put({**world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")], "spec": manual["spec"]})
     for versions in (("1.0.0", "2.0.0"), ("1.0.0",)):
         world.catalogs.publish(IMAGE, a_package("etcd", *versions))
-        world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+        world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
         world.settle()
         world.finish_jobs()
         world.settle()
@@ -318,7 +318,7 @@ def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
     gives = Property("olm.gvk", {"group": "example.com", "version": "v1", "kind": "Vault"})
     world = a_world()
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", properties=[needs]))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.put(a_subscription())
     world.settle()
     reason, message = conditions(world)["ResolutionFailed"]
@@ -330,7 +330,7 @@ def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
     world.catalogs.publish(
         IMAGE, a_package("etcd", "1.0.0", properties=[needs]), a_package("vault", "1.0.0", properties=[gives])
     )
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     for _ in range(3):
         world.settle()
         world.finish_jobs()
@@ -343,7 +343,7 @@ def test_a_needed_api_is_named_and_found_once_it_is_installed() -> None:
 def test_a_catalog_that_cannot_be_read_leaves_the_last_good_snapshot_in_use() -> None:
     world = installed(a_subscription())
     world.catalogs.trouble = Unavailable("Unreachable", "no route to registry")
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     world.settle()
     [source] = the(world, kinds.CATALOG_SOURCE, "olm")
     assert source["status"]["reason"] == "RegistryServerError"
@@ -513,7 +513,7 @@ def test_a_stale_job_is_deleted_and_made_again() -> None:
     world = a_world(a_subscription())
     [job] = the(world, kinds.JOB, "olm")
     world.policy = Policy(unpack_image="olm-functions:newer", unpack_timeout=timedelta(minutes=3))
-    world.ring(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref("ns"))
+    world.receive(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref("ns"))
     world.settle()
     [again] = the(world, kinds.JOB, "olm")
     assert metadata(again)["uid"] != metadata(job)["uid"]
@@ -542,7 +542,7 @@ def test_no_upgrade_is_planned_while_a_plan_is_carried_out() -> None:
     """Better than OLM, which decides again as soon as the CSV exists."""
     world = a_world()
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     role = kinds.SERVICE_ACCOUNT.ref("etcd-operator", "ns")
     world.refused[role] = WriteFailure("forbidden", "no", 0, role)
     world.put(a_subscription(startingCSV="etcd.v1.0.0"))
@@ -761,7 +761,7 @@ def test_no_second_plan_is_made_while_one_waits_for_approval() -> None:
     """catalog.md 4.9 and 3.7 D: a newer head published meanwhile does not matter."""
     world = installed(a_subscription(installPlanApproval="Manual"))
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     unpacked(world)
     [plan] = the(world, kinds.INSTALL_PLAN)
     assert plan["spec"]["clusterServiceVersionNames"] == ["etcd.v1.0.0"]
@@ -810,9 +810,9 @@ def test_without_subscriptions_nothing_is_resolved() -> None:
     """catalog.md 3.7 A: there is no plan, no Job, no Event, and no condition anywhere."""
     world = a_world()
     before = dict(world.objects)
-    world.ring(names.POKE, kinds.OPERATOR_GROUP.ref("group", "ns"))
+    world.receive(names.RESYNC_REQUESTED, kinds.OPERATOR_GROUP.ref("group", "ns"))
     world.settle()
-    assert (world.objects, world.events) == (before, [])
+    assert (dict(world.objects), world.events) == (before, [])
 
 
 def test_another_image_in_the_spec_is_read_at_once() -> None:
@@ -862,7 +862,7 @@ def test_an_operator_finds_its_parts() -> None:
     for part in (plan, world.objects[csv], world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")]):
         assert labels_of(part)[LABEL] == ""
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     unpacked(world)
     assert [LABEL in labels_of(one) for one in the(world, kinds.INSTALL_PLAN)] == [False, True]
 

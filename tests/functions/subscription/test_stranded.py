@@ -21,7 +21,7 @@ def test_a_channel_that_leads_nowhere_is_told_until_another_one_is_followed() ->
     known = a_package("etcd", "1.0.0", "2.0.0", "3.0.0")
     channels = (Channel("stable", (Entry("etcd.v1.0.0"),)), Channel("new", (Entry("etcd.v3.0.0"),)))
     world.catalogs.publish(IMAGE, Package("etcd", "stable", channels, known.bundles))
-    world.ring(names.POKE, kinds.CATALOG_SOURCE.ref("local", "olm"))
+    world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     followed(world, "new")
     told = f"{END} (it is only in channel stable)"
     assert conditions(world) == {"Stranded": ("NotInChannel", told)}

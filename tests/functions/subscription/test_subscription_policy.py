@@ -34,14 +34,14 @@ def annotate(world: World, ref: Ref, annotation: str, value: str) -> None:
 
 def published(world: World, *versions: str) -> None:
     world.catalogs.publish(IMAGE, a_package("etcd", *versions))
-    world.ring(names.POKE, CATALOG)
+    world.receive(names.RESYNC_REQUESTED, CATALOG)
     unpacked(world)
 
 
 def withdrawn(world: World) -> None:
     """The image is gone from its registry; what was read of it is still here."""
     del world.catalogs.digests[IMAGE]
-    world.ring(names.POKE, CATALOG)
+    world.receive(names.RESYNC_REQUESTED, CATALOG)
     world.settle()
 
 

@@ -4,47 +4,28 @@ from __future__ import annotations
 
 import base64
 import gzip
-import importlib
-import inspect
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from copy import deepcopy
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from eventing.events.event import Event
-from eventing.events.job import Job
-from eventing.routes import jobs_for
 from shared import kinds, names
-from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
+from shared.api.manifest import Manifest, metadata, timestamp
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.image_source import ImageSource
-from shared.domain.merge_patch import merged
-from shared.domain.objects.csv import is_copied
+from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.facts import Gvk
-from shared.domain.resolver.shelves import LoadedShelf
-from shared.errors import RetryLater
-from shared.kinds import Kind, Ref
+from shared.kinds import Kind
 from shared.ports import (
-    Attempt,
     Bundles,
     Catalogs,
-    Clock,
-    Cluster,
-    Discovery,
     Policy,
     Pulled,
     Unavailable,
-    Warnings,
-    WriteFailure,
 )  # fmt: skip
-from shared.step import Apply, Create, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
-from tests.kit.cluster import FakeCluster
+from tests.kit.world import World as KitWorld
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-GROUPS = ("catalog_source", "subscription", "bundle", "install_plan")
+GROUPS = ("catalog_source", "fanout", "subscription", "bundle", "install_plan")
 
 
 @dataclass
@@ -78,7 +59,7 @@ class FakeCatalogs:
     def providers(
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
-        return self.trouble or tuple(LoadedShelf(self.content[reference]).providers(Gvk(*api)))
+        return self.trouble or tuple(LoadedCatalog(self.content[reference]).providers(Gvk(*api)))
 
 
 @dataclass
@@ -93,66 +74,24 @@ class FakeBundles:
         return a_payload(source.image, *self.images[source.image])
 
 
-class World(FakeCluster):
-    """A cluster that performs writes and rings the catalog side's steps; time moves only by `later`."""
+class World(KitWorld):
+    """A cluster that enqueues the catalog side's steps, with catalogs and bundles in memory."""
+
+    groups: tuple[str, ...] = GROUPS
 
     def __init__(self, *objects: Manifest, policy: Policy | None = None, served: Iterable[Kind] = ()) -> None:
-        super().__init__((), kinds=served)
-        self.policy, self.time, self.counter, self.server = policy or Policy(), NOW, 0, "v1.35.4"
         self.catalogs, self.bundles = FakeCatalogs(), FakeBundles()
-        self.jobs: dict[Job, None] = {}
-        self.delayed: dict[Job, datetime] = {}
-        self.events: list[Record] = []
-        self.emitted: list[str] = []
-        self.requests: Counter[str] = Counter()
-        self.refused: dict[Ref, WriteFailure] = {}
-        self.moved: dict[tuple[Ref, str], str] = {}
+        super().__init__(policy=policy, ports={Catalogs: self.catalogs, Bundles: self.bundles})
+        for kind in served:
+            if not self.objects.is_served(kind):
+                self.put(a_definition_of(kind))
         for manifest in objects:
             self.put(manifest)
-
-    # ports
-    def now(self) -> datetime:
-        return self.time
-
-    def version(self) -> str:
-        return self.server
-
-    def get(self, ref: Ref) -> Manifest | None:
-        self.requests["read"] += 1
-        return deepcopy(super().get(ref))
-
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        self.requests["read"] += 1
-        return deepcopy(super().list(kind, namespace, labels=labels))
-
-    # what people and other controllers do
-    def put(self, manifest: Manifest) -> None:
-        """Create or replace an object, as the API server stores it, and ring."""
-        ref = Ref.of(manifest)
-        old = self.objects.get(ref)
-        self.counter += 1
-        meta = {
-            **metadata(manifest),
-            "uid": uid_of(old or {}) or f"uid-{self.counter}",
-            "resourceVersion": str(self.counter),
-            "creationTimestamp": metadata(old or {}).get("creationTimestamp") or _stamp(self.time),
-        }
-        self.objects[ref] = {**deepcopy(manifest), "metadata": meta}
-        if ref.kind == "CustomResourceDefinition" and "status" not in manifest:
-            status = {"conditions": [{"type": kind, "status": "True"} for kind in ("Established", "NamesAccepted")]}
-            self.objects[ref]["status"] = {**status, "storedVersions": ["v1"]}
-        self.ring(names.ADDED if old is None else names.UPDATED, ref)
-
-    def remove(self, ref: Ref) -> None:
-        """Delete an object, and ring."""
-        if ref in self.objects:
-            self.ring(names.DELETED, ref)
-            del self.objects[ref]
 
     def finish_jobs(self) -> None:
         """Let every unpack Job that has a bundle complete, and every other one fail."""
         for ref, job in list(self.objects.items()):
-            if ref.kind != "Job" or job.get("status"):
+            if ref.kind != "Job" or job.get("status", {}).get("conditions"):
                 continue
             container = job["spec"]["template"]["spec"]["containers"][0]
             image = container["env"][0]["value"]
@@ -164,128 +103,16 @@ class World(FakeCluster):
                 condition = {"type": "Complete", "status": "True"}
             else:
                 condition = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "too slow"}
-            condition["lastTransitionTime"] = _stamp(self.time)
-            self.put({**job, "status": {"conditions": [condition], "completionTime": _stamp(self.time)}})
-
-    def later(self, **delta: float) -> None:
-        """Let time pass; what was due meanwhile runs."""
-        self.time += timedelta(**delta)
-        for job, due in list(self.delayed.items()):
-            if due <= self.time:
-                del self.delayed[job]
-                self.jobs[job] = None
-        self.settle()
-
-    # the machinery
-    def ring(self, kind: str, ref: Ref) -> None:
-        owners = ",".join(
-            f"{one['kind']}/{one['name']}" for one in metadata(self.objects.get(ref, {})).get("ownerReferences") or ()
-        )
-        copied = "true" if is_copied(self.objects.get(ref, {"metadata": {}})) else "false"
-        for job in jobs_for(Event("id", kind, "test", ref, {"copied": copied, "unpack": "true", "owners": owners})):
-            if job.group in GROUPS:
-                self.jobs[job] = None
-
-    def settle(self, limit: int = 300) -> None:
-        """Run what was rung until nothing is left; delays of up to a second pass by themselves."""
-        for _ in range(limit):
-            if not self.jobs:
-                due = [job for job, at in self.delayed.items() if at - self.time <= timedelta(seconds=1)]
-                for job in due:
-                    del self.delayed[job]
-                    self.jobs[job] = None
-            if not self.jobs:
-                return
-            job = next(iter(self.jobs))
-            del self.jobs[job]
-            self.run(job)
-        raise AssertionError(f"never at rest; still rung: {[job.step for job in self.jobs]}")
-
-    def run(self, job: Job, attempt: Attempt | None = None) -> Outcome:
-        """Run a step and perform what it decides; a refused write runs it once more, as the runner does."""
-        module, function = job.step.replace("/", "."), job.step.partition("/")[2]
-        step = getattr(importlib.import_module(f"functions.{module}"), function)
-        ports: dict[Any, object] = {
-            Cluster: self, Discovery: self, Clock: self, Policy: self.policy, Catalogs: self.catalogs,
-            Bundles: self.bundles, Attempt: attempt or Attempt(), Warnings: self,
-        }  # fmt: skip
-        signature = inspect.signature(step, eval_str=True)
-        wanted = {one.name: ports[one.annotation] for one in list(signature.parameters.values())[1:]}
-        try:
-            outcome: Outcome = step(job.ref, **wanted)
-        except RetryLater as later:
-            outcome = Outcome(later.writes, again_in=later.after, wait=later.wait)
-        failure = self.perform(outcome.writes)
-        if failure and attempt is None:
-            return self.run(job, Attempt(2, failure))
-        for emit in outcome.emits:
-            self.emitted.append(emit.type)
-            self.ring(emit.type, emit.ref)
-        if outcome.again_in is not None:
-            self.delayed[job] = self.time + outcome.again_in
-        return outcome
-
-    def perform(self, writes: Iterable[Write]) -> WriteFailure | None:
-        for index, write in enumerate(writes):
-            match write:
-                case Record():
-                    self.events.append(write)
-                    continue
-                case Create(manifest) | Apply(manifest) | Replace(manifest):
-                    ref = Ref.of(manifest)
-                case SetStatus(ref=ref) | Merge(ref=ref) | Delete(ref=ref):
-                    pass
-            self.requests["write"] += 1
-            if isinstance(write, Create) and write.must_be_new and ref in self.objects:
-                return WriteFailure("conflict", "it exists already", index, ref)
-            if ref in self.refused:
-                return WriteFailure(self.refused[ref].kind, self.refused[ref].message, index, ref)
-            self._write(write, ref)
-        return None
-
-    def _write(self, write: Write, ref: Ref) -> None:
-        old = self.objects.get(ref)
-        match write:
-            case Create(manifest):
-                if old is None:
-                    self.put(self._owned(manifest))
-            case Apply(manifest) | Replace(manifest):
-                new = self._owned(manifest)
-                status = {"status": old["status"]} if old and "status" in old else {}
-                self._put_if_changed({**new, **status}, old)
-            case SetStatus(_, status, version):
-                assert old is not None, f"{ref} is not there"
-                is_fresh = resource_version_of(old) in (version, self.moved.get((ref, version)))
-                assert not version or is_fresh, f"{ref}: a lost update"
-                self._put_if_changed({**old, "status": status}, old)
-            case Merge(_, patch, version):
-                assert old is not None, f"{ref} is not there"
-                assert not version or version == resource_version_of(old), f"{ref}: a lost update"
-                self._put_if_changed(merged(old, patch), old)
-                self.moved[ref, version] = resource_version_of(self.objects[ref])
-            case Delete():
-                self.remove(ref)
-
-    def _put_if_changed(self, new: Manifest, old: Manifest | None) -> None:
-        given = {key: value for key, value in metadata(old or {}).items() if key in _SERVER_KEYS}
-        if old is None or {**new, "metadata": {**metadata(new), **given}} != old:
-            self.put(new)
-
-    def _owned(self, manifest: Manifest) -> Manifest:
-        owners = [self._with_uid(one, metadata(manifest)) for one in metadata(manifest).get("ownerReferences") or ()]
-        more = {"ownerReferences": owners} if owners else {}
-        return {**manifest, "metadata": {**metadata(manifest), **more}}
-
-    def _with_uid(self, owner: Manifest, meta: Mapping[str, Any]) -> Manifest:
-        ref = Ref(owner["apiVersion"], owner["kind"], owner["name"], meta.get("namespace", ""))
-        return {**owner, "uid": owner.get("uid") or uid_of(self.objects[ref])}
+            condition["lastTransitionTime"] = timestamp(self.time)
+            self.put({**job, "status": {"conditions": [condition], "completionTime": timestamp(self.time)}})
 
 
-_SERVER_KEYS = ("uid", "resourceVersion", "creationTimestamp")
-
-
-def _stamp(instant: datetime) -> str:
-    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+def a_definition_of(kind: Kind) -> Manifest:
+    """A definition that serves a kind."""
+    group, _, version = kind.api_version.rpartition("/")
+    return a_crd(
+        f"{kind.plural}.{group}", version, kind=kind.kind, scope="Namespaced" if kind.is_namespaced else "Cluster"
+    )
 
 
 def a_payload(image: str, *objects: Manifest) -> Manifest:
@@ -332,13 +159,27 @@ def a_bundle(package: str, version: str, *others: Manifest) -> tuple[Manifest, .
     permission = {"serviceAccountName": f"{package}-operator", "rules": [rule]}
     install = {"permissions": [permission], "clusterPermissions": [permission], "deployments": []}
     csv = _object(kinds.CLUSTER_SERVICE_VERSION, f"{package}.v{version}", "placeholder")
-    csv["spec"] = {"version": version, "install": {"strategy": "deployment", "spec": install}, "replaces": "nonsense"}
+    csv["spec"] = {
+        "displayName": package,
+        "version": version,
+        "install": {"strategy": "deployment", "spec": install},
+        "replaces": "nonsense",
+    }
     return (csv, a_crd(f"{package}s.example.com"), *others)
 
 
-def a_crd(name: str, *versions: str) -> Manifest:
-    listed = [{"name": one, "served": True, "storage": one == "v1"} for one in versions or ("v1",)]
-    return _object(kinds.CUSTOM_RESOURCE_DEFINITION, name, spec={"versions": listed, "group": name.partition(".")[2]})
+def a_crd(name: str, *versions: str, kind: str = "", scope: str = "Namespaced") -> Manifest:
+    plural, _, group = name.partition(".")
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    listed = versions or ("v1",)
+    storage = "v1" if "v1" in listed else listed[0]
+    served = [{"name": one, "served": True, "storage": one == storage, "schema": schema} for one in listed]
+    kind = kind or plural.capitalize()
+    called = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+    return _object(
+        kinds.CUSTOM_RESOURCE_DEFINITION, name,
+        spec={"versions": served, "group": group, "names": called, "scope": scope},
+    )  # fmt: skip
 
 
 def _object(kind: Kind, name: str, namespace: str = "", **fields: Any) -> Manifest:

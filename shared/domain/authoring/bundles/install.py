@@ -8,6 +8,7 @@ from typing import Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import Csv
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import key_of
 from shared.domain.bundle.reading import Documents, Passed
@@ -15,6 +16,7 @@ from shared.domain.bundle.shape import as_object, as_text
 from shared.domain.catalog.model import Property
 from shared.domain.csv.rbac import objects_for
 from shared.domain.csv.strategy import Strategy, strategy_of
+from shared.domain.endpoints.outline import outline
 from shared.domain.go.encode import json_text
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.go_types.plain import PLAIN
@@ -60,6 +62,8 @@ class Installation:
     steps: tuple[InstallStep, ...]
     passed: tuple[Passed, ...] = ()
     """The parts of its files that are not installed."""
+    served: tuple[InstallStep, ...] = ()
+    """What no InstallPlan lists: the objects around its webhooks and aggregated APIs, in the order of their writing."""
 
 
 def install_steps(manifests: Documents, target: Target, where: str) -> Installation | BadBundle:
@@ -77,7 +81,8 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
         return BadBundle("Malformed", f"{where}: {csvs[-1]}: {error}")
     others = [_step(found[path], is_sorted=True) for path in in_order if path not in csvs]
     extra = tuple(Passed(path, f"{path} is a second {_CSV.kind}: only the last one is installed") for path in csvs[:-1])
-    return Installation(_grouped([_step(csv), *others, *generated]), (*passed, *extra))
+    served = tuple(map(_served, outline(Csv(csv))))
+    return Installation(_grouped([_step(csv), *others, *generated]), (*passed, *extra), served)
 
 
 class _NotInstallableError(ValueError):
@@ -109,10 +114,10 @@ def _installed(manifest: ReadOnly, target: Target) -> Manifest:
 
 def _generated(csv: Manifest, namespace: str) -> list[InstallStep]:
     """ServiceAccounts and their rights: by name of the account, then by kind."""
-    strategy = strategy_of(csv)
+    strategy = strategy_of(Csv(csv))
     if not isinstance(strategy, Strategy):
         raise _NotInstallableError(strategy.message)
-    made = objects_for(csv, namespace)
+    made = objects_for(Csv(csv), namespace)
     accounts = {_pair_of(one): as_object(one["subjects"][0])["name"] for one in made if "subjects" in one}
     early = {permission.service_account for permission in strategy.permissions}
 
@@ -152,6 +157,11 @@ def _step(manifest: ReadOnly, *, is_sorted: bool = False) -> InstallStep:
     api_version = as_text(manifest.get("apiVersion"))
     found = Resource.of({"apiVersion": api_version, "kind": manifest["kind"], "metadata": named})
     return InstallStep(found.kind, found.group, found.version, found.name, _line(manifest, is_sorted=is_sorted))
+
+
+def _served(manifest: ReadOnly) -> InstallStep:
+    group, _, version = str(manifest["apiVersion"]).rpartition("/")
+    return InstallStep(str(manifest["kind"]), group, version, name_of(manifest), _line(manifest))
 
 
 def _line(value: Mapping[str, object], *, is_sorted: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from shared.api.manifest import ReadOnly
-from shared.domain.authoring.bundles.labels import Wanted
+from shared.domain.authoring.bundles.labels import LabelOptions
 from shared.domain.bundle.shape import as_list, as_object
 
 
@@ -13,7 +13,7 @@ class NotInterpretableError(ValueError):
     """A package manifest does not say to which channels a bundle belongs."""
 
 
-def interpret(manifest: ReadOnly, replaced: Mapping[str, str], csv: str) -> Wanted:
+def interpret(manifest: ReadOnly, replaced: Mapping[str, str], csv: str) -> LabelOptions:
     """Package and channels of one version of a package manifest; `replaced` names what each version replaces.
 
     NotInterpretableError when it names no package, or no channel leads to the version.
@@ -27,7 +27,7 @@ def interpret(manifest: ReadOnly, replaced: Mapping[str, str], csv: str) -> Want
     if not channels:
         raise NotInterpretableError("error interpreting channels, please manually input channels instead")
     only = channels[0] if len(heads) == 1 else ""
-    return Wanted(package, ",".join(channels), str(manifest.get("defaultChannel") or only))
+    return LabelOptions(package, ",".join(channels), str(manifest.get("defaultChannel") or only))
 
 
 def _chain(head: str, replaced: Mapping[str, str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from shared.domain.go.text import quoted
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LabelOptions:
     """What the caller of `build` states about a bundle; an empty field states nothing."""
 
     package: str = ""
@@ -27,7 +27,7 @@ class Wanted:
     default_channel: str = ""
 
 
-def labels(media_type: str, given: ReadOnly, wanted: Wanted) -> dict[str, str]:
+def labels(media_type: str, given: ReadOnly, wanted: LabelOptions) -> dict[str, str]:
     """All labels: what is wanted, else what the annotations say; a default channel only if there is one."""
     made = {
         MEDIA_TYPE: media_type,

@@ -58,8 +58,8 @@ def compare(older: Catalog, newer: Catalog) -> tuple[Change, ...]:
 def _statements(older: Catalog, newer: Catalog, package: str) -> Facts:
     before, after = (one.packages[package].bundles if package in one.packages else {} for one in (older, newer))
     for name in sorted(before.keys() & after.keys()):
-        told = differences(older.statements[package, name], newer.statements[package, name])
-        yield from ((Kind.CHANGED, f"bundle {name} {what}") for what in told)
+        changes = differences(older.statements[package, name], newer.statements[package, name])
+        yield from ((Kind.CHANGED, f"bundle {name} {what}") for what in changes)
 
 
 def _package(older: PackageDraft | None, newer: PackageDraft | None) -> Facts:

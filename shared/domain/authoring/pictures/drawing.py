@@ -22,7 +22,7 @@ class Undrawable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class GraphOptions:
     """The part of a catalog that is drawn, and how."""
 
     package: str = ""
@@ -80,17 +80,17 @@ class Drawing:
     warnings: list[str] = field(default_factory=list)
 
 
-def draw(config: Config, wish: Wish) -> Drawing:
+def draw(config: Config, options: GraphOptions) -> Drawing:
     """The picture of a catalog. Undrawable when no bundle has the minimum's name; InvalidBundle for bad properties."""
     versions: dict[str, Version] = {}
     for bundle in config.bundles:
         if name_of(bundle) not in versions:
             versions[name_of(bundle)] = identity(bundle)[1]
-    if wish.minimum and wish.minimum not in versions:
-        raise Undrawable(f"unknown minimum edge name: {quoted(wish.minimum)}")
+    if options.minimum and options.minimum not in versions:
+        raise Undrawable(f"unknown minimum edge name: {quoted(options.minimum)}")
     drawing, deprecated = Drawing(), _deprecated(config)
-    for package, channels in sorted(_chosen(config, wish).items()):
-        painter = _Painter(package, versions, deprecated, wish, drawing.warnings)
+    for package, channels in sorted(_chosen(config, options).items()):
+        painter = _Painter(package, versions, deprecated, options, drawing.warnings)
         drawn = tuple(filter(None, map(painter.channel, channels)))
         if drawn:
             drawing.packages.append(DrawnPackage(package, drawn, (package, "olm.package", "") in deprecated))
@@ -118,13 +118,13 @@ def _deprecation(what: str) -> Blob:
     return {"reference": {"schema": f"olm.{schema}", "name": name}}
 
 
-def _chosen(config: Config, wish: Wish) -> dict[str, list[Blob]]:
+def _chosen(config: Config, options: GraphOptions) -> dict[str, list[Blob]]:
     """The channels by package and in the order of their names."""
     found: dict[str, list[Blob]] = {}
     for channel in sorted(config.channels, key=lambda one: str(one["name"])):
         found.setdefault(channel["package"], []).append(channel)
-    owner = next((package for package, ones in found.items() if wish.minimum in _entry_names(ones)), "")
-    wanted = {name for name in (wish.package, owner if wish.minimum else "") if name}
+    owner = next((package for package, ones in found.items() if options.minimum in _entry_names(ones)), "")
+    wanted = {name for name in (options.package, owner if options.minimum else "") if name}
     return {package: channels for package, channels in found.items() if all(package == name for name in wanted)}
 
 
@@ -150,13 +150,13 @@ class _Painter:
     package: str
     versions: Mapping[str, Version]
     deprecated: frozenset[tuple[str, str, str]]
-    wish: Wish
+    options: GraphOptions
     warnings: list[str]
 
     def channel(self, blob: Blob) -> DrawnChannel | None:
         """One channel; None when nothing of it is left."""
         entries = [entry for one in blob["entries"] or () if (entry := self._kept(Entry.of(one)))]
-        if not entries and (self.wish.minimum or self.wish.package):
+        if not entries and (self.options.minimum or self.options.package):
             return None
         skipped: set[str] = set()
         ordered = sorted(entries, key=lambda entry: self._version(entry.name), reverse=True)
@@ -171,7 +171,7 @@ class _Painter:
         links = []
         for name in entry.skips:
             links.append(Link("skip", name, "skip", name in skipped))
-            if self.wish.marks_skipped:
+            if self.options.marks_skipped:
                 skipped.add(name)
         into = partial(Link, is_skipped=entry.name in skipped)
         if wanted := self._range(entry):
@@ -193,12 +193,12 @@ class _Painter:
 
     def _kept(self, entry: Entry) -> Entry | None:
         """The entry with the links that are not below the minimum; None when it lost all of them, or is below."""
-        if not self.wish.minimum:
+        if not self.options.minimum:
             return entry
         bare = Entry(entry.name)
-        if entry.name == self.wish.minimum:
+        if entry.name == self.options.minimum:
             return bare
-        lowest = self._version(self.wish.minimum)
+        lowest = self._version(self.options.minimum)
         if entry == bare:
             return bare if self._version(entry.name) >= lowest else None
         kept = replace(

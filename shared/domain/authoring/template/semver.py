@@ -9,8 +9,8 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from shared.domain.authoring.identity import InvalidBundle, identity, name_of, version_release
+from shared.domain.authoring.template.semver_template import ARCHETYPES, SCHEMA, Kind, SemverTemplate, read
 from shared.domain.authoring.template.source import Rendered, RenderImage, TemplateError
-from shared.domain.authoring.template.wishes import ARCHETYPES, SCHEMA, Kind, Wishes, read
 from shared.domain.catalog.config import Blob, Config
 from shared.domain.go.text import from_base64, quoted
 from shared.domain.semver.release import VersionRelease
@@ -47,16 +47,16 @@ _Releases = Mapping[str, list[_Release]]
 
 def render(content: bytes, render_image: RenderImage) -> Config:
     """The catalog of a template; it is not validated. TemplateError."""
-    wishes = read(content)
-    rendered = {image: _only(image, render_image(image)) for image in wishes.distinct()}
+    template = read(content)
+    rendered = {image: _only(image, render_image(image)) for image in template.distinct()}
     if not rendered:
         raise TemplateError("render: no bundles specified or no bundles could be rendered")
     try:
-        package, releases = _releases(wishes, rendered)
+        package, releases = _releases(template, rendered)
     except (InvalidBundle, TemplateError) as error:
         raise TemplateError(f"render: unable to post-process bundle info: {error}") from error
-    channels = [channel for archetype in ARCHETYPES for channel in _channels(archetype, releases[archetype], wishes)]
-    default = _default(channels, wishes)
+    channels = [channel for archetype in ARCHETYPES for channel in _channels(archetype, releases[archetype], template)]
+    default = _default(channels, template)
     edges = _edges(releases)
     csvs = {name_of(found.bundle): found.csv for found in rendered.values()}
     return Config(
@@ -77,12 +77,12 @@ def _only(image: str, found: list[Rendered]) -> Rendered:
     return found[0]
 
 
-def _releases(wishes: Wishes, rendered: Mapping[str, Rendered]) -> tuple[str, _Releases]:
+def _releases(template: SemverTemplate, rendered: Mapping[str, Rendered]) -> tuple[str, _Releases]:
     """The package of all bundles, and those of each archetype in rising order."""
     package, found = "", {}
     for archetype in ARCHETYPES:
         releases: dict[str, _Release] = {}
-        for image in wishes.images[archetype]:
+        for image in template.images[archetype]:
             bundle = rendered[image].bundle
             owner, _ = identity(bundle)
             package = package or owner
@@ -114,8 +114,8 @@ def _without_build(release: _Release) -> str:
     return str(release.order.version).partition("+")[0]
 
 
-def _channels(archetype: str, releases: list[_Release], wishes: Wishes) -> Iterator[_Channel]:
-    for kind in wishes.kinds:
+def _channels(archetype: str, releases: list[_Release], template: SemverTemplate) -> Iterator[_Channel]:
+    for kind in template.kinds:
         if kind is Kind.MAJOR:
             for major, members in groupby(releases, lambda one: one.major):
                 yield _Channel(f"{archetype}-v{major}", archetype, kind, tuple(members))
@@ -124,11 +124,11 @@ def _channels(archetype: str, releases: list[_Release], wishes: Wishes) -> Itera
                 yield _Channel(f"{archetype}-v{major}.{minor}", archetype, kind, tuple(members))
 
 
-def _default(channels: list[_Channel], wishes: Wishes) -> _Channel:
+def _default(channels: list[_Channel], template: SemverTemplate) -> _Channel:
     """The newest channel of the most stable archetype, of the kind that is preferred."""
 
     def rank(channel: _Channel) -> tuple[int, bool, tuple[int, int]]:
-        return ARCHETYPES.index(channel.archetype), channel.kind is wishes.preference, channel.releases[0].minor
+        return ARCHETYPES.index(channel.archetype), channel.kind is template.preference, channel.releases[0].minor
 
     return max(channels, key=rank)
 

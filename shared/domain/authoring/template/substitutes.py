@@ -119,8 +119,8 @@ def _rewired(channel: Blob, base: str, name: str) -> Blob:
     """The channel in which a substitute takes over the edges of its base."""
     entries = [Entry.of(entry) for entry in channel["entries"] or ()]
     kept = [_redirected(Entry(base) if entry.name == base else entry, base, name) for entry in entries]
-    heirs = [replace(entry, name=name, skips=(*entry.skips, base)) for entry in entries if entry.name == base]
-    return {**channel, "entries": [entry.document() for entry in (*kept, *heirs)]}
+    successors = [replace(entry, name=name, skips=(*entry.skips, base)) for entry in entries if entry.name == base]
+    return {**channel, "entries": [entry.document() for entry in (*kept, *successors)]}
 
 
 def _redirected(entry: Entry, base: str, name: str) -> Entry:

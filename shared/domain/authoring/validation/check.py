@@ -56,7 +56,7 @@ def _placed(subject: Subject, validator: _Validator) -> Iterator[Finding]:
     return (one.at(subject.csv_path) for one in validator(subject))
 
 
-def said(findings: Iterable[Finding]) -> str:
+def errors_in_one_line(findings: Iterable[Finding]) -> str:
     """The errors in one line, as `opm` prints them; empty when there are none."""
     errors = [str(one) for one in findings if one.is_error]
     return f"Bundle validation errors: {','.join(errors)}" if errors else ""

@@ -13,6 +13,7 @@ from shared.domain.authoring.validation.definition import definition
 from shared.domain.authoring.validation.finding import ERROR, Finding, plain, warned
 from shared.domain.authoring.validation.form import HELM, REGISTRY, media_type
 from shared.domain.authoring.validation.subject import Subject
+from shared.domain.authoring.validation.webhooks import webhooks
 from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
@@ -115,6 +116,7 @@ def _together(subject: Subject) -> Iterator[Finding]:
     for kind, name, version in sorted(held - owned.keys()):
         yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
     yield from _releases(subject)
+    yield from webhooks(subject)
 
 
 def _versions(manifest: ReadOnly) -> list[Api]:

@@ -44,6 +44,8 @@ def form(subject: Subject) -> Iterator[Finding]:
     else:
         yield from (plain(str(one), one.path) for one in subject.metadata.passed)
         yield plain("Could not find annotations file")
+    if lacks_csv(subject):
+        yield from (warned(str(one), one.path) for one in subject.manifests.objects()[1])
     yield from dependencies(subject)
 
 

@@ -61,9 +61,9 @@ def removed_apis(subject: Subject) -> Iterator[Finding]:
         limit = parse_tolerant(version)
         is_there = any(one is not None and one >= limit for one in (wanted, least))
         if used := used_apis(subject, removed):
-            yield _told(name, version, used, ERROR if is_there else WARNING)
+            yield _finding(name, version, used, ERROR if is_there else WARNING)
         if version == _WITHOUT_POLICIES and (granted := _granted(subject)):
-            yield _told(name, version, {_POLICIES: granted}, WARNING)
+            yield _finding(name, version, {_POLICIES: granted}, WARNING)
 
 
 def tolerant_version(text: str) -> Version | None:
@@ -74,7 +74,7 @@ def tolerant_version(text: str) -> Version | None:
         return None
 
 
-def _told(name: str, version: str, used: Mapping[str, list[str]], level: Level) -> Finding:
+def _finding(name: str, version: str, used: Mapping[str, list[str]], level: Level) -> Finding:
     detail = (
         f"this bundle is using APIs which were deprecated and removed in v{version}. "
         f"More info: {_GUIDE}#v{version.replace('.', '-')}. Migrate the API(s) for {listed(used)}"

@@ -81,11 +81,11 @@ def size(subject: Subject) -> Iterator[Finding]:
     if plain == 0:
         yield Finding(WARNING, "unable to check the bundle size", value="")
         return
-    told = f"size=~{_size_text(compressed)} , max={_size_text(LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
+    sizes = f"size=~{_size_text(compressed)} , max={_size_text(LIMIT)}. Bundle uncompressed size is {_size_text(plain)}"
     if compressed > LIMIT:
-        yield Finding(ERROR, f"maximum bundle compressed size with gzip size exceeded: {told}", value="")
+        yield Finding(ERROR, f"maximum bundle compressed size with gzip size exceeded: {sizes}", value="")
     elif compressed > LIMIT * _NEAR:
-        yield Finding(WARNING, f"nearing maximum bundle compressed size with gzip: {told}", value="")
+        yield Finding(WARNING, f"nearing maximum bundle compressed size with gzip: {sizes}", value="")
 
 
 def _size_text(count: float) -> str:

@@ -58,7 +58,7 @@ def _document(content: bytes) -> Any:  # why: any JSON value
     try:
         return goyaml.document(content)
     except goyaml.YamlError as error:
-        raise NotRenderedError(f"error converting YAML to JSON: {error.told}") from error
+        raise NotRenderedError(f"error converting YAML to JSON: {error.go_message}") from error
 
 
 def _object(value: object, field: str, shape: Struct) -> ReadOnly:

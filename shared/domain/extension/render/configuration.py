@@ -21,7 +21,7 @@ from shared.domain.extension.render.model import (
     SINGLE_OWN_GATE,
     Bundle,
     NotRenderedError,
-    Wishes,
+    RenderOptions,
 )  # fmt: skip
 from shared.domain.extension.render.schema import Checker, Failure
 from shared.domain.go.text import quoted
@@ -38,18 +38,18 @@ class Settings:
     deployment_config: ReadOnly | None = None
 
 
-def configured(bundle: Bundle, wishes: Wishes) -> Settings:
+def configured(bundle: Bundle, options: RenderOptions) -> Settings:
     """The settings of an extension. NotRenderedError (terminal) when they do not fit the bundle."""
-    if wishes.config is None and not wishes.is_on(SINGLE_OWN_GATE):
+    if options.config is None and not options.is_on(SINGLE_OWN_GATE):
         return Settings()
-    config = {} if wishes.config is None else wishes.config
-    has_deployment_config = wishes.is_on(DEPLOYMENT_CONFIG_GATE)
+    config = {} if options.config is None else options.config
+    has_deployment_config = options.is_on(DEPLOYMENT_CONFIG_GATE)
     schema = schema_of(bundle.install_modes, has_deployment_config=has_deployment_config)
-    checker = Checker(definition, _formats(wishes.install_namespace))
-    told = list(_told(checker.failures(config, schema)))
-    if told:
-        several = "".join(f"\n  - {one}" for one in told)
-        what = told[0] if len(told) == 1 else f"multiple errors found:{several}"
+    checker = Checker(definition, _formats(options.install_namespace))
+    messages = list(_messages(checker.failures(config, schema)))
+    if messages:
+        several = "".join(f"\n  - {one}" for one in messages)
+        what = messages[0] if len(messages) == 1 else f"multiple errors found:{several}"
         raise _terminal(f"invalid ClusterExtension configuration: invalid configuration: {what}")
     try:
         overrides = deployment_config(config[DEPLOYMENT_CONFIG]) if DEPLOYMENT_CONFIG in config else None
@@ -89,7 +89,7 @@ def _formats(install_namespace: str) -> dict[str, Callable[[str], str]]:
     return {OWN_FORMAT: own, SINGLE_FORMAT: single}
 
 
-def _told(failures: tuple[Failure, ...]) -> Iterator[str]:
+def _messages(failures: tuple[Failure, ...]) -> Iterator[str]:
     """A sentence per failure and per failure below it.
 
     What has only one failure below it because it refers to another schema stands in the place of that one, and the
@@ -100,7 +100,7 @@ def _told(failures: tuple[Failure, ...]) -> Iterator[str]:
         place = failure.causes[0].place if is_lost else failure.place
         yield _sentence(failure, place)
         if not is_lost:
-            yield from _told(failure.causes)
+            yield from _messages(failure.causes)
 
 
 def _sentence(failure: Failure, place: tuple[str, ...]) -> str:
@@ -112,18 +112,18 @@ def _sentence(failure: Failure, place: tuple[str, ...]) -> str:
         case "Additional":
             return f"unknown field {quoted(failure.field)}"
         case "Null" | "Type" if not path:
-            return f"invalid type: {failure.told}"
+            return f"invalid type: {failure.message}"
         case "Null":
             return f"required field {name} is missing"
         case "Type":
-            return f"invalid type for field {name}: {failure.told}"
+            return f"invalid type for field {name}: {failure.message}"
         case "Format":
-            return f"invalid format for field {name}: {failure.told}"
+            return f"invalid format for field {name}: {failure.message}"
         case "AnyOf":
             return f"invalid value for field {name}"
         case "MinLength" | "MaxLength":
             limit = "minimum" if failure.reason == "MinLength" else "maximum"
-            return f"field {name} must have {limit} length of {failure.limit} (len={failure.told})"
+            return f"field {name} must have {limit} length of {failure.limit} (len={failure.message})"
         case "Pattern":
             return f"field {name} must match pattern {quoted(failure.limit)}"
-    return failure.told
+    return failure.message

@@ -77,7 +77,7 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RenderOptions:
     """What a ClusterExtension and the flags of OLM v1 say about rendering."""
 
     install_namespace: str

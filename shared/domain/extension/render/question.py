@@ -8,28 +8,30 @@ from typing import Any, Final
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.domain.bundle.model import Files
 from shared.domain.extension.render.load import load
-from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, Wishes
+from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, RenderOptions
 from shared.domain.extension.render.render import render
 from shared.domain.shape import InvalidQuestion, check
 
 _FIELDS: Final = {"installNamespace": str, "gates": dict, "certProvider": str}
 
 
-def wishes_of(question: ReadOnly) -> Wishes:
+def options_of(question: ReadOnly) -> RenderOptions:
     """What a question wants. InvalidQuestion."""
     check(question, _FIELDS)
     provider = question.get("certProvider") or "none"
     if provider not in CERT_PROVIDERS:
         known = ", ".join(CERT_PROVIDERS)
         raise InvalidQuestion(f"certProvider {provider!r} is not known; known are {known}")
-    return Wishes(question.get("installNamespace") or "", question.get("config"), provider, question.get("gates") or {})
+    return RenderOptions(
+        question.get("installNamespace") or "", question.get("config"), provider, question.get("gates") or {}
+    )
 
 
-def answered(files: Files, wishes: Wishes, loading: Loading | None = None) -> Manifest:
+def answered(files: Files, options: RenderOptions, loading: Loading | None = None) -> Manifest:
     """The objects, or the error and whether only an edit helps."""
     try:
         bundle = (loading or Loading()).bundle(files)
-        return {"objects": [described(manifest) for manifest in render(bundle, wishes)]}
+        return {"objects": [described(manifest) for manifest in render(bundle, options)]}
     except NotRenderedError as error:
         return {"error": str(error), "terminal": error.is_terminal}
 

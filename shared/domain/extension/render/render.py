@@ -20,7 +20,7 @@ from shared.domain.extension.render.model import (
     Bundle,
     NotRenderedError,
     Plan,
-    Wishes,
+    RenderOptions,
 )
 from shared.domain.extension.render.rbac import cluster_roles, roles, service_accounts
 from shared.domain.extension.render.validation import validate
@@ -44,29 +44,29 @@ _WAYS_OUT: Final[Mapping[str, str]] = {
 }
 
 
-def render(bundle: Bundle, wishes: Wishes) -> tuple[ReadOnly, ...]:
+def render(bundle: Bundle, options: RenderOptions) -> tuple[ReadOnly, ...]:
     """All objects of a bundle. NotRenderedError, in the words of OLM v1, when there are none to be had."""
-    check_supported(bundle, wishes)
-    settings = configured(bundle, wishes)
+    check_supported(bundle, options)
+    settings = configured(bundle, options)
     validate(bundle)
-    targets = targets_of(bundle, wishes.install_namespace, settings.watch_namespace)
-    plan = Plan(wishes.install_namespace, targets, wishes.cert_provider, settings.deployment_config)
+    targets = targets_of(bundle, options.install_namespace, settings.watch_namespace)
+    plan = Plan(options.install_namespace, targets, options.cert_provider, settings.deployment_config)
     return tuple(manifest for make in _MAKERS for manifest in make(bundle, plan))
 
 
-def check_supported(bundle: Bundle, wishes: Wishes) -> None:
+def check_supported(bundle: Bundle, options: RenderOptions) -> None:
     """NotRenderedError for the first thing that OLM v1 does not install, however it is configured (v1.md §16.2)."""
-    why = _unsupported(bundle, wishes)
+    why = _unsupported(bundle, options)
     if why:
         raise NotRenderedError(f"unsupported bundle: {why}", way_out=_WAYS_OUT.get(why, ""))
 
 
-def _unsupported(bundle: Bundle, wishes: Wishes) -> str:
+def _unsupported(bundle: Bundle, options: RenderOptions) -> str:
     if bundle.csv["spec"]["apiservicedefinitions"].get("owned"):
         return "apiServiceDefintions are not supported"
-    if bundle.webhooks and wishes.cert_provider == "none":
+    if bundle.webhooks and options.cert_provider == "none":
         return _WEBHOOKS
-    if not wishes.is_on(SINGLE_OWN_GATE) and ALL not in bundle.install_modes:
+    if not options.is_on(SINGLE_OWN_GATE) and ALL not in bundle.install_modes:
         return f"bundle does not support {ALL} install mode"
     if not bundle.install_modes & {ALL, SINGLE, OWN}:
         return f"bundle must support at least one of [{ALL} {SINGLE} {OWN}] install modes"

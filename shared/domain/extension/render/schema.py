@@ -37,7 +37,7 @@ class Failure:
 
     reason: Reason
     place: tuple[str, ...]
-    told: str
+    message: str
     """In the words of the library that OLM v1 asks."""
     field: str = ""
     """The name of what is missing or not known."""
@@ -115,11 +115,11 @@ class Checker:
         for one in schema.get("allOf", ()):
             if causes := tuple(self._grouped(value, one, place)):
                 yield Failure("Other", place, "'allOf' failed", causes=causes)
-        for name, reason, told in _CHOICES:
+        for name, reason, message in _CHOICES:
             if name in schema:
                 found = [tuple(self._grouped(value, one, place)) for one in schema[name]]
                 if all(found):
-                    yield Failure(reason, place, told, causes=tuple(cause for causes in found for cause in causes))
+                    yield Failure(reason, place, message, causes=tuple(cause for causes in found for cause in causes))
 
 
 _GROUP: Final = "validation failed"

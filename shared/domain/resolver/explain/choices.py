@@ -11,8 +11,8 @@ from shared.domain.resolver.explain.demands import Demands
 from shared.domain.resolver.explain.facts import Translator
 from shared.domain.resolver.model import Chosen, Inputs, Resolution, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.posed import Posed, remembered
 from shared.domain.resolver.reasons import Code
+from shared.domain.resolver.request import ResolutionRequest, memoized
 
 _PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.WANTED)
 
@@ -45,13 +45,13 @@ class Choice:
 
 def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     """A choice for each Subscription that is not refused, by name. GaveUp."""
-    found = Posed(remembered(inputs))
+    request = ResolutionRequest(memoized(inputs))
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
-    subscribers = sorted(found.inputs.subscribers, key=lambda one: one.name)
+    subscribers = sorted(request.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in resolution.refused]
     ends = {name: end for one in resolution.components for name, end in (one.dead_ends or {}).items()}
-    with Demands(found.problem) as demands:
-        newer = _Newer(found, gets, demands)
+    with Demands(request.problem) as demands:
+        newer = _Newer(request, gets, demands)
         return tuple(
             Choice(
                 one.name, one.package, one.installed_csv, gets[one.name].bundle.name if one.name in gets else "",
@@ -70,10 +70,10 @@ def operator_of(chosen: Chosen, cache: CandidateCache) -> Operator:
 class _Newer:
     """Finds the newer versions that a Subscription does not get."""
 
-    def __init__(self, found: Posed, gets: Mapping[str, Chosen], demands: Demands) -> None:
-        self._cache = found.cache
-        self._gets = {name: operator_of(one, found.cache) for name, one in gets.items()}
-        self._translator = Translator(found.inputs, found)
+    def __init__(self, request: ResolutionRequest, gets: Mapping[str, Chosen], demands: Demands) -> None:
+        self._cache = request.cache
+        self._gets = {name: operator_of(one, request.cache) for name, one in gets.items()}
+        self._translator = Translator(request.inputs, request)
         self._demands = demands
 
     def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
@@ -133,8 +133,8 @@ class _Rules:
         contradiction = self.demands.contradiction(one, self.earlier)
         if not contradiction:
             return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
-        telling = ((fact.code, self.translator.told(fact)) for fact in contradiction if fact.code not in _PLAIN)
-        return next(telling, ("Blocked", f"excluded by {', '.join(fact.text for fact in contradiction)}"))
+        sentences = ((fact.code, self.translator.sentence(fact)) for fact in contradiction if fact.code not in _PLAIN)
+        return next(sentences, ("Blocked", f"excluded by {', '.join(fact.text for fact in contradiction)}"))
 
 
 def _edges(one: Operator) -> str:

@@ -21,8 +21,8 @@ from shared.domain.resolver.constraints import (
 from shared.domain.resolver.explain.findings import Fact
 from shared.domain.resolver.model import Inputs, Refusal, Subscriber
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.posed import Posed
 from shared.domain.resolver.reasons import Code
+from shared.domain.resolver.request import ResolutionRequest
 
 _SHOWN = 3
 _SHARED: Final = {Code.ONE_PROVIDER: "provide", Code.ONE_PER_PACKAGE: "originate from package"}
@@ -34,7 +34,7 @@ class Translator:
     """Translates the constraints of the problem of a namespace."""
 
     inputs: Inputs
-    found: Posed
+    request: ResolutionRequest
 
     def facts(self, refusal: Refusal) -> tuple[Fact, ...]:
         """The facts of a refusal, in OLM's order; an error that prevented the search is a single fact."""
@@ -42,21 +42,23 @@ class Translator:
             return (Fact(refusal.code, refusal.message, refusal.message),)
         ranks = ranks_in(refusal.facts)
         return tuple(
-            Fact(one.code, one.text, self.told(one), ranks.get(one.subject, 0) if isinstance(one, Dependency) else 0)
+            Fact(
+                one.code, one.text, self.sentence(one), ranks.get(one.subject, 0) if isinstance(one, Dependency) else 0
+            )
             for one in refusal.facts
         )
 
     @property
     def operators(self) -> Mapping[Id, Operator]:
         """The operators that variables stand for."""
-        return self.found.problem.operators
+        return self.request.problem.operators
 
     @cached_property
     def subscribers(self) -> Mapping[Id, Subscriber]:
         """The Subscriptions that variables stand for."""
         return {of_subscription(one.name): one for one in self.inputs.subscribers}
 
-    def told(self, one: Constraint) -> str:
+    def sentence(self, one: Constraint) -> str:
         """A constraint as a sentence."""
         match one:
             case AtMostOne(subject, ids):
@@ -101,7 +103,7 @@ class Translator:
         if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(wanted.catalog)):
             return f" (namespace {self.inputs.namespace} does not see catalog {wanted.catalog}: {why})"
         if code is Code.CATALOG_EMPTY:
-            full = (str(key) for key, one in sorted(self.inputs.shelves.items()) if any(one.names()))
+            full = (str(key) for key, one in sorted(self.inputs.readers.items()) if any(one.names()))
             return _there("visible catalogs with content", full)
         if package is None:
             return self._kept(wanted) if code is Code.PACKAGE_MISSING else ""

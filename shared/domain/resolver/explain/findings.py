@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from shared.domain.command import Command
 from shared.domain.resolver.model import Refusal, Resolution
 from shared.domain.resolver.reasons import Code
 
+Show: TypeAlias = Callable[[Command | str], str]
+"""How a command becomes text: as it is in what is stored, with the options of a cluster on a terminal."""
 _LONGEST_LINE = 240
 _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
@@ -37,8 +41,8 @@ class Fix:
 
     code: str
     what: str
-    do: str
-    """The command, or the edit."""
+    do: Command | str
+    """The command; else the edit in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +56,17 @@ class Finding:
     advice: str = ""
     """What the refusal itself says to do."""
 
-    @property
-    def summary(self) -> tuple[str, ...]:
+    def summary(self, shown: Show = str) -> tuple[str, ...]:
         """At most five lines."""
         more = len(self.facts) - _FACTS_FIRST
         heading, *facts = self._facts()
-        shown = facts[:_FACTS_FIRST]
-        shown[-1] += f" (and {more} more)" if more > 0 else ""
-        return tuple(_shortened(line) for line in (heading, *shown, *self._ways()[:1]))
+        first = facts[:_FACTS_FIRST]
+        first[-1] += f" (and {more} more)" if more > 0 else ""
+        return tuple(_shortened(line) for line in (heading, *first, *self._ways(shown)[:1]))
 
-    @property
-    def details(self) -> tuple[str, ...]:
+    def details(self, shown: Show = str) -> tuple[str, ...]:
         """Every fact and every fix, a line each."""
-        return (*self._facts(), *self._ways())
+        return (*self._facts(), *self._ways(shown))
 
     def _facts(self) -> Iterator[str]:
         noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
@@ -72,10 +74,10 @@ class Finding:
         for fact in sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank)):
             yield f"{_FACT}{fact.sentence}"
 
-    def _ways(self) -> tuple[str, ...]:
+    def _ways(self, shown: Show) -> tuple[str, ...]:
         """The fixes; without any what the refusal advises, and an error told in words says itself what to do."""
         if self.fixes:
-            return tuple(f"{_FIX}{one.what}: {one.do}" for one in self.fixes)
+            return tuple(f"{_FIX}{one.what}: {shown(one.do)}" for one in self.fixes)
         if self.advice:
             return (f"{_FIX}{self.advice}",)
         is_told = any(one.code is Code.PREVENTED for one in self.facts)
@@ -85,13 +87,13 @@ class Finding:
 def explained(refusal: Refusal, finding: Finding | None) -> str:
     """OLM's message, and below it the summary: at most five lines, which depend on the inputs alone."""
     says_all = not refusal.facts or any(one.code is Code.NAME_TAKEN for one in refusal.facts)
-    lines = finding.summary if finding else ()
+    lines = finding.summary() if finding else ()
     if says_all:
         lines = lines[-1:] if refusal.code is Code.OPERATOR_GROUPS and finding and finding.fixes else ()
     return "\n".join((refusal.message, *lines))
 
 
-def told(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[str, str]:
+def sentences(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[str, str]:
     """What is told to each refused Subscription, as `explained` says it."""
     found = {name: one for one in findings for name in one.subscribers}
     messages: dict[str, str] = {}
@@ -101,23 +103,15 @@ def told(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[str, st
     return messages
 
 
-def in_one_line(message: str) -> str:
-    """What `explained` wrote, without OLM's message where facts below it say the same."""
-    lines = message.splitlines()
-    has_facts = any(line.startswith(_FACT) for line in lines)
-    shown = [line for line in lines if not has_facts or line.startswith((_FACT, _FIX, _NO_FIX))]
-    return "; ".join(line.removeprefix(_FACT) for line in shown)
-
-
-def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
-    """Findings as JSON."""
+def as_json(findings: Iterable[Finding], shown: Show = str) -> list[dict[str, object]]:
+    """Findings as JSON; `shown` is the text of a command."""
     return [
         {
             "subscriptions": list(one.subscribers),
             "reason": one.reason,
-            "summary": list(one.summary),
+            "summary": list(one.summary(shown)),
             "conflict": conflict_of(one),
-            "fixes": fixes_of(one),
+            "fixes": fixes_of(one, shown),
         }
         for one in findings
     ]
@@ -125,12 +119,12 @@ def as_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
 
 def conflict_of(finding: Finding) -> list[dict[str, str]]:
     """The facts of a finding as JSON."""
-    return [{"fact": one.text, "code": one.code, "says": one.sentence} for one in finding.facts]
+    return [{"fact": one.text, "code": one.code, "message": one.sentence} for one in finding.facts]
 
 
-def fixes_of(finding: Finding) -> list[dict[str, str]]:
+def fixes_of(finding: Finding, shown: Show = str) -> list[dict[str, str]]:
     """The fixes of a finding as JSON."""
-    return [{"code": one.code, "what": one.what, "do": one.do} for one in finding.fixes]
+    return [{"code": one.code, "what": one.what, "do": shown(one.do)} for one in finding.fixes]
 
 
 def _shortened(line: str) -> str:

@@ -21,7 +21,7 @@ from shared.domain.resolver.explain.proposals import (
 from shared.domain.resolver.explain.supply import added_catalogs, installed_first, loosened_pins, needs_in
 from shared.domain.resolver.identity import Installed
 from shared.domain.resolver.model import Inputs, Refusal, Resolution
-from shared.domain.resolver.posed import Posed, remembered
+from shared.domain.resolver.request import ResolutionRequest, memoized
 from shared.domain.resolver.resolve import answer
 
 MAX_TRIALS: Final = 40
@@ -31,17 +31,17 @@ MAX_FIXES: Final = 5
 
 def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Finding, ...]:
     """A finding for each refusal: why its Subscriptions get nothing, and what would help. Empty without refusals."""
-    found = Posed(remembered(inputs))
-    return findings(found, answer(found) if resolution is None else resolution)
+    request = ResolutionRequest(memoized(inputs))
+    return findings(request, answer(request) if resolution is None else resolution)
 
 
-def findings(found: Posed, resolution: Resolution) -> tuple[Finding, ...]:
-    """The same for a namespace that is posed already; its catalogs are asked again and again."""
+def findings(request: ResolutionRequest, resolution: Resolution) -> tuple[Finding, ...]:
+    """The same for a request that was built before; its catalogs are asked again and again."""
     alike: dict[str, tuple[Refusal, list[str]]] = {}
     for one in resolution.components:
         if one.refusal is not None:
             alike.setdefault(one.refusal.message, (one.refusal, []))[1].extend(one.subscribers)
-    namespace = _Namespace(Translator(found.asked, found), Neighbourhoods(found), resolution.refused)
+    namespace = _Namespace(Translator(request.asked, request), Neighbourhoods(request), resolution.refused)
     return tuple(namespace.finding(refusal, sorted(names)) for refusal, names in alike.values())
 
 
@@ -75,7 +75,7 @@ class _Namespace:
 
 def _proposals(translator: Translator, facts: Sequence[Constraint], names: Sequence[str]) -> Iterator[Proposal]:
     """The proposals, cheapest first."""
-    inputs, cache = translator.inputs, translator.found.cache
+    inputs, cache = translator.inputs, translator.request.cache
     involved = [one for each in facts if (one := translator.subscribers.get(each.subject))]
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
@@ -92,7 +92,7 @@ def _proposals(translator: Translator, facts: Sequence[Constraint], names: Seque
 
 
 def _unclaimed(facts: Sequence[Constraint], translator: Translator) -> list[Installed]:
-    told = [each for each in facts if not isinstance(each, Dependency | AtMostOne)]
-    named = {translator.operators.get(one) for each in told for one in (each.subject, *others(each))}
+    shown = [each for each in facts if not isinstance(each, Dependency | AtMostOne)]
+    named = {translator.operators.get(one) for each in shown for one in (each.subject, *others(each))}
     names = {one.name for one in named if one and one.is_installed and not one.owner}
     return [one for one in translator.inputs.installed if one.name in names]

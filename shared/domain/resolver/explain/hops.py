@@ -10,7 +10,7 @@ from shared.domain.resolver.explain.findings import Finding
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs, Resolution
 from shared.domain.resolver.operators import Operator, installed_as
-from shared.domain.resolver.posed import cache_of, remembered
+from shared.domain.resolver.request import cache_of, memoized
 from shared.domain.resolver.resolve import resolve
 
 MAX_HOPS: Final = 200
@@ -32,7 +32,7 @@ class Hop:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class UpgradePath:
     """All updates, and why the path ends."""
 
     channel: str
@@ -44,9 +44,9 @@ class Way:
     """The conflict at the end of the path, if there is one."""
 
 
-def way(inputs: Inputs) -> Way:
+def upgrade_path(inputs: Inputs) -> UpgradePath:
     """The upgrade path of the only Subscription of the inputs, which has an installed version. GaveUp."""
-    inputs = remembered(inputs)
+    inputs = memoized(inputs)
     hops: list[Hop] = []
     resolution = resolve(inputs)
     while len(hops) < MAX_HOPS and (step := _step(inputs, resolution)) is not None:
@@ -54,7 +54,7 @@ def way(inputs: Inputs) -> Way:
         hops.append(hop)
         resolution = resolve(inputs)
     end = next(iter(choices(inputs, resolution)), None)
-    return Way(inputs.subscribers[0].channel, tuple(hops), end, explain(inputs, resolution))
+    return UpgradePath(inputs.subscribers[0].channel, tuple(hops), end, explain(inputs, resolution))
 
 
 def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:

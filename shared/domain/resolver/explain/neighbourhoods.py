@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from shared.domain.resolver.decide import untold
+from shared.domain.resolver.decide import without_explanation
 from shared.domain.resolver.disjoint import Disjoint
 from shared.domain.resolver.identity import Installed
 from shared.domain.resolver.model import Inputs, Resolution, Subscriber
-from shared.domain.resolver.posed import Posed
 from shared.domain.resolver.predicates import Sought
+from shared.domain.resolver.request import ResolutionRequest
 from shared.domain.resolver.resolve import answer
 
 Place = tuple[str, str]
@@ -29,7 +29,7 @@ _ANYWHERE: Place = ("anywhere", "")
 class Neighbourhoods:
     """The neighbourhoods of a namespace, each known by one of its places."""
 
-    found: Posed
+    request: ResolutionRequest
 
     def after(self, changed: Inputs, names: Iterable[str]) -> Resolution:
         """The verdicts after a change, for the neighbourhoods of these Subscriptions and of whatever is changed.
@@ -37,43 +37,43 @@ class Neighbourhoods:
         All others keep theirs. Of a catalog that stays, only what the named Subscriptions reach may be changed.
         """
         if self._is_one or changed.problem or changed.is_whole:
-            return answer(Posed(changed), why=untold)
+            return answer(ResolutionRequest(changed), why=without_explanation)
         reached = {self._joined.root(("subscription", name)) for name in names} | self._touched(changed)
         while True:
-            near = Posed(self._narrowed(changed, reached))
+            near = ResolutionRequest(self._narrowed(changed, reached))
             places = {place for group in _groups(near, self._versions) for place in group}
             more = {self._joined.root(place) for place in places if place in self._joined} - reached
             if _ANYWHERE in places:
-                more = set(self._homes.values()) - reached
+                more = set(self._holders.values()) - reached
             if not more:
-                return answer(near, why=untold)
+                return answer(near, why=without_explanation)
             reached |= more
 
     @cached_property
     def _is_one(self) -> bool:
         """Whether everything is connected with everything."""
-        asked = self.found.asked
-        return bool(asked.is_whole or asked.problem or self.found.problem.ambiguity or _ANYWHERE in self._joined)
+        asked = self.request.asked
+        return bool(asked.is_whole or asked.problem or self.request.problem.ambiguity or _ANYWHERE in self._joined)
 
     @cached_property
     def _joined(self) -> Disjoint[Place]:
         joined = Disjoint[Place]()
-        for first, *others in _groups(self.found, self._versions):
+        for first, *others in _groups(self.request, self._versions):
             joined.join(first, others)
         return joined
 
     @cached_property
     def _versions(self) -> frozenset[str]:
-        return frozenset(one.name for one in self.found.asked.installed)
+        return frozenset(one.name for one in self.request.asked.installed)
 
     @cached_property
-    def _homes(self) -> dict[int, Place]:
+    def _holders(self) -> dict[int, Place]:
         """The neighbourhood of each Subscription and installed version, by the identity of its value."""
-        return {id(one): self._joined.root(_own(one)) for one in _roots(self.found.asked)}
+        return {id(one): self._joined.root(_own(one)) for one in _roots(self.request.asked)}
 
     def _narrowed(self, changed: Inputs, reached: Set[Place]) -> Inputs:
         """The changed inputs, without what is in neighbourhoods that are not reached."""
-        far = {one for one, home in self._homes.items() if home not in reached}
+        far = {one for one, home in self._holders.items() if home not in reached}
         return replace(
             changed,
             subscribers=tuple(one for one in changed.subscribers if id(one) not in far),
@@ -82,14 +82,14 @@ class Neighbourhoods:
 
     def _touched(self, changed: Inputs) -> set[Place]:
         """The neighbourhoods in which a Subscription or installed version changed, or can newly be decided or read."""
-        asked = self.found.asked
+        asked = self.request.asked
         kept = {id(one) for one in _roots(changed)}
-        touched = {home for one, home in self._homes.items() if one not in kept}
+        touched = {home for one, home in self._holders.items() if one not in kept}
         if changed.catalogs is not asked.catalogs or changed.is_strict != asked.is_strict:
             came_or_went = changed.catalogs.keys() ^ asked.catalogs.keys()
-            aside = self.found.aside.keys() ^ Posed(changed).aside.keys()
+            aside = self.request.aside.keys() ^ ResolutionRequest(changed).aside.keys()
             touched |= {
-                self._homes[id(one)] for one in asked.subscribers if one.catalog in came_or_went or one.name in aside
+                self._holders[id(one)] for one in asked.subscribers if one.catalog in came_or_went or one.name in aside
             }
         return touched
 
@@ -103,20 +103,20 @@ def _own(one: Subscriber | Installed) -> Place:
     return ("subscription" if isinstance(one, Subscriber) else "version", one.name)
 
 
-def _groups(found: Posed, versions: Set[str]) -> Iterator[Iterable[Place]]:
+def _groups(request: ResolutionRequest, versions: Set[str]) -> Iterator[Iterable[Place]]:
     """Places that belong together: those of each Subscription, installed version and package."""
-    for subscriber in found.asked.subscribers:
-        offered = found.asked.package(subscriber.catalog, subscriber.package)
+    for subscriber in request.asked.subscribers:
+        offered = request.asked.package(subscriber.catalog, subscriber.package)
         adoptable = versions & offered.bundles.keys() if offered else ()
         has = filter(None, (subscriber.installed_csv, *adoptable))
         yield _own(subscriber), *(("version", name) for name in has)
-    for one in found.problem.asked:
+    for one in request.problem.asked:
         if one.refusal is None:
             yield _own(one.subscriber), ("package", one.subscriber.package)
-    for installed in found.cache.installed:
+    for installed in request.cache.installed:
         yield ("version", installed.name), ("package", installed.package)
     there: dict[str, set[Sought]] = {}
-    for operator, required in found.problem.requirements.items():
+    for operator, required in request.problem.requirements.items():
         mine = there.setdefault(operator.package, {("package", operator.package)})
         mine.update(("package", stated.name) for stated in operator.facts.packages)
         mine.update(("api", api) for api in operator.facts.apis)

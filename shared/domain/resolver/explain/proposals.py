@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from shared import kinds, names
+from shared.domain.command import Command, kubectl, olmf
 from shared.domain.resolver.explain.findings import Fix
 from shared.domain.resolver.identity import CatalogKey, Installed
 from shared.domain.resolver.model import Inputs, Subscriber
@@ -22,7 +23,7 @@ def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator
     """For each Subscription: fewer annotations, another channel, no startingCSV, another catalog, another package."""
     for wanted in involved:
         for annotation, rest in wanted.policy.without():
-            do = f"kubectl -n {inputs.namespace} annotate subscription {wanted.name} {annotation}-"
+            do = kubectl("annotate", "subscription", wanted.name, f"{annotation}-", namespace=inputs.namespace)
             fix = Fix("RemoveAnnotation", f"let Subscription {wanted.name} do without {annotation}", do)
             yield fix, _with(inputs, replace(wanted, policy=rest))
     for wanted in involved:
@@ -40,12 +41,12 @@ def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator
 def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Proposal]:
     """Claim unclaimed versions by a Subscription, or delete them."""
     for csv in involved:
-        for key in sorted(inputs.shelves):
+        for key in sorted(inputs.readers):
             yield from _claims(csv, key, inputs)
     for csv in involved:
         what = f"delete {csv.name}, which nobody claims"
         kept = tuple(one for one in inputs.installed if one.name != csv.name)
-        do = f"kubectl -n {inputs.namespace} delete csv {csv.name}"
+        do = kubectl("delete", "csv", csv.name, namespace=inputs.namespace)
         yield Fix("DeleteCSV", what, do), replace(inputs, installed=kept)
 
 
@@ -54,12 +55,13 @@ def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Ite
     for wanted in involved if len(inputs.subscribers) > 1 else ():
         kept = tuple(one for one in inputs.subscribers if one.name != wanted.name)
         free = tuple(replace(one, owner="") if one.owner == wanted.name else one for one in inputs.installed)
-        command = f"kubectl -n {inputs.namespace} delete subscription/{wanted.name}"
+        command = kubectl("delete", f"subscription/{wanted.name}", namespace=inputs.namespace)
         what = f"drop Subscription {wanted.name}"
         yield Fix("DropSubscription", what, command), replace(inputs, subscribers=kept, installed=free)
         if mine := [one.name for one in inputs.installed if one.owner == wanted.name]:
             rest = tuple(one for one in inputs.installed if one.owner != wanted.name)
-            fix = Fix("DropSubscription", f"{what} and {mine[0]}", f"{command} csv/{mine[0]}")
+            both = Command((*command.words, f"csv/{mine[0]}"))
+            fix = Fix("DropSubscription", f"{what} and {mine[0]}", both)
             yield fix, replace(inputs, subscribers=kept, installed=rest)
 
 
@@ -68,20 +70,21 @@ def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
     if inputs.problem and inputs.problem.code is Code.OPERATOR_GROUPS:
         yield _one_group(inputs), replace(inputs, problem=None)
     if inputs.is_strict:
-        do = f"kubectl -n {inputs.namespace} annotate operatorgroup --all --overwrite {names.CATALOG_POLICY}=available"
+        words = ("annotate", "operatorgroup", "--all", "--overwrite", f"{names.CATALOG_POLICY}=available")
+        do = kubectl(*words, namespace=inputs.namespace)
         fix = Fix("RelaxCatalogs", "let a catalog that cannot be read stop only who needs it", do)
         yield fix, replace(inputs, is_strict=False)
     for key, one in sorted(inputs.catalogs.items()):
         if not one.problem or (one.reference and not (inputs.is_strict and one.is_stale)):
             continue
         catalogs = {at: one for at, one in inputs.catalogs.items() if at != key}
-        do = f"kubectl -n {key.namespace} delete catalogsource {key.name}"
-        shelves = {at: one for at, one in inputs.shelves.items() if at != key}
+        do = kubectl("delete", "catalogsource", key.name, namespace=key.namespace)
+        readers = {at: one for at, one in inputs.readers.items() if at != key}
         fix = Fix("RemoveCatalog", f"repair or remove catalog {key}", do)
-        yield fix, replace(inputs, catalogs=catalogs, shelves=shelves)
+        yield fix, replace(inputs, catalogs=catalogs, readers=readers)
     if inputs.is_whole:
-        do = "set OLMF_PLAN_SCOPE=component, or give --isolation component"
-        fix = Fix("IsolateConflicts", "let a conflict stop only what it concerns", do)
+        edit = "set OLMF_PLAN_SCOPE=component, or give --isolation component"
+        fix = Fix("IsolateConflicts", "let a conflict stop only what it concerns", edit)
         yield fix, replace(inputs, is_whole=False)
 
 
@@ -93,11 +96,11 @@ def _one_group(inputs: Inputs) -> Fix:
     if inputs.groups:
         kept, *others = inputs.groups
         what = f"have one of the OperatorGroups {', '.join(inputs.groups)}; to keep {kept}"
-        return Fix("OneOperatorGroup", what, f"kubectl -n {inputs.namespace} delete operatorgroup {' '.join(others)}")
+        return Fix("OneOperatorGroup", what, kubectl("delete", "operatorgroup", *others, namespace=inputs.namespace))
     if len(inputs.subscribers) == 1:
         (wanted,) = inputs.subscribers
         what = f"create an OperatorGroup with namespaces that {wanted.package} can watch"
-        return Fix("OneOperatorGroup", what, f"olmf install {wanted.package} -n {inputs.namespace}")
+        return Fix("OneOperatorGroup", what, olmf("install", wanted.package, namespace=inputs.namespace))
     group = {
         "apiVersion": kinds.OPERATOR_GROUP.api_version,
         "kind": kinds.OPERATOR_GROUP.kind,
@@ -106,7 +109,7 @@ def _one_group(inputs: Inputs) -> Fix:
     }
     what = "create an OperatorGroup, here one for all namespaces"
     text = json.dumps(group, separators=(",", ":"))
-    return Fix("OneOperatorGroup", what, f"echo '{text}' | kubectl create -f -")
+    return Fix("OneOperatorGroup", what, kubectl("create", "-f", "-", stdin=text))
 
 
 def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
@@ -122,27 +125,27 @@ def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
 
 
 def _names(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
-    shelf = inputs.shelves.get(wanted.catalog)
-    if shelf is None or shelf.package(wanted.package):
+    reader = inputs.readers.get(wanted.catalog)
+    if reader is None or reader.package(wanted.package):
         return
     is_word = len(wanted.package) >= _SHORTEST_WORD
-    for name in sorted(name for name in shelf.names() if is_word and _is_close(name, wanted.package)):
+    for name in sorted(name for name in reader.names() if is_word and _is_close(name, wanted.package)):
         fix = Fix("ChangePackage", f"ask for package {name}", _merge(wanted, inputs, {"name": name}))
         yield fix, _with(inputs, replace(wanted, package=name))
 
 
 def _catalogs(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
-    for key in sorted(inputs.shelves):
-        if key != wanted.catalog and inputs.shelves[key].package(wanted.package):
+    for key in sorted(inputs.readers):
+        if key != wanted.catalog and inputs.readers[key].package(wanted.package):
             do = _merge(wanted, inputs, {"source": key.name, "sourceNamespace": key.namespace})
             fix = Fix("ChangeCatalog", f"let Subscription {wanted.name} use catalog {key}", do)
             yield fix, _with(inputs, replace(wanted, catalog=key))
 
 
 def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposal]:
-    shelf = inputs.shelves[key]
-    for name in sorted(shelf.homes(csv.name)):
-        package = shelf.package(name)
+    reader = inputs.readers[key]
+    for name in sorted(reader.holders(csv.name)):
+        package = reader.package(name)
         channels = package.channels if package else ()
         channel = next((one.name for one in channels if any(entry.name == csv.name for entry in one.entries)), None)
         if channel is not None:
@@ -150,12 +153,12 @@ def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposa
             yield Fix("AdoptCSV", f"claim {csv.name} by a Subscription", do), changed
 
 
-def subscribed(wanted: Subscriber, csv: Installed, inputs: Inputs) -> tuple[str, Inputs]:
+def subscribed(wanted: Subscriber, csv: Installed, inputs: Inputs) -> tuple[Command, Inputs]:
     """The command for a Subscription that has a version installed, and the inputs as they will be."""
-    where = f"--channel {wanted.channel} --source {wanted.catalog} --starting-csv {csv.name}"
+    where = ("--channel", wanted.channel, "--source", str(wanted.catalog), "--starting-csv", csv.name)
     installed = (*(one for one in inputs.installed if one.name != csv.name), replace(csv, owner=wanted.name))
     changed = replace(inputs, subscribers=(*inputs.subscribers, wanted), installed=installed)
-    return f"olmf install {wanted.package} -n {inputs.namespace} {where}", changed
+    return Command(("olmf", "install", wanted.package, "-n", inputs.namespace, *where)), changed
 
 
 def _with(inputs: Inputs, changed: Subscriber) -> Inputs:
@@ -163,14 +166,14 @@ def _with(inputs: Inputs, changed: Subscriber) -> Inputs:
     return replace(inputs, subscribers=others)
 
 
-def _merge(wanted: Subscriber, inputs: Inputs, spec: Mapping[str, str]) -> str:
+def _merge(wanted: Subscriber, inputs: Inputs, spec: Mapping[str, str]) -> Command:
     text = json.dumps({"spec": spec}, separators=(",", ":"))
-    return f"kubectl -n {inputs.namespace} patch subscription {wanted.name} --type merge -p '{text}'"
+    return kubectl("patch", "subscription", wanted.name, "--type", "merge", "-p", text, namespace=inputs.namespace)
 
 
-def _patch(wanted: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]]) -> str:
+def _patch(wanted: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]]) -> Command:
     text = json.dumps(steps, separators=(",", ":"))
-    return f"kubectl -n {inputs.namespace} patch subscription {wanted.name} --type json -p '{text}'"
+    return kubectl("patch", "subscription", wanted.name, "--type", "json", "-p", text, namespace=inputs.namespace)
 
 
 def _is_close(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.resolver.candidate_cache import CandidateCache
+from shared.domain.resolver.catalog_readers import LoadedCatalog, MemoizedCatalog
 from shared.domain.resolver.constraints import Dependency
 from shared.domain.resolver.explain.facts import Translator, listed
 from shared.domain.resolver.explain.findings import Fix
@@ -17,7 +18,6 @@ from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.operators import Operator, installed_as
 from shared.domain.resolver.predicates import PINNED, Predicate, requirements
-from shared.domain.resolver.shelves import LoadedShelf, MemoShelf
 from shared.domain.semver import parse_range, parse_version
 
 _IMAGINED = CatalogKey("", "imagined")
@@ -68,8 +68,8 @@ def added_catalogs(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs)
             fix = Fix("AddCatalog", what, f"create a CatalogSource in namespace {inputs.namespace}")
             packages = [_imagined(one, f"{_IMAGINED.name}-{index}") for index, one in enumerate(lacking.values())]
             catalogs = {**inputs.catalogs, _IMAGINED: Catalog(_IMAGINED, reference="imagined")}
-            shelves = {**inputs.shelves, _IMAGINED: LoadedShelf({one.name: one for one in packages})}
-            yield fix, replace(inputs, catalogs=catalogs, shelves=shelves)
+            readers = {**inputs.readers, _IMAGINED: LoadedCatalog({one.name: one for one in packages})}
+            yield fix, replace(inputs, catalogs=catalogs, readers=readers)
 
 
 def _imagined(offered: Property, name: str) -> Package:
@@ -82,9 +82,9 @@ def _imagined(offered: Property, name: str) -> Package:
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
     """Change the bundle in its catalog, so that it accepts any version of a required package."""
     for operator, predicate, stated in needs:
-        shelf = inputs.shelves.get(operator.catalog)
-        package = shelf.package(operator.package) if shelf else None
-        if shelf and package and stated.type == "olm.package.required" and operator.bundle:
+        reader = inputs.readers.get(operator.catalog)
+        package = reader.package(operator.package) if reader else None
+        if reader and package and stated.type == "olm.package.required" and operator.bundle:
             bundle = operator.bundle
             name, _ = texts(stated.value, PINNED)
             loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
@@ -92,8 +92,8 @@ def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
             what = f"loosen the pin of {operator.name} on {predicate.plain}"
             fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
-            shelves = {**inputs.shelves, operator.catalog: MemoShelf(shelf, changed)}
-            yield fix, replace(inputs, shelves=shelves)
+            readers = {**inputs.readers, operator.catalog: MemoizedCatalog(reader, changed)}
+            yield fix, replace(inputs, readers=readers)
 
 
 def _answering(requirement: Property) -> Property | None:

@@ -173,6 +173,16 @@ def test_resolver_md_10_4_values_of_any_type_are_kept_with_their_keys_sorted() -
     assert written in planned(csv).steps[0].manifest
 
 
+def test_what_serves_is_listed_apart() -> None:
+    """csv.md 7.1: no InstallPlan names the objects around a webhook."""
+    deployment = {"name": "operator", "spec": {"template": {"spec": {"containers": []}}}}
+    spec = a_csv(deployments=[deployment])["spec"]
+    hook = {"generateName": "v.example.com", "deploymentName": "operator", "type": "ValidatingAdmissionWebhook"}
+    found = planned(CSV | {"spec": spec | {"webhookdefinitions": [hook]}})
+    assert [step.kind for step in found.served][:2] == ["Secret", "Service"]
+    assert found.served[0].version == "v1"
+
+
 def test_fbc_md_17_2_the_last_version_is_that_of_the_last_key() -> None:
     named = {"manifests/é.yaml": "first", "manifests/a.yaml": "last"}  # a ConfigMap has the key `-.yaml` for the first
     made = {path: orjson.dumps(CSV | {"metadata": {"name": name}}) for path, name in named.items()}

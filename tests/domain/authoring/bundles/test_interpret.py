@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.domain.authoring.bundles.interpret import NotInterpretableError, interpret
-from shared.domain.authoring.bundles.labels import Wanted
+from shared.domain.authoring.bundles.labels import LabelOptions
 
 ETCD: dict[str, Any] = {
     "packageName": "etcd",
@@ -24,18 +24,18 @@ REPLACED = {"etcdoperator.v0.9.2": "etcdoperator.v0.9.0", "a": "b", "b": "a"}
 @pytest.mark.parametrize(
     ("csv", "wanted"),
     [
-        pytest.param("etcdoperator.v0.9.2", Wanted("etcd", "alpha,stable", "alpha"), id="fbc.md R277: etcd 0.9.2"),
-        pytest.param("etcdoperator.v0.9.0", Wanted("etcd", "alpha,stable", "alpha"), id="an older version"),
-        pytest.param("etcdoperator.v0.6.1", Wanted("etcd", "beta", "alpha"), id="fbc.md R276: etcd 0.6.1"),
+        pytest.param("etcdoperator.v0.9.2", LabelOptions("etcd", "alpha,stable", "alpha"), id="fbc.md R277: 0.9.2"),
+        pytest.param("etcdoperator.v0.9.0", LabelOptions("etcd", "alpha,stable", "alpha"), id="an older version"),
+        pytest.param("etcdoperator.v0.6.1", LabelOptions("etcd", "beta", "alpha"), id="fbc.md R276: etcd 0.6.1"),
     ],
 )
-def test_the_channels_whose_chain_holds_the_version(csv: str, wanted: Wanted) -> None:
+def test_the_channels_whose_chain_holds_the_version(csv: str, wanted: LabelOptions) -> None:
     assert interpret(ETCD, REPLACED, csv) == wanted
 
 
 def test_fbc_md_r277_the_only_channel_is_the_default() -> None:
     manifest = {"packageName": "prometheus", "channels": [{"name": "preview", "currentCSV": "p"}]}
-    assert interpret(manifest, {}, "p") == Wanted("prometheus", "preview", "preview")
+    assert interpret(manifest, {}, "p") == LabelOptions("prometheus", "preview", "preview")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.authoring.bundles.labels import Wanted, differences, labels
+from shared.domain.authoring.bundles.labels import LabelOptions, differences, labels
 
 PREFIX = "operators.operatorframework.io.bundle."
 GIVEN = {f"{PREFIX}package.v1": "tea", f"{PREFIX}channels.v1": "stable", f"{PREFIX}channel.default.v1": "stable"}
@@ -16,16 +16,16 @@ FIXED = {
 
 
 def test_labels_are_the_annotations_of_the_bundle() -> None:
-    assert labels("registry+v1", GIVEN, Wanted()) == FIXED | GIVEN
+    assert labels("registry+v1", GIVEN, LabelOptions()) == FIXED | GIVEN
 
 
 def test_what_is_wanted_counts_more() -> None:
-    made = labels("registry+v1", GIVEN, Wanted("milk", "fast,beta", "beta"))
+    made = labels("registry+v1", GIVEN, LabelOptions("milk", "fast,beta", "beta"))
     assert list(made.values())[3:] == ["milk", "fast,beta", "beta"]
 
 
 def test_a_default_channel_may_be_absent() -> None:
-    made = labels("registry+v1", {}, Wanted("milk", "fast"))
+    made = labels("registry+v1", {}, LabelOptions("milk", "fast"))
     assert f"{PREFIX}channel.default.v1" not in made
 
 

@@ -45,20 +45,20 @@ def test_fbc_md_11_6_what_the_community_wants_of_old_apis(
     annotation: str | None, dockerfile: str | None, words: str
 ) -> None:
     csv = a_csv({"olm.properties": annotation} if annotation is not None else None)
-    told = errors(
+    found_errors = errors(
         "community", csv=csv, crd=a_crd(preserveUnknownFields=False) | OLD, options=Options(dockerfile=dockerfile)
     )
-    assert len(told) == bool(words)
-    assert all(words in sentence for sentence in told)
+    assert len(found_errors) == bool(words)
+    assert all(words in sentence for sentence in found_errors)
 
 
 @pytest.mark.parametrize("limit", ["4.8.1", "4.8.0-rc.1"])
 def test_fbc_md_11_6_the_community_warns_of_a_limit_with_a_patch_and_of_labels_it_cannot_see(limit: str) -> None:
     csv = a_csv({"olm.properties": MAX.replace("4.8", limit)})
-    told = [one for one in warnings("community", csv=csv, crd=a_crd() | OLD) if "(tea.v1.0.0)" in one]
-    assert f"olm.maxOpenShiftVersion must specify only major.minor: {limit}" in told[0]
-    assert "please name the Dockerfile in the option index-path" in told[1]
-    assert 'or migrate the API(s) for CRD: (["pots.tea.io"])' in told[1]
+    found_errors = [one for one in warnings("community", csv=csv, crd=a_crd() | OLD) if "(tea.v1.0.0)" in one]
+    assert f"olm.maxOpenShiftVersion must specify only major.minor: {limit}" in found_errors[0]
+    assert "please name the Dockerfile in the option index-path" in found_errors[1]
+    assert 'or migrate the API(s) for CRD: (["pots.tea.io"])' in found_errors[1]
 
 
 def test_fbc_md_11_6_the_community_wants_nothing_of_new_apis() -> None:

@@ -51,9 +51,9 @@ def test_fbc_md_r262_metadata_of_the_wrong_type() -> None:
     ],
 )
 def test_fbc_md_11_3_metadata_that_kubernetes_would_not_take(metadata: dict[str, Any], words: str) -> None:
-    [told] = errors(sa=an_object("ServiceAccount", metadata=metadata))
-    assert told.startswith("error validating object metadata: ")
-    assert words in told
+    [found_errors] = errors(sa=an_object("ServiceAccount", metadata=metadata))
+    assert found_errors.startswith("error validating object metadata: ")
+    assert words in found_errors
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_fbc_md_11_3_metadata_that_kubernetes_would_not_take(metadata: dict[str,
     ],
 )
 def test_a_file_that_cannot_be_read_is_an_error(others: dict[str, Any], words: str) -> None:
-    [told] = errors(**others)
-    assert words in told
+    [found_errors] = errors(**others)
+    assert words in found_errors
 
 
 def test_a_second_document_and_a_second_version_are_warnings() -> None:
@@ -100,9 +100,9 @@ def test_fbc_md_r267_the_group_of_an_owned_definition_does_not_matter() -> None:
 
 def test_fbc_md_r265_a_definition_that_nobody_owns_is_a_warning() -> None:
     other = a_crd(names={"kind": "Cup", "plural": "cups"}) | {"metadata": {"name": "cups.tea.io"}}
-    [told] = found(other=other)
-    assert not told.is_error
-    assert told.detail == 'CRD cups.tea.io/v1 (Cup) is in bundle "tea.v1.0.0", but its version does not own it'
+    [found_errors] = found(other=other)
+    assert not found_errors.is_error
+    assert found_errors.detail == 'CRD cups.tea.io/v1 (Cup) is in bundle "tea.v1.0.0", but its version does not own it'
 
 
 def test_fbc_md_r272_a_release_and_a_substitute_exclude_each_other() -> None:
@@ -119,8 +119,8 @@ def test_fbc_md_11_3_the_release_in_a_manifest_is_text() -> None:
 
 
 def test_fbc_md_11_3_a_definition_cannot_be_owned_twice() -> None:
-    told = errors("bundle", csv=a_csv(customresourcedefinitions={"owned": [owned(), owned()]}))
-    assert told == [
+    found_errors = errors("bundle", csv=a_csv(customresourcedefinitions={"owned": [owned(), owned()]}))
+    assert found_errors == [
         'Error: Value { Pot pots.tea.io v1}: owned CRD pots.tea.io/v1 not found in bundle "tea.v1.0.0"',
         'Error: Value tea.io/v1, Kind=Pot: owned CRD "tea.io/v1, Kind=Pot" not found in bundle "tea.v1.0.0"',
     ]
@@ -223,17 +223,17 @@ def test_fbc_md_11_3_a_definition_cannot_be_owned_twice() -> None:
     ],
 )
 def test_a_definition_that_kubernetes_would_not_take(changes: dict[str, Any], words: str) -> None:
-    told = errors(crd=a_crd() | changes)
-    assert any(words in sentence for sentence in told), told
+    found_errors = errors(crd=a_crd() | changes)
+    assert any(words in sentence for sentence in found_errors), found_errors
 
 
 def test_the_older_form_of_a_definition_is_a_warning() -> None:
     old = a_crd(versions=[], version="v1", scope="", preserveUnknownFields=False) | {
         "apiVersion": "apiextensions.k8s.io/v1beta1"
     }
-    [told] = found(crd=old)
-    assert not told.is_error
-    assert "is deprecated" in str(told)
+    [found_errors] = found(crd=old)
+    assert not found_errors.is_error
+    assert "is deprecated" in str(found_errors)
 
 
 def test_a_definition_with_a_converter_is_sound() -> None:
@@ -245,6 +245,6 @@ def test_a_definition_with_a_converter_is_sound() -> None:
 def test_fbc_md_r286_a_converter_needs_all_namespaces_and_nothing_else() -> None:
     webhooks = [{"generateName": "a", "type": "ConversionWebhook", "conversionCRDs": ["pots.tea.io"]}]
     words = "only AllNamespaces InstallModeType is supported when conversionCRDs is present"
-    told = errors(csv=a_csv(webhookdefinitions=webhooks, installModes=modes("AllNamespaces", "OwnNamespace")))
-    assert told == [f"Error: Value : (tea.v1.0.0) {words}"]
+    found_errors = errors(csv=a_csv(webhookdefinitions=webhooks, installModes=modes("AllNamespaces", "OwnNamespace")))
+    assert found_errors == [f"Error: Value : (tea.v1.0.0) {words}"]
     assert errors(csv=a_csv(webhookdefinitions=webhooks, installModes=modes("AllNamespaces"))) == []

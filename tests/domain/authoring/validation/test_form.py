@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.authoring.validation import Subject, said
+from shared.domain.authoring.validation import Subject, errors_in_one_line
 from shared.domain.authoring.validation.form import media_type
 from tests.domain.authoring.validation.world import LABELS, PREFIX, a_crd, an_object, errors, files, found, warnings
 
@@ -12,15 +12,15 @@ from tests.domain.authoring.validation.world import LABELS, PREFIX, a_crd, an_ob
 def test_fbc_md_r252_a_sound_bundle_has_no_findings() -> None:
     kinds = ("ConfigMap", "Secret", "VerticalPodAutoscaler", "PriorityClass", "PodDisruptionBudget")
     assert found(made=files(**{kind.lower(): an_object(kind) for kind in kinds})) == []
-    assert said(()) == ""
+    assert errors_in_one_line(()) == ""
 
 
 def test_fbc_md_r273_a_missing_folder_is_all_there_is_to_say() -> None:
     given = {path: content for path, content in files().items() if path.startswith("manifests/")}
-    assert said(found(made=given)) == "Bundle validation errors: Unable to locate metadata directory"
+    assert errors_in_one_line(found(made=given)) == "Bundle validation errors: Unable to locate metadata directory"
     assert warnings(made=given) == ["there is no file in metadata/, where annotations.yaml must be"]
     both = "Bundle validation errors: Unable to locate manifests directory,Unable to locate metadata directory"
-    assert said(found(made={})) == both
+    assert errors_in_one_line(found(made={})) == both
 
 
 def test_fbc_md_11_1_a_folder_without_files_is_told() -> None:
@@ -174,8 +174,8 @@ def test_a_dependency(kind: str, value: object, wanted: list[str]) -> None:
 
 @pytest.mark.parametrize("rule", ["foo(properties)", "1", "properties.exists("])
 def test_fbc_md_r259_a_rule_that_is_none(rule: str) -> None:
-    [told] = depending(entry("olm.constraint", {"cel": {"rule": rule}}))
-    assert told.startswith("Invalid CEL expression: ")
+    [found_errors] = depending(entry("olm.constraint", {"cel": {"rule": rule}}))
+    assert found_errors.startswith("Invalid CEL expression: ")
 
 
 def test_fbc_md_11_2_dependencies_beside_the_annotations_in_one_file_are_not_looked_at() -> None:

@@ -28,9 +28,9 @@ from tests.domain.authoring.validation.world import a_rule, an_object, found
     ],
 )  # fmt: skip
 def test_fbc_md_r289_and_r268_objects_that_do_harm(manifest: dict[str, Any], words: str) -> None:
-    [told] = found("bundle-objects", x=manifest)
-    assert words in str(told)
-    assert told.path == "manifests/x.yaml"
+    [found_errors] = found("bundle-objects", x=manifest)
+    assert words in str(found_errors)
+    assert found_errors.path == "manifests/x.yaml"
 
 
 @pytest.mark.parametrize(

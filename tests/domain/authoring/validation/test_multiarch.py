@@ -85,8 +85,8 @@ def test_fbc_md_11_6_images_that_lack_what_labels_promise_are_an_error(
     labels: tuple[str, ...], want: list[str]
 ) -> None:
     csv = a_version(a_pod(manager="tea", kube_rbac_proxy="proxy"), labels=labels, related=("tea", "db"))
-    told = details(csv, "Error", tea=(ARM64,), proxy=(ARM64,), db=(ARM64,))
-    assert told == [
+    found_errors = details(csv, "Error", tea=(ARM64,), proxy=(ARM64,), db=(ARM64,))
+    assert found_errors == [
         "not all images specified are providing the support described via the CSV labels. "
         f"Note that (OS.architecture): ({platform}) was not found for the image(s) [db proxy tea]"
         for platform in want
@@ -124,27 +124,29 @@ def test_fbc_md_11_6_a_label_with_another_value_promises_nothing() -> None:
 def test_fbc_md_11_6_labels_that_are_missing_are_a_warning(
     labels: tuple[str, ...], platforms: Platforms, want: str
 ) -> None:
-    [told] = details(a_version(a_pod(*platforms, manager="tea"), labels=labels), tea=platforms)
-    assert told.startswith(f"check if the CSV is missing the label {want}")
+    [found_errors] = details(a_version(a_pod(*platforms, manager="tea"), labels=labels), tea=platforms)
+    assert found_errors.startswith(f"check if the CSV is missing the label {want}")
 
 
 def test_fbc_md_11_6_another_image_that_does_less_is_a_warning() -> None:
     pod = a_pod(AMD64, manager="tea", kube_rbac_proxy="proxy")
     labels = (f"{ARCH}amd64", f"{OS}linux", f"{OS}windows")
-    told = details(a_version(pod, labels=labels, related=("db",)), tea=(AMD64, WINDOWS), proxy=(AMD64,), db=(WINDOWS,))
+    found_errors = details(
+        a_version(pod, labels=labels, related=("db",)), tea=(AMD64, WINDOWS), proxy=(AMD64,), db=(WINDOWS,)
+    )
     about = [
         f'check if the image {image} should not support ["{missing}"]. Note that this CSV has labels for this OS(s) '
         'Your manager image ["tea"] are providing this support OR the CSV is configured via labels to support it. '
         "Then, please verify if this image should not support it"
         for image, missing in (("proxy", "windows"), ("db", "linux"))
     ]
-    assert [one for one in told if "should not support" in one] == about
+    assert [one for one in found_errors if "should not support" in one] == about
 
 
 def test_fbc_md_11_6_another_image_of_another_architecture_is_a_warning() -> None:
     csv = a_version(a_pod(AMD64, manager="tea"), related=("db",))
-    [told] = details(csv, tea=(AMD64,), db=(ARM64,))
-    assert told.startswith(
+    [found_errors] = details(csv, tea=(AMD64,), db=(ARM64,))
+    assert found_errors.startswith(
         'check if the image db should not support ["amd64"]. Note that this CSV has labels for this Arch'
     )
 
@@ -177,8 +179,8 @@ def test_fbc_md_11_6_a_node_affinity_that_does_not_fit_is_a_warning(pod: dict[st
 
 def test_fbc_md_11_6_related_images_need_no_node_affinity_but_other_containers_do() -> None:
     csv = a_version(a_pod(manager="tea", kube_rbac_proxy="proxy"), related=("db",))
-    told = details(csv, tea=(AMD64,), proxy=(AMD64,), db=(AMD64,))
-    assert [one.partition("image: ")[2].partition(".")[0] for one in told] == ['"tea"', '"proxy"']
+    found_errors = details(csv, tea=(AMD64,), proxy=(AMD64,), db=(AMD64,))
+    assert [one.partition("image: ")[2].partition(".")[0] for one in found_errors] == ['"tea"', '"proxy"']
 
 
 def test_fbc_md_11_6_an_image_that_cannot_be_inspected_is_a_warning_and_compared_with_nothing() -> None:
@@ -206,8 +208,10 @@ def test_fbc_md_11_6_without_an_answer_only_the_version_itself_is_judged() -> No
 )
 def test_fbc_md_11_6_the_image_of_the_operator_is(pods: list[dict[str, Any]], want: str) -> None:
     both = (AMD64, ARM64)
-    told = details(a_version(*pods), m=both, s=both, o=both, p=both)
-    [managers] = {one.partition("manager image [")[2].partition("]")[0] for one in told if "missing the label" in one}
+    found_errors = details(a_version(*pods), m=both, s=both, o=both, p=both)
+    [managers] = {
+        one.partition("manager image [")[2].partition("]")[0] for one in found_errors if "missing the label" in one
+    }
     assert managers.replace('"', "") == want
 
 

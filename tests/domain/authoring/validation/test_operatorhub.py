@@ -48,13 +48,13 @@ def test_a_bundle_that_operatorhub_takes() -> None:
     ],
 )
 def test_fbc_md_11_6_and_r291_what_operatorhub_refuses(spec: dict[str, Any], words: str) -> None:
-    [told] = errors("operatorhubv2", csv=a_csv(**HUB | spec))
-    assert told.startswith(f"Error: Value : (tea.v1.0.0) {words}")
+    [found_errors] = errors("operatorhubv2", csv=a_csv(**HUB | spec))
+    assert found_errors.startswith(f"Error: Value : (tea.v1.0.0) {words}")
 
 
 def test_fbc_md_11_5_an_oldest_kubernetes_is_not_trimmed() -> None:
-    told = errors("operatorhubv2", csv=a_csv(**HUB | {"minKubeVersion": " 1.22.0"}))
-    assert "Error: Value : (tea.v1.0.0) csv.Spec.MinKubeVersion has an invalid value:  1.22.0" in told
+    found_errors = errors("operatorhubv2", csv=a_csv(**HUB | {"minKubeVersion": " 1.22.0"}))
+    assert "Error: Value : (tea.v1.0.0) csv.Spec.MinKubeVersion has an invalid value:  1.22.0" in found_errors
 
 
 def test_fbc_md_11_6_an_icon_may_be_absent() -> None:
@@ -66,8 +66,8 @@ def test_fbc_md_11_6_an_icon_may_be_absent() -> None:
 def test_fbc_md_11_6_the_first_edition_checks_more_and_is_deprecated() -> None:
     csv = a_csv({"capabilities": "Magic", "categories": "Database, Tea"}, **HUB)
     assert warnings("operatorhub", csv=csv)[0].startswith('Warning: Value : The "operatorhub" validator is deprecated')
-    told = errors("operatorhub", csv=csv)
-    assert [sentence.partition(") ")[2] for sentence in told] == [
+    found_errors = errors("operatorhub", csv=csv)
+    assert [sentence.partition(") ")[2] for sentence in found_errors] == [
         'csv.Metadata.Annotations.Capabilities "Magic" is not a valid capabilities level',
         'csv.Metadata.Annotations["categories"] value " Tea" is not in the set of standard categories',
     ]
@@ -75,6 +75,6 @@ def test_fbc_md_11_6_the_first_edition_checks_more_and_is_deprecated() -> None:
 
 def test_fbc_md_11_6_categories_may_be_replaced() -> None:
     csv = a_csv({"categories": "Tea,Database", "capabilities": "Auto Pilot"})
-    [told] = errors("standardcategories", "standardcapabilities", csv=csv, options=Options(categories=("Tea",)))
-    assert told.endswith('value "Database" is not in the set of custom categories')
+    [found_errors] = errors("standardcategories", "standardcapabilities", csv=csv, options=Options(categories=("Tea",)))
+    assert found_errors.endswith('value "Database" is not in the set of custom categories')
     assert errors("standardcategories", "standardcapabilities") == []

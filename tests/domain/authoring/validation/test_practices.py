@@ -48,16 +48,16 @@ def test_a_bundle_that_is_good_practice() -> None:
     ],
 )
 def test_fbc_md_11_6_what_could_be_better(spec: dict[str, Any], words: str) -> None:
-    [told] = warnings("good-practices", csv=a_csv(**spec))
-    assert words in told
+    [found_errors] = warnings("good-practices", csv=a_csv(**spec))
+    assert words in found_errors
 
 
 def test_fbc_md_11_6_channels_have_a_convention() -> None:
     labels = LABELS | {f"{PREFIX}channels.v1": "beta, fast,alpha,beta,", f"{PREFIX}channel.default.v1": "gamma"}
-    [told] = warnings("good-practices", labels=labels)
+    [found_errors] = warnings("good-practices", labels=labels)
     guide = "https://olm.operatorframework.io/docs/best-practices/channel-naming"
     what = f"are not following the recommended naming convention: {guide}"
-    assert told == f'Warning: Value tea.v1.0.0: channel(s) ["alpha" "beta" "gamma"] {what}'
+    assert found_errors == f'Warning: Value tea.v1.0.0: channel(s) ["alpha" "beta" "gamma"] {what}'
 
 
 VERSIONING = "is not following the versioning convention (MAJOR.MINOR.PATCH e.g 0.0.1): https://semver.org/"
@@ -80,11 +80,11 @@ NAMING = "is not following the recommended naming convention: <operator-name>.v<
 def test_names_have_a_convention(name: str, wrong: list[str]) -> None:
     csv = a_csv()
     csv["metadata"]["name"] = name
-    told = warnings("good-practices", csv=csv)
-    assert told == [f"Warning: Value {name}: csv.metadata.Name {name} {what}" for what in wrong]
+    found_errors = warnings("good-practices", csv=csv)
+    assert found_errors == [f"Warning: Value {name}: csv.metadata.Name {name} {what}" for what in wrong]
 
 
 def test_fbc_md_11_6_an_operator_without_deployments() -> None:
-    told = errors("good-practices", csv=a_csv(install={"strategy": "deployment"}))
-    assert "Error: Value tea.v1.0.0: unable to find a deployment to install in the CSV" in told
+    found_errors = errors("good-practices", csv=a_csv(install={"strategy": "deployment"}))
+    assert "Error: Value tea.v1.0.0: unable to find a deployment to install in the CSV" in found_errors
     assert not [one for one in errors("good-practices", csv=a_csv(install=installing())) if "to install" in one]

@@ -36,8 +36,8 @@ GUIDE = "https://kubernetes.io/docs/reference/using-api/deprecation-guide/#v1-22
 )
 def test_fbc_md_11_6_apis_that_are_gone(minimum: str | None, option: str, is_error: bool) -> None:
     csv = a_csv(minKubeVersion=minimum)
-    told = found("alpha-deprecated-apis", csv=csv, crd=a_crd() | OLD, options=Options(kubernetes=option))
-    [about] = [one for one in told if "removed in v1.22" in one.detail]
+    found_errors = found("alpha-deprecated-apis", csv=csv, crd=a_crd() | OLD, options=Options(kubernetes=option))
+    [about] = [one for one in found_errors if "removed in v1.22" in one.detail]
     assert about.is_error == is_error
     assert about.detail == (
         "this bundle is using APIs which were deprecated and removed in v1.22. "
@@ -46,14 +46,14 @@ def test_fbc_md_11_6_apis_that_are_gone(minimum: str | None, option: str, is_err
 
 
 def test_fbc_md_11_6_a_version_of_kubernetes_that_is_none() -> None:
-    told = errors("alpha-deprecated-apis", options=Options(kubernetes="new"))
-    assert told == ["Error: Value tea.v1.0.0: invalid value informed via the k8s key option : new"]
+    found_errors = errors("alpha-deprecated-apis", options=Options(kubernetes="new"))
+    assert found_errors == ["Error: Value tea.v1.0.0: invalid value informed via the k8s key option : new"]
 
 
 def test_fbc_md_11_6_an_oldest_kubernetes_that_is_none() -> None:
-    told = errors("alpha-deprecated-apis", csv=a_csv(minKubeVersion="new"))
+    found_errors = errors("alpha-deprecated-apis", csv=a_csv(minKubeVersion="new"))
     what = "unable to use csv.Spec.MinKubeVersion to verify the CRD/Webhook apis because it has an invalid value: new"
-    assert f"Error: Value tea.v1.0.0: {what}" in told
+    assert f"Error: Value tea.v1.0.0: {what}" in found_errors
 
 
 def test_fbc_md_11_6_kinds_that_stayed_are_not_told() -> None:
@@ -70,11 +70,11 @@ def test_fbc_md_11_6_old_apis_among_the_resources_of_definitions() -> None:
     definitions = {"owned": [owned() | {"resources": shown}], "required": [owned() | {"resources": [JOB]}]}
     csv = a_csv(customresourcedefinitions=definitions, minKubeVersion="1.20.0")
     budget = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": 3}}
-    [told] = [one for one in warnings("alpha-deprecated-apis", csv=csv, pdb=budget) if "v1.25" in one]
-    assert told.startswith("Warning: Value tea.v1.0.0: this bundle is using APIs")
+    [found_errors] = [one for one in warnings("alpha-deprecated-apis", csv=csv, pdb=budget) if "v1.25" in one]
+    assert found_errors.startswith("Warning: Value tea.v1.0.0: this bundle is using APIs")
     where = "ClusterServiceVersion.Spec.CustomResourceDefinitions"
     places = f'"{where}.Owned[0].Resource[2]" "{where}.Required[0].Resource[0]"'
-    assert told.endswith(f'CronJob: ([{places}]),PodDisruptionBudget: ([""])')
+    assert found_errors.endswith(f'CronJob: ([{places}]),PodDisruptionBudget: ([""])')
 
 
 def test_fbc_md_11_6_rules_on_what_is_gone_are_always_a_warning() -> None:
@@ -82,8 +82,8 @@ def test_fbc_md_11_6_rules_on_what_is_gone_are_always_a_warning() -> None:
     rights = {"permissions": [{"serviceAccountName": "s"}, {"serviceAccountName": "sa", "rules": [rule]}]}
     install = with_rights(a_rule("", "pods", "get"), rule)
     csv = a_csv(install=install | {"spec": install["spec"] | rights}, minKubeVersion="1.27.0")
-    [told] = found("alpha-deprecated-apis", csv=csv)
+    [found_errors] = found("alpha-deprecated-apis", csv=csv)
     where = "ClusterServiceVersion.Spec.InstallStrategy.StrategySpec"
     places = f'"{where}.ClusterPermissions[0].Rules[1]" "{where}.Permissions[1].Rules[0]"'
-    assert not told.is_error
-    assert told.detail.endswith(f"Migrate the API(s) for podsecuritypolicies: ([{places}])")
+    assert not found_errors.is_error
+    assert found_errors.detail.endswith(f"Migrate the API(s) for podsecuritypolicies: ([{places}])")

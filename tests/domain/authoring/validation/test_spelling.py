@@ -10,9 +10,9 @@ from tests.domain.authoring.validation.world import an_object, errors
 @pytest.mark.parametrize("version", ["v1", "v1alpha2"])
 def test_fbc_md_11_6_groups_are_checked_for_case_only(version: str) -> None:
     group = an_object("OperatorGroup", metadata={"name": "g", "annotations": {"olm.providedapis": "x"}})
-    told = errors("operatorgroup", g=group | {"apiVersion": f"operators.coreos.com/{version}"})
+    found_errors = errors("operatorgroup", g=group | {"apiVersion": f"operators.coreos.com/{version}"})
     wanted = (
         "Error: Value g: provided annotation olm.providedapis uses wrong case and should be olm.providedAPIs instead"
     )
-    assert wanted in told
+    assert wanted in found_errors
     assert wanted not in errors("operatorgroup", g=group)

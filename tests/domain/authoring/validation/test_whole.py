@@ -49,7 +49,7 @@ from tests.domain.authoring.validation.world import a_crd, a_csv, a_deployment, 
     ],
 )  # fmt: skip
 def test_the_bundle_as_a_whole(others: dict[str, Any], words: str) -> None:
-    assert any(words in told for told in errors("bundle", **others))
+    assert any(words in found_errors for found_errors in errors("bundle", **others))
 
 
 def test_fbc_md_r282_an_object_of_another_group_is_no_account() -> None:
@@ -81,14 +81,14 @@ def test_fbc_md_r280_images_that_can_be_pulled(image: str) -> None:
 
 @pytest.mark.parametrize("image", [" ", "quay.io/Acme/tea", "quay.io/acme/te!a", f"{IMAGE}@md5:{'0' * 64}"])
 def test_fbc_md_r281_images_that_cannot_be_pulled(image: str) -> None:
-    [told] = errors("bundle", csv=a_csv(relatedImages=[{"name": "a", "image": image}]))
+    [found_errors] = errors("bundle", csv=a_csv(relatedImages=[{"name": "a", "image": image}]))
     wanted = f'Error: Value spec.relatedImages[0].image: relatedImages[0] has an invalid image pullspec "{image}": '
-    assert told.startswith(wanted)
+    assert found_errors.startswith(wanted)
 
 
 def test_fbc_md_r281_an_image_that_is_not_named() -> None:
-    [told] = errors("bundle", csv=a_csv(relatedImages=[{"name": "a"}]))
-    assert told == "Error: Value spec.relatedImages[0].image: relatedImages[0] has an empty image field"
+    [found_errors] = errors("bundle", csv=a_csv(relatedImages=[{"name": "a"}]))
+    assert found_errors == "Error: Value spec.relatedImages[0].image: relatedImages[0] has an empty image field"
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_fbc_md_r281_an_image_that_is_not_named() -> None:
 )
 def test_fbc_md_r279_the_size_of_a_bundle(count: int, level: str, words: str) -> None:
     subject = Subject({"manifests/a": random.Random(1).randbytes(count)}, "here")
-    told = list(size(subject))
-    assert [one.level for one in told] == ([level] if level else [])
-    assert all(words in one.detail for one in told)
+    found_errors = list(size(subject))
+    assert [one.level for one in found_errors] == ([level] if level else [])
+    assert all(words in one.detail for one in found_errors)
 
 
 def test_whole_says_nothing_without_a_version() -> None:

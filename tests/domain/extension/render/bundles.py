@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.domain.extension.render.question import answered, wishes_of
+from shared.domain.extension.render.question import answered, options_of
 
 Json = dict[str, Any]
 
@@ -82,7 +82,7 @@ def ask(csv: Json | None = None, *others: Json, **question: Any) -> Json:
 
 def about(content: dict[str, bytes], **question: Any) -> Json:
     """The answer about these files."""
-    return answered(content, wishes_of({"installNamespace": "ops", "gates": GATES, **question}))
+    return answered(content, options_of({"installNamespace": "ops", "gates": GATES, **question}))
 
 
 def objects(csv: Json | None = None, *others: Json, kind: str = "", **question: Any) -> list[Json]:

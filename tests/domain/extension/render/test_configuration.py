@@ -28,7 +28,7 @@ NOT_OTHER = (
 )
 
 
-def told(modes: tuple[str, ...], config: Any, **question: Any) -> str:
+def explained(modes: tuple[str, ...], config: Any, **question: Any) -> str:
     answer = ask(a_csv(*modes), config=config, **question)
     assert answer["terminal"] is True
     assert answer["error"].startswith(PREFIX)
@@ -47,7 +47,7 @@ def alternatives(why: str) -> str:
 
 @pytest.mark.parametrize("modes", [(ALL,), (ALL, MULTI)])
 def test_v1_md_17_no_watch_namespace_where_only_all_are_watched(modes: tuple[str, ...]) -> None:
-    assert told(modes, {"watchNamespace": "other"}) == UNKNOWN
+    assert explained(modes, {"watchNamespace": "other"}) == UNKNOWN
     assert objects(a_csv(*modes), config={})
 
 
@@ -56,7 +56,7 @@ def test_v1_md_17_no_watch_namespace_where_only_all_are_watched(modes: tuple[str
 )
 @pytest.mark.parametrize("config", [None, {}, {"watchNamespace": None}], ids=["no config", "empty", "null"])
 def test_v1_md_17_a_namespace_is_required_where_not_all_can_be_watched(modes: tuple[str, ...], config: Any) -> None:
-    assert told(modes, config) == MISSING
+    assert explained(modes, config) == MISSING
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_v1_md_17_a_fitting_namespace_is_watched(modes: tuple[str, ...], namespa
     ],
 )  # fmt: skip
 def test_v1_md_17_any_other_namespace_is_refused(modes: tuple[str, ...], namespace: object, want: str) -> None:
-    assert told(modes, {"watchNamespace": namespace}) == want
+    assert explained(modes, {"watchNamespace": namespace}) == want
 
 
 @pytest.mark.parametrize("modes", [(ALL, OWN), (ALL, OWN, MULTI), (ALL, SINGLE)])
@@ -110,21 +110,21 @@ def test_v1_md_17_without_install_namespace_nothing_is_compared(mode: str) -> No
     ("config", "kind"), [(True, "boolean"), ([], "array"), ("x", "string"), (1, "number"), (1.5, "number")]
 )
 def test_v1_md_17_a_configuration_is_an_object(config: object, kind: str) -> None:
-    assert told((ALL,), config) == f"invalid type: got {kind}, want object"
+    assert explained((ALL,), config) == f"invalid type: got {kind}, want object"
 
 
 def test_v1_md_30_all_unknown_fields_are_told_sorted() -> None:
-    assert told((ALL,), {"b": 1, "a": 1}) == several('unknown field "a"', 'unknown field "b"')
+    assert explained((ALL,), {"b": 1, "a": 1}) == several('unknown field "a"', 'unknown field "b"')
 
 
 def test_v1_md_17_without_its_gate_deployment_config_is_unknown() -> None:
     gates = {**GATES, "DeploymentConfig": False}
-    assert told((ALL,), {"deploymentConfig": {}}, gates=gates) == 'unknown field "deploymentConfig"'
+    assert explained((ALL,), {"deploymentConfig": {}}, gates=gates) == 'unknown field "deploymentConfig"'
 
 
 def test_v1_md_17_quirk_without_gate_and_config_nothing_is_checked() -> None:
     assert objects(a_csv(*MODES), gates={})
-    assert told((ALL,), {"x": 1}, gates={}) == 'unknown field "x"'
+    assert explained((ALL,), {"x": 1}, gates={}) == 'unknown field "x"'
 
 
 WRONG: list[tuple[Json | None, str]] = [
@@ -151,7 +151,7 @@ WRONG: list[tuple[Json | None, str]] = [
 
 @pytest.mark.parametrize(("config", "want"), WRONG)
 def test_v1_md_17_a_wrong_deployment_config_is_told_by_its_place(config: Json | None, want: str) -> None:
-    assert told((ALL,), {"deploymentConfig": config}) == want
+    assert explained((ALL,), {"deploymentConfig": config}) == want
 
 
 def volume(**source: Any) -> Json:
@@ -175,7 +175,7 @@ def test_fields_that_go_always_writes_need_not_be_stated(config: Json) -> None:
 
 
 def test_fields_that_go_leaves_out_when_empty_may_have_to_be_stated() -> None:
-    assert told((ALL,), volume(projected={"sources": [{"podCertificate": {}}]})) == "validation failed"
+    assert explained((ALL,), volume(projected={"sources": [{"podCertificate": {}}]})) == "validation failed"
 
 
 NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -217,7 +217,7 @@ def test_points_in_time_have_a_form(text: str, why: str) -> None:
 def test_a_wrong_time_deep_inside_is_told_by_the_schema_around_it() -> None:
     claim = {"metadata": {"creationTimestamp": "2020"}, "spec": {}}
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": claim}}
-    assert told((ALL,), {"deploymentConfig": {"volumes": [volume]}}) == "validation failed"
+    assert explained((ALL,), {"deploymentConfig": {"volumes": [volume]}}) == "validation failed"
 
 
 @pytest.mark.parametrize(

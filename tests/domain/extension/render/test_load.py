@@ -93,18 +93,18 @@ def test_annotations_of_wrong_types_are_told_by_their_place(text: str, want: str
 def test_unreadable_yaml_is_told_with_its_line(text: str, want: str) -> None:
     assert refusal(files(annotations=text)) == f"error converting YAML to JSON: {want}"
     path = "manifests/x.yaml"
-    told = f'error parsing objects in "{path}": error parsing {path}: error converting YAML to JSON: {want}'
-    assert refusal(with_text(text)) == told
+    want_text = f'error parsing objects in "{path}": error parsing {path}: error converting YAML to JSON: {want}'
+    assert refusal(with_text(text)) == want_text
 
 
 def test_lines_are_counted_within_a_document() -> None:
-    told = refusal(with_text("kind: ConfigMap\n---\na: b\nc: d: e\n---\nkind: X\n"))
-    assert told.endswith("yaml: line 2: mapping values are not allowed in this context")
+    want_text = refusal(with_text("kind: ConfigMap\n---\na: b\nc: d: e\n---\nkind: X\n"))
+    assert want_text.endswith("yaml: line 2: mapping values are not allowed in this context")
 
 
 def test_what_is_no_document_at_all_is_told_as_it_is() -> None:
-    told = refusal(with_text("a: b\n--- x\nc: d\n"))
-    assert told.endswith("error parsing manifests/x.yaml: invalid Yaml document separator: x")
+    want_text = refusal(with_text("a: b\n--- x\nc: d\n"))
+    assert want_text.endswith("error parsing manifests/x.yaml: invalid Yaml document separator: x")
 
 
 def test_v1_md_16_1_there_are_no_folders_among_the_manifests() -> None:
@@ -169,8 +169,10 @@ def test_what_is_no_object_is_told_by_its_file_and_place(text: str, want: str) -
 
 
 def test_a_file_that_no_api_server_stores_is_refused_by_name() -> None:
-    told = refusal(with_text("kind: A" + " " * FILE_BYTES))
-    assert told.startswith(f'error parsing objects in "manifests/x.yaml": the file has more than {FILE_BYTES} bytes')
+    want_text = refusal(with_text("kind: A" + " " * FILE_BYTES))
+    assert want_text.startswith(
+        f'error parsing objects in "manifests/x.yaml": the file has more than {FILE_BYTES} bytes'
+    )
 
 
 def test_an_object_of_a_list_that_does_not_say_what_it_is() -> None:
@@ -227,12 +229,12 @@ def test_an_unreadable_annotation_is_an_error(text: str, why: str) -> None:
     ],
 )
 def test_unreadable_properties_are_an_error(text: str, why: str) -> None:
-    told = (
+    want_text = (
         why
         if why.startswith("error")
         else f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {why}"
     )
-    assert refusal(files(properties=text)) == f"failed to unmarshal metadata/properties.yaml: {told}"
+    assert refusal(files(properties=text)) == f"failed to unmarshal metadata/properties.yaml: {want_text}"
 
 
 def nested(**schema: Any) -> Json:

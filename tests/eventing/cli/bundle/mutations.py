@@ -26,19 +26,19 @@ JUNK: tuple[bytes, ...] = (
 
 def broken(seed: int) -> Files:
     """The bundle of a number."""
-    dice = random.Random(seed)
-    made = dict(_sound(dice))
-    for _ in range(dice.randint(1, 3)):
-        path = dice.choice(sorted(made))
-        made[path] = dice.choice((_restructured, _restructured, _scrambled))(made[path], dice)
-        if dice.random() < 0.05:
-            made[dice.choice(("manifests/.x", "manifests/a/b.yaml", "metadata/z.yaml", "Dockerfile"))] = made[path]
-        if dice.random() < 0.05 and len(made) > 1:
+    rng = random.Random(seed)
+    made = dict(_sound(rng))
+    for _ in range(rng.randint(1, 3)):
+        path = rng.choice(sorted(made))
+        made[path] = rng.choice((_restructured, _restructured, _scrambled))(made[path], rng)
+        if rng.random() < 0.05:
+            made[rng.choice(("manifests/.x", "manifests/a/b.yaml", "metadata/z.yaml", "Dockerfile"))] = made[path]
+        if rng.random() < 0.05 and len(made) > 1:
             del made[path]
     return made
 
 
-def _sound(dice: random.Random) -> Files:
+def _sound(rng: random.Random) -> Files:
     dependencies = [
         {"type": "olm.package", "value": {"packageName": "milk", "version": ">=1.0.0"}},
         {"type": "olm.gvk", "value": {"group": "milk.io", "version": "v1", "kind": "Jug"}},
@@ -59,37 +59,37 @@ def _sound(dice: random.Random) -> Files:
         "metadata__dependencies": {"dependencies": dependencies},
         "metadata__properties": {"properties": [{"type": "olm.maxOpenShiftVersion", "value": "4.9"}]},
     }
-    return files(csv=csv if dice.random() < 0.9 else a_csv(install=installing()), **others)
+    return files(csv=csv if rng.random() < 0.9 else a_csv(install=installing()), **others)
 
 
-def _restructured(content: bytes, dice: random.Random) -> bytes:
+def _restructured(content: bytes, rng: random.Random) -> bytes:
     """One value somewhere in the document is another, gone, or further down."""
     try:
         document = orjson.loads(content)
     except orjson.JSONDecodeError:
-        return _scrambled(content, dice)
+        return _scrambled(content, rng)
     holders = _holders(document)
     if not holders:
         return content
-    holder, key = dice.choice(holders)
-    change: Callable[[Any], Any] = dice.choice(
+    holder, key = rng.choice(holders)
+    change: Callable[[Any], Any] = rng.choice(
         (
-            lambda _: dice.choice(VALUES),
-            lambda _: dice.choice(VALUES),
+            lambda _: rng.choice(VALUES),
+            lambda _: rng.choice(VALUES),
             lambda old: [old] * 2,
-            lambda old: _deep(old, dice),
+            lambda old: _deep(old, rng),
         )
     )
-    if dice.random() < 0.2:
+    if rng.random() < 0.2:
         del holder[key]
     else:
         holder[key] = change(holder[key])
     return json.dumps(document).encode()
 
 
-def _deep(value: Any, dice: random.Random) -> Any:
-    for _ in range(dice.choice((3, 100, 190, 250))):
-        value = {"a": value} if dice.random() < 0.5 else [value]
+def _deep(value: Any, rng: random.Random) -> Any:
+    for _ in range(rng.choice((3, 100, 190, 250))):
+        value = {"a": value} if rng.random() < 0.5 else [value]
     return value
 
 
@@ -101,14 +101,14 @@ def _holders(value: Any) -> list[tuple[Any, Any]]:
     return []
 
 
-def _scrambled(content: bytes, dice: random.Random) -> bytes:
-    at, to = sorted((dice.randint(0, len(content)), dice.randint(0, len(content))))
-    return dice.choice(
+def _scrambled(content: bytes, rng: random.Random) -> bytes:
+    at, to = sorted((rng.randint(0, len(content)), rng.randint(0, len(content))))
+    return rng.choice(
         (
             content[:at],
-            content[:at] + dice.choice(JUNK) + content[at:],
+            content[:at] + rng.choice(JUNK) + content[at:],
             content[:at] + content[to:],
             content + content[at:to] * 3,
-            content[:at] + bytes(dice.randrange(256) for _ in range(4)) + content[at + 4 :],
+            content[:at] + bytes(rng.randrange(256) for _ in range(4)) + content[at + 4 :],
         )
     )

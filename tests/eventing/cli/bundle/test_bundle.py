@@ -21,6 +21,7 @@ from shared.domain.bundle.annotations import PACKAGE
 from tests.kit.installation import SAMPLES
 
 TIDE = SAMPLES / "tide" / "1.0.0"
+LAMPS = SAMPLES.parent / "webhooks" / "lamps" / "1.0.0"
 
 
 def run(*words: object) -> Result:
@@ -62,6 +63,24 @@ def test_a_plan_lists_the_steps_with_their_manifests() -> None:
     assert csv["metadata"]["namespace"] == "ns"
     stated = json.loads(csv["metadata"]["annotations"]["operatorframework.io/properties"])
     assert {"type": "olm.package", "value": {"packageName": "tide", "version": "1.0.0"}} in stated["properties"]
+
+
+def test_a_plan_lists_what_webhooks_and_aggregated_apis_need() -> None:
+    """csv.md 7.1, in the order of the writes; no certificate is made for it."""
+    found = run("plan", LAMPS, "--namespace", "ns", "-o", "json")
+    steps = json.loads(found.stdout)[-9:]
+    stem = "lamps-controller-service"
+    assert [(step["kind"], step["name"].rsplit("-", 1)[0]) for step in steps[-2:]] == [
+        ("ValidatingWebhookConfiguration", "vlamps.samples.olmf.io"),
+        ("MutatingWebhookConfiguration", "mlamps.samples.olmf.io"),
+    ]
+    assert [(step["kind"], step["name"]) for step in steps[:-2]] == [
+        ("Secret", f"{stem}-cert"), ("Service", stem), ("Role", f"{stem}-cert"), ("RoleBinding", f"{stem}-cert"),
+        ("ClusterRoleBinding", f"{stem}-system:auth-delegator"), ("RoleBinding", f"{stem}-auth-reader"),
+        ("APIService", "v1.measures.samples.olmf.io"),
+    ]  # fmt: skip
+    assert not any("caBundle" in step["manifest"] or "ownerReferences" in step["manifest"] for step in steps)
+    assert "not in the InstallPlan" in found.stderr
 
 
 def test_a_plan_in_words_is_a_table() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Final
 
@@ -15,17 +14,17 @@ from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.parse import parse_documents
 from shared.domain.go_types.engine import MisfitError
 from tests.eventing.cli.bundle.mutations import broken
+from tests.kit.waiting import costing_at_most
 
 SEEDS: Final = (327, 817, 984, 1651)
 """Bundles that once brought something down: metadata that is no object."""
 ROUND: Final = 500
-SECONDS: Final = 20.0
-"""For one bundle, on a machine that does much else."""
+SECONDS: Final = 120.0
+"""Of the processor, for all bundles of a round, which need one."""
 
 
 def answered(seed: int) -> None:
     """The bundle of a seed is looked at in every way."""
-    started = time.monotonic()
     subject = Subject(broken(seed), "here")
     installation = install_steps(subject.manifests, Target("ns"), "here")
     assert isinstance(installation, Installation) or installation.message.startswith("here: ")
@@ -37,15 +36,16 @@ def answered(seed: int) -> None:
     else:
         assert parsed.message.startswith("here: ")
     assert all(str(one) for one in validate(subject, OPTIONAL))
-    assert time.monotonic() - started < SECONDS
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_bundle_that_once_brought_something_down(seed: int) -> None:
-    answered(seed)
+    with costing_at_most(SECONDS):
+        answered(seed)
 
 
 @pytest.mark.parametrize("start", range(0, 5_000, ROUND), ids=lambda start: f"seeds from {start}")
 def test_a_broken_bundle_is_answered(start: int) -> None:
-    for seed in range(start, start + ROUND):
-        answered(seed)
+    with costing_at_most(SECONDS):
+        for seed in range(start, start + ROUND):
+            answered(seed)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.kit import verbs
 from tests.kit.image_registry import ScriptedRegistry, scripted_registry
 from tests.kit.installation import SAMPLES
 
@@ -40,9 +39,7 @@ def a_bundle(folder: Path, image: str, *related: str) -> str:
 
 def judged(bundle: str, *words: str) -> tuple[int, dict[str, Any]]:
     """The exit code, and what the program says about the bundle."""
-    command = [sys.executable, "-m", "eventing.cli.main", "bundle", "validate", bundle, "-o", "json"]
-    chosen = ["--optional-validators", "multiarch", *words]
-    done = subprocess.run([*command, *chosen], capture_output=True, text=True, timeout=60, check=False)
+    done = verbs.olmf("bundle", "validate", bundle, "-o", "json", "--optional-validators", "multiarch", *words)
     assert done.stderr == ""
     [row] = json.loads(done.stdout)
     return done.returncode, row

@@ -16,16 +16,16 @@ from typing import Any
 import grpc
 import pytest
 
+from shared.adapters.catalog_client.methods import REGISTRY, caller
 from shared.adapters.catalog_client.registry_pb2 import ListPackageRequest, PackageName
-from shared.adapters.catalog_client.registry_pb2_grpc import RegistryStub
 from shared.adapters.images import folder_of
+from tests.kit import verbs
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS
 
 
 def olmf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "eventing.cli.main", "catalog", *words]
-    return subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=60, check=False)
+    return verbs.olmf("catalog", *words, environ=environment(folder))
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -106,8 +106,9 @@ def serving(folder: Path, *words: str) -> Iterator[list[int]]:
 def test_fbc_md_r392_a_catalog_is_served_until_sigterm(tmp_path: Path, catalog: Path) -> None:
     with serving(tmp_path, str(catalog), "--http", "127.0.0.1:0", "--name", "tea") as (port, http):
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            found = RegistryStub(channel).ListPackages(ListPackageRequest(), timeout=PATIENCE_SECONDS)
-            assert list(found) == [PackageName(name="tea")]
+            ask = caller(channel, REGISTRY.methods_by_name["ListPackages"])
+            found = ask(ListPackageRequest(), timeout=PATIENCE_SECONDS)
+            assert list(found) == [PackageName(name="tea").SerializeToString()]
         with urllib.request.urlopen(
             f"http://127.0.0.1:{http}/catalogs/tea/api/v1/all", timeout=PATIENCE_SECONDS
         ) as answer:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.kit import verbs
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
 SOUND = written(a_package(), a_channel(), a_bundle())
@@ -17,9 +17,7 @@ WITHOUT_DEFAULT = written(a_package(defaultChannel=""), a_channel(), a_bundle())
 
 
 def olmf(*words: str, content: bytes = b"") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "eventing.cli.main", "catalog", *words]
-    done = subprocess.run(command, input=content, capture_output=True, timeout=60, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return verbs.olmf("catalog", *words, stdin=content)
 
 
 @pytest.fixture

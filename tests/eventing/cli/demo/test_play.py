@@ -17,10 +17,14 @@ from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "eventing.cli.main", "demo"],
-        stdout=output, stderr=subprocess.STDOUT, text=True, env={**os.environ, "TMPDIR": str(folder)},
-    )  # fmt: skip
+    ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` around the tests would make all of them ignore it
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "eventing.cli.main", "demo"],
+            stdout=output, stderr=subprocess.STDOUT, text=True, env={**os.environ, "TMPDIR": str(folder)},
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGHUP, ours)
 
 
 def test_it_plays_to_its_end(tmp_path: Path) -> None:

@@ -328,12 +328,12 @@ def test_blockers_by_the_catalog(tmp_path: Path, catalog: Path) -> None:
     words = ("extension", "blockers", "--openshift", "4.18", "-f")
     newest = extension(tmp_path, status=running("tide.v1.0.0", "1.0.0"))
     assert run(*words, newest, "--catalog", catalog).exit_code == NEGATIVE
-    refused(UNKNOWN, "runs tide.v1.0.0, and nothing here says what that is for", *words, newest)
+    refused(UNKNOWN, "runs tide.v1.0.0, and its supported OpenShift versions are not known", *words, newest)
     assert run(*words, extension(tmp_path)).exit_code == 0
 
 
 def test_blockers_want_a_version(tmp_path: Path) -> None:
-    refused(USAGE, "--openshift says", "extension", "blockers", "-f", extension(tmp_path))
+    refused(USAGE, "--openshift names", "extension", "blockers", "-f", extension(tmp_path))
     refused(USAGE, "--openshift x.y", "extension", "blockers", "-f", extension(tmp_path), "--openshift", "x.y")
 
 
@@ -362,7 +362,7 @@ def test_rbac_binds_to_an_account_and_regards_the_configuration(tmp_path: Path) 
 
 
 def test_rbac_wants_to_know_where() -> None:
-    refused(USAGE, "--install-namespace says", "bundle", "rbac", TIDE / "1.0.0")
+    refused(USAGE, "--install-namespace names", "bundle", "rbac", TIDE / "1.0.0")
     refused(USAGE, "wanted yaml or json", "bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea", "-o", "xml")
     refused(
         USAGE, "certProvider 'acme' is not known", "bundle", "rbac", TIDE / "1.0.0", "--install-namespace", "sea",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,17 @@ import pytest
 import yaml
 
 from shared.domain.extension.render.load import load
-from shared.domain.extension.render.model import NotRenderedError, Wishes
+from shared.domain.extension.render.model import NotRenderedError, RenderOptions
 from shared.domain.extension.render.render import render
 from tests.domain.extension.render.bundles import a_csv, a_permission, a_webhook, files
+from tests.kit import verbs
 
 LARGE = 400_000
 REAL = Path(__file__).parents[5] / "data/bundles"
 
 
 def olmf(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "eventing.cli.main", "extension", "render", *words]
-    return subprocess.run(command, input=lines, capture_output=True, text=True, timeout=60, check=False)
+    return verbs.olmf("extension", "render", *words, stdin=lines)
 
 
 @pytest.fixture
@@ -115,13 +114,13 @@ def real_bundles() -> list[Path]:
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the folder data/bundles with real bundles is not beside the repository")
 def test_every_real_bundle_renders_or_says_why() -> None:
-    wishes = Wishes("ops", None, "cert-manager")
+    options = RenderOptions("ops", None, "cert-manager")
     refusals = set()
     for path in real_bundles():
         paths = [*path.glob("manifests/*"), *path.glob("metadata/*")]
         bundle = load({one.relative_to(path).as_posix(): one.read_bytes() for one in paths})
         try:
-            assert render(bundle, wishes) == render(bundle, wishes)
+            assert render(bundle, options) == render(bundle, options)
         except NotRenderedError as error:
             refusals.add(str(error))
     assert refusals <= {"unsupported bundle: bundle does not support AllNamespaces install mode"}

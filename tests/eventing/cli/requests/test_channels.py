@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from eventing.cli.requests.carry_on import upgrade
 from eventing.cli.requests.channels import switch_channel
-from eventing.cli.requests.follow import NotReadyError, follow
+from eventing.cli.requests.follow import NotReadyError
 from eventing.cli.requests.request import PackageError
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
@@ -43,7 +44,7 @@ class Patched(FakeCluster):
         return cast("KubeClient", self)
 
 
-class Shelf:
+class CatalogReader:
     """A catalog that is asked for one package only."""
 
     def __init__(self, answer: Package | Unavailable | None) -> None:
@@ -54,8 +55,8 @@ class Shelf:
         return self._answer
 
 
-def a_shelf(answer: Package | Unavailable | None) -> Catalogs:
-    return cast("Catalogs", Shelf(answer))
+def a_reader(answer: Package | Unavailable | None) -> Catalogs:
+    return cast("Catalogs", CatalogReader(answer))
 
 
 def an_object(kind: Kind, name: str, namespace: str, **fields: object) -> Manifest:
@@ -92,7 +93,7 @@ def channel_of(cluster: Patched) -> str:
 )
 def test_a_channel_leads_further_or_it_does_not(channel: str, leaving: str) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", channel, catalogs=a_shelf(TIDE)) == leaving
+    assert switch_channel(cluster.client(), "two", "tide", channel, catalogs=a_reader(TIDE)) == leaving
     assert channel_of(cluster) == channel
 
 
@@ -100,14 +101,14 @@ def test_a_channel_that_leads_nowhere_is_followed_and_said_to_lead_nowhere() -> 
     cluster = a_cluster()
     why = "tide follows channel far now, but 1.0.0 is not in channel far, and nothing there replaces it; the head 3"
     with pytest.raises(PackageError, match=why):
-        switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_shelf(TIDE))
+        switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_reader(TIDE))
     assert channel_of(cluster) == "far"
 
 
 def test_while_an_update_is_under_way_a_channel_is_not_judged() -> None:
     cluster = a_cluster()
     cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["currentCSV"] = "tide.v2"
-    assert switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_shelf(TIDE)) == ""
+    assert switch_channel(cluster.client(), "two", "tide", "far", catalogs=a_reader(TIDE)) == ""
 
 
 def test_an_upgrade_ends_with_the_reason_why_the_channel_leads_nowhere() -> None:
@@ -115,7 +116,7 @@ def test_an_upgrade_ends_with_the_reason_why_the_channel_leads_nowhere() -> None
     end = "1.0.0 is not in channel far, and nothing there replaces it"
     told = {"type": "Stranded", "status": "True", "reason": "NotInChannel", "message": end}
     cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["conditions"] = [told]
-    lines = follow(cluster.client(), "two", "tide", timeout=timedelta(seconds=20), is_approving=True)
+    lines = upgrade(cluster.client(), "two", "tide", timeout=timedelta(seconds=20))
     with pytest.raises(NotReadyError, match=f"tide stays: {end}; "):
         list(lines)
 
@@ -125,20 +126,20 @@ def test_a_channel_that_is_not_offered_is_refused_and_not_written() -> None:
     with pytest.raises(
         PackageError, match="tide has no channel 'slow' in the catalog; its channels: far, fast, ranged, st"
     ):
-        switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_shelf(TIDE))
+        switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_reader(TIDE))
     assert channel_of(cluster) == "stable"
 
 
 @pytest.mark.parametrize("answer", [None, Unavailable("Unreachable", "no route")], ids=["no such package", "no answer"])
 def test_a_catalog_that_does_not_say_is_not_believed(answer: Unavailable | None) -> None:
     cluster = a_cluster()
-    assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_shelf(answer)) == ""
+    assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_reader(answer)) == ""
     assert channel_of(cluster) == "slow", "the resolution will say what is wrong"
 
 
 def test_the_version_that_is_left_is_not_the_end() -> None:
-    lines = follow(
-        a_cluster().client(), "two", "tide", timeout=timedelta(0), is_approving=True, leaving="tide.v1"
+    lines = upgrade(
+        a_cluster().client(), "two", "tide", timeout=timedelta(0), leaving="tide.v1"
     )  # fmt: skip
     with pytest.raises(NotReadyError, match=r"tide still is at tide\.v1 after 0 s, though its channel leads further; "):
         list(lines)

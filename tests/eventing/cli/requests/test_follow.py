@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.cli.requests.follow import NotReadyError, follow, narrowing, stand
-from eventing.cli.requests.groups import are_groups_in_the_way, narrow_group
+from eventing.cli.requests.carry_on import upgrade
+from eventing.cli.requests.follow import Goal, NotReadyError, check, observations, stand
+from eventing.cli.requests.groups import narrow_group
 from eventing.cli.requests.request import PackageError
 from eventing.diagnosis.status.chain import originals
+from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
 from shared.names import MADE_FOR
 from tests.kit.cluster import FakeCluster
@@ -24,6 +27,13 @@ if TYPE_CHECKING:
 def an_object(kind: Kind, name: str, labels: dict[str, str] | None = None, **fields: object) -> Manifest:
     meta = {"name": name, "namespace": "two", "labels": labels or {}}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def followed(cluster: KubeClient, timeout: timedelta) -> None:
+    """Only reads, until it cannot go on or the time is over."""
+    goal = Goal("two", "tide", timeout)
+    for look in observations(cluster, goal):
+        check(cluster, look, goal)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,7 @@ def test_stand(labels: dict[str, str], phase: str, *, is_done: bool) -> None:
 
 def test_what_nobody_subscribes_to_is_not_followed() -> None:
     with pytest.raises(PackageError, match="nothing subscribes to 'tide' in two"):
-        next(follow(cast("KubeClient", FakeCluster([])), "two", "tide", timeout=timedelta(0)))
+        next(observations(cast("KubeClient", FakeCluster([])), Goal("two", "tide", timedelta(0))))
 
 
 def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
@@ -54,9 +64,12 @@ def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec=modes, status=status)
     group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": ["two"]})
     cluster = cast("KubeClient", FakeCluster([subscription, csv, group]))
-    said = "tide is not ready after 0 s: Failed, no such mode; OperatorGroup mine selects two; tide.v1 supports Multi"
+    said = (
+        "tide is not ready after 0 s: Failed, no such mode; OperatorGroup mine selects two; "
+        "tide.v1 supports MultiNamespace; fix: let spec.targetNamespaces name"
+    )
     with pytest.raises(NotReadyError, match=said):
-        list(follow(cluster, "two", "tide", timeout=timedelta(0)))
+        followed(cluster, timedelta(0))
 
 
 def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
@@ -64,9 +77,9 @@ def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
     subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status=done)
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status={"phase": "Succeeded"})
     cluster = cast("KubeClient", FakeCluster([subscription, csv]))
-    lines = follow(cluster, "two", "tide", timeout=timedelta(0), is_approving=True)
+    lines = upgrade(cluster, "two", "tide", timeout=timedelta(0))
     assert list(lines) == ["tide: tide.v1 Succeeded"]
-    leaving = follow(cluster, "two", "tide", timeout=timedelta(0), is_approving=True, leaving="tide.v1")
+    leaving = upgrade(cluster, "two", "tide", timeout=timedelta(0), leaving="tide.v1")
     with pytest.raises(NotReadyError, match=r"still is at tide\.v1"):
         list(leaving)
 
@@ -130,8 +143,8 @@ def rivals(reason: str, *, theirs: str = "", **spec: object) -> FakeCluster:
     ],
 )  # fmt: skip
 def test_what_groups_stop_is_not_waited_for(cluster: FakeCluster, *, is_stopped: bool) -> None:
-    found = cast("KubeClient", cluster)
-    assert are_groups_in_the_way(found, "two", stand(found, "two", "tide")) is is_stopped
+    (status,) = package_statuses(Sources(cluster), "two")
+    assert status.is_stuck is is_stopped
 
 
 class Writable(FakeCluster):
@@ -166,16 +179,16 @@ def test_a_group_of_an_install_is_narrowed_only_where_nobody_else_lives(
     assert cluster.merged == want
 
 
-def test_who_follows_changes_nothing_unless_told_to() -> None:
+def test_who_follows_changes_nothing_and_who_upgrades_narrows_the_group() -> None:
     group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})
     group["metadata"]["annotations"] = {MADE_FOR: "tide"}
     cluster = Writable(stopped(group, modes="OwnNamespace").objects.values())
     client = cast("KubeClient", cluster)
     with pytest.raises(NotReadyError):
-        list(follow(client, "two", "tide", timeout=timedelta(0)))
+        followed(client, timedelta(0))
     assert cluster.merged == []
     with pytest.raises(NotReadyError):
-        list(follow(client, "two", "tide", timeout=timedelta(0), on_failed=narrowing(client, "two", "tide")))
+        list(upgrade(client, "two", "tide", timeout=timedelta(0)))
     assert cluster.merged == [("mine", {"spec": {"targetNamespaces": ["two"]}})]
 
 
@@ -190,17 +203,17 @@ def test_who_follows_changes_nothing_unless_told_to() -> None:
 def test_copies_are_told_by_one_rule(fields: Manifest, want: list[str]) -> None:
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status=fields.get("status", {}))
     csv["metadata"]["annotations"] = fields.get("annotations", {})
-    assert [one["metadata"]["name"] for one in originals([csv])] == want
+    assert [one.name for one in originals([Csv(csv)])] == want
 
 
 def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> None:
     cluster = cast("KubeClient", stopped(an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": [""]})))
     with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup mine selects all name"):
-        list(follow(cluster, "two", "tide", timeout=timedelta(hours=1)))
+        followed(cluster, timedelta(hours=1))
 
 
 def test_what_groups_stop_ends_also_while_its_catalog_is_not_ready() -> None:
     found = rivals("InterOperatorGroupOwnerConflict", theirs=THING)
     del found.objects[CATALOG_SOURCE.ref("c", "olm")]
     with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup far/other provides Thing"):
-        list(follow(cast("KubeClient", found), "two", "tide", timeout=timedelta(hours=1), is_approving=True))
+        list(upgrade(cast("KubeClient", found), "two", "tide", timeout=timedelta(hours=1)))

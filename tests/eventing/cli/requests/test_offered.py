@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.cli.requests.hints import refusal
-from eventing.diagnosis.status.listing import offered
+from eventing.diagnosis.offers import offered
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.image_source import ImageSource
@@ -27,7 +27,7 @@ BROKEN = Unavailable("Malformed", "package tide: it has no channel")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class CatalogReader:
     """A catalog with one package, or one that cannot be read."""
 
     package_of: Package | Unavailable | None = None
@@ -47,41 +47,44 @@ def a_source(address: str = "registry/local@sha256:1") -> Manifest:
     return {**kind, "metadata": meta, "spec": {"image": "registry/local:v1"}, "status": status}
 
 
-def a_row(channel: str = "", version: str = "", *, default: bool = False, says: str = "") -> dict[str, object]:
+def a_row(channel: str = "", version: str = "", *, default: bool = False, message: str = "") -> dict[str, object]:
     return {
         "package": "tide", "channel": channel, "default": default, "version": version, "catalog": "olm/local",
-        "says": says,
+        "message": message,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("shelf", "want"),
+    ("reader", "want"),
     [
         pytest.param(
-            Shelf(TIDE), [a_row("fast", "tide.v1"), a_row("stable", "tide.v2", default=True)],
+            CatalogReader(TIDE), [a_row("fast", "tide.v1"), a_row("stable", "tide.v2", default=True)],
             id="the default channel has a key of its own",
         ),
         pytest.param(
-            Shelf(LOOP),
-            [a_row("stable", default=True, says="the channel is broken: no channel head found in graph")],
+            CatalogReader(LOOP),
+            [a_row("stable", default=True, message="the channel is broken: no channel head found in graph")],
             id="a channel without a head",
         ),
-        pytest.param(Shelf(BROKEN), [a_row(says=BROKEN.message)], id="a package that cannot be read"),
-        pytest.param(Shelf(None), [], id="a package that went meanwhile"),
+        pytest.param(CatalogReader(BROKEN), [a_row(message=BROKEN.message)], id="a package that cannot be read"),
+        pytest.param(CatalogReader(None), [], id="a package that went meanwhile"),
         pytest.param(
-            Shelf(trouble=Unavailable("Unreachable", "no route")), [{**a_row(says="no route"), "package": ""}],
+            CatalogReader(trouble=Unavailable("Unreachable", "no route")),
+            [{**a_row(message="no route"), "package": ""}],
             id="a catalog that cannot be read",
         ),
     ],
 )  # fmt: skip
-def test_what_a_catalog_offers_is_listed_with_what_is_wrong(shelf: Shelf, want: list[dict[str, object]]) -> None:
+def test_what_a_catalog_offers_is_listed_with_what_is_wrong(
+    reader: CatalogReader, want: list[dict[str, object]]
+) -> None:
     cluster = cast("KubeClient", FakeCluster([a_source()]))
-    assert offered(cluster, cast("Catalogs", shelf)) == want
+    assert offered(cluster, cast("Catalogs", reader)) == want
 
 
 def test_a_catalog_that_was_not_read_yet_offers_nothing() -> None:
     cluster = cast("KubeClient", FakeCluster([a_source("")]))
-    assert offered(cluster, cast("Catalogs", Shelf(TIDE))) == []
+    assert offered(cluster, cast("Catalogs", CatalogReader(TIDE))) == []
 
 
 @pytest.mark.parametrize(
@@ -115,5 +118,5 @@ def test_a_catalog_that_was_not_read_yet_offers_nothing() -> None:
 def test_what_a_catalog_does_not_have_is_refused(spec: dict[str, str], why: str) -> None:
     cluster = cast("KubeClient", FakeCluster([a_source()]))
     asked = {"name": "tide", "source": "local", "sourceNamespace": "olm", **spec}
-    assert refusal(cluster, asked, cast("Catalogs", Shelf(TIDE))) == why
-    assert refusal(cluster, asked, cast("Catalogs", Shelf(BROKEN))) == "", "it may be there"
+    assert refusal(cluster, asked, cast("Catalogs", CatalogReader(TIDE))) == why
+    assert refusal(cluster, asked, cast("Catalogs", CatalogReader(BROKEN))) == "", "it may be there"

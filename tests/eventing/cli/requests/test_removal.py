@@ -33,16 +33,16 @@ COPY = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", "b", {COPIED_FROM: "two"}, 
 class Deleting(FakeCluster):
     """A cluster in which another object, if any, takes the name of a deleted version at once."""
 
-    def __init__(self, *heirs: Manifest, holds: bool = False) -> None:
+    def __init__(self, *successors: Manifest, holds: bool = False) -> None:
         super().__init__([SUBSCRIBED, INSTALLED])
-        self._heirs, self._holds = heirs, holds
+        self._successors, self._holds = successors, holds
 
     def delete(self, ref: Ref, *, uid: str = "") -> None:
         if uid != uid_of(self.objects[ref]):
             raise ApiError(409, "Conflict", "another uid")
         if not self._holds:
             del self.objects[ref]
-            self.objects |= {Ref.of(heir): heir for heir in self._heirs}
+            self.objects |= {Ref.of(one): one for one in self._successors}
 
 
 def removed(cluster: Deleting) -> list[str]:
@@ -56,15 +56,15 @@ GONE = [
 
 
 @pytest.mark.parametrize(
-    ("heirs", "says"),
+    ("successors", "says"),
     [
         pytest.param([], [], id="nothing takes its name"),
         pytest.param([COPY], ["the copy of tide.v1 that is here now is that of two"], id="a copy takes its name"),
         pytest.param([{**INSTALLED, "metadata": {**INSTALLED["metadata"], "uid": "c"}}], [], id="it is made again"),
     ],
 )
-def test_a_version_is_gone_whatever_takes_its_name(heirs: list[Manifest], says: list[str]) -> None:
-    assert removed(Deleting(*heirs)) == [*GONE, *says]
+def test_a_version_is_gone_whatever_takes_its_name(successors: list[Manifest], says: list[str]) -> None:
+    assert removed(Deleting(*successors)) == [*GONE, *says]
 
 
 class Late(Deleting):

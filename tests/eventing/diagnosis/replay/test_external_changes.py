@@ -131,8 +131,8 @@ def test_what_a_program_wrote_into_an_object_without_status_is_written_again() -
 
 
 def test_a_plan_is_approved_under_the_name_that_it_has_here_even_when_it_is_made_late() -> None:
-    book, plan = JournalIndex(), a_plan("install-aaaaaaaa")
-    recording = Recording(Capture(book, (seen(plan),)))
+    index, plan = JournalIndex(), a_plan("install-aaaaaaaa")
+    recording = Recording(Capture(index, (seen(plan),)))
     api = FakeApi()
     them = ExternalChanges(recording, api)
     approved = {**plan, "spec": {**plan["spec"], "approved": True}}

@@ -14,10 +14,10 @@ from eventing.journal import JournalIndex, ReceivedEvent, Run
 from eventing.journal.records import Answer, Decision, Recorded, Write
 from shared import names
 from shared.api.manifest import Manifest
-from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Kind, Ref
+from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, SERVICE, SUBSCRIPTION, Kind, Ref
 from tests.eventing.effects.fake_api import FakeApi
 
-SUB, MAP, DEPLOY = (kind.ref("one", "olm") for kind in (SUBSCRIPTION, CONFIG_MAP, DEPLOYMENT))
+SUB, SERVED, DEPLOY = (kind.ref("one", "olm") for kind in (SUBSCRIPTION, SERVICE, DEPLOYMENT))
 
 
 def an_object(kind: Kind, version: str = "", **more: Any) -> Manifest:
@@ -29,20 +29,20 @@ def a_recording(
     *, read: tuple[Manifest, ...] = (), wrote: tuple[Write, ...] = (), saw: tuple[tuple[Ref, str], ...] = ()
 ) -> Recording:
     """What one run read and wrote, and the events (ref, `version.verb`) before it."""
-    book = JournalIndex()
+    index = JournalIndex()
     for ref, change in saw:
         event = Event(f"u.{change}", names.RESOURCE_EVENT + change.partition(".")[2], "api", ref)
-        book.add(ReceivedEvent.of(event, 10))
+        index.add(ReceivedEvent.of(event, 10))
     answers = []
-    for index, manifest in enumerate(read):
-        book.bodies[str(index)] = msgspec.Raw(msgspec.json.encode(manifest))
-        answers.append(Answer("Cluster", "get", [str(Ref.of(manifest))], body=str(index)))
+    for number, manifest in enumerate(read):
+        index.bodies[str(number)] = msgspec.Raw(msgspec.json.encode(manifest))
+        answers.append(Answer("Cluster", "get", [str(Ref.of(manifest))], body=str(number)))
     run = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision(answers, "outcome", list(wrote))])
     for write in wrote:
         if write.op == "Create":
-            book.bodies[write.body] = msgspec.Raw(msgspec.json.encode({"manifest": an_object(CONFIG_MAP)}))
-    book.add(Recorded(run))
-    return Recording(Capture(book))
+            index.bodies[write.body] = msgspec.Raw(msgspec.json.encode({"manifest": an_object(SERVICE)}))
+    index.add(Recorded(run))
+    return Recording(Capture(index))
 
 
 def changes(recording: Recording) -> list[Change]:
@@ -70,10 +70,10 @@ def test_what_others_do_to_an_object_that_we_made_is_an_answer() -> None:
 
 
 def test_what_was_written_into_an_object_that_nobody_watches_is_known_because_a_step_read_it() -> None:
-    filled = an_object(CONFIG_MAP, "7", data={"a": "b"})
-    wrote = Write("Create", str(MAP), "body", did="sent", uid="u", version="6")
+    filled = an_object(SERVICE, "7", data={"a": "b"})
+    wrote = Write("Create", str(SERVED), "body", did="sent", uid="u", version="6")
     (change,) = changes(a_recording(read=(filled,), wrote=(wrote,)))
-    assert (change.before, change.after, change.is_answer) == (an_object(CONFIG_MAP), filled, True)
+    assert (change.before, change.after, change.is_answer) == (an_object(SERVICE), filled, True)
 
 
 def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before() -> None:
@@ -85,27 +85,27 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
     assert changes(a_recording(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
 
 
-def test_a_capture_holds_the_kinds_that_ring_us_and_whatever_else_we_wrote() -> None:
-    watched, written, foreign = an_object(SUBSCRIPTION), an_object(CONFIG_MAP), an_object(CONFIG_MAP)
+def test_a_capture_holds_the_kinds_that_enqueue_us_and_whatever_else_we_wrote() -> None:
+    watched, written, foreign = an_object(SUBSCRIPTION), an_object(SERVICE), an_object(SERVICE)
     foreign["metadata"] = {"name": "another", "namespace": "olm"}
-    cluster, book = FakeApi([watched, written, foreign]), JournalIndex()
+    cluster, index = FakeApi([watched, written, foreign]), JournalIndex()
     writes = [
-        Write("Create", str(MAP), did="sent", uid="u", version="1"),
-        Write("Create", str(CONFIG_MAP.ref("gone", "olm")), did="sent", uid="v", version="2"),
-        Write("Create", str(CONFIG_MAP.ref("another", "olm")), did="exists"),
+        Write("Create", str(SERVED), did="sent", uid="u", version="1"),
+        Write("Create", str(SERVICE.ref("gone", "olm")), did="sent", uid="v", version="2"),
+        Write("Create", str(SERVICE.ref("another", "olm")), did="exists"),
         Write("Merge", str(SUB), did="sent", uid="w", version="3"),
     ]
-    book.runs["run"] = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision([], "outcome", writes)])
-    assert [Ref.of(found) for found in present_objects(cluster, book)] == [SUB, MAP]
+    index.runs["run"] = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision([], "outcome", writes)])
+    assert [Ref.of(found) for found in present_objects(cluster, index)] == [SUB, SERVED]
 
 
-def test_a_catalog_image_that_changed_is_a_poke_of_whoever_read_it() -> None:
+def test_a_catalog_image_that_changed_is_a_resync_request_of_whoever_read_it() -> None:
     source = CATALOG_SOURCE.ref("one", "olm")
-    book = JournalIndex()
+    index = JournalIndex()
     for at, digest in ((20, "a"), (30, "a"), (40, "b"), (50, "b")):
         pulled = Answer("Catalogs", "pull", ["image"], value={"reference": digest})
         asked = Answer("Cluster", "list", [str(at)], value=[])
         decision = Decision([pulled, asked], "outcome", [])
-        book.add(Recorded(Run(f"run{at}", "a/b", str(source), at, 1.0, "0", decisions=[decision])))
-    (change,) = changes(Recording(Capture(book)))
-    assert (change.event.type, change.event.ref, change.at, change.after) == (names.POKE, source, 40, None)
+        index.add(Recorded(Run(f"run{at}", "a/b", str(source), at, 1.0, "0", decisions=[decision])))
+    (change,) = changes(Recording(Capture(index)))
+    assert (change.event.type, change.event.ref, change.at, change.after) == (names.RESYNC_REQUESTED, source, 40, None)

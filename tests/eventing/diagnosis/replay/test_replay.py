@@ -18,6 +18,7 @@ from eventing.journal.records import unpack_run
 from eventing.runner import Runner, Steps
 from eventing.runner.steps import Step, step_of
 from eventing.workqueue import Claim
+from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, resource_version_of
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
@@ -76,18 +77,18 @@ def ask_everything(
         attempt,
     ]
     wait = Wait("nothing", clock.now(), clock.now() + timedelta(seconds=3))
-    emit = Emit("io.olmf.poke", ref)
+    emit = Emit("io.olmf.resync.requested", ref)
     status = SetStatus(ref, {"said": repr(said)}, resource_version_of(said[0]))
     return Outcome((status,), (emit,), timedelta(minutes=1), "asked all", wait)
 
 
 def apply_one(ref: Ref, cluster: Cluster) -> Outcome:
-    return Outcome((Apply({**a_map("two"), "data": {"seen": str(cluster.get(ref) is not None)}}),), verdict="seen")
+    return Outcome((Apply({**a_map("two"), "data": {"seen": str(cluster.get(ref) is not None)}}),), summary="seen")
 
 
 def apply_other(ref: Ref, cluster: Cluster) -> Outcome:
     return Outcome(
-        (Apply({**a_map("two"), "data": {"seen": "differently"}}),), verdict=str(cluster.get(ref) and "seen")
+        (Apply({**a_map("two"), "data": {"seen": "differently"}}),), summary=str(cluster.get(ref) and "seen")
     )
 
 
@@ -106,11 +107,11 @@ def ask_by_name(ref: Ref, cluster: Cluster) -> Outcome:
 
 
 def list_plainly(ref: Ref, cluster: Cluster) -> Outcome:
-    return Outcome(verdict=str(len(cluster.list(CONFIG_MAP))))
+    return Outcome(summary=str(len(cluster.list(CONFIG_MAP))))
 
 
 def list_in_full(ref: Ref, cluster: Cluster) -> Outcome:
-    return Outcome(verdict=str(len(cluster.list(kind=CONFIG_MAP, namespace="", labels=None))))
+    return Outcome(summary=str(len(cluster.list(kind=CONFIG_MAP, namespace="", labels=None))))
 
 
 def copy_secret(ref: Ref, cluster: Cluster) -> Outcome:
@@ -154,7 +155,7 @@ def a_claim(step: str = "demo/step", ref: Ref = ONE) -> Claim:
 
 
 def record(
-    call: Any, api: FakeApi, book: JournalIndex, *, step: str = "demo/step", ref: Ref = ONE, runs: int = 1
+    call: Any, api: FakeApi, index: JournalIndex, *, step: str = "demo/step", ref: Ref = ONE, runs: int = 1
 ) -> None:
     ports: dict[type, object] = {
         Cluster: api,
@@ -164,11 +165,11 @@ def record(
     }
     runner = Runner(ports, api, FixedClock(), steps=OneStep(call))
     for _ in range(runs):
-        book.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
+        index.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
 
 
-def replay_with(call: Any, book: JournalIndex, path: Path, **given: Any) -> Report:
-    capture(book, path)
+def replay_with(call: Any, index: JournalIndex, path: Path, **given: Any) -> Report:
+    capture(index, path)
     return replay(path, steps=OneStep(call), **given)
 
 
@@ -177,19 +178,33 @@ def results(report: Report) -> list[str]:
 
 
 def test_every_port_answers_as_it_did_and_with_the_same_types(tmp_path: Path) -> None:
-    book = JournalIndex()
-    record(ask_everything, FakeApi([a_map(), a_map("two", a="b")]), book)
-    report = replay_with(ask_everything, book, tmp_path / "incident.tar")
+    index = JournalIndex()
+    record(ask_everything, FakeApi([a_map(), a_map("two", a="b")]), index)
+    report = replay_with(ask_everything, index, tmp_path / "incident.tar")
     assert [each.detail for each in report.replayed] == [""]
     assert report.exit_code == 0
 
 
 @pytest.mark.parametrize("step", [raise_retry, raise_terminal, raise_bug])
 def test_errors_are_outcomes_too(step: Any, tmp_path: Path) -> None:
-    book = JournalIndex()
-    record(step, FakeApi([a_map()]), book)
-    assert replay_with(step, book, tmp_path / "incident.tar").exit_code == 0
-    assert replay_with(lambda_step, book, tmp_path / "incident.tar").exit_code == 1
+    index = JournalIndex()
+    record(step, FakeApi([a_map()]), index)
+    assert replay_with(step, index, tmp_path / "incident.tar").exit_code == 0
+    assert replay_with(lambda_step, index, tmp_path / "incident.tar").exit_code == 1
+
+
+def emit_formerly(ref: Ref) -> Outcome:
+    return Outcome(emits=(Emit("io.olmf.dependent.rang", ref),))
+
+
+def emit_now(ref: Ref) -> Outcome:
+    return Outcome(emits=(Emit(names.DEPENDENT_CHANGED, ref),))
+
+
+def test_an_event_by_its_former_type_is_the_same_decision(tmp_path: Path) -> None:
+    index = JournalIndex()
+    record(emit_formerly, FakeApi(), index)
+    assert results(replay_with(emit_now, index, tmp_path / "incident.tar")) == ["same"]
 
 
 def lambda_step(ref: Ref) -> Outcome:
@@ -197,10 +212,10 @@ def lambda_step(ref: Ref) -> Outcome:
 
 
 def test_a_port_that_failed_fails_again(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
+    index, api = JournalIndex(), FakeApi([a_map()])
     api.refuse("get", "one", ApiError(503, "ServiceUnavailable", "starting"))
-    record(apply_one, api, book)
-    assert replay_with(apply_one, book, tmp_path / "incident.tar").exit_code == 0
+    record(apply_one, api, index)
+    assert replay_with(apply_one, index, tmp_path / "incident.tar").exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -209,44 +224,44 @@ def test_a_port_that_failed_fails_again(tmp_path: Path) -> None:
         pytest.param(apply_other, "differently", id="another write"),
         pytest.param(ask_more, "was not asked", id="a question that was not asked"),
         pytest.param(ask_for_clock, "Clock.now", id="a port that was not asked"),
-        pytest.param(lambda_step, '-  "verdict": "seen"', id="another verdict"),
+        pytest.param(lambda_step, '-  "summary": "seen"', id="another summary"),
     ],
 )
 def test_a_step_that_decides_otherwise_differs(today: Any, word: str, tmp_path: Path) -> None:
-    book = JournalIndex()
-    record(apply_one, FakeApi([a_map()]), book)
-    report = replay_with(today, book, tmp_path / "incident.tar")
+    index = JournalIndex()
+    record(apply_one, FakeApi([a_map()]), index)
+    report = replay_with(today, index, tmp_path / "incident.tar")
     assert report.exit_code == 1
     assert word in report.replayed[0].detail
 
 
 def test_the_same_question_may_be_spelled_otherwise(tmp_path: Path) -> None:
-    book = JournalIndex()
-    record(apply_one, FakeApi([a_map()]), book)
-    assert replay_with(ask_by_name, book, tmp_path / "incident.tar").exit_code == 0
+    index = JournalIndex()
+    record(apply_one, FakeApi([a_map()]), index)
+    assert replay_with(ask_by_name, index, tmp_path / "incident.tar").exit_code == 0
 
 
 def test_a_default_need_not_be_spelled(tmp_path: Path) -> None:
     for then, today in ((list_plainly, list_in_full), (list_in_full, list_plainly)):
-        book = JournalIndex()
-        record(then, FakeApi([a_map()]), book)
-        assert replay_with(today, book, tmp_path / "incident.tar").exit_code == 0
+        index = JournalIndex()
+        record(then, FakeApi([a_map()]), index)
+        assert replay_with(today, index, tmp_path / "incident.tar").exit_code == 0
 
 
 def test_a_step_that_copies_a_secret_replays_without_it(tmp_path: Path) -> None:
-    book, ref = JournalIndex(), SECRET.ref("token", "olm")
+    index, ref = JournalIndex(), SECRET.ref("token", "olm")
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "token", "namespace": "olm"}}
-    record(copy_secret, FakeApi([{**secret, "data": {"password": "aHVudGVyMg=="}}]), book, ref=ref)
+    record(copy_secret, FakeApi([{**secret, "data": {"password": "aHVudGVyMg=="}}]), index, ref=ref)
     path = tmp_path / "incident.tar"
-    assert replay_with(copy_secret, book, path).exit_code == 0
+    assert replay_with(copy_secret, index, path).exit_code == 0
     assert b"aHVudGVyMg" not in path.read_bytes()
 
 
 def test_decisions_after_a_conflict_are_replayed_each(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
+    index, api = JournalIndex(), FakeApi([a_map()])
     api.refuse("apply", "two", ApiError(409, "Conflict", "changed"))
-    record(apply_one, api, book)
-    assert results(replay_with(apply_one, book, tmp_path / "incident.tar")) == ["same", "same"]
+    record(apply_one, api, index)
+    assert results(replay_with(apply_one, index, tmp_path / "incident.tar")) == ["same", "same"]
 
 
 def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
@@ -261,41 +276,41 @@ def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
 
 
 def test_a_run_whose_body_was_trimmed_is_skipped(tmp_path: Path) -> None:
-    book = JournalIndex()
-    record(apply_one, FakeApi([a_map()]), book)
-    book.bodies.clear()
-    report = replay_with(apply_one, book, tmp_path / "incident.tar")
+    index = JournalIndex()
+    record(apply_one, FakeApi([a_map()]), index)
+    index.bodies.clear()
+    report = replay_with(apply_one, index, tmp_path / "incident.tar")
     assert results(report) == ["skipped"]
     assert report.exit_code == 3
 
 
 def test_a_capture_takes_a_span_of_time_and_the_bodies_it_needs(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
-    record(apply_one, api, book, runs=3)
-    _, second, third = book.runs.values()
+    index, api = JournalIndex(), FakeApi([a_map()])
+    record(apply_one, api, index, runs=3)
+    _, second, third = index.runs.values()
     path = tmp_path / "incident.tar"
-    assert capture(book, path, since_ms=second.at, until_ms=second.at) >= 1
-    assert second.id in open_capture(path).book.runs
+    assert capture(index, path, since_ms=second.at, until_ms=second.at) >= 1
+    assert second.id in open_capture(path).index.runs
     assert replay(path, steps=OneStep(apply_one)).exit_code == 0
-    assert capture(book, path, since_ms=third.at + 1_000) == 0
+    assert capture(index, path, since_ms=third.at + 1_000) == 0
 
 
 def test_one_step_may_be_replayed_only(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
-    record(apply_one, api, book, step="demo/one")
-    record(apply_one, api, book, step="demo/two")
+    index, api = JournalIndex(), FakeApi([a_map()])
+    record(apply_one, api, index, step="demo/one")
+    record(apply_one, api, index, step="demo/two")
     for only in ("two", "demo/two"):
-        report = replay_with(apply_other, book, tmp_path / "incident.tar", only=only)
+        report = replay_with(apply_other, index, tmp_path / "incident.tar", only=only)
         assert [each.run.step for each in report.replayed] == ["demo/two"]
 
 
 def test_a_replay_may_end_early(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
-    record(apply_one, api, book, runs=3)
-    last = list(book.runs)[1]
+    index, api = JournalIndex(), FakeApi([a_map()])
+    record(apply_one, api, index, runs=3)
+    last = list(index.runs)[1]
     path = tmp_path / "incident.tar"
-    assert len(replay_with(apply_one, book, path, until=last).replayed) == 2
-    assert len(replay_with(apply_one, book, path, on_each=lambda each: False).replayed) == 1
+    assert len(replay_with(apply_one, index, path, until=last).replayed) == 2
+    assert len(replay_with(apply_one, index, path, on_each=lambda each: False).replayed) == 1
 
 
 def a_tar(path: Path, name: str, content: bytes) -> Path:
@@ -346,7 +361,7 @@ def test_a_capture_tells_of_objects_only(tmp_path: Path, members: dict[str, byte
 def test_a_capture_that_a_disk_damaged_is_none(tmp_path: Path) -> None:
     lines = b"".join(b'{"id":"%d","type":"t","ref":"v1/ConfigMap/a/%d","at":1}\n' % (at, at**5) for at in range(3000))
     path = a_capture(tmp_path / "good.tar.gz", EMPTY | {"events.jsonl": lines, "objects.jsonl": b""}, "w:gz")
-    assert len(open_capture(path).book.events) == 3000
+    assert len(open_capture(path).index.events) == 3000
     content = path.read_bytes()
     for place in range(200, len(content), 500):
         path.write_bytes(content[:place] + bytes(20) + content[place + 20 :])
@@ -355,12 +370,12 @@ def test_a_capture_that_a_disk_damaged_is_none(tmp_path: Path) -> None:
 
 
 def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
-    book, api = JournalIndex(), FakeApi([a_map()])
+    index, api = JournalIndex(), FakeApi([a_map()])
     early = datetime(2020, 1, 1, tzinfo=UTC)
     runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(say_time))
-    book.add(unpack_run(runner.run(a_claim(), lambda _: True).record))
-    assert replay_with(say_time, book, tmp_path / "incident.tar").exit_code == 0
+    index.add(unpack_run(runner.run(a_claim(), lambda _: True).record))
+    assert replay_with(say_time, index, tmp_path / "incident.tar").exit_code == 0
 
 
 def say_time(ref: Ref, clock: Clock) -> Outcome:
-    return Outcome(verdict=str(clock.now()))
+    return Outcome(summary=str(clock.now()))

@@ -10,7 +10,8 @@ from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT, Ref
 from shared.ports import Cluster
 from shared.step import NOTHING, Create, Outcome
-from tests.eventing.diagnosis.replay.test_world import Recording, TheseSteps, a_subscription, an_incident, track
+from tests.eventing.diagnosis.replay.test_world import TheseSteps, a_subscription, an_incident, track
+from tests.replay.living import LivingWorld
 
 
 def test_a_world_is_replayed_in_a_fresh_sandbox(tmp_path: Path) -> None:
@@ -37,9 +38,11 @@ def deploy_another(ref: Ref, cluster: Cluster) -> Outcome:
 
 
 def test_defaults_that_the_server_of_then_did_not_know_are_no_difference(tmp_path: Path) -> None:
-    then = Recording(deploy)
-    then.happened(then.api.create(a_subscription("one", "alpha")), "add")
-    capture(then.book, path := tmp_path / "old.tar", then.api.objects.values())
+    then = LivingWorld(steps=TheseSteps(deploy))
+    then.add(a_subscription("one", "alpha"))
+    ref = DEPLOYMENT.ref("one", "olm")
+    old = {**a_deployment("tide:1"), "metadata": then.objects[ref]["metadata"]}
+    capture(then.index, path := tmp_path / "old.tar", [*(then.objects[one] for one in then.objects if one != ref), old])
     assert replay_in_sandbox(path, steps=TheseSteps(deploy)).differences == ()
     [(ref, diff)] = replay_in_sandbox(path, steps=TheseSteps(deploy_another)).differences
     assert ref == DEPLOYMENT.ref("one", "olm")

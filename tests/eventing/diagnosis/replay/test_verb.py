@@ -13,7 +13,7 @@ from eventing.cli.failure import CliError
 from eventing.diagnosis.replay import open_capture
 
 STORY = Path(__file__).parents[3] / "replay" / "groups_come_and_go.tar.gz"
-RUNS = list(open_capture(STORY).book.runs.values())
+RUNS = list(open_capture(STORY).index.runs.values())
 ONE_STEP = "operator_group/select_namespaces"
 
 
@@ -47,7 +47,7 @@ def test_step_by_step_shows_what_was_decided_and_written(capsys: pytest.CaptureF
     lines = said(capsys, step=True, until=run.id)
     shown = lines[lines.index(f"same       {run.step} {run.ref} ({run.id})") :]
     write = run.decisions[0].writes[0]
-    assert shown[1:3] == [f"  {run.decisions[0].verdict}", f"  {write.op} {write.ref}: sent"]
+    assert shown[1:3] == [f"  {run.decisions[0].message}", f"  {write.op} {write.ref}: sent"]
     assert sum(line.startswith("same ") for line in lines) == RUNS.index(run) + 1
 
 

@@ -9,22 +9,16 @@ from typing import Any, get_args
 
 import pytest
 
-from eventing.diagnosis.replay import capture
-from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
-from eventing.events.event import Event, change_id
-from eventing.journal import JournalIndex, ReceivedEvent
-from eventing.journal.records import unpack_run
-from eventing.routes import jobs_for
-from eventing.runner import Runner, Steps
+from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+from eventing.diagnosis.replay.world import Perturbation, WorldReport
+from eventing.runner import Steps
 from eventing.runner.steps import Step, step_of
-from eventing.workqueue import Claim
 from shared import names
 from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
-from tests.eventing.effects.fake_api import FakeApi
-from tests.kit.cluster import FixedClock
+from tests.replay.living import LivingWorld
 
 TRACK = "subscription/track_subscription"
 
@@ -35,7 +29,7 @@ def track(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
 
 
 def track_otherwise(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
-    return _track(ref, cluster, clock, "another key")
+    return _track(ref, cluster, clock, "another-key")
 
 
 def _track(ref: Ref, cluster: Cluster, clock: Clock, key: str) -> Outcome:
@@ -67,9 +61,13 @@ def _deploy(ref: Ref, cluster: Cluster, image: str) -> Outcome:
     if found is None:
         return NOTHING
     meta = {"name": ref.name, "namespace": ref.namespace, "labels": {names.OWNER: ref.name}}
-    made = {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": {"image": image}}
+    app = {"app": ref.name}
+    template = {"metadata": {"labels": app}, "spec": {"containers": [{"name": "tide", "image": image}]}}
+    spec = {"selector": {"matchLabels": app}, "template": template}
+    made = {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": spec}
     present = cluster.get(Ref.of(made))
-    status = {"state": "Ready" if (present or {}).get("status", {}).get("available") else "Waiting"}
+    state = "Ready" if (present or {}).get("status", {}).get("availableReplicas") else "Waiting"
+    status = {"state": state, "lastUpdated": "2026-01-01T00:00:00Z"}
     writes = () if present else (Create(made),)
     return Outcome((*writes, SetStatus(ref, status, resource_version_of(found))), again_in=timedelta(seconds=1))
 
@@ -95,59 +93,27 @@ def a_subscription(name: str, channel: str) -> Manifest:
     return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "spec": spec}
 
 
-class Recording:
-    """A world with a watcher and a worker, which records what happens."""
-
-    def __init__(self, call: Callable[..., Outcome]) -> None:
-        self.api = FakeApi()
-        self.book = JournalIndex()
-        self._steps = TheseSteps(call)
-        self._at = 1_000_000
-
-    def happened(self, manifest: Manifest, verb: str) -> None:
-        ref = Ref.of(manifest)
-        event = Event(
-            change_id(uid_of(manifest), resource_version_of(manifest), verb), names.RESOURCE_EVENT + verb, "api", ref
-        )
-        self._at += 1
-        self.book.add(ReceivedEvent.of(event, self._at))
-        for job in jobs_for(event):
-            runner = Runner({Cluster: self.api}, self.api, FixedClock(), steps=self._steps)
-            claim = Claim(job.step, job.ref, job.group, job.lane, 1, causes=(event.id,))
-            record = unpack_run(runner.run(claim, lambda _: True).record)
-            self.book.add(record)
-            for written in (write for decision in record.run.decisions for write in decision.writes):
-                if written.did == "sent" and written.op == "SetStatus":
-                    self.happened(self.api.objects[Ref.parse(written.ref)], "update")
-
-
 def an_incident(path: Path) -> Path:
     """Two Subscriptions come, one changes its channel, the other goes, and with it what it owns."""
-    then = Recording(track)
+    then = LivingWorld(steps=TheseSteps(track))
     for name in ("one", "two"):
-        then.happened(then.api.create(a_subscription(name, "alpha")), "add")
-    then.happened(then.api.merge(SUBSCRIPTION.ref("one", "olm"), {"spec": {"channel": "beta"}}), "update")
-    for ref in (SUBSCRIPTION.ref("two", "olm"), CONFIG_MAP.ref("channel-two", "olm")):
-        gone = then.api.objects[ref]
-        then.api.delete(ref)
-        then.happened(gone, "delete")
-    capture(then.book, path, then.api.objects.values())
-    return path
+        then.add(a_subscription(name, "alpha"))
+    then.change(SUBSCRIPTION.ref("one", "olm"), {"spec": {"channel": "beta"}})
+    then.remove(SUBSCRIPTION.ref("two", "olm"))
+    return then.save(path)
 
 
 def a_rollout(path: Path) -> Path:
     """A Subscription comes, a Deployment is made for it, and somebody makes that available."""
-    then = Recording(deploy)
-    then.happened(then.api.create(a_subscription("one", "alpha")), "add")
-    ready = then.api.merge(DEPLOYMENT.ref("one", "olm"), {"status": {"available": True}}, subresource="status")
-    then.happened(ready, "update")
-    then.happened(then.api.merge(SUBSCRIPTION.ref("one", "olm"), {"spec": {"approval": "Manual"}}), "update")
-    capture(then.book, path, then.api.objects.values())
-    return path
+    then = LivingWorld(steps=TheseSteps(deploy))
+    then.add(a_subscription("one", "alpha"))
+    then.change(DEPLOYMENT.ref("one", "olm"), {"status": {"availableReplicas": 1}}, subresource="status")
+    then.change(SUBSCRIPTION.ref("one", "olm"), {"spec": {"installPlanApproval": "Manual"}})
+    return then.save(path)
 
 
 def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldReport:
-    return replay_world(path, FakeApi(uids="another"), steps=TheseSteps(call), **given)
+    return replay_in_sandbox(path, steps=TheseSteps(call), **given)
 
 
 @pytest.mark.parametrize("perturb", get_args(Perturbation))
@@ -161,7 +127,7 @@ def test_another_decision_shows_in_the_object_that_it_made(tmp_path: Path) -> No
     report = replayed(an_incident(tmp_path / "incident.tar"), track_otherwise)
     assert report.exit_code == 1
     assert [ref for ref, _ in report.differences] == [CONFIG_MAP.ref("channel-one", "olm")]
-    assert '+    "another key": "beta"' in report.differences[0][1]
+    assert '+    "another-key": "beta"' in report.differences[0][1]
 
 
 @pytest.mark.parametrize("perturb", get_args(Perturbation))
@@ -170,10 +136,8 @@ def test_another_image_shows_although_others_answer_it_as_they_did(perturb: Pert
     assert replayed(path, deploy, perturb=perturb).differences == ()
     ((ref, diff),) = replayed(path, deploy_another, perturb=perturb).differences
     assert ref == DEPLOYMENT.ref("one", "olm")
-    assert [line for line in diff.splitlines() if "image" in line] == [
-        '-    "image": "tide:1"',
-        '+    "image": "tide:2"',
-    ]
+    changed = [line.split() for line in diff.splitlines()[2:] if line[0] in "+-"]
+    assert changed == [["-", '"image":', '"tide:1",'], ["+", '"image":', '"tide:2",']]
 
 
 def test_a_missing_deployment_and_another_phase_show(tmp_path: Path) -> None:
@@ -195,13 +159,14 @@ def test_a_bug_is_told(tmp_path: Path) -> None:
     assert report.exit_code == 1
 
 
-def test_steps_that_ring_themselves_for_ever_are_stopped(tmp_path: Path) -> None:
+def test_steps_that_enqueue_themselves_for_ever_are_stopped(tmp_path: Path) -> None:
     def restless(ref: Ref, cluster: Cluster) -> Outcome:
         found = cluster.get(ref)
         if found is None:
             return NOTHING
-        turn = int((found.get("status") or {}).get("turn") or 0)
-        return Outcome((SetStatus(ref, {"turn": turn + 1}, resource_version_of(found)),))
+        turn = int((found.get("status") or {}).get("state") or 0)
+        status = {"state": str(turn + 1), "lastUpdated": "2026-01-01T00:00:00Z"}
+        return Outcome((SetStatus(ref, status, resource_version_of(found)),))
 
     report = replayed(an_incident(tmp_path / "incident.tar"), restless)
     assert not report.is_settled

@@ -7,16 +7,16 @@ from itertools import pairwise
 
 import pytest
 
-from eventing.diagnosis.status.fixes import Fix, fix_for
-from eventing.diagnosis.status.listing import installed
+from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.api.manifest import Manifest
+from shared.api.views import Csv
+from shared.domain.csv.lacking import lacking
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind
 from tests.kit.cluster import FakeCluster
 
-ALONE = (
-    """`kubectl -n ns patch operatorgroup mine --type merge -p '{"spec":{"targetNamespaces":%s,"selector":null}}'`"""
-)
-OWN = ALONE % '["ns"]'
+ALONE = """kubectl -n ns patch operatorgroup mine --type merge -p '{"spec":{"targetNamespaces":%s,"selector":null}}'"""
+OWN = ("let the group select ns", ALONE % '["ns"]')
 UNTIL = "when OperatorGroup mine changes"
 
 
@@ -25,6 +25,23 @@ def an_object(
 ) -> Manifest:
     meta = {"name": name, "namespace": namespace, "labels": labels or {}}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}
+
+
+def status_of(csv: Manifest, *others: Manifest) -> PackageStatus:
+    """The status of the version among these objects, which nobody subscribes to."""
+    found = package_statuses(Sources(FakeCluster([csv, *others])), csv["metadata"]["namespace"])
+    return next(one for one in found if one.version == csv["metadata"]["name"])
+
+
+def advised(csv: Manifest, *others: Manifest) -> tuple[str, list[tuple[str, str]], str]:
+    """What is added to the message of the version, the fixes with their commands, and what ends the wait."""
+    status = status_of(csv, *others)
+    stated = "; ".join(("no Subscription", lacking(Csv(csv))))
+    added = status.message.removeprefix(stated).removeprefix("; ")
+    return added, [(one.what, str(one.command or "")) for one in status.fixes], status.until
+
+
+NOTHING: tuple[str, list[tuple[str, str]], str] = ("", [], "")
 
 
 def a_group(name: str = "mine", namespace: str = "ns", *targets: str, provided: str = "") -> Manifest:
@@ -42,27 +59,31 @@ def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.
 
 
 @pytest.mark.parametrize(
-    ("csv", "group", "want"),
+    ("csv", "group", "want", "fix"),
     [
         pytest.param(
             a_csv("OwnNamespace", "MultiNamespace"), a_group(),
-            f"OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace, MultiNamespace: {OWN}",
+            "OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace, MultiNamespace", OWN,
             id="its own namespace",
         ),
         pytest.param(
             a_csv("AllNamespaces"), a_group("mine", "ns", "ns"),
-            f"OperatorGroup mine selects ns; a.v1 supports AllNamespaces: {ALONE % 'null'}", id="all namespaces",
+            "OperatorGroup mine selects ns; a.v1 supports AllNamespaces",
+            ("let the group select all namespaces", ALONE % "null"), id="all namespaces",
         ),
         pytest.param(
             a_csv("SingleNamespace"), a_group(),
-            "OperatorGroup mine selects all namespaces; a.v1 supports SingleNamespace: "
-            "let spec.targetNamespaces name the namespaces that it is to watch",
+            "OperatorGroup mine selects all namespaces; a.v1 supports SingleNamespace",
+            ("let spec.targetNamespaces name the namespaces that it is to watch", ""),
             id="another namespace",
         ),
     ],
 )  # fmt: skip
-def test_the_group_its_modes_and_the_change_are_named(csv: Manifest, group: Manifest, want: str) -> None:
-    assert fix_for(csv, FakeCluster([csv, group])) == Fix(want, UNTIL)
+def test_the_group_its_modes_and_the_change_are_named(
+    csv: Manifest, group: Manifest, want: str, fix: tuple[str, str]
+) -> None:
+    assert advised(csv, group) == (want, [fix], UNTIL)
+    assert OPERATOR_GROUP.ref("mine", "ns") in status_of(csv, group).evidence
 
 
 @pytest.mark.parametrize(
@@ -82,19 +103,9 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
 ) -> None:
     csv, healthy = a_csv(*modes), a_csv(reason="InstallSucceeded", name="b.v1")
     csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
-    says = fix_for(csv, FakeCluster([csv, healthy, group])).says
-    assert f"; the group is also that of b.v1, which would then {instead}" in says
-    assert says.endswith(": uninstall a here, and install it in a namespace of its own")
-    assert "kubectl" not in says
-
-
-def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -> None:
-    csv = a_csv("OwnNamespace")
-    csv["spec"]["webhookdefinitions"] = [{"generateName": "m.kb.io"}]
-    assert fix_for(csv, FakeCluster([csv, a_group()])) == Fix(
-        "OperatorGroup mine selects all namespaces; a.v1 supports OwnNamespace; "
-        "no change of the group helps: webhooks are not supported yet: m.kb.io"
-    )
+    message, fixes, _ = advised(csv, healthy, group)
+    assert f"; the group is also that of b.v1, which would then {instead}" in message
+    assert fixes == [("uninstall a here, and install it in a namespace of its own", "")]
 
 
 @pytest.mark.parametrize(
@@ -110,34 +121,34 @@ def test_no_change_of_a_group_is_advised_for_what_cannot_be_installed_anyway() -
 def test_the_change_of_a_group_that_moves_nobody_is_advised(other: Manifest) -> None:
     csv = a_csv("OwnNamespace")
     csv["spec"]["replaces"] = "a.v0"
-    assert fix_for(csv, FakeCluster([csv, other, a_group()])).says.endswith(OWN)
+    assert advised(csv, other, a_group())[1] == [OWN]
 
 
 def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
     csv = a_csv(reason="InterOperatorGroupOwnerConflict")
     other = a_csv(reason="InstallSucceeded", name="b.v1", namespace="two")
     groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
-    found = fix_for(csv, FakeCluster([csv, other, *groups]))
-    said = (
-        "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too: uninstall one of them, or let their groups"
-    )
-    assert found == Fix(f"{said} select different namespaces", "when OperatorGroup two/other changes")
-    assert fix_for(csv, FakeCluster([csv])) == Fix()
+    fix = ("uninstall one of them, or let their groups select different namespaces", "")
+    said = "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too"
+    assert advised(csv, other, *groups) == (said, [fix], "when OperatorGroup two/other changes")
+    assert OPERATOR_GROUP.ref("other", "two") in status_of(csv, other, *groups).evidence
+    assert advised(csv) == NOTHING
 
 
 def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
-    assert fix_for(a_csv(), FakeCluster([])) == Fix()
+    assert advised(a_csv()) == NOTHING
     csv = a_csv(reason="NoOperatorGroup")
-    assert fix_for(csv, FakeCluster([])) == Fix(until="when the OperatorGroups of the namespace change")
+    assert advised(csv) == ("", [], "when the OperatorGroups of the namespace change")
 
 
 def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
     csv = a_csv("AllNamespaces", name="a.v2")
     status = {"currentCSV": "a.v2", "installedCSV": "a.v1"}
     subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status=status)
-    [row] = installed(FakeCluster([csv, subscription, a_group("mine", "ns", "ns")]), "ns")
-    assert (row["installed"], row["version"], row["until"]) == ("a.v1", "a.v2", UNTIL)
-    assert str(row["says"]).startswith("no; OperatorGroup mine selects ns; a.v2 supports AllNamespaces: ")
+    [one] = package_statuses(Sources(FakeCluster([csv, subscription, a_group("mine", "ns", "ns")])), "ns")
+    assert (one.installed, one.version, one.until) == ("a.v1", "a.v2", UNTIL)
+    assert one.message == "no; OperatorGroup mine selects ns; a.v2 supports AllNamespaces"
+    assert [fix.what for fix in one.fixes] == ["let the group select all namespaces"]
 
 
 @pytest.mark.parametrize(
@@ -155,8 +166,8 @@ def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None
 def test_what_ends_the_wait_of_a_namespace_that_is_stopped(groups: list[Manifest], want: str) -> None:
     told = {"type": "ResolutionFailed", "status": "True", "reason": "ErrorPreventedResolution", "message": "no"}
     subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [told]})
-    [row] = installed(FakeCluster([subscription, *groups]), "ns")
-    assert row["until"] == want
+    [one] = package_statuses(Sources(FakeCluster([subscription, *groups])), "ns")
+    assert one.until == want
 
 
 class Counting(FakeCluster):
@@ -174,7 +185,7 @@ class Counting(FakeCluster):
 def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
     csvs = [a_csv("AllNamespaces", name=f"a{number}.v1") for number in range(50)]
     cluster = Counting([a_group("mine", "ns", "ns"), *csvs])
-    assert len(installed(cluster, "ns")) == 50
+    assert len(package_statuses(Sources(cluster), "ns")) == 50
     assert cluster.lists == 3
 
 
@@ -191,8 +202,8 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     csv = a_csv(reason="RequirementsNotMet")
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
     plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
-    found = fix_for(csv, FakeCluster([csv, plan]))
-    assert ("ServiceAccount a-operator" in found.says, "ServiceAccount a-operator" in found.until) == (says, says)
+    message, _, until = advised(csv, plan)
+    assert ("ServiceAccount a-operator" in message, "ServiceAccount a-operator" in until) == (says, says)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +217,7 @@ def test_rights_that_nobody_made_were_not_deleted(labels: dict[str, str], says: 
     csv = a_csv(reason="RequirementsNotMet")
     csv["metadata"]["labels"] = labels
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": "NotPresent"}]
-    assert says in fix_for(csv, FakeCluster([csv])).says
+    assert says in status_of(csv).message
 
 
 def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
@@ -230,10 +241,10 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manif
     for older, newer in pairwise(chain):
         newer["spec"]["replaces"] = older["metadata"]["name"]
         newer["status"]["phase"] = "Pending"
-    helps = "the upgrade goes on when that changes, or after `kubectl -n ns delete csv a.v1`"
-    want = Fix(f"a.v1 is Failed (no); {helps}{causes}", "when a.v1 is installed, replaced or deleted")
-    assert fix_for(chain[-1], FakeCluster([*chain, *plans])) == want
-    assert fix_for(chain[-1], FakeCluster(chain[-1:])) == Fix()
+    fix = ("delete a.v1", "kubectl -n ns delete csv a.v1")
+    want = (f"a.v1 is Failed (no){causes}", [fix], "when a.v1 is installed, replaced or deleted")
+    assert advised(chain[-1], *chain[:-1], *plans) == want
+    assert advised(chain[-1]) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -255,8 +266,6 @@ def test_a_deleted_definition_comes_back_with_its_package(
     csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
     spec = {"clusterServiceVersionNames": ["a.v1"]}
     plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
-    back = Fix(
-        "uninstalling and installing a again brings things.example.com back",
-        "when CustomResourceDefinition things.example.com is there",
-    )
-    assert fix_for(csv, FakeCluster([csv, *plans])) == (back if says else Fix())
+    fix = ("uninstall and install a again, which brings things.example.com back", "")
+    back = ("", [fix], "when CustomResourceDefinition things.example.com is there")
+    assert advised(csv, *plans) == (back if says else NOTHING)

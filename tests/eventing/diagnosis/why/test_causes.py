@@ -6,22 +6,25 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+from eventing.cli.why_text import text_of
 from eventing.diagnosis.why.explain import why
-from eventing.diagnosis.why.text import text_of
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
-from eventing.journal.records import Decision, Write
+from eventing.journal.records import Decision, Stated, Write
 from eventing.workqueue import Listed
 from shared import names
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
+from shared.domain.statement import Code, Statement
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
 
 SUB = SUBSCRIPTION.ref("etcd", "olm")
 CSV = CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm")
 DEPLOY = DEPLOYMENT.ref("etcd", "olm")
+ATLAS = SUBSCRIPTION.ref("atlas", "olm")
+ATLAS_CSV = CLUSTER_SERVICE_VERSION.ref("atlas.v1", "olm")
 
 
-def saw(ref: Ref, uid: str, version: str, verb: str = "add", at: int = 0) -> ReceivedEvent:
+def received(ref: Ref, uid: str, version: str, verb: str = "add", at: int = 0) -> ReceivedEvent:
     return ReceivedEvent.of(Event(change_id(uid, version, verb), names.RESOURCE_EVENT + verb, "api", ref), at)
 
 
@@ -29,21 +32,25 @@ def wrote(op: str, ref: Ref, uid: str, version: str) -> Write:
     return Write(op, str(ref), did="sent", uid=uid, version=version)
 
 
+def about(message: str, *refs: Ref) -> Stated:
+    return Stated.of(Statement(refs, Code.CHOSEN, message))
+
+
 def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **given: Any) -> Recorded:
-    end, verdict, wait = given.pop("end", "outcome"), given.pop("verdict", ""), given.pop("wait", None)
-    decision = Decision([], end, list(writes), verdict=verdict, wait=wait)
+    end, summary, wait = given.pop("end", "outcome"), given.pop("summary", ""), given.pop("wait", None)
+    decision = Decision([], end, list(writes), summary=summary, wait=wait, statements=given.pop("stated", []))
     return Recorded(
         Run(run_id, step, str(ref), given.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **given)
     )
 
 
 INSTALL = (
-    saw(SUB, "sub", "1"),
-    ran("run-1", "a/resolve", NAMESPACE.ref("olm"), ["sub.1.add"], verdict="etcd.v1 was chosen"),
+    received(SUB, "sub", "1"),
+    ran("run-1", "a/resolve", NAMESPACE.ref("olm"), ["sub.1.add"], summary="etcd.v1 was chosen"),
     ran("run-2", "b/write_csv", NAMESPACE.ref("olm"), ["run-1"], wrote("Create", CSV, "csv", "5")),
-    saw(CSV, "csv", "5"),
+    received(CSV, "csv", "5"),
     ran(
-        "run-3", "c/install", CSV, ["csv.5.add"], wrote("Apply", DEPLOY, "dep", "9"), verdict="its requirements are met"
+        "run-3", "c/install", CSV, ["csv.5.add"], wrote("Apply", DEPLOY, "dep", "9"), summary="its requirements are met"
     ),
 )
 
@@ -64,8 +71,8 @@ def test_a_write_is_traced_to_what_came_from_outside() -> None:
 
 
 def test_an_event_that_is_no_longer_there_is_traced_by_its_write() -> None:
-    book = JournalIndex.of(entry for entry in INSTALL if not isinstance(entry, ReceivedEvent))
-    text = text_of(why(book, DEPLOY))
+    index = JournalIndex.of(entry for entry in INSTALL if not isinstance(entry, ReceivedEvent))
+    text = text_of(why(index, DEPLOY))
     assert "change of ClusterServiceVersion olm/etcd.v1" in text
     assert "sub.1.add (no longer in the journal)" in text
 
@@ -77,7 +84,7 @@ def test_a_run_is_told_of_once() -> None:
     assert text.count("a/resolve on") == 1
 
 
-def test_runs_that_ring_each_other_come_to_an_end() -> None:
+def test_runs_that_enqueue_each_other_come_to_an_end() -> None:
     ping = ran("run-1", "a/ping", SUB, ["sub.3.update"], wrote("Merge", SUB, "sub", "2"))
     pong = ran("run-2", "a/pong", SUB, ["sub.2.update"], wrote("Merge", SUB, "sub", "3"))
     assert "(see above)" in text_of(why(JournalIndex.of((ping, pong)), SUB))
@@ -85,17 +92,17 @@ def test_runs_that_ring_each_other_come_to_an_end() -> None:
 
 def test_a_deletion_is_traced_to_the_step_that_deleted() -> None:
     delete = ran("run-1", "a/replace", SUB, [], Write("Delete", str(CSV), did="sent"), at=5)
-    gone = saw(CSV, "csv", "5", "delete", at=6)
+    gone = received(CSV, "csv", "5", "delete", at=6)
     notice = ran("run-2", "a/notice", SUB, [gone.id], wrote("Merge", SUB, "sub", "9"), at=7)
     created = ran("run-0", "a/create", SUB, [], wrote("Create", CSV, "csv", "5"), at=1)
     text = text_of(why(JournalIndex.of((created, delete, gone, notice)), SUB))
-    assert "a/replace on Subscription olm/etcd" in text.partition("last verdicts")[0]
-    assert "a/create" not in text.partition("last verdicts")[0]
+    assert "a/replace on Subscription olm/etcd" in text.partition("last runs")[0]
+    assert "a/create" not in text.partition("last runs")[0]
 
 
 def test_many_causes_are_counted() -> None:
     causes = [f"uid.{number}.update" for number in range(9)]
-    entries = [*(saw(SUB, "uid", str(number), "update") for number in range(9))]
+    entries = [*(received(SUB, "uid", str(number), "update") for number in range(9))]
     run = ran("run-1", "a/step", SUB, causes, wrote("Merge", SUB, "sub", "20"))
     assert "4 more" in text_of(why(JournalIndex.of([*entries, run]), SUB))
 
@@ -110,11 +117,11 @@ WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00",
 
 def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
     run = ran(
-        "run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="no group", wait=WAIT, at=1_000, again_in=30.0,
+        "run-1", "a/resolve", NAMESPACE.ref("olm"), [], summary="no group", wait=WAIT, at=1_000, again_in=30.0,
         end="retry", failure="retry", message="no OperatorGroup",
     )  # fmt: skip
     (stuck,) = why(JournalIndex.of([run]), SUB).last
-    assert (stuck.step, stuck.verdict, stuck.waits_for) == ("a/resolve", "no OperatorGroup", WAIT["what"])
+    assert (stuck.step, stuck.message, stuck.waits_for) == ("a/resolve", "no OperatorGroup", WAIT["what"])
     assert stuck.since == WAIT["since"]
     assert stuck.next_try == datetime(1970, 1, 1, 0, 0, 31, 1000, UTC)
 
@@ -125,18 +132,18 @@ def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -
         return ran(f"run-{number}", "b/unpack", NAMESPACE.ref("olm"), [], **given)
 
     due = datetime(2026, 5, 5, tzinfo=UTC)
-    book = JournalIndex.of(
+    index = JournalIndex.of(
         [tried(1), tried(2, ""), tried(3), tried(4), ran("other", "a/track", NAMESPACE.ref("olm"), [])]
     )
     job = Listed("b/unpack", NAMESPACE.ref("olm"), "direct", "delayed", attempts=2, due=due)
-    (stuck,) = why(book, SUB, [job]).last
+    (stuck,) = why(index, SUB, [job]).last
     assert stuck.waits_for.endswith("was refused, forbidden: no"), "not what it had decided"
     assert (stuck.since, stuck.next_try) == ("1970-01-01T00:03:00+00:00", due)
 
 
 def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     due = datetime(2026, 5, 5, tzinfo=UTC)
-    run = ran("run-1", "a/track", SUB, [], verdict="waiting", wait=WAIT)
+    run = ran("run-1", "a/track", SUB, [], summary="waiting", wait=WAIT)
     job = Job("a/track", SUB)
     (stuck,) = why(JournalIndex.of([run]), SUB, [Listed(job.step, job.ref, "direct", "delayed", due=due)]).last
     assert stuck.next_try == due
@@ -147,8 +154,8 @@ def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
 
 def test_a_wait_may_be_told_what_ends_it() -> None:
     runs = [
-        ran("run-1", "a/execute", SUB, [], verdict="waits", wait=WAIT),
-        ran("run-2", "a/b", SUB, [], verdict="done"),
+        ran("run-1", "a/execute", SUB, [], summary="waits", wait=WAIT),
+        ran("run-2", "a/b", SUB, [], summary="done"),
     ]
     answer = why(JournalIndex.of(runs), SUB)
     assert "next try: at the next event" in text_of(answer)
@@ -157,8 +164,8 @@ def test_a_wait_may_be_told_what_ends_it() -> None:
 
 
 def test_only_the_last_verdict_of_each_step_counts() -> None:
-    runs = [ran(f"run-{n}", "a/track", SUB, [], verdict=f"verdict {n}", at=n) for n in range(3)]
-    assert [stuck.verdict for stuck in why(JournalIndex.of(runs), SUB).last] == ["verdict 2"]
+    runs = [ran(f"run-{n}", "a/track", SUB, [], summary=f"verdict {n}", at=n) for n in range(3)]
+    assert [stuck.message for stuck in why(JournalIndex.of(runs), SUB).last] == ["verdict 2"]
 
 
 def test_nothing_known_is_said_so() -> None:
@@ -172,18 +179,18 @@ def test_the_answer_is_json() -> None:
 
 
 def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
-    wait = {**WAIT, "what": "atlas: no operators found in package atlas"}
-    other = SUBSCRIPTION.ref("atlas", "olm")
-    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done", wait=wait)
-    book = JournalIndex.of([saw(SUB, "sub", "1"), saw(other, "other", "2"), run])
-    assert [stuck.waits_for for stuck in why(book, other).last] == [wait["what"]]
-    assert [stuck.waits_for for stuck in why(book, SUB).last] == [""]
+    wait = {**WAIT, "what": "atlas: no operators found in package atlas", "about": [str(ATLAS)]}
+    stated = [about("atlas: no operators", ATLAS), about("etcd: nothing new", SUB)]
+    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], stated=stated, wait=wait)
+    index = JournalIndex.of([received(SUB, "sub", "1"), received(ATLAS, "other", "2"), run])
+    assert [stuck.waits_for for stuck in why(index, ATLAS).last] == [wait["what"]]
+    assert [stuck.waits_for for stuck in why(index, SUB).last] == [""]
 
 
 def test_what_holds_up_the_namespace_is_told_of_each_object_until_it_is_over() -> None:
     held = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
-    assert [stuck.verdict for stuck in why(JournalIndex.of([held]), SUB).last] == ["no OperatorGroup"]
-    over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], verdict="atlas: chosen", at=9)
+    assert [stuck.message for stuck in why(JournalIndex.of([held]), SUB).last] == ["no OperatorGroup"]
+    over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], stated=[about("atlas: chosen", ATLAS)], at=9)
     assert why(JournalIndex.of([held, over]), SUB).last == ()
 
 
@@ -198,27 +205,41 @@ def test_a_dead_letter_says_how_it_is_released() -> None:
 
 
 def test_what_a_step_waited_for_earlier_is_not_waited_for_any_more() -> None:
-    wait = {**WAIT, "what": "etcd: its bundle is being unpacked"}
-    before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], verdict="etcd: at work", wait=wait, at=1)
-    after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], verdict="atlas: at work", at=2)
+    wait = {**WAIT, "what": "etcd: its bundle is being unpacked", "about": [str(SUB)]}
+    mine, others = [about("etcd: at work", SUB)], [about("atlas: at work", ATLAS)]
+    before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], stated=mine, wait=wait, at=1)
+    after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], stated=others, at=2)
     (stuck,) = why(JournalIndex.of([before, after]), SUB).last
-    assert (stuck.verdict, stuck.waits_for) == ("etcd: at work", "")
+    assert (stuck.message, stuck.waits_for) == ("etcd: at work", "")
 
 
-ATLAS = SUBSCRIPTION.ref("atlas", "olm")
+OTHERS = [*(f"o{number}.3.add" for number in range(30))]
+
+
+def both(atlas: str, etcd: str) -> list[Stated]:
+    return [about(atlas, ATLAS, ATLAS_CSV), about(etcd, SUB, CSV)]
+
+
 CROWD: tuple[Recorded | ReceivedEvent, ...] = (
-    saw(SUB, "sub", "1"),
-    saw(ATLAS, "atlas", "2"),
-    *(saw(SUBSCRIPTION.ref(f"other{number}", "olm"), f"o{number}", "3") for number in range(30)),
+    received(SUB, "sub", "1"),
+    received(ATLAS, "atlas", "2"),
+    *(received(SUBSCRIPTION.ref(f"other{number}", "olm"), f"o{number}", "3") for number in range(30)),
     ran(
-        "run-1", "a/resolve", NAMESPACE.ref("olm"), ["atlas.2.add", *(f"o{n}.3.add" for n in range(30)), "sub.1.add"],
-        verdict="atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog", at=1,
+        "run-1", "a/resolve", NAMESPACE.ref("olm"), ["atlas.2.add", *OTHERS, "sub.1.add"], at=1,
+        stated=both("atlas: atlas.v1 from its catalog", "etcd: etcd.v1 from its catalog"),
     ),
-    ran("run-2", "b/unpack", NAMESPACE.ref("olm"), ["run-1"], verdict="atlas.v1: at work; etcd.v1: at work", at=2),
-    ran("run-3", "b/unpack", NAMESPACE.ref("olm"), ["run-2"], verdict="atlas.v1: unpacked; etcd.v1: unpacked", at=3),
+    ran(
+        "run-2", "b/unpack", NAMESPACE.ref("olm"), ["run-1"], at=2,
+        stated=both("atlas.v1: at work", "etcd.v1: at work"),
+    ),
+    ran(
+        "run-3", "b/unpack", NAMESPACE.ref("olm"), ["run-2"], at=3,
+        stated=both("atlas.v1: unpacked", "etcd.v1: unpacked"),
+    ),
     ran(
         "run-4", "c/plan", NAMESPACE.ref("olm"), ["run-3"], wrote("SetStatus", SUB, "sub", "9"),
-        wrote("SetStatus", ATLAS, "atlas", "8"), verdict="planned atlas.v1, etcd.v1", at=4,
+        wrote("SetStatus", ATLAS, "atlas", "8"), summary="planned atlas.v1, etcd.v1", at=4,
+        stated=both("planned atlas.v1", "planned etcd.v1"),
     ),
 )  # fmt: skip
 
@@ -228,16 +249,16 @@ def test_what_concerns_other_packages_is_folded() -> None:
     assert text.splitlines() == [
         str(SUB),
         "└─ ✎ SetStatus Subscription olm/etcd",
-        "   └─ ▶ c/plan on Namespace olm: planned atlas.v1, etcd.v1",
+        "   └─ ▶ c/plan on Namespace olm: planned etcd.v1",
         "      └─ ▶ b/unpack on Namespace olm: etcd.v1: unpacked (the last of 2 runs)",
         "         └─ ▶ a/resolve on Namespace olm: etcd: etcd.v1 from its catalog",
         "            ├─ ● add of Subscription olm/etcd (from outside)",
         "            └─ … 31 that concern others",
         "",
-        "last verdicts",
+        "last runs",
         "  a/resolve: etcd: etcd.v1 from its catalog",
         "  b/unpack: etcd.v1: unpacked",
-        "  c/plan: planned atlas.v1, etcd.v1",
+        "  c/plan: planned etcd.v1",
     ]
 
 
@@ -249,14 +270,16 @@ def test_unfolded_everything_is_told() -> None:
 
 
 def test_of_a_namespace_everything_is_told() -> None:
-    verdicts = [stuck.verdict for stuck in why(JournalIndex.of(CROWD), NAMESPACE.ref("olm")).last]
+    verdicts = [stuck.message for stuck in why(JournalIndex.of(CROWD), NAMESPACE.ref("olm")).last]
     assert "atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog" in verdicts
 
 
 def test_changes_of_one_run_are_told_together() -> None:
     make = ran("run-1", "a/make", SUB, [], wrote("Create", CSV, "csv", "5"), wrote("Create", DEPLOY, "dep", "6"))
     look = ran("run-2", "b/look", CSV, ["csv.5.add", "dep.6.add"], wrote("SetStatus", CSV, "csv", "7"))
-    text = text_of(why(JournalIndex.of([make, saw(CSV, "csv", "5"), saw(DEPLOY, "dep", "6"), look]), CSV, writes=1))
+    text = text_of(
+        why(JournalIndex.of([make, received(CSV, "csv", "5"), received(DEPLOY, "dep", "6"), look]), CSV, writes=1)
+    )
     assert "add of ClusterServiceVersion olm/etcd.v1, and 1 more" in text
     assert text.count("a/make on") == 1
 
@@ -268,6 +291,21 @@ def test_a_run_that_wrote_twice_is_one_and_news_for_people_are_no_write() -> Non
 
 
 def test_a_verdict_on_the_namespace_is_no_knowledge_of_the_object() -> None:
-    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], verdict="done")
+    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], summary="done")
     assert not why(JournalIndex.of([run]), SUB).is_known
-    assert why(JournalIndex.of([run, saw(SUB, "sub", "1")]), SUB).is_known
+    assert why(JournalIndex.of([run, received(SUB, "sub", "1")]), SUB).is_known
+
+
+def test_how_far_a_pull_is_is_told_only_while_it_goes_on() -> None:
+    catalog = CATALOG_SOURCE.ref("local", "olm")
+    report = ran("r", "catalog_source/report_progress", catalog, [], at=5_000, summary="pulling, 3 of 8 MB")
+    before = ran("p1", "catalog_source/snapshot_catalog", catalog, [], at=1_000, summary="tried again")
+    ended = Recorded(
+        Run("p2", "catalog_source/snapshot_catalog", str(catalog), 2_000, 9_000.0, "0",
+            decisions=[Decision([], "outcome", summary="holds 2 packages")])
+    )  # fmt: skip
+
+    assert [one.message for one in why(JournalIndex.of([before, report]), catalog).last] == [
+        "tried again", "pulling, 3 of 8 MB",
+    ]  # fmt: skip
+    assert [one.message for one in why(JournalIndex.of([before, report, ended]), catalog).last] == ["holds 2 packages"]

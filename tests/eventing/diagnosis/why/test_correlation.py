@@ -1,44 +1,58 @@
-"""Which names belong together, and what of a verdict concerns them."""
+"""Which objects belong together, and what of a run concerns them."""
 
 from __future__ import annotations
 
 import pytest
 
 from eventing.diagnosis.why.correlation import Correlation
+from eventing.diagnosis.why.explain import why
 from eventing.events.event import OWNERS, Event, change_id
 from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
-from eventing.journal.records import Decision
+from eventing.journal.records import Decision, Stated
 from shared import names
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, NAMESPACE, SUBSCRIPTION, Ref
+from shared.domain.statement import Code, Statement
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 
 SUB = SUBSCRIPTION.ref("etcd", "olm")
 CSV = CLUSTER_SERVICE_VERSION.ref("etcdoperator.v1", "olm")
+ATLAS = SUBSCRIPTION.ref("atlas", "olm")
+ATLAS_CSV = CLUSTER_SERVICE_VERSION.ref("atlas.v3", "olm")
+ATLAS_PLAN = INSTALL_PLAN.ref("install-2", "olm")
+ATLAS_JOB = JOB.ref("77", "catalogs")
+DEPLOY = DEPLOYMENT.ref("etcd-operator", "olm")
+PLAN = INSTALL_PLAN.ref("install-1", "olm")
 
 
-def saw(ref: Ref, owners: str = "") -> ReceivedEvent:
+def received(ref: Ref, owners: str = "") -> ReceivedEvent:
     event_id = change_id(f"uid-{ref.name}", "1", "add")
     return ReceivedEvent.of(Event(event_id, f"{names.RESOURCE_EVENT}add", "api", ref, {OWNERS: owners}), 0)
 
 
-def said(verdict: str, failure: str = "") -> Recorded:
+def stated(message: str, *about: Ref, code: Code = Code.CHOSEN) -> Stated:
+    return Stated.of(Statement(about, code, message))
+
+
+def ran(*statements: Stated, summary: str = "", failure: str = "") -> Recorded:
     run = Run(
-        verdict, "a/resolve", str(NAMESPACE.ref("olm")), 0, 1.0, "0", failure=failure,
-        message=verdict if failure else "", decisions=[Decision([], "outcome", verdict=verdict)],
+        f"run-{summary}{[one.message for one in statements]}", "a/resolve", str(NAMESPACE.ref("olm")), 0, 1.0, "0",
+        failure=failure, message=summary if failure else "",
+        decisions=[Decision([], "outcome", summary=summary, statements=list(statements))],
     )  # fmt: skip
     return Recorded(run)
 
 
-KNOWN = JournalIndex.of(
-    [
-        saw(SUB),
-        saw(CSV),
-        saw(SUBSCRIPTION.ref("atlas", "olm")),
-        saw(INSTALL_PLAN.ref("install-1", "olm"), "Subscription/etcd"),
-        saw(INSTALL_PLAN.ref("install-2", "olm"), "Subscription/atlas"),
-        saw(DEPLOYMENT.ref("etcd-operator", "olm"), "ClusterServiceVersion/etcdoperator.v1"),
-        said("atlas: atlas.v3 from its catalog; etcd: etcdoperator.v1 from its catalog"),
-        said("atlas.v3: Job 77 is made"),
-    ]
+KNOWN = (
+    received(SUB),
+    received(CSV),
+    received(ATLAS),
+    received(PLAN, "Subscription/etcd"),
+    received(ATLAS_PLAN, "Subscription/atlas"),
+    received(DEPLOY, "ClusterServiceVersion/etcdoperator.v1"),
+    ran(
+        stated("atlas: atlas.v3 from its catalog", ATLAS, ATLAS_CSV),
+        stated("etcd: etcdoperator.v1 from its catalog", SUB, CSV),
+    ),
+    ran(stated("atlas.v3: Job 77 is made", ATLAS_CSV, ATLAS_JOB, code=Code.UNPACKING)),
 )
 
 
@@ -46,45 +60,57 @@ KNOWN = JournalIndex.of(
     "ref",
     [
         pytest.param(SUB, id="the Subscription"),
-        pytest.param(CSV, id="its CSV, which a verdict names with it"),
-        pytest.param(INSTALL_PLAN.ref("install-1", "olm"), id="its plan, which it owns"),
-        pytest.param(DEPLOYMENT.ref("etcd-operator", "olm"), id="a Deployment of its CSV"),
+        pytest.param(CSV, id="its CSV, which a statement names with it"),
+        pytest.param(PLAN, id="its plan, which it owns"),
+        pytest.param(DEPLOY, id="a Deployment of its CSV"),
     ],
 )
 def test_each_object_of_a_package_leads_to_the_others(ref: Ref) -> None:
-    found = Correlation.of(KNOWN, ref)
-    assert found.names == {"etcd", "etcdoperator.v1", "install-1", "etcd-operator"}
-    assert found.others == {"atlas", "atlas.v3", "install-2"}
-    assert found.is_foreign(str(INSTALL_PLAN.ref("install-2", "olm")))
+    found = Correlation.of(JournalIndex.of(KNOWN), ref)
+    assert found.mine == frozenset((one.kind, one.namespace, one.name) for one in (SUB, CSV, PLAN, DEPLOY))
+    assert all(found.is_foreign(str(one)) for one in (ATLAS, ATLAS_CSV, ATLAS_PLAN, ATLAS_JOB))
     assert not found.is_foreign(str(NAMESPACE.ref("atlas"))), "a kind that concerns everybody"
 
 
+MINE, OTHER = stated("etcd: it waits; for what", SUB), stated("atlas: none fits", ATLAS)
+
+
 @pytest.mark.parametrize(
-    ("verdict", "want"),
+    ("run", "want"),
     [
+        pytest.param(ran(OTHER, MINE, stated("x", ATLAS_CSV)), "etcd: it waits; for what", id="statements"),
+        pytest.param(ran(summary="no OperatorGroup in olm"), "no OperatorGroup in olm", id="what concerns everybody"),
+        pytest.param(ran(OTHER), "", id="what concerns others"),
         pytest.param(
-            "atlas: none fits; etcd: it waits; for what; atlas.v3: x", "etcd: it waits; for what", id="clauses"
+            ran(OTHER, MINE, summary="planned all"), "etcd: it waits; for what", id="a statement before the summary"
         ),
-        pytest.param("no OperatorGroup in olm", "no OperatorGroup in olm", id="what concerns everybody"),
-        pytest.param("atlas: none fits", "", id="what concerns others"),
-        pytest.param("planned atlas.v3, atlas, install-2, etcd", "planned etcd, 3 others", id="a list"),
-        pytest.param("planned atlas.v3, etcdoperator.v1", "planned atlas.v3, etcdoperator.v1", id="a short list"),
+        pytest.param(ran(OTHER, summary="TypeError: no", failure="bug"), "TypeError: no", id="a failure"),
     ],
 )
-def test_what_a_verdict_tells_of_a_package(verdict: str, want: str) -> None:
-    book = JournalIndex.of(
-        [*KNOWN.events.values(), said("atlas: atlas.v3 fits; etcd: etcdoperator.v1 fits"), said("atlas.v3: x")]
-    )
-    assert Correlation.of(book, SUB).told(verdict) == want
+def test_what_a_run_says_of_a_package(run: Recorded, want: str) -> None:
+    assert Correlation.of(JournalIndex.of(KNOWN), SUB).message(run.run) == want
 
 
-def test_the_sentence_of_a_failure_names_no_package() -> None:
-    found = Correlation.of(JournalIndex.of([saw(SUB), said("TypeError: no such thing", "bug")]), SUB)
-    assert found.others == frozenset()
-    assert found.told("TypeError: no such thing") == "TypeError: no such thing"
+def test_names_in_a_sentence_tie_nothing_together() -> None:
+    tricky = (*KNOWN, ran(stated("atlas: waits for etcd; etcdoperator.v1: no", ATLAS)))
+    assert Correlation.of(JournalIndex.of(tricky), SUB).is_foreign(str(ATLAS))
+
+
+def test_an_entry_of_an_older_build_shows_its_message() -> None:
+    index = JournalIndex.of([received(SUB), received(ATLAS), ran(summary="atlas: none fits; etcd: etcd.v1 fits")])
+    found = Correlation.of(index, SUB)
+    assert not found.is_foreign(str(ATLAS)), "nothing says what belongs together"
+    assert [one.message for one in why(index, SUB).last] == ["atlas: none fits; etcd: etcd.v1 fits"]
 
 
 def test_everything_belongs_to_a_namespace() -> None:
-    found = Correlation.of(KNOWN, NAMESPACE.ref("olm"))
+    found = Correlation.of(JournalIndex.of(KNOWN), NAMESPACE.ref("olm"))
     assert not found.is_foreign(str(SUB))
-    assert found.told("atlas: none fits") == "atlas: none fits"
+    assert found.message(ran(OTHER, MINE).run) == "atlas: none fits; etcd: it waits; for what"
+
+
+def test_an_object_that_only_a_statement_is_about_is_known_with_its_code() -> None:
+    answer = why(JournalIndex.of(KNOWN), ATLAS_CSV)
+    assert answer.is_known
+    assert [(one.codes, one.message) for one in answer.last] == [(("BundleUnpacking",), "atlas.v3: Job 77 is made")]
+    assert not why(JournalIndex.of(KNOWN), CLUSTER_SERVICE_VERSION.ref("atlas", "olm")).is_known

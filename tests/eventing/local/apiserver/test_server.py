@@ -8,6 +8,7 @@ from pathlib import Path
 from aiohttp import web
 
 from eventing.local.apiserver.server import Settings, open_world, runner_of
+from tests.kit.waiting import PATIENCE_SECONDS
 
 
 async def _tasks_after_a_watch(folder: Path) -> int:
@@ -23,7 +24,7 @@ async def _tasks_after_a_watch(folder: Path) -> int:
     writer.close()
     served = asyncio.all_tasks() - {asyncio.current_task()}
     assert served
-    _, pending = await asyncio.wait(served, timeout=20)
+    _, pending = await asyncio.wait(served, timeout=PATIENCE_SECONDS)
     await runner.cleanup()
     return len(pending)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver.tables import duration, json_path
+from eventing.local.apiserver.tables import json_path
+from shared.domain.durations import in_two_units
 
 VALUE = {
     "spec": {"a.b": 1, "list": [{"type": "X", "s": 1}, {"type": "Y", "s": 2}], "none": None},
@@ -38,4 +39,4 @@ def test_paths_find(path: str, found: list[Any]) -> None:
      (3 * 3600 + 300, "3h5m"), (9 * 3600, "9h"), (50 * 3600, "2d2h"), (8 * 86400, "8d"), (800 * 86400, "2y")],
 )  # fmt: skip
 def test_ages_are_told_as_kubectl_tells_them(seconds: int, told: str) -> None:
-    assert duration(seconds) == told
+    assert in_two_units(seconds) == told

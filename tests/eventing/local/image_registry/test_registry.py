@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
-from eventing.local.image_registry import Shelf, Sources, server_of
+from eventing.local.image_registry import RepositoryIndex, Sources, server_of
 from eventing.local.left_out import left_out
 from shared.adapters.content.bundles import ImageBundles
 from shared.adapters.content.catalogs import ImageCatalogs
@@ -73,7 +73,7 @@ def test_a_folder_of_bundles_is_a_catalog_and_its_images(address: str, catalogs:
     tide = package(catalogs, address, "tide")
     channel = next(channel for channel in tide.channels if len(channel.entries) == 4)
     assert channel.entries[-1] == Entry("tide.v1.0.0", "tide.v0.3.0", (), ">=0.1.0 <1.0.0")
-    port = ImageBundles(Puller(lambda *_: None))
+    port = ImageBundles(Puller(lambda *_: None), catalogs)
     for name, bundle in tide.bundles.items():
         payload = port.config_map_payload(ImageSource(bundle.image, "olm"))
         assert isinstance(payload, dict)
@@ -83,10 +83,10 @@ def test_a_folder_of_bundles_is_a_catalog_and_its_images(address: str, catalogs:
 
 
 def test_the_same_folder_has_the_same_digest_in_every_process(bundles: Path) -> None:
-    shelves = [Shelf(Sources((bundles,)), "host:1") for _ in range(2)]
+    indexes = [RepositoryIndex(Sources((bundles,)), "host:1") for _ in range(2)]
     for path in bundles.rglob("*"):
         os.utime(path)
-    digests = {image.digest for shelf in shelves if (image := shelf.image("catalogs/local", "latest"))}
+    digests = {image.digest for index in indexes if (image := index.image("catalogs/local", "latest"))}
     assert len(digests) == 1
 
 
@@ -210,25 +210,25 @@ def test_what_is_not_served_says_so(address: str, method: str, path: str, status
 
 
 def test_a_bundle_is_served_as_long_as_its_folder_is_there(bundles: Path) -> None:
-    shelf = Shelf(Sources((bundles,)), "host")
-    before = shelf.tags("bundles/tide")
+    index = RepositoryIndex(Sources((bundles,)), "host")
+    before = index.tags("bundles/tide")
     shutil.rmtree(bundles / "tide" / "0.1.0")
-    assert shelf.tags("bundles/tide") == [tag for tag in before if tag != "0.1.0"]
-    assert shelf.image("bundles/tide", "0.1.0") is None
+    assert index.tags("bundles/tide") == [tag for tag in before if tag != "0.1.0"]
+    assert index.image("bundles/tide", "0.1.0") is None
 
 
 def test_a_folder_that_is_gone_is_no_empty_catalog(bundles: Path, tmp_path: Path) -> None:
     files = tmp_path / "files"
     files.mkdir()
-    shelf = Shelf(Sources((bundles,), {"files": files}), "host")
+    index = RepositoryIndex(Sources((bundles,), {"files": files}), "host")
     for folder, repository in ((bundles, "catalogs/local"), (files, "catalogs/files")):
-        there = shelf.image(repository, "latest")
+        there = index.image(repository, "latest")
         assert there is not None
         folder.rename(tmp_path / "away")
-        assert shelf.image(repository, "latest") is None
-        assert repository not in shelf.repositories()
+        assert index.image(repository, "latest") is None
+        assert repository not in index.repositories()
         (tmp_path / "away").rename(folder)
-        assert shelf.image(repository, "latest") == there
+        assert index.image(repository, "latest") == there
 
 
 def test_a_file_that_cannot_be_read_is_told_to_who_asks(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from eventing.local.kubelet.job_runs import JobRuns
+from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pod_runs import PodRuns
 from eventing.local.kubelet.program import Kubelet, refuse_nodes
 from eventing.local.kubelet.programs import Programs
@@ -130,7 +131,7 @@ async def test_a_job_waits_for_an_api_server_that_does_not_answer(tmp_path: Path
     with running_sandbox(tmp_path) as kubeconfig:
         cluster = Away(connect(str(kubeconfig)))
         async with job_runs(cluster) as (runs, _):
-            runs.saw(cluster.create(job))
+            runs.observe(cluster.create(job))
             found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
     assert not cluster.is_away
     assert "Complete" in conditions(found)
@@ -143,7 +144,7 @@ async def test_a_job_fails_where_the_machine_has_no_place_for_it(tmp_path: Path)
         async with job_runs(cluster) as (runs, programs):
             programs.folder.rmdir()
             programs.folder.touch()
-            runs.saw(cluster.create(job))
+            runs.observe(cluster.create(job))
             found = await until(cluster, Ref.of(job), lambda seen: bool(conditions(seen)))
             programs.folder.unlink()
     assert "File exists" in conditions(found)["Failed"][1]
@@ -153,7 +154,7 @@ async def test_a_job_fails_where_the_machine_has_no_place_for_it(tmp_path: Path)
 async def job_runs(cluster: KubeClient) -> AsyncIterator[tuple[JobRuns, Programs]]:
     launcher = Launcher("eventing.cli.main")
     programs = Programs(cluster, launcher, kubeconfig="", at_once=1)
-    pods = PodRuns(cluster, programs, has_bindings=False, on_change=lambda _: None)
+    pods = PodRuns(cluster, programs, PodNetwork(), has_bindings=False, on_change=lambda _: None)
     runs = JobRuns(cluster, pods)
     try:
         yield runs, programs

@@ -16,7 +16,8 @@ THERE: tuple[Manifest, ...] = (
 
 
 def mounting(**volume: Any) -> Manifest:
-    return {"spec": {"volumes": [{"name": "v", **volume}], "containers": [{"name": "x"}]}}
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    return {"spec": {"volumes": [{"name": "v", **volume}], "containers": [{"name": "x", "volumeMounts": mounts}]}}
 
 
 def reading(**container: Any) -> Manifest:
@@ -46,6 +47,11 @@ def config_error(why: str) -> Obstacle:
             mounting(secret={"secretName": "no"}), mount_failure('secret "no" not found'), id="a Secret that is missing"
         ),
         pytest.param(mounting(secret={"secretName": "no", "optional": True}), None, id="an optional Secret"),
+        pytest.param(
+            {"spec": {"volumes": [{"name": "v", "secret": {"secretName": "no"}}], "containers": [{"name": "x"}]}},
+            None,
+            id="a volume that no container mounts",
+        ),
         pytest.param(
             mounting(secret={"secretName": "s", "items": [{"key": "z", "path": "p"}]}),
             mount_failure("references non-existent secret key: z"),

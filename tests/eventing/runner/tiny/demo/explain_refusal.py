@@ -11,4 +11,4 @@ def explain_refusal(ref: Ref, attempt: Attempt) -> Outcome:
     said = attempt.failure.message if attempt.failure else ""
     meta = {"name": name, "namespace": ref.namespace}
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"said": said}}
-    return Outcome((Apply(manifest),), verdict=said)
+    return Outcome((Apply(manifest),), summary=said)

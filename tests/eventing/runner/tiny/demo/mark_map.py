@@ -15,5 +15,5 @@ def mark_map(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     return Outcome(
         (Merge(ref, {"data": {"seen": stamp}}, found["metadata"]["resourceVersion"]),),
         (Emit(names.GROUP_CHANGED, ref),),
-        verdict=f"{ref.name} was seen",
+        summary=f"{ref.name} was seen",
     )

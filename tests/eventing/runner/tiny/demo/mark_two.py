@@ -1,4 +1,4 @@
-"""Mark two ConfigMaps, and ring about the first when it changed."""
+"""Mark two ConfigMaps, and enqueue about the first when it changed."""
 
 from __future__ import annotations
 

@@ -1,0 +1,240 @@
+"""What the verbs about extensions are given: manifests in files, catalogs in folders and images."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eventing.cli.catalog.cache import default_store
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.oci.errors import OciError
+from shared.adapters.paths import NoSuchPath
+from shared.domain.bundle.shape import defect, name_in
+from shared.domain.catalog.documents import NotACatalog
+from shared.domain.catalog.model import Package
+from shared.domain.crd_safety.judgement import Waiver
+from shared.domain.extension.model import CatalogView, Installed
+from shared.domain.extension.offer import offer_of, offer_of_package
+from shared.domain.go.stream import parts
+from shared.domain.shape import InvalidQuestion
+
+if TYPE_CHECKING:
+    from shared.adapters.content.snapshot import Snapshot
+    from shared.domain.extension.model import Offer
+
+FileOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f", "--file", metavar="FILE", help="ClusterExtension, and ClusterCatalogs if they matter; - is stdin."
+    ),
+]
+CatalogOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog", metavar="[NAME=]PATH|IMAGE", help="A catalog: folder, file, image or oci:DIR; repeatable."
+    ),
+]
+InstalledOption = Annotated[
+    str, typer.Option(metavar="NAME@VERSION", help="The installed bundle; default: from the status of the extension.")
+]
+GatesOption = Annotated[str, typer.Option("--feature-gates", help="A=true,B=false; as given to OLM v1.")]
+WaiveOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[VERSION: ][PATH: ]CHECK",
+        help="A finding that shall not count, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
+    ),
+]
+_NAMED = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)=(.+)", re.DOTALL)
+_NAME_LABEL = "olm.operatorframework.io/metadata.name"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The manifests of the files, by kind."""
+
+    extensions: list[Mapping[str, Any]] = field(default_factory=list)
+    catalogs: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By name."""
+    revisions: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def extension(self) -> Mapping[str, Any]:
+        """The one extension. CliError when there is none, or more than one."""
+        if len(self.extensions) != 1:
+            names = ", ".join(name_in(one) for one in self.extensions) or "none"
+            raise CliError(f"-f: wanted one ClusterExtension, got {names}", USAGE)
+        return self.extensions[0]
+
+
+def given(paths: Sequence[str] | None) -> Given:
+    """What the files hold. CliError when they cannot be read."""
+    if not paths:
+        raise CliError("name the ClusterExtension: -f EXTENSION.yaml", USAGE)
+    found = Given()
+    for one in manifests(paths):
+        match one.get("kind"):
+            case "ClusterExtension":
+                found.extensions.append(one)
+            case "ClusterCatalog":
+                found.catalogs[name_in(one)] = one
+            case "ClusterObjectSet":
+                found.revisions.append(one)
+    return found
+
+
+def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Every object of files and folders, those in lists one by one. CliError."""
+    return (one for _, one in located(paths))
+
+
+def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The same, each with the file that it is in."""
+    for path in paths:
+        for name, content in _contents(path):
+            for part in parts(content):
+                if part.error or not isinstance(part.value, dict | None):
+                    raise CliError(f"{name}, document {part.number}: {part.error or 'it is no object'}", UNKNOWN)
+                for one in _flat(part.value or {}):
+                    if wrong := defect(one):
+                        raise CliError(f"{name}, document {part.number}: {wrong}", UNKNOWN)
+                    yield name, one
+
+
+def _contents(path: str) -> Iterator[tuple[str, bytes]]:
+    if path == "-":
+        yield "stdin", sys.stdin.buffer.read()
+        return
+    try:
+        files = [Path(path)]
+        if files[0].is_dir():
+            files = sorted(one for one in files[0].rglob("*") if one.suffix in (".yaml", ".yml", ".json"))
+        yield from ((str(file), file.read_bytes()) for file in files)
+    except OSError as error:
+        code = USAGE if isinstance(error, FileNotFoundError) else UNKNOWN
+        raise CliError(f"{path}: {error.strerror}", code) from error
+
+
+def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    items = value.get("items")
+    if str(value.get("kind") or "").endswith("List") and isinstance(items, list):
+        yield from (one for item in items if isinstance(item, dict) for one in _flat(item))
+    elif value:
+        yield value
+
+
+def at(value: Any, *path: str) -> Any:  # why: any JSON value
+    """What is at a path of a manifest that may have any shape; None when there is nothing."""
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+@contextmanager
+def shaped(what: str, code: int) -> Iterator[None]:
+    """CliError when what is read in this block has another shape than it should."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise CliError(f"{what} has not the expected shape: {type(error).__name__}: {error}", code) from error
+
+
+def source_of(extension: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`spec.source.catalog`. CliError when there is none with a package."""
+    found = at(extension, "spec", "source", "catalog")
+    if not isinstance(found, Mapping) or not found.get("packageName"):
+        what = f"ClusterExtension {name_in(extension)} names no package: spec.source.catalog.packageName"
+        raise CliError(f"{what} is missing", USAGE)
+    return found
+
+
+def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
+    """What is installed, by the option or else by the status. CliError when the option cannot be understood."""
+    if stated:
+        name, mark, version = stated.rpartition("@")
+        if not mark or not name or not version:
+            raise CliError(f"--installed {stated}: wanted NAME@VERSION, e.g. etcd.v0.9.4@0.9.4", USAGE)
+        return Installed(name, version)
+    bundle = at(extension, "status", "install", "bundle")
+    if not isinstance(bundle, Mapping):
+        return None
+    release = bundle.get("release")
+    return Installed(
+        str(bundle.get("name") or ""), str(bundle.get("version") or ""), None if release is None else str(release)
+    )
+
+
+def catalogs(
+    words: Sequence[str] | None, stated: Mapping[str, Mapping[str, Any]], package: str, *, has_releases: bool
+) -> list[CatalogView]:
+    """The catalogs as the resolution sees them. CliError when one cannot be read."""
+    named = dict(map(_named, words or ()))
+    if len(named) != len(words or ()):
+        raise CliError("--catalog: two catalogs have one name; write NAME=PATH to tell them apart", USAGE)
+    if missing := sorted(stated.keys() - named.keys()):
+        raise CliError(f"catalog {missing[0]} has no content here; add --catalog {missing[0]}=PATH", USAGE)
+    return [_view(name, path, stated.get(name, {}), package, has_releases=has_releases) for name, path in named.items()]
+
+
+def _named(word: str) -> tuple[str, str]:
+    match = _NAMED.fullmatch(word)
+    if match:
+        return match[1], match[2]
+    last = word.removeprefix("oci:").rstrip("/").rpartition("/")[2]
+    return re.split(r"[:@]", last)[0] or word, word
+
+
+def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
+    try:
+        offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)
+    except NoSuchPath as error:
+        raise CliError(f"--catalog: {error}", USAGE) from error
+    except (NotACatalog, OciError, OSError) as error:
+        raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
+    except InvalidQuestion as error:
+        raise CliError(f"catalog {path}: {error}", UNKNOWN) from error
+    with shaped(f"ClusterCatalog {name}", USAGE):
+        return CatalogView(
+            name,
+            int(at(stated, "spec", "priority") or 0),
+            {_NAME_LABEL: name, **(at(stated, "metadata", "labels") or {})},
+            at(stated, "spec", "availabilityMode") != "Unavailable",
+            offer,
+        )
+
+
+def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
+    """What an open catalog offers of a package. InvalidQuestion when nobody can make sense of it."""
+    pages, found = snapshot.documents(package), snapshot.package(package)
+    if not isinstance(found, Package):  # OLM v1 minds other defects than OLM does
+        return offer_of([pages.value(row) for row in pages.rows()], package, has_releases=has_releases)
+    deprecations = next(pages.rows("olm.deprecations"), None)
+    stated = None if deprecations is None else pages.value(deprecations)
+    return offer_of_package(found, stated, has_releases=has_releases)
+
+
+def gates_of(text: str) -> dict[str, bool]:
+    """`A=true,B=false` as values. CliError for anything else."""
+    gates = {}
+    for word in filter(None, text.split(",")):
+        name, _, value = word.partition("=")
+        if value.lower() not in ("true", "false"):
+            raise CliError(f"--feature-gates {word}: wanted NAME=true or NAME=false", USAGE)
+        gates[name.strip()] = value.lower() == "true"
+    return gates
+
+
+def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
+    """The findings that shall not count. CliError."""
+    try:
+        return list(map(Waiver.parse, words or ()))
+    except InvalidQuestion as error:
+        raise CliError(f"--waive: {error}", USAGE) from error

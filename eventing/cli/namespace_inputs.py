@@ -1,0 +1,226 @@
+"""What `resolve`, `explain` and `upgrades` look at: a cluster, a capture of one, or catalogs and manifests in files."""
+
+from __future__ import annotations
+
+import sys
+import tarfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.catalog.cache import default_store
+from eventing.cli.commands import lead_to_capture
+from eventing.cli.extension.files import at, manifests
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.failures import cli_errors
+from eventing.cli.namespace import check_namespace
+from eventing.cli.target import choose
+from eventing.diagnosis.catalogs import digest_of_snapshot, reader_of_snapshot
+from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespace, namespaces_in
+from shared.adapters.content.anywhere import snapshot_at
+from shared.api.manifest import name_of, namespace_of
+from shared.domain.catalog.documents import NotACatalog
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.shape import InvalidQuestion
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+
+if TYPE_CHECKING:
+    from eventing.diagnosis.replay.archive import Capture
+    from eventing.workqueue import Listed
+    from shared.adapters.content.snapshot import Snapshot
+    from shared.api.manifest import Manifest
+    from shared.domain.resolver.model import CatalogReader, Inputs
+    from shared.ports import Cluster
+
+CatalogsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--catalog", metavar="[[NAMESPACE/]NAME=]PATH|IMAGE", help="A catalog: folder, file or image; repeatable."
+    ),
+]
+FromOption = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="DIR|CAPTURE", help="Subscriptions, CSVs and OperatorGroups, or `olmf capture` -o."),
+]
+Where = tuple[Path | None, Path | None]
+"""A state directory, and a kubeconfig."""
+GLOBAL = "olm"
+"""Where a catalog is said to be when nobody says where."""
+_STANDS_IN = {SUBSCRIPTION.kind: "state", CLUSTER_SERVICE_VERSION.kind: "phase"}
+"""The field of the status that says where an object stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a verb looks at."""
+
+    inputs: Inputs
+    objects: Callable[[], Cluster | None]
+    """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
+    jobs: Callable[[], Sequence[Listed]] = tuple
+    """What the work queue of the cluster holds; nothing for files."""
+
+
+def given(
+    namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
+) -> Given:
+    """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError.
+
+    Without one it is that of the kubeconfig's context, or of all Subscriptions that a capture or files hold.
+    """
+    if folder and folder.is_file() and _is_capture(folder):
+        return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
+    if catalogs:
+        return _of_files(catalogs, folder, namespace, is_whole=is_whole)
+    if folder:
+        raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
+
+    target = choose(*cluster)
+    place, objects = namespace or target.namespace, target.cluster()
+    found = inputs_of_namespace(objects, place, is_whole=is_whole)
+    if not found.subscribers:
+        check_namespace(place, objects)
+    return Given(found, lambda: objects, target.jobs)
+
+
+def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
+    """The objects of files, if each that should say where it stands does; else the first that does not is named."""
+    from eventing.diagnosis.replay.inputs import Captured
+
+    kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
+    mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
+    for one in mine:
+        field = _STANDS_IN.get(one["kind"])
+        if field and not at(one, "status", field):
+            why = f"{one['kind']} {name_of(one)} has no status.{field} there"
+            sys.stderr.write(f"# phases are not known from --from {folder}: {why}\n")
+            return None
+    placed = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in mine]
+    return Captured({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
+
+
+def _is_capture(path: Path) -> bool:
+    return tarfile.is_tarfile(path)
+
+
+def opened_capture(path: Path) -> Capture:
+    """The capture in a file; commands that are printed from now on are for it. CliError when there is none."""
+    from eventing.diagnosis.replay import NotACapture, open_capture
+
+    lead_to_capture(str(path))
+    try:
+        return open_capture(path)
+    except FileNotFoundError as error:
+        raise CliError(f"{path}: no such file", USAGE) from error
+    except NotACapture as error:
+        raise CliError(str(error), USAGE) from error
+
+
+def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Given:
+    from eventing.diagnosis.replay.inputs import inputs_of_capture, objects_of_capture
+
+    capture = opened_capture(path)
+    namespace = _chosen_namespace(namespace, capture.objects, path)
+    inputs = inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
+    return Given(inputs, lambda: None if catalogs else objects_of_capture(capture))
+
+
+def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
+    if folder is None:
+        raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
+    objects = list(manifests([str(folder)]))
+    namespace = _chosen_namespace(namespace, objects, folder)
+    try:
+        inputs = inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
+    except InvalidQuestion as error:
+        raise CliError(f"{folder}: {error}", UNKNOWN) from error
+    return Given(inputs, lambda: _with_status(objects, folder, namespace))
+
+
+def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:
+    """The namespace that is meant. CliError lists those that may be meant, also when nothing is in the given one."""
+    if not namespace:
+        return _only(subscribed_in(objects), path)
+    found = namespaces_in(objects)
+    if found and found.isdisjoint({"", namespace}):
+        there = ", ".join(sorted(found))
+        raise CliError(f"--from {path}: it has nothing in namespace {namespace}, but in {there} (-n)", USAGE)
+    return namespace
+
+
+def subscribed_in(objects: Iterable[Mapping[str, object]]) -> set[str]:
+    """The namespaces that have Subscriptions."""
+    return {namespace_of(one) for one in objects if one.get("kind") == SUBSCRIPTION.kind} - {""}
+
+
+def _only(namespaces: set[str], path: Path) -> str:
+    match sorted(namespaces):
+        case [only]:
+            sys.stderr.write(f"# namespace {only}\n")
+            return only
+        case []:
+            raise CliError(f"give -n NAMESPACE: no Subscription of --from {path} says which one is meant", USAGE)
+        case several:
+            raise CliError(f"give -n NAMESPACE: --from {path} has Subscriptions in {', '.join(several)}", USAGE)
+
+
+def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, CatalogReader]:
+    """The catalogs by key. CliError."""
+    places = places_of(words, objects)
+    readers = {path: reader_at(path) for path in dict.fromkeys(places.values())}
+    return {key: readers[path] for key, path in places.items()}
+
+
+def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
+    """Where the catalogs are, by key. One without a name is whatever the Subscriptions name, if any do. CliError."""
+    found: dict[CatalogKey, str] = {}
+    for word in words:
+        name, path = split(word)
+        if name:
+            place, _, last = name.rpartition("/")
+            found[CatalogKey(place or GLOBAL, last)] = path
+        elif len(words) == 1:
+            found = dict.fromkeys(_wanted(objects) or [CatalogKey("", path)], path)
+        else:
+            raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
+    return found
+
+
+def split(word: str) -> tuple[str, str]:
+    """The name of a catalog, empty when it has none, and where it is."""
+    name, mark, path = word.partition("=")
+    return (name, path) if mark and name and not Path(word).exists() else ("", word)
+
+
+def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
+    specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]
+    keys = {
+        CatalogKey(str(spec.get("sourceNamespace") or GLOBAL), str(spec.get("source") or ""))
+        for spec in specs
+        if isinstance(spec, dict)
+    }
+    return sorted(keys)
+
+
+def reader_at(path: str) -> CatalogReader:
+    """A catalog wherever it is, from what is kept of it on this machine. CliError."""
+    return reader_of_snapshot(_snapshot_at(path))
+
+
+def content_at(path: str) -> str:
+    """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
+    return digest_of_snapshot(_snapshot_at(path))
+
+
+def _snapshot_at(path: str) -> Snapshot:
+    try:
+        with cli_errors(path):
+            return snapshot_at(path, default_store())
+    except CliError as error:
+        if not isinstance(error.__cause__, NotACatalog):
+            raise CliError(f"--catalog: {error}", error.code) from error
+        hint = f"`olmf catalog validate {path}` lists all errors"
+        raise CliError(f"--catalog {path}: {error}; {hint}", UNKNOWN) from error

@@ -1,0 +1,83 @@
+"""What `install` and `upgrade` do while they follow a package: approve plans, narrow the group that was made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from eventing.cli.commands import quoted
+from eventing.cli.requests.follow import (
+    Goal,
+    NotReadyError,
+    Observation,
+    change_of,
+    check,
+    is_reached,
+    kept,
+    observations,
+    to_approve,
+)
+from eventing.cli.requests.groups import narrow_group
+from eventing.cli.requests.request import Request
+from eventing.cli.requests.subscribing import Made, approve_plan, subscribe
+from shared.domain.command import olmf
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+
+def install(cluster: KubeClient, request: Request, *, timeout: timedelta) -> Iterator[str]:
+    """Subscribe to a package and follow it, unless there is no time for that. What it made stays, and is named."""
+    made: list[str] = []
+    for done in subscribe(cluster, request):
+        made += [done.what] if isinstance(done, Made) else []
+        yield str(done)
+    if not timeout:
+        return
+    try:
+        yield from _carried_on(cluster, Goal(request.namespace, request.package, timeout), lambda _: ())
+    except NotReadyError as error:
+        command = quoted(olmf("uninstall", request.package, namespace=request.namespace))
+        left = f"; it made {', '.join(made)}: {command} takes the Subscription away" if made else ""
+        raise NotReadyError(f"{error}{left}") from error
+
+
+def upgrade(
+    cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta, leaving: str = ""
+) -> Iterator[str]:
+    """Approve the plans of a package until it has the newest version, which is not the one that it is leaving."""
+    goal = Goal(namespace, package, timeout, is_newest=True, leaving=leaving)
+
+    def approve(observation: Observation) -> Iterator[str]:
+        if why := kept(observation, goal):
+            raise NotReadyError(why)
+        if observation.plan:
+            yield from approve_plan(cluster, namespace, observation.plan)
+
+    return _carried_on(cluster, goal, approve)
+
+
+def _carried_on(cluster: KubeClient, goal: Goal, act: Callable[[Observation], Iterable[str]]) -> Iterator[str]:
+    """Lines for every change of status and everything that was done, until the goal is reached. NotReadyError.
+
+    A plan that waits ends it, too, unless it goes to the newest version.
+    """
+    for observation in observations(cluster, goal):
+        if observation.is_new:
+            yield change_of(observation, goal)
+        if observation.plan and not goal.is_newest:
+            yield to_approve(goal)
+            return
+        did = [*act(observation)] or [*_narrowed(cluster, observation, goal)]
+        yield from did
+        if not did and is_reached(observation, goal):
+            return
+        if observation.is_over or not did:
+            check(cluster, observation, goal)
+
+
+def _narrowed(cluster: KubeClient, observation: Observation, goal: Goal) -> Iterator[str]:
+    """Narrow the group of a failed version, where that is ours to do."""
+    if observation.status.phase == "Failed" and not observation.plan:
+        yield from filter(None, [narrow_group(cluster, goal.namespace, goal.package, observation.status.version)])

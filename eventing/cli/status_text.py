@@ -1,0 +1,75 @@
+"""The status of a package as people and programs get it, the same from every verb: a row, a message, a line."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from eventing.cli.commands import fix_text, fix_value, quoted
+from eventing.diagnosis.status.package_status import Code, PackageStatus
+from shared.domain.command import Command
+
+Row: TypeAlias = dict[str, object]
+_UNDER_WAY = ("Resolving", "BundleUnpacking", "InstallPlanPending")
+"""Where a package stands before there is a version that could fail."""
+
+
+def row_of(status: PackageStatus) -> Row:
+    """The status as JSON."""
+    return {
+        "namespace": status.namespace,
+        "subscription": status.subscription,
+        "package": status.package,
+        "channel": status.channel,
+        "approval": status.approval,
+        "catalog": status.catalog,
+        "installed": status.installed,
+        "version": status.version,
+        "phase": status.phase,
+        "code": str(status.code),
+        "reason": status.reason,
+        "message": status.message,
+        "since": status.since,
+        "until": status.until,
+        "nextTry": next_try_of(status),
+        "plan": status.plan,
+        "held": status.held,
+        "evidence": list(map(str, status.evidence)),
+        "fixes": list(map(fix_value, status.fixes)),
+    }
+
+
+def message_of(status: PackageStatus) -> str:
+    """What it waits for and, unless it works, what helps, in one line."""
+    fixes = () if status.is_well else status.fixes
+    return "; ".join(filter(None, (status.message, *(f"fix: {fix_text(one)}" for one in fixes))))
+
+
+def next_try_of(status: PackageStatus) -> str:
+    """When it is tried again, in words."""
+    return quoted(status.next_try) if isinstance(status.next_try, Command) else status.next_try
+
+
+def listed_message(status: PackageStatus) -> str:
+    """The message in a list, with the next try of what fails."""
+    message = message_of(status)
+    return f"{message} (next try: {next_try_of(status)})" if status.is_failing else message
+
+
+def stands(status: PackageStatus, *, is_brief: bool = False) -> str:
+    """Where it stands and why, in one line; brief: without what helps."""
+    what = " is ".join(filter(None, (status.version, status.phase)))
+    return ": ".join(filter(None, (what, status.message if is_brief else message_of(status))))
+
+
+def object_of(status: PackageStatus) -> str:
+    """What `olmf why` is asked about it: `Kind/name`."""
+    if status.subscription:
+        return f"Subscription/{status.subscription}"
+    return f"ClusterServiceVersion/{status.version}"
+
+
+def is_failing(status: PackageStatus) -> bool:
+    """Whether a package neither works nor is on its way: refused by the API server, or its run fails, it is not."""
+    if status.phase in _UNDER_WAY:
+        return status.code is Code.UNPACK_REFUSED or status.is_failing
+    return not status.is_well

@@ -1,0 +1,237 @@
+"""Decides where a package stands, why it does not go on and what helps: from what was read, by the table of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from eventing.diagnosis.status.chain import package_named_by
+from eventing.diagnosis.status.fixes import NONE, Advice
+from eventing.diagnosis.status.groups import groups_are_reason
+from eventing.diagnosis.status.package_status import Code, Package, PackageStatus, ref_of
+from eventing.diagnosis.status.rules import (
+    INSTALLED,
+    INSTALLING,
+    OF_ANNOTATION,
+    OF_CONDITION,
+    OF_CSV,
+    OF_PHASE,
+    RESOLVING,
+    TO_APPROVE,
+    Rule,
+    Topic,
+    advice_of,
+    hold_of,
+    rule_of_condition,
+)
+from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
+from shared.domain.command import Command, olmf
+from shared.domain.csv.lacking import lacking
+from shared.domain.resolver.model import UNSATISFIABLE
+from shared.domain.resolver.subscription_policy import subscription_policy_of, unknown
+from shared.domain.subscription import conditions, health
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+
+if TYPE_CHECKING:  # why: the journal is not needed to decide
+    from eventing.diagnosis.why.facts import LastRun
+
+WORKS = "Succeeded"
+_SETTLED = (WORKS, "Replacing", "Deleting")
+"""Phases of an installed version that nobody waits for."""
+_MAY_BE_A_PULL = frozenset({Code.RESOLVING, Code.RESOLUTION_PREVENTED, Code.CATALOG_UNHEALTHY, Code.UNPACKING})
+AT_EVENT = "at the next event"
+WHEN_APPROVED = "when approved"
+RETRY = olmf("queue", "retry")
+"""Releases what failed too often."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """The rule that applies, what states its reason, and in which words."""
+
+    rule: Rule
+    stated: StoredCondition | Csv = ABSENT
+    message: str = ""
+
+    @property
+    def since(self) -> str:
+        """Since when."""
+        found = self.stated.since
+        return found.isoformat(timespec="seconds") if found else ""
+
+
+def decide(package: Package) -> PackageStatus:
+    """The status of a package. What was not read (`topics`) is not advised; everything else is the same."""
+    stated = _conditions(package)
+    cause = _cause(package, stated)
+    advice, code = _advice(cause.rule, package)
+    status = replace(
+        _identity(package, stated),
+        code=Code.PULLING if package.pull and code in _MAY_BE_A_PULL else code,
+        reason=cause.stated.reason,
+        since=cause.since,
+        message="; ".join(dict.fromkeys(filter(None, _messages(package, cause, stated, advice)))),
+        until=advice.until or cause.rule.until,
+        evidence=tuple(dict.fromkeys((*_evidence(package, cause), *advice.evidence))),
+        fixes=advice.fixes,
+        is_failing=package.job is not None,
+    )
+    return _timed(replace(status, is_stuck=_is_stuck(package, cause, status)), package)
+
+
+def topics(package: Package) -> frozenset[Topic]:
+    """What else is to be read before `decide` knows all that helps."""
+    asking = (_cause(package, _conditions(package)).rule, _rule_of_version(package.csv))
+    return frozenset(topic for rule in asking if rule for topic in rule.reads)
+
+
+def _identity(package: Package, stated: Mapping[str, StoredCondition]) -> PackageStatus:
+    """The names of the package and its versions, its phase, and what keeps it where it is."""
+    subscription, csv = package.subscription, package.csv or Csv({})
+    if subscription is None:
+        name = csv.name
+        return PackageStatus(csv.namespace, "", package_named_by(csv), name, name, csv.phase or "Pending")
+    installed, current, hold = subscription.installed_csv, subscription.current_csv, hold_of(subscription)
+    phase = (csv.phase or "Pending") if package.csv else _trouble(stated).type or subscription.state or "Resolving"
+    is_to_approve = stated.get(conditions.PLAN_PENDING, ABSENT).reason == TO_APPROVE
+    return PackageStatus(
+        subscription.namespace, subscription.name, subscription.package, installed, current, phase,
+        channel=subscription.channel,
+        approval="Manual" if subscription.is_manual else "Automatic",
+        catalog=f"{subscription.source_namespace}/{subscription.source}",
+        plan=subscription.plan if is_to_approve else "",
+        held=f"{installed or 'no version yet'}: {hold}" if hold else "",
+        pinned=_pinned(subscription, stated),
+        stranded=stated.get(conditions.STRANDED, ABSENT).message,
+        is_done=phase == WORKS and installed == current and conditions.RESOLUTION_FAILED not in stated,
+    )  # fmt: skip
+
+
+def _conditions(package: Package) -> dict[str, StoredCondition]:
+    """The conditions of the Subscription that hold; that other catalogs are ill does not concern the package."""
+    subscription = package.subscription or Subscription({})
+    found = {each.type: each for each in subscription.conditions if each.is_true}
+    if not health.concerns(subscription):
+        found.pop(conditions.CATALOGS_UNHEALTHY, None)
+    return found
+
+
+def _trouble(stated: Mapping[str, StoredCondition]) -> StoredCondition:
+    """The gravest of the conditions that say why it does not go on; one that states nothing without any."""
+    return next((stated[kind] for kind, _ in OF_CONDITION if kind in stated), ABSENT)
+
+
+def _cause(package: Package, stated: Mapping[str, StoredCondition]) -> _Cause:
+    """What the package waits for: its version, unless its plan failed; else a condition, or an annotation."""
+    csv, trouble = package.csv, _trouble(stated)
+    works = csv is not None and csv.is_succeeded
+    of_plan = (stated.get(kind, ABSENT) for kind in (conditions.PLAN_FAILED, conditions.PLAN_PENDING))
+    if csv is not None and not works and not any(one.message for one in of_plan):
+        return _Cause(_rule_of_version(csv) or OF_PHASE.get(csv.phase, INSTALLING), csv, lacking(csv))
+    if trouble.type:
+        return _Cause(rule_of_condition(trouble), trouble, _sentence(trouble, package, works=works))
+    if package.subscription is None:
+        return _Cause(INSTALLED, csv or ABSENT)
+    subscription = package.subscription
+    kind = conditions.HELD if hold_of(subscription) else conditions.PINNED if _pinned(subscription, stated) else ""
+    return _Cause(OF_ANNOTATION.get(kind, INSTALLED if works else RESOLVING), stated.get(kind, ABSENT))
+
+
+def _rule_of_version(csv: Csv | None) -> Rule | None:
+    return OF_CSV.get(csv.reason) if csv else None
+
+
+def _sentence(condition: StoredCondition, package: Package, *, works: bool) -> str:
+    """A condition in a sentence: its reason, unless its type or its message says the same, and its message."""
+    if condition.type == conditions.PLAN_MISSING:  # OLM gives it no message
+        return "its InstallPlan was deleted" + ("; nothing needs to be done" if works else "")
+    plan = package.subscription.plan if package.subscription and condition.reason == TO_APPROVE else ""
+    heading = "" if condition.reason in (UNSATISFIABLE, condition.type) else condition.reason
+    return ": ".join(filter(None, (heading, condition.message or (plan and f"InstallPlan {plan}"))))
+
+
+def _messages(package: Package, cause: _Cause, stated: Mapping[str, StoredCondition], advice: Advice) -> Iterator[str]:
+    """What is to be said, the gravest first."""
+    subscription, job = package.subscription, package.job
+    if subscription is None:
+        yield "no Subscription"
+    if package.pull and cause.rule.code in _MAY_BE_A_PULL:
+        yield f"its catalog: {package.pull}"
+    yield cause.message
+    yield stated.get(conditions.BLOCKED, ABSENT).message
+    yield _left_behind(package.kept)
+    if subscription is not None:
+        yield f"held: {hold}" if (hold := hold_of(subscription)) else ""
+        yield _pinned(subscription, stated)
+        yield unknown(subscription)
+    yield advice.message
+    # why: a plan that is retried says itself what its runs fail with
+    is_said = job and cause.rule.code is Code.PLAN_UNFINISHED and job.ref in advice.evidence
+    if job and not is_said and job.error != cause.stated.message:
+        yield " ".join(job.error.split())
+
+
+def _pinned(subscription: Subscription, stated: Mapping[str, StoredCondition]) -> str:
+    """What is newer than what its annotation asks for; empty when nothing is, or it asks for nothing."""
+    return stated.get(conditions.PINNED, ABSENT).message if subscription_policy_of(subscription).version else ""
+
+
+def _left_behind(kept: Csv | None) -> str:
+    """Why the installed version does not work, while the next one is on its way."""
+    phase = (kept.phase or "Pending") if kept else ""
+    return f"{kept.name} is {phase}: {lacking(kept)}" if kept and phase not in _SETTLED else ""
+
+
+def _advice(rule: Rule, package: Package) -> tuple[Advice, Code]:
+    """What helps the version, else the Subscription; and the code."""
+    for each in (_rule_of_version(package.csv), rule):
+        if each and (found := advice_of(each, package)) != NONE:
+            return replace(found, until=found.until or each.until), rule.code
+    return NONE, rule.otherwise or rule.code
+
+
+def _evidence(package: Package, cause: _Cause) -> Iterator[Ref]:
+    """The object whose status says it."""
+    if package.csv and cause.stated is package.csv:
+        yield ref_of(CLUSTER_SERVICE_VERSION, package.csv)
+    elif package.subscription:
+        yield ref_of(SUBSCRIPTION, package.subscription)
+
+
+def _is_stuck(package: Package, cause: _Cause, status: PackageStatus) -> bool:
+    """Whether only a person can help; a version that is being installed is not stuck, whatever comes after it."""
+    if groups_are_reason(cause.stated.reason, package.csv, package.context):
+        return True
+    return cause.rule.is_stuck or bool(status.held and not status.version)
+
+
+def _timed(status: PackageStatus, package: Package) -> PackageStatus:
+    """With since when it waits and when it is tried next; what no status says is told as its steps said it."""
+    if status.phase == WORKS and not status.message:
+        return status
+    if last := _last_wait(package):
+        message = status.message or last.waits_for or last.message
+        status = replace(status, message=message, since=status.since or last.since)
+    return replace(status, next_try=_next_try(status, package))
+
+
+def _last_wait(package: Package) -> LastRun | None:
+    """The last run of a step that waits, or that has failed; of its version rather than its Subscription."""
+    return next((one for one in package.last if one.waits_for or one.attempts), None)
+
+
+def _next_try(status: PackageStatus, package: Package) -> str | Command:
+    job, last = package.job, _last_wait(package)
+    if job or (last and last.attempts):
+        if job is None or job.state == "dead":
+            return RETRY
+        return job.due.isoformat(timespec="seconds") if job.state == "delayed" and job.due else "now"
+    if status.plan:
+        return WHEN_APPROVED
+    # why: a step on a namespace says what the first package waits for, and tries all of them at once
+    tries = [one.next_try for one in ([last] if last else package.last)]
+    own = next((one.isoformat(timespec="seconds") for one in tries if one), "")
+    if last:
+        return own or package.catalog_due or status.until or AT_EVENT
+    return package.catalog_due or status.until or own or package.due or AT_EVENT

@@ -1,0 +1,157 @@
+"""Asks webhooks about a write: mutating ones may change its object, all may refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import orjson
+
+from eventing.local.apiserver import conversion, match_conditions
+from eventing.local.apiserver.admission_review import NoReview, Verdict, request_of, review_of, verdict_of
+from eventing.local.apiserver.failures import Failure, Undecodable, forbidden, internal
+from eventing.local.apiserver.outbound import Question, Reply, address_of, asked
+from eventing.local.apiserver.patches import json_patch
+from eventing.local.apiserver.resources import Resource
+from eventing.local.apiserver.webhook_matching import Webhook, Write, resource_for, webhooks_of
+from eventing.local.apiserver.world import World
+from shared.api.manifest import Manifest, ReadOnly
+from shared.domain.go.text import quoted
+
+Decode: TypeAlias = Callable[[Any], Manifest]
+"""Makes an object of what the patches of a webhook left."""
+Asked: TypeAlias = tuple[Webhook, str, Question]
+"""A webhook, the uid of the review, and the review."""
+
+
+def configured(kind: Literal["Mutating", "Validating"], world: World) -> Sequence[Webhook]:
+    """All webhooks of a kind; none where nobody is asked."""
+    return [*webhooks_of(kind, world)] if world.asks_others else []
+
+
+def validate(write: Write, world: World) -> None:
+    """Ask the validating webhooks, all at once. Failure, when one refuses, or cannot be asked and has to be."""
+    asking = [
+        review
+        for webhook in configured("Validating", world)
+        if (wanted := _wanted(webhook, write, world)) and (review := _review(webhook, write, wanted))
+    ]
+    replies = asked(write.call.replies, [question for _, _, question in asking])
+    for (webhook, uid, _), reply in zip(asking, replies, strict=True):
+        _verdict(webhook, write, uid, reply, is_mutating=False)
+
+
+def mutate(write: Write, world: World, decode: Decode) -> Write:
+    """Ask the mutating webhooks one after the other; the write with the object that they leave. Failure.
+
+    Those with the policy `IfNeeded` are asked once more when one after them changed the object.
+    """
+    webhooks = configured("Mutating", world)
+    write, again = _in_turn(write, webhooks, world, decode)
+    if again:
+        write, _ = _in_turn(write, [one for one in webhooks if one in again], world, decode)
+    return write
+
+
+def _in_turn(write: Write, webhooks: Iterable[Webhook], world: World, decode: Decode) -> tuple[Write, list[Webhook]]:
+    """The write after all webhooks, and those that were asked before a change and want to see it."""
+    earlier: list[Webhook] = []
+    again: list[Webhook] = []
+    for webhook in webhooks:
+        wanted = _wanted(webhook, write, world)
+        if wanted is None or (one := _review(webhook, write, wanted)) is None:
+            continue
+        _, uid, question = one
+        verdict = _verdict(webhook, write, uid, asked(write.call.replies, [question])[0], is_mutating=True)
+        if verdict and verdict.patch:
+            changed = _patched(webhook, write, wanted, verdict=verdict, decode=decode)
+            if changed != write.object:
+                again, earlier = [*again, *earlier], []
+            write = replace(write, object=changed)
+        if webhook.settings.get("reinvocationPolicy") == "IfNeeded":
+            earlier.append(webhook)
+    return write, again
+
+
+def _wanted(webhook: Webhook, write: Write, world: World) -> Resource | None:
+    """The version in which a webhook is to get the objects; None when it is not to be asked."""
+    wanted = resource_for(webhook, write, world)
+    conditions = webhook.settings.get("matchConditions") or ()
+    if wanted is None or not conditions:
+        return wanted
+    request = _request(write, wanted)
+    given = {"object": request["object"], "oldObject": request["oldObject"], "request": request}
+    try:
+        return wanted if match_conditions.hold(conditions, given) else None
+    except match_conditions.Inconclusive as error:
+        if webhook.fails_open:
+            return None
+        raise forbidden(write.call.resource.plural, write.call.resource.group, write.name, str(error)) from error
+
+
+def _request(write: Write, wanted: Resource) -> Manifest:
+    user = write.call.user
+    told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    objects = (_in_version(write.object, write, wanted), _in_version(write.old, write, wanted))
+    return request_of(write, wanted, {key: value for key, value in told.items() if value}, objects)
+
+
+def _in_version(manifest: ReadOnly | None, write: Write, wanted: Resource) -> ReadOnly | None:
+    if manifest is None or write.resource is not None:
+        return manifest
+    return conversion.to_version(write.call, wanted, manifest)
+
+
+def _review(webhook: Webhook, write: Write, wanted: Resource) -> Asked | None:
+    """What a webhook is asked; None when it cannot be, and does not matter."""
+    try:
+        uid, body = review_of(webhook, _request(write, wanted), write.call.identity)
+    except NoReview as error:
+        _fail(webhook, error)
+        return None
+    seconds = int(webhook.settings.get("timeoutSeconds") or 10)
+    return webhook, uid, Question(address_of(webhook.settings["clientConfig"]), body, seconds)
+
+
+def _verdict(webhook: Webhook, write: Write, uid: str, reply: Reply, *, is_mutating: bool) -> Verdict | None:
+    """The verdict of a webhook that allows the write; None when it has none, and does not matter. Failure."""
+    try:
+        verdict = verdict_of(reply, uid, is_mutating=is_mutating)
+    except NoReview as error:
+        _fail(webhook, error)
+        return None
+    write.call.warnings.extend(verdict.warnings)
+    if not verdict.is_allowed:
+        raise _refusal(webhook, verdict.status)
+    return verdict
+
+
+def _fail(webhook: Webhook, error: NoReview) -> None:
+    """Raise Failure unless the webhook does not matter when it cannot be asked."""
+    if not webhook.fails_open:
+        raise internal(f"failed calling webhook {quoted(webhook.name)}: {error}") from error
+
+
+def _refusal(webhook: Webhook, status: ReadOnly) -> Failure:
+    denied = f"admission webhook {quoted(webhook.name)} denied the request"
+    why = status.get("message") or status.get("reason")
+    message = f"{denied}: {why}" if why else f"{denied} without explanation"
+    code = status.get("code")
+    least = code if isinstance(code, int) and code >= 400 else 400
+    return Failure(least, str(status.get("reason") or ""), message, dict(status.get("details") or {}))
+
+
+def _patched(webhook: Webhook, write: Write, wanted: Resource, *, verdict: Verdict, decode: Decode) -> Manifest:
+    """The object after a patch, in the version of the call."""
+    if write.object is None:
+        why = f"admission webhook {quoted(webhook.name)} attempted to modify the object, which is not supported for "
+        raise internal(f"{why}this operation")
+    shown = orjson.loads(orjson.dumps(_in_version(write.object, write, wanted)))
+    try:
+        changed = json_patch(shown, list(verdict.patch))
+        return decode(conversion.to_version(write.call, write.call.resource, changed))
+    except Undecodable as error:
+        raise internal(error.why) from error
+    except Failure as error:
+        raise internal(error.message) from error

@@ -1,0 +1,140 @@
+"""Follows the CatalogSources: reads a catalog when its content, or what it says of itself, changes (csv.md §13.7)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeAlias
+
+import structlog
+
+from eventing.packages.package_cache import Catalog, PackageCache
+from shared.adapters.catalog_api.heads import packages_with_heads
+from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
+from shared.api.manifest import ReadOnly
+from shared.api.views import CatalogSource
+from shared.domain.catalog_source import READY, TRANSIENT_FAILURE
+from shared.domain.image_source import ImageSource
+from shared.domain.serving.csv_description import icon
+from shared.domain.serving.package_list import Icon, Listed
+from shared.domain.serving.package_manifest import Heads, package_manifest
+from shared.ports import Unavailable
+
+Open: TypeAlias = Callable[[str, ImageSource], Snapshot | Unavailable]
+"""The snapshot of a catalog by the reference of its content."""
+RETRY_SECONDS: Final = 30.0
+NO_ICON: Final = Icon(
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#8a8d90" '
+    b'd="M12 2 3 7v10l9 5 9-5V7zm0 2.3L18.1 7.6 12 11 5.9 7.6zM5 9.3l6 3.3v6.6l-6-3.3zm8 9.9v-6.6l6-3.3v6.6z"/></svg>',
+    "image/svg+xml",
+    "",
+)
+"""Of packages without one: a box."""
+_PICTURE: Final = re.compile(r"image/[a-zA-Z0-9.+-]{1,60}")
+log = structlog.get_logger()
+
+
+class CatalogFollower:
+    """Keeps a cache equal to the catalogs, one at a time, each read in a thread. An observer of a watch."""
+
+    def __init__(self, cache: PackageCache, open_: Open) -> None:
+        self._cache = cache
+        self._open = open_
+        self._thread = ThreadPoolExecutor(1, "catalog")
+        self._sources: dict[Catalog, CatalogSource] = {}
+        self._read: dict[Catalog, object] = {}
+        """What the packages of a catalog were last made of."""
+        self._due: asyncio.Queue[Catalog] = asyncio.Queue()
+        self.is_filled = False
+        """Whether all catalogs of the first list were read, or could not be."""
+
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Catalog]:
+        """A CatalogSource came, changed or went."""
+        source = CatalogSource(manifest)
+        catalog = (source.namespace, source.name)
+        if change == "DELETED":
+            self._sources.pop(catalog, None)
+        else:
+            self._sources[catalog] = source
+        return (catalog,)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Catalog]:
+        """A page of a list of all CatalogSources."""
+        found = [catalog for one in items for catalog in self.observe("ADDED", one)]
+        listed.update(found)
+        return found
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Catalog]:
+        """The list is complete: what it does not name is gone."""
+        gone = [one for one in self._sources if one not in listed]
+        for one in gone:
+            del self._sources[one]
+        return gone
+
+    async def deliver(self, catalogs: Sequence[Catalog]) -> None:
+        """Remember which catalogs have to be looked at."""
+        for one in catalogs:
+            self._due.put_nowait(one)
+
+    async def run(self, is_listed: asyncio.Event) -> None:
+        """Read what is due, for ever; `is_listed` is set when all CatalogSources were seen once."""
+        while True:
+            if self._due.empty() and not self.is_filled:
+                await is_listed.wait()
+                self.is_filled = self._due.empty()
+                continue
+            await self._refresh(await self._due.get())
+
+    async def _refresh(self, catalog: Catalog) -> None:
+        source = self._sources.get(catalog)
+        if source is None or source.connection.state == TRANSIENT_FAILURE:
+            self._read.pop(catalog, None)
+            self._cache.replace(catalog, ())
+        elif source.connection.state == READY and self._read.get(catalog) != (made_of := _made_of(source)):
+            loop = asyncio.get_running_loop()
+            found = await loop.run_in_executor(self._thread, self._packages, source)
+            if isinstance(found, Unavailable):
+                log.warning("catalog_unavailable", catalog="/".join(catalog), reason=found.reason, error=found.message)
+                loop.call_later(RETRY_SECONDS, self._due.put_nowait, catalog)
+                return
+            self._read[catalog] = made_of
+            self._cache.replace(catalog, found)
+            log.info("catalog_read", catalog="/".join(catalog), packages=len(found))
+
+    def _packages(self, source: CatalogSource) -> tuple[Listed, ...] | Unavailable:
+        reference = source.connection.address
+        try:
+            snapshot = self._open(reference, ImageSource(reference, source.namespace, source.secrets))
+            return snapshot if isinstance(snapshot, Unavailable) else tuple(_listed(source, snapshot))
+        except (BrokenSnapshot, FileNotFoundError) as error:
+            return Unavailable("Malformed", str(error))
+
+
+def _made_of(source: CatalogSource) -> object:
+    """All of a CatalogSource that shows in its packages."""
+    said = source.display_name, source.publisher, source.age_key, tuple(sorted(source.labels.items()))
+    return source.connection.address, source.uid, said
+
+
+def _listed(source: CatalogSource, snapshot: Snapshot) -> Iterator[Listed]:
+    for package, heads in packages_with_heads(snapshot):
+        manifest = package_manifest(source, package, heads)
+        if manifest is not None:
+            yield Listed.of(manifest, _icon(package.name, manifest["status"]["defaultChannel"], heads))
+
+
+def _icon(package: str, channel: str, heads: Heads) -> Icon:
+    """The first icon at the head of the default channel (csv.md §13.6)."""
+    content, media_type = icon(heads[channel])
+    try:
+        picture = base64.b64decode(content, validate=True)
+    except (binascii.Error, ValueError):
+        return NO_ICON
+    if not picture:
+        return NO_ICON
+    tag = f'"{package}.{channel}.{heads[channel].name}"'
+    return Icon(picture, media_type if _PICTURE.fullmatch(media_type) else "application/octet-stream", tag)

@@ -1,0 +1,121 @@
+"""Who asks: the user that the API server names, known by its front proxy's certificate, or the owner of a token."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+
+AUTHORITY: Final = "requestheader-client-ca-file"
+"""The key of the front proxy's CA in the ConfigMap `kube-system/extension-apiserver-authentication`."""
+CONFIG_MAP: Final = ("kube-system", "extension-apiserver-authentication")
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user with groups, as SubjectAccessReviews name them."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontProxy:
+    """How the API server tells for whom it asks."""
+
+    authority: str = ""
+    """The CA of its client certificates, PEM; empty: it cannot be known, so its headers count for nothing."""
+    names: tuple[str, ...] = ()
+    """The common names that its certificate may have; empty: any."""
+    username_headers: tuple[str, ...] = ()
+    group_headers: tuple[str, ...] = ()
+    extra_prefixes: tuple[str, ...] = ()
+    uid_headers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config_map: ReadOnly) -> FrontProxy:
+        """What the ConfigMap says."""
+        data = fields.strings(config_map, "data")
+        lists = (_listed(data.get(f"requestheader-{key}", "")) for key in _LISTS)
+        return cls(data.get(AUTHORITY, ""), *lists)
+
+    def user(self, common_names: Iterable[str], headers: Sequence[tuple[str, str]]) -> User | None:
+        """The user that a request is made for; None when its certificate or its headers name none.
+
+        `common_names` are those of the verified client certificate, empty without one; `headers` in order.
+        """
+        found = set(common_names)
+        if not self.authority or not found or (self.names and not found & set(self.names)):
+            return None
+        name = next(iter(_values(headers, self.username_headers)), "")
+        if not name:
+            return None
+        uid = next(iter(_values(headers, self.uid_headers)), "")
+        return User(name, tuple(_values(headers, self.group_headers)), self._extra(headers), uid)
+
+    def _extra(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        found: dict[str, list[str]] = {}
+        for header, value in headers:
+            for prefix in self.extra_prefixes:
+                if header.lower().startswith(prefix.lower()):
+                    found.setdefault(header[len(prefix) :].lower(), []).append(value)
+        return tuple((key, tuple(values)) for key, values in sorted(found.items()))
+
+
+_LISTS: Final = (
+    "allowed-names", "username-headers", "group-headers", "extra-headers-prefix", "uid-headers",
+)  # fmt: skip
+ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
+"""Who shows neither certificate nor token."""
+
+
+def common_names(certificate: Mapping[str, object] | None) -> tuple[str, ...]:
+    """The common names of a client certificate, as the `ssl` module tells it."""
+    subject = (certificate or {}).get("subject") or ()
+    pairs = (pair for part in subject for pair in part) if isinstance(subject, tuple) else ()
+    return tuple(value for key, value in pairs if key == "commonName")
+
+
+def reviewed(status: ReadOnly) -> User | None:
+    """The owner of a token, from the status of a TokenReview."""
+    if not fields.flag(status, "authenticated"):
+        return None
+    extra = fields.part(status, "user", "extra")
+    more = tuple((key, fields.texts(extra, key)) for key in sorted(extra))
+    user = fields.part(status, "user")
+    return User(fields.text(user, "username"), fields.texts(user, "groups"), more, fields.text(user, "uid"))
+
+
+def access_review(user: User, verb: str, namespace: str, *, subresource: str = "", name: str = "") -> Manifest:
+    """The question to the API server whether a user may do that with PackageManifests."""
+    attributes = {
+        "verb": verb, "group": "packages.operators.coreos.com", "version": "v1", "resource": "packagemanifests",
+        "namespace": namespace, "subresource": subresource, "name": name,
+    }  # fmt: skip
+    spec = {
+        "user": user.name, "groups": list(user.groups), "uid": user.uid,
+        "extra": {key: list(values) for key, values in user.extra}, "resourceAttributes": attributes,
+    }  # fmt: skip
+    return {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    try:
+        found = json.loads(text) if text else []
+    except ValueError:
+        return ()
+    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
+def _values(headers: Sequence[tuple[str, str]], names: Sequence[str]) -> list[str]:
+    """The values of the first of the headers that is there, in order."""
+    for name in names:
+        if found := [value for header, value in headers if header.lower() == name.lower() and value]:
+            return found
+    return []

@@ -1,0 +1,102 @@
+"""Watches of PackageManifests: JSON lines, from a resourceVersion on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+import orjson
+from aiohttp import web
+
+from eventing.packages.documents import failure, table
+from eventing.packages.package_cache import Change, Expired, PackageCache
+from shared.domain.serving.package_list import Listed, visible
+from shared.domain.serving.package_manifest import API_VERSION, KIND
+
+_LONGEST_SECONDS: Final = 3_600
+_BOOKMARK_SECONDS: Final = 55.0
+
+
+@dataclass(slots=True)
+class Watching:
+    """What one client watches, and in which form."""
+
+    namespace: str
+    global_namespace: str
+    fits: Callable[[Listed], bool]
+    is_table: bool
+    _is_begun: bool = field(default=False, init=False)
+
+    def lines(self, changes: Iterable[Change]) -> Iterator[bytes]:
+        """The lines about those changes that this client may see."""
+        for change in changes:
+            if [*visible((change.package,), self.namespace, self.global_namespace)] and self.fits(change.package):
+                yield self._line(change)
+
+    def _line(self, change: Change) -> bytes:
+        if self.is_table:
+            version, has_columns, self._is_begun = str(change.version), not self._is_begun, True
+            found = (change.package,)
+            shown = table(found, self.namespace, version, now=datetime.now(UTC), has_columns=has_columns)
+        else:
+            shown = change.package.json(self.namespace)
+        return orjson.dumps({"type": change.type, "object": orjson.Fragment(shown)}) + b"\n"
+
+
+async def follow(request: web.Request, cache: PackageCache, watching: Watching) -> web.StreamResponse:
+    """Send what there is, or what changed since the resourceVersion; then each change, until the time is over."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    since = request.query.get("resourceVersion", "")
+    position = cache.version
+    with contextlib.suppress(ConnectionResetError):
+        if since in ("", "0"):
+            await _send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
+        else:
+            position = int(since) if since.isdecimal() else -1
+        try:
+            async with asyncio.timeout(_seconds(request)):
+                await _rest(response, cache, watching, position, has_bookmarks="allowWatchBookmarks" in request.query)
+        except TimeoutError:
+            pass
+        except Expired as error:
+            status = orjson.Fragment(failure(410, "Expired", str(error)))
+            await response.write(orjson.dumps({"type": "ERROR", "object": status}) + b"\n")
+    return response
+
+
+async def _rest(
+    response: web.StreamResponse, cache: PackageCache, watching: Watching, position: int, *, has_bookmarks: bool
+) -> None:
+    while True:
+        changes = cache.changes_after(position)
+        await _send(response, watching.lines(changes))
+        position = cache.version
+        try:
+            async with asyncio.timeout(_BOOKMARK_SECONDS):
+                await cache.changed()
+        except TimeoutError:
+            if has_bookmarks:
+                await response.write(_bookmark(position))
+
+
+async def _send(response: web.StreamResponse, lines: Iterable[bytes]) -> None:
+    if text := b"".join(lines):
+        await response.write(text)
+
+
+def _bookmark(version: int) -> bytes:
+    found = {"kind": KIND, "apiVersion": API_VERSION, "metadata": {"resourceVersion": str(version)}}
+    return orjson.dumps({"type": "BOOKMARK", "object": found}) + b"\n"
+
+
+def _seconds(request: web.Request) -> float:
+    asked = request.query.get("timeoutSeconds", "")
+    if asked.isdecimal() and 0 < int(asked) <= _LONGEST_SECONDS:
+        return float(asked)
+    return _LONGEST_SECONDS / 2 * random.uniform(1, 2)  # noqa: S311  # why: clients should not all come back at once

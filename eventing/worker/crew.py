@@ -1,0 +1,80 @@
+"""A drainer that keeps several claims under way, each in a thread of its own.
+
+The main thread waits for Redis and claims for those that are idle, which wait for it: nobody looks again and again. A
+thread that has ended a run claims the next one itself: the queue gives a worker one run of a namespace at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
+from typing import NoReturn
+
+from eventing.worker.drainer import Drainer, Guard, Run
+from eventing.workqueue import Claim
+from eventing.workqueue.run_result import RunResult
+
+SWITCH_SECONDS = 0.001
+"""How long a thread computes before another one may: an answer of the API server does not wait behind a resolution."""
+STACK_BYTES = 4 * 1024 * 1024
+"""Of each thread; it counts towards the memory of the process."""
+
+
+@dataclass(slots=True)
+class ThreadedDrainer(Drainer):
+    """Runs the jobs of some groups, as many at a time as its stopwatch has slots."""
+
+    _claims: SimpleQueue[Claim] = field(default_factory=SimpleQueue)
+    _rooms: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    """One entry for each run that may begin; the main thread has taken one before it claims."""
+    _has_room: bool = True
+
+    def begin(self, guard: Guard) -> None:
+        """Start the threads."""
+        sys.setswitchinterval(SWITCH_SECONDS)
+        threading.stack_size(STACK_BYTES)
+        for slot in range(self.stopwatch.slots):
+            threading.Thread(target=guard, args=(partial(self._serve, slot),), daemon=True).start()
+        for _ in range(self.stopwatch.slots - 1):
+            self._rooms.put(None)
+        threading.stack_size(0)
+
+    def execute(self, claim: Claim) -> None:
+        """Give the claim to a thread, and wait until one more can be taken."""
+        self._has_room = False
+        self._claims.put(claim)
+        self.wait_for(self._take_room)
+
+    def end(self) -> None:
+        """Wait until no run is under way."""
+        for _ in range(self.stopwatch.slots - self._has_room):
+            self._rooms.get()
+
+    def _take_room(self) -> None:
+        self._rooms.get()
+        self._has_room = True
+
+    def _serve(self, slot: int) -> NoReturn:
+        while True:
+            claim: Claim | None = self._claims.get()
+            while claim is not None:
+                self.perform(claim, slot)
+                claim = None if self.is_stopping else self.claimed()
+            self._rooms.put(None)
+
+
+def one_per_thread(make: Callable[[], Run]) -> Run:
+    """A function that runs claims, each thread with what `make` returned for it: what steps ask serves one thread."""
+    own = threading.local()
+
+    def run(claim: Claim) -> RunResult:
+        if not hasattr(own, "run"):
+            own.run = make()
+        result: RunResult = own.run(claim)
+        return result
+
+    return run

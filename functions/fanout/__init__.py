@@ -1,0 +1,1 @@
+"""Steps that find the objects which a change affects, and notify the steps of these."""

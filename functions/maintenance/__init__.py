@@ -1,0 +1,1 @@
+"""Steps for the whole cluster: find missed events, collect garbage, report where copies are."""

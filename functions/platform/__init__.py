@@ -1,1 +1,0 @@
-"""Steps for the whole cluster: find the objects that a change affects, find missed events, collect garbage."""

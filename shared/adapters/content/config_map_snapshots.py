@@ -1,0 +1,111 @@
+"""Catalogs of ConfigMaps (`configmap://name`), stored by the digest of their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO, Final, TypeAlias
+
+import orjson
+
+from shared import kinds
+from shared.adapters.content.image_snapshots import name_of
+from shared.adapters.content.indexing import indexed, opened
+from shared.adapters.content.snapshot import Snapshot, Source, file_name
+from shared.adapters.content.snapshot.writing import write
+from shared.adapters.content.store import Store
+from shared.adapters.kube import ApiError
+from shared.adapters.oci.errors import OciError
+from shared.api.manifest import Manifest
+from shared.api.views import ConfigMap
+from shared.domain.authoring.config_map_catalog import KEYS, converted
+from shared.domain.catalog.documents import NotACatalog
+from shared.domain.catalog_source import IN_CONFIG_MAP
+from shared.domain.image_source import ImageSource
+from shared.kinds import Ref
+
+Get: TypeAlias = Callable[[Ref], Manifest | None]
+"""Reads an object; None when there is none. ApiError."""
+_FILE: Final = "catalog.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A ConfigMap, and the digest of its content."""
+
+    namespace: str
+    name: str
+    digest: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.server}@{self.digest}"
+
+    @property
+    def server(self) -> str:
+        """What is asked for the content."""
+        return f"{IN_CONFIG_MAP}{self.namespace}/{self.name}"
+
+    @classmethod
+    def wanted(cls, source: ImageSource) -> Place:
+        """The ConfigMap that a CatalogSource names: always one beside it."""
+        return cls(source.namespace, source.image.removeprefix(IN_CONFIG_MAP))
+
+    @classmethod
+    def parse(cls, reference: str, source: ImageSource) -> Place:
+        """The content of a reference. OciError for that of another namespace, whatever a status says."""
+        place, _, digest = reference.removeprefix(IN_CONFIG_MAP).partition("@")
+        namespace, _, name = place.partition("/")
+        if namespace != source.namespace or not digest:
+            raise OciError("NotFound", f"{reference} is no content of a catalog in namespace {source.namespace}")
+        return cls(namespace, name, digest)
+
+
+def snapshot_of_config_map(
+    place: Place, store: Store, get: Get, *, is_kept_good: bool = True
+) -> tuple[Place, Snapshot]:
+    """The catalog of a ConfigMap: its present content, or that of the digest. OciError when it cannot be read.
+
+    `is_kept_good` says whether the ConfigMap is known to have had that content, so that a store may answer.
+    """
+    if place.digest and is_kept_good and (kept := opened(store, name_of(place.digest))) is not None:
+        return place, kept
+    config_map = _read(place, get)
+    content = orjson.dumps([place.server, *(config_map.texts.get(key, "") for key in KEYS)])
+    found = Place(place.namespace, place.name, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    if place.digest not in ("", found.digest):
+        raise OciError("NotFound", f"{place}: the ConfigMap has another content by now; it is read again")
+    return found, _indexed(found, config_map, store)
+
+
+def _read(place: Place, get: Get) -> ConfigMap:
+    ref = kinds.CONFIG_MAP.ref_or_none(place.name, place.namespace)
+    try:
+        found = get(ref) if ref else None
+    except ApiError as error:
+        raise OciError("Unreachable", f"ConfigMap {place.name} cannot be read: {error}") from error
+    if found is None:
+        raise OciError("NotFound", f'configmaps "{place.name}" not found')
+    return ConfigMap(found)
+
+
+def _indexed(place: Place, config_map: ConfigMap, store: Store) -> Snapshot:
+    try:
+        catalog = converted(config_map)
+    except NotACatalog as error:
+        raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error.why}") from error
+    content = b"\n".join(map(orjson.dumps, catalog.documents))
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    file = store.fill(file_name(digest), lambda stream: _put(stream, content))
+
+    def fill(stream: BinaryIO) -> None:
+        try:
+            write(stream, [Source(_FILE, file, digest)], left_out=tuple(catalog.left_out))
+        except NotACatalog as error:
+            raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error}") from error
+
+    return indexed(store, name_of(place.digest), fill)
+
+
+def _put(stream: BinaryIO, content: bytes) -> None:
+    stream.write(content)

@@ -1,0 +1,177 @@
+"""Warns of webhooks and aggregated APIs that cannot work (csv.md §7); the reference says nothing of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from shared.api.manifest import ReadOnly
+from shared.domain.authoring.validation.finding import Finding, warned
+from shared.domain.authoring.validation.subject import Subject
+from shared.domain.bundle.model import CRD
+from shared.domain.bundle.shape import as_list, as_object, name_in
+from shared.domain.go.text import quoted
+from shared.domain.syntax import SUBDOMAIN
+
+_ADMISSION: Final = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+_CONVERSION: Final = "ConversionWebhook"
+_PORT: Final = 443
+_SEGMENTS: Final = 3
+_SECONDS: Final = range(1, 31)
+_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
+_REVIEWS: Final = frozenset({"v1", "v1beta1"})
+_REGISTRATION: Final = "admissionregistration.k8s.io"
+_CONFIGURATIONS: Final = frozenset({"*", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"})
+_STARTED: Final = frozenset({("", "pods"), ("apps", "deployments"), ("apps", "replicasets")})
+"""Group and resource of what has to be created before a webhook answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Webhook:
+    """An entry of `spec.webhookdefinitions`, and the bundle that it is part of."""
+
+    stated: ReadOnly
+    subject: Subject
+
+    @property
+    def name(self) -> str:
+        return str(self.stated.get("generateName") or "")
+
+    @property
+    def type(self) -> str:
+        return str(self.stated.get("type") or "")
+
+    @property
+    def is_admission(self) -> bool:
+        return self.type in _ADMISSION
+
+    @property
+    def rules(self) -> list[Any]:
+        return as_list(self.stated.get("rules"))
+
+    @property
+    def definitions(self) -> list[Any]:
+        """The names of the definitions that it converts."""
+        return as_list(self.stated.get("conversionCRDs")) if self.type == _CONVERSION else []
+
+
+def webhooks(subject: Subject) -> Iterator[Finding]:
+    """The warnings about everything that the version serves for the API server."""
+    stated = [_Webhook(one, subject) for one in as_list(subject.spec.get("webhookdefinitions"))]
+    for webhook in stated:
+        for rule in _RULES:
+            yield from (warned(f"webhook {quoted(webhook.name)} {why}") for why in rule(webhook))
+    for (type_, name), count in Counter((one.type, one.name) for one in stated).items():
+        if count > 1:
+            yield warned(f"webhook {quoted(name)} of type {type_} is defined {count} times: one replaces the other")
+    yield from _converters(subject, stated)
+    for api in as_list(as_object(subject.spec.get("apiservicedefinitions")).get("owned")):
+        what = f"API service {quoted('.'.join((api['version'], api['group'])))}"
+        yield from (warned(f"{what} {why}") for why in _served(subject, api))
+
+
+def _converters(subject: Subject, stated: list[_Webhook]) -> Iterator[Finding]:
+    """Definitions that several webhooks convert, or that ask for a webhook that is none of the version."""
+    counted = Counter(name for one in stated for name in dict.fromkeys(one.definitions))
+    for name, count in counted.items():
+        if count > 1:
+            yield warned(f"{count} webhooks convert the objects of CRD {name}: only one of them is called")
+    for path, one in subject.of_kind(CRD):
+        conversion = as_object(as_object(one.get("spec")).get("conversion"))
+        client = as_object(as_object(conversion.get("webhook")).get("clientConfig"))
+        if client.get("service") and name_in(one) not in counted:
+            why = "is converted by a Service, but no webhook of the version names it in conversionCRDs"
+            yield warned(f"CRD {name_in(one)} {why}", path)
+
+
+def _type(webhook: _Webhook) -> Iterator[str]:
+    if webhook.type not in (*_ADMISSION, _CONVERSION):
+        yield f"has the unknown type {quoted(webhook.type)}, so nothing calls it"
+
+
+def _deployment(webhook: _Webhook) -> Iterator[str]:
+    yield from _served(webhook.subject, webhook.stated)
+
+
+def _served(subject: Subject, stated: ReadOnly) -> Iterator[str]:
+    """Whether the Deployment and the port behind a Service are there."""
+    name = str(stated.get("deploymentName") or "")
+    deployments = {one["name"]: one for one in as_list(subject.install.get("deployments"))}
+    if name not in deployments:
+        yield f"is served by Deployment {quoted(name)}, which the version does not install"
+        return
+    pod = as_object(deployments[name]["spec"]["template"].get("spec"))
+    ports = [port for container in as_list(pod.get("containers")) for port in as_list(container.get("ports"))]
+    wanted = stated.get("targetPort") or stated.get("containerPort") or _PORT
+    field = "name" if isinstance(wanted, str) else "containerPort"
+    if wanted not in [port.get(field) for port in ports]:
+        yield f"is called at port {wanted}, which no container of Deployment {quoted(name)} declares"
+
+
+def _name(webhook: _Webhook) -> Iterator[str]:
+    name = webhook.name
+    if webhook.is_admission and not (SUBDOMAIN.fits(name) and name.count(".") >= _SEGMENTS - 1):
+        yield "needs a domain with at least three segments as generateName: the API server refuses others"
+
+
+def _settings(webhook: _Webhook) -> Iterator[str]:
+    """What the API server refuses."""
+    stated = webhook.stated
+    if webhook.is_admission and (effects := stated.get("sideEffects")) not in _SIDE_EFFECTS:
+        yield f"has sideEffects {quoted(str(effects or ''))}: the API server takes {' or '.join(_SIDE_EFFECTS)}"
+    if not _REVIEWS.intersection(as_list(stated.get("admissionReviewVersions"))):
+        yield "names neither v1 nor v1beta1 in admissionReviewVersions"
+    if webhook.is_admission and stated.get("timeoutSeconds") not in (None, *_SECONDS):
+        yield f"has timeoutSeconds {stated['timeoutSeconds']}: the API server takes 1 to 30"
+    if not str(stated.get("webhookPath") or "/").startswith("/"):
+        yield f"has the webhookPath {quoted(stated['webhookPath'])}, which does not begin with a slash"
+
+
+def _refused(webhook: _Webhook) -> Iterator[str]:
+    """csv.md §7.6: the rules that OLM refuses."""
+    for rule in webhook.rules if webhook.is_admission else ():
+        groups, resources = as_list(rule.get("apiGroups")), as_list(rule.get("resources"))
+        if "*" in groups:
+            yield "has a rule about all groups, which OLM refuses"
+        if "operators.coreos.com" in groups:
+            yield "has a rule about the group of OLM, which OLM refuses"
+        if _REGISTRATION in groups and _CONFIGURATIONS.intersection(resources):
+            yield "has a rule about configurations of webhooks, which OLM refuses"
+
+
+def _conversion(webhook: _Webhook) -> Iterator[str]:
+    if webhook.type == _CONVERSION and not webhook.definitions:
+        yield "names no definition in conversionCRDs"
+    owned = {one["name"] for one in webhook.subject.described("owned")}
+    for name in webhook.definitions:
+        if name not in owned:
+            yield f"converts CRD {name}, which spec.customresourcedefinitions.owned does not name"
+
+
+def _itself(webhook: _Webhook) -> Iterator[str]:
+    """A webhook that has to answer before its own Pods can start."""
+    if webhook.is_admission and webhook.stated.get("failurePolicy") != "Ignore" and not _is_choosy(webhook.stated):
+        for group, resource in sorted(_STARTED):
+            if any(_covers(rule, group, resource) for rule in webhook.rules):
+                yield (
+                    f"is asked about every new object of {resource}, its own among them, and refuses it "
+                    "while it does not answer: state an objectSelector, or failurePolicy Ignore"
+                )
+                return
+
+
+def _is_choosy(stated: ReadOnly) -> bool:
+    selector = as_object(stated.get("objectSelector"))
+    return bool(selector.get("matchLabels") or selector.get("matchExpressions"))
+
+
+def _covers(rule: Mapping[str, Any], group: str, resource: str) -> bool:
+    asked = (("apiGroups", group), ("resources", resource), ("operations", "CREATE"))
+    return all({"*", value}.intersection(as_list(rule.get(field))) for field, value in asked)
+
+
+_RULES: Final[tuple[Callable[[_Webhook], Iterator[str]], ...]] = (
+    _type, _deployment, _name, _settings, _refused, _conversion, _itself,
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""The ConfigMap of a CatalogSource: whose it is, and what the status says of it (catalog.md §2.3-2)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from shared import names
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, timestamp
+from shared.api.views import CatalogSource, ConfigMap
+from shared.domain import catalog_source
+from shared.domain.objects.ownership import reference_to
+from shared.kinds import CATALOG_SOURCE
+
+TYPES: Final = ("configmap", "internal")
+"""The types of a CatalogSource whose content is in a ConfigMap."""
+ERROR: Final = "ConfigMapError"
+
+
+def adopted(config_map: ConfigMap, source: CatalogSource) -> Manifest:
+    """The patch that lets its changes be seen, and lets it go with its catalog, as in OLM; empty when it has both."""
+    patch: Manifest = {}
+    if config_map.labels.get(names.MANAGED) != "true":
+        patch["labels"] = {names.MANAGED: "true"}
+    owners = fields.parts(config_map.metadata, "ownerReferences")
+    others = [dict(one) for one in owners if not _is(one, source)]
+    if not any(_is(one, source) and fields.text(one, "uid") == source.uid for one in owners):
+        patch["ownerReferences"] = [*others, reference_to(CATALOG_SOURCE, source.name, source.uid)]
+    return {"metadata": patch} if patch else {}
+
+
+def _is(owner: ReadOnly, source: CatalogSource) -> bool:
+    return fields.text(owner, "kind") == CATALOG_SOURCE.kind and fields.text(owner, "name") == source.name
+
+
+def referred(status: ReadOnly, config_map: ConfigMap, now: datetime) -> Manifest:
+    """The status that names the ConfigMap as it is; the time changes only with it."""
+    wanted = {
+        "name": config_map.name, "namespace": config_map.namespace, "uid": config_map.uid,
+        "resourceVersion": config_map.resource_version,
+    }  # fmt: skip
+    known = fields.part(status, "configMapReference")
+    if {key: value for key, value in known.items() if key != "lastUpdateTime"} == wanted:
+        return dict(status)
+    return {**status, "configMapReference": {**wanted, "lastUpdateTime": timestamp(now)}}
+
+
+def absent(source: CatalogSource, now: datetime) -> Manifest:
+    """The status without the ConfigMap; what was read of it stays in use."""
+    name = source.config_map
+    return _failed(source, f'failed to get catalog config map {name}: configmaps "{name}" not found', now)
+
+
+def unowned(source: CatalogSource, refusal: str, now: datetime) -> Manifest:
+    """The status when the API server refuses its label and owner."""
+    return _failed(source, f"unable to write owner onto catalog source configmap - {refusal}", now)
+
+
+def _failed(source: CatalogSource, message: str, now: datetime) -> Manifest:
+    return {**catalog_source.unavailable(source.status, "", now), "reason": ERROR, "message": message}

@@ -1,0 +1,149 @@
+"""The phases of a version that serves webhooks or aggregated APIs (csv.md §4.2, §4.5, §4.6, §4.9, §7.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from shared import names
+from shared.api import fields
+from shared.api.manifest import timestamp
+from shared.api.views import ApiEntry, Csv, Deployment
+from shared.domain.csv.health import Problem
+from shared.domain.csv.phases import Status
+from shared.domain.csv.transition import Transition
+from shared.domain.endpoints import api_services, work
+from shared.domain.endpoints.certificates import SETTLED, Content, ended, is_due, switched
+from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.endpoints.facts import Facts
+
+NO_APIS: Final = "apiServices not installed"
+NO_WEBHOOKS: Final = "webhooks not installed"
+_ROTATES: Final = "certificates are being rotated"
+_SOON: Final = timedelta(seconds=1)
+SLICE: Final = timedelta(hours=12)
+"""A look at certificates is due at least so often: delays do not survive the loss of the queue."""
+_REFRESH: Final = {
+    "Succeeded": "CSV owns resources that require a cert refresh",
+    "Failed": "owned APIServices need cert refresh",
+}
+_RESOURCES: Final = {
+    "Succeeded": ("Failed", "APIServiceResourceIssue"),
+    "Failed": ("Pending", "APIServiceResourcesNeedReinstall"),
+}
+
+
+def flawed(csv: Csv, status: Status, facts: Facts, deployments: Mapping[str, Deployment]) -> Transition | None:
+    """The phase after something was found that only another installation repairs; None when nothing was.
+
+    Only in Succeeded and Failed: an installation that is going on repairs nothing twice.
+    """
+    if status.phase not in _REFRESH:
+        return None
+    flaw = _flaw(csv, facts, deployments)
+    if csv.owned_services and flaw:
+        return _broken(csv, status, facts, flaw)
+    if any(is_due(facts.pairs.get(one.deployment), one.hosts, status.now) for one in endpoints_of(csv)):
+        message = _REFRESH[status.phase]
+        return Transition(status.to("Pending", "NeedsCertRotation", message), message)
+    if flaw:
+        message = f"calculated deployment install is bad: {flaw}"
+        return Transition(status.to("Pending", "NeedsReinstall", message), message)
+    return None
+
+
+def _broken(csv: Csv, status: Status, facts: Facts, flaw: str) -> Transition:
+    if status.phase == "Failed" and (taken := unadoptable(csv, facts)):
+        return Transition(status, taken, waits_for=taken)
+    phase, reason = _RESOURCES[status.phase]
+    return Transition(status.to(phase, reason, flaw), flaw)  # type: ignore[arg-type]  # why: values of the table
+
+
+def unadoptable(csv: Csv, facts: Facts) -> str:
+    """Why an APIService cannot become that of the version; empty when each of them can."""
+    refused = (
+        (api, api_services.refusal(csv, api, facts.api_service(api.service), facts.neighbours))
+        for api in csv.owned_services
+    )
+    return next((f"{api.service} is unadoptable" for api, why in refused if why), "")
+
+
+def _flaw(csv: Csv, facts: Facts, deployments: Mapping[str, Deployment]) -> str:
+    """The first thing around the endpoints that is not as it should be; webhooks are looked at later."""
+    if taken := unadoptable(csv, facts):
+        return taken
+    for endpoint in endpoints_of(csv):
+        stored = facts.pairs.get(endpoint.deployment)
+        if stored is None:
+            return f"secret {endpoint.secret} not found"
+        digest = stored.content.pair.digest
+        if stored.manifest["metadata"]["annotations"].get(names.CA_HASH) != digest:
+            return f"secret {endpoint.secret} CA cert hash does not match expected"
+        found = deployments.get(endpoint.deployment)
+        if found and found.template.annotations.get(names.CA_HASH) != digest:
+            return f"deployment {endpoint.deployment} CA cert hash does not match expected"
+    held = work.stored(facts)
+    changes = (*work.around(csv, facts), *work.aggregated(csv, facts, held))
+    return changes[0].why if changes else ""
+
+
+def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Problem | None:
+    """Why a version whose Deployments work does not serve yet; None when it does."""
+    held = work.stored(facts)
+    for api in csv.owned_services:
+        found = facts.api_service(api.service)
+        if found is None or not found.is_available or not is_served(api):
+            return Problem("unserved", NO_APIS)
+    if work.surplus(csv, facts) or any(work.served(csv, facts, held)):
+        return Problem("unserved", NO_WEBHOOKS)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The next stage of a rotation."""
+
+    transition: Transition
+    held: Mapping[str, Content]
+    """What the Secrets are to hold, by Deployment; empty while the stage has to wait."""
+
+
+def next_stage(status: Status, facts: Facts) -> Stage | None:
+    """The next stage of a rotation, of a version whose Deployments work and whose clients trust every CA in use.
+
+    None when none is going on. Each stage begins in Installing, some time after the one before.
+    """
+    held = work.stored(facts)
+    if not any(content.is_rotating for content in held.values()):
+        return None
+    if rest := max(status.since + SETTLED - status.now, timedelta()):
+        return Stage(Transition(status, _ROTATES, waits_for="clients to trust the new CA", again_in=rest), {})
+    if any(content.following for content in held.values()):
+        # The Pods are told by the digest of the CA, which another installation writes.
+        transition = Transition(status.to("InstallReady", "InstallWaiting", f"installing: {_ROTATES}"), _ROTATES)
+        return Stage(transition, {name: switched(content) for name, content in held.items()})
+    done = {name: ended(content) for name, content in held.items()}
+    return Stage(Transition(status, "the former CA is trusted no longer", again_in=_SOON), done)
+
+
+def certified(status: Status, held: Mapping[str, Content]) -> Status:
+    """The status with the time at which the first certificate is rotated."""
+    if not held:
+        return status
+    due = timestamp(min(content.pair.rotates_at for content in held.values()))
+    if fields.text(status.manifest, "certsRotateAt") == due:
+        return status
+    told = {"certsLastUpdated": timestamp(status.now), "certsRotateAt": due}
+    return replace(status, manifest={**status.manifest, **told})
+
+
+def watched(transition: Transition, facts: Facts) -> Transition:
+    """The transition with the time of the next look at the certificates of a version that works."""
+    held, status = work.stored(facts), transition.status
+    if not held or status.phase != "Succeeded" or transition.again_in:
+        return transition
+    rest = min(content.pair.rotates_at for content in held.values()) - status.now
+    look = min(max(rest, timedelta(seconds=1)), SLICE)
+    return replace(transition, status=certified(status, held), again_in=look)

@@ -1,0 +1,48 @@
+"""What has to be written so that an object says what it should; what others added to it stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.api.manifest import Manifest, ReadOnly, metadata
+from shared.api.views import Object
+from shared.domain.subset import covers
+from shared.kinds import Ref
+
+_IDENTITY = ("apiVersion", "kind", "metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object that is absent or differs."""
+
+    ref: Ref
+    wanted: Manifest
+    """As it is created when it is absent."""
+    patch: Manifest | None = None
+    """Merge patch of the one that is there; None when there is none."""
+    version: str = ""
+    """The resourceVersion that the patch is for."""
+    why: str = ""
+    """What is wrong with the object, in words."""
+
+
+def change(wanted: Manifest, present: Object | None) -> Change | None:
+    """What has to be written; None when the object says all that is wanted."""
+    ref = Ref.of(wanted)
+    if present is None:
+        return Change(ref, wanted, why=f"{ref.kind} {ref.name} not found")
+    meta = {key: value for key, value in metadata(wanted).items() if key in ("labels", "annotations")}
+    content = {key: value for key, value in wanted.items() if key not in _IDENTITY}
+    patch: Manifest = {"metadata": {**meta, **_owners(wanted, present)}, **content}
+    if covers(present.raw, patch):
+        return None
+    return Change(ref, wanted, patch, present.resource_version, f"{ref.kind} {ref.name} differs")
+
+
+def _owners(wanted: ReadOnly, present: Object) -> Manifest:
+    """The owners that are there, and the wanted ones."""
+    listed = list(metadata(present.raw).get("ownerReferences") or ())
+    known = {one.uid for one in present.owners}
+    new = [one for one in metadata(wanted).get("ownerReferences") or () if one["uid"] not in known]
+    return {"ownerReferences": [*listed, *new]} if new else {}

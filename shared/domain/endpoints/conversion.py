@@ -1,0 +1,69 @@
+"""The conversion of objects by a webhook of the version that owns their definition (csv.md §7.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from shared.api import fields
+from shared.api.manifest import Manifest
+from shared.api.views import CONVERSION, Csv, CustomResourceDefinition, Webhook
+from shared.domain.endpoints.naming import service_name
+from shared.domain.endpoints.owning import is_named, rival
+from shared.domain.endpoints.webhooks import encoded
+
+_ALL: Final = "AllNamespaces"
+NONE: Final[Manifest] = {"strategy": "None", "webhook": None}
+"""A merge patch of `spec.conversion` that ends the calls of a webhook."""
+
+
+def conversions(csv: Csv) -> tuple[tuple[Webhook, str], ...]:
+    """Each conversion webhook with each definition that it is for."""
+    return tuple((hook, name) for hook in csv.webhooks if hook.type == CONVERSION for name in hook.definitions)
+
+
+def misuse(csv: Csv) -> str:
+    """Why the version cannot convert anything, whatever is in the cluster; empty when it can."""
+    hooks = [hook for hook in csv.webhooks if hook.type == CONVERSION]
+    if not hooks:
+        return ""
+    if any(mode.is_supported != (mode.type == _ALL) for mode in csv.install_modes):
+        return "unable to manage conversion webhook: CSVs with conversion webhooks must support only AllNamespaces"
+    if any(not hook.definitions for hook in hooks):
+        return "unable to manager conversion webhook: conversion webhook must have at least one CRD specified"
+    return ""
+
+
+def refusal(
+    csv: Csv, name: str, definition: CustomResourceDefinition | None, find: Callable[[str, str], Csv | None]
+) -> str:
+    """Why the version must not convert the objects of a definition; empty when it may."""
+    if definition is None:
+        return f"unable to get CRD {name} specified in Conversion Webhook: it does not exist"
+    if not is_named(csv, definition):
+        return f"csv {csv.name} does not own CRD {name}"
+    if other := rival(csv, definition, find):
+        return f"CRD {name} also belongs to {other}: neither of both can convert the objects of the other"
+    if definition.preserves_unknown_fields:
+        return "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"
+    return ""
+
+
+def wanted(csv: Csv, hook: Webhook, *, bundle: str) -> Manifest:
+    """`spec.conversion` of a definition, by a server that proves itself to who trusts `bundle`, PEM."""
+    service = {
+        "namespace": csv.namespace,
+        "name": service_name(hook.deployment),
+        "path": hook.path or "/",
+        "port": hook.port,
+    }
+    client = {"service": service, "caBundle": encoded(bundle)}
+    webhook = {"clientConfig": client, "conversionReviewVersions": list(hook.review_versions)}
+    return {"strategy": "Webhook", "webhook": webhook}
+
+
+def is_by(csv: Csv, hook: Webhook, definition: CustomResourceDefinition) -> bool:
+    """Whether the objects of the definition are converted by the server of that webhook."""
+    service = fields.part(definition.conversion, "webhook", "clientConfig", "service")
+    place = (fields.text(service, "namespace"), fields.text(service, "name"))
+    return definition.converts_by_webhook and place == (csv.namespace, service_name(hook.deployment))

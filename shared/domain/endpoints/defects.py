@@ -1,0 +1,73 @@
+"""What makes the webhooks of a version unfit for any cluster (csv.md §4.2-6, §7.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from shared.api import fields
+from shared.api.manifest import ReadOnly
+from shared.api.views import Csv
+from shared.domain.endpoints.conversion import misuse
+from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.syntax import SUBDOMAIN
+
+REPEATED: Final = "CSV contains repeated WebhookDescription name"
+_EVERY: Final = "*"
+_GROUPS: Final[Mapping[str, str]] = {
+    _EVERY: "webhook rules cannot include all groups",
+    "operators.coreos.com": "webhook rules cannot include the OLM group",
+}
+_ADMISSION: Final = "admissionregistration.k8s.io"
+_CONFIGURATIONS: Final = frozenset({
+    _EVERY, "mutatingwebhookconfiguration", "mutatingwebhookconfigurations", "validatingwebhookconfiguration",
+    "validatingwebhookconfigurations",
+})  # fmt: skip
+"""OLM compares with the names of the kinds, which no rule of Kubernetes has: rules name resources in the plural."""
+_ABOUT_WEBHOOKS: Final = (
+    "webhook rules cannot include MutatingWebhookConfiguration or ValidatingWebhookConfiguration resources"
+)
+
+_ABSENT: Final = "webhook {!r} is served by Deployment {!r}, which is not in the install strategy"
+_SHARED: Final = "two Deployments of the strategy would have the Service {!r}: the names differ in dots and dashes only"
+
+
+def invalid_description(csv: Csv) -> str:
+    """Why the descriptions of webhooks are refused; empty when they are not."""
+    counted = Counter(hook.name for hook in csv.webhooks)
+    for hook in csv.webhooks:
+        if counted[hook.name] > 1:
+            return REPEATED
+        for rule in hook.rules:
+            if found := _refused(rule):
+                return found
+    return ""
+
+
+def unusable(csv: Csv) -> str:
+    """Why nobody can install the webhooks and APIs of the version, whatever is in the cluster; empty when one can."""
+    known = {one.name for one in csv.install.deployments}
+    endpoints = endpoints_of(csv)
+    counted = Counter(one.service for one in endpoints)
+    checks = (
+        *(_misnamed(one.name, "webhook") for one in csv.webhooks),
+        *(_misnamed(one.deployment, "Deployment") for one in endpoints),
+        *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
+        *("" if counted[one.service] == 1 else _SHARED.format(one.service) for one in endpoints),
+        misuse(csv),
+    )
+    return next(filter(None, checks), "")
+
+
+def _misnamed(name: str, what: str) -> str:
+    return "" if SUBDOMAIN.fits(name) else f"{what} {name!r}: {SUBDOMAIN.rule}"
+
+
+def _refused(rule: ReadOnly) -> str:
+    groups = fields.texts(rule, "apiGroups")
+    for group, message in _GROUPS.items():
+        if group in groups:
+            return message
+    plurals = {one.partition("/")[0].lower() for one in fields.texts(rule, "resources")}
+    return _ABOUT_WEBHOOKS if _ADMISSION in groups and plurals & _CONFIGURATIONS else ""

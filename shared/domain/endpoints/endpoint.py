@@ -1,0 +1,72 @@
+"""The Deployments of a version that serve for the API server, with what each of them serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.api import fields
+from shared.api.views import ApiEntry, Csv, DeploymentEntry, Webhook
+from shared.domain.endpoints import naming
+
+DEFAULT_ACCOUNT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A Deployment that serves webhooks, aggregated APIs, or both."""
+
+    namespace: str
+    entry: DeploymentEntry
+    webhooks: tuple[Webhook, ...]
+    apis: tuple[ApiEntry, ...]
+
+    @property
+    def deployment(self) -> str:
+        """The name of the Deployment."""
+        return self.entry.name
+
+    @property
+    def service(self) -> str:
+        """The name of its Service."""
+        return naming.service_name(self.deployment)
+
+    @property
+    def secret(self) -> str:
+        """The name of the Secret with its certificate."""
+        return naming.secret_name(self.deployment)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names in its certificate."""
+        return naming.hosts(self.deployment, self.namespace)
+
+    @property
+    def account(self) -> str:
+        """The ServiceAccount of its Pods."""
+        pod = fields.part(self.entry.spec, "template", "spec")
+        return fields.text(pod, "serviceAccountName") or fields.text(pod, "serviceAccount") or DEFAULT_ACCOUNT
+
+    @property
+    def ports(self) -> tuple[tuple[int, int | str], ...]:
+        """Each port of the Service once, with the port of the Pods that is behind it; the first to name it decides."""
+        stated = [*((api.port, api.port) for api in self.apis), *((hook.port, hook.target) for hook in self.webhooks)]
+        return tuple(sorted(dict(reversed(stated)).items()))
+
+
+def endpoints_of(csv: Csv) -> tuple[Endpoint, ...]:
+    """In the order of the strategy; a description of a Deployment that is not in it serves nothing."""
+    found = (
+        Endpoint(
+            csv.namespace,
+            entry,
+            tuple(hook for hook in csv.webhooks if hook.deployment == entry.name),
+            tuple(api for api in csv.owned_services if api.deployment == entry.name),
+        )
+        for entry in csv.install.deployments
+    )
+    return tuple(one for one in found if one.webhooks or one.apis)
+
+
+def serves(csv: Csv) -> bool:
+    """Whether anything of the version has to be served to the API server (csv.md §2.4)."""
+    return bool(csv.webhooks or csv.owned_services)

@@ -1,0 +1,46 @@
+"""Which definitions are really a version's own: those that its plan installed, and that nobody else who lives owns.
+
+A version may claim any definition. What depends on it must not, because the version of another tenant could have the
+same one: only a plan names a version in the annotations of a definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shared.api.views import Csv, CustomResourceDefinition
+from shared.domain.operator_groups.provision import provider_of
+
+_LEAVING = ("Replacing", "Deleting")
+
+
+def is_named(csv: Csv, definition: CustomResourceDefinition) -> bool:
+    """Whether the version claims the definition, and a plan installed it for the version."""
+    claimed = any(entry.name == definition.name for entry in csv.owned_definitions)
+    return claimed and provider_of(csv) in definition.installers and not definition.is_deleted
+
+
+def rival(csv: Csv, definition: CustomResourceDefinition, find: Callable[[str, str], Csv | None]) -> str:
+    """Another living version that owns the definition, as `<namespace>/<name>`; empty without one.
+
+    `find` reads a version by namespace and name. The versions before and after this one are no rivals.
+    """
+    for provider in definition.installers:
+        namespace, _, name = provider.partition("/")
+        other = find(namespace, name) if provider != provider_of(csv) else None
+        if other and _owns(other, definition) and not _is_related(csv, other):
+            return provider
+    return ""
+
+
+def _owns(other: Csv, definition: CustomResourceDefinition) -> bool:
+    """Whether a version is there, and claims the definition."""
+    claimed = any(entry.name == definition.name for entry in other.owned_definitions)
+    return claimed and not other.is_copy and not other.is_deleted
+
+
+def _is_related(csv: Csv, other: Csv) -> bool:
+    """Whether one of the two takes the place of the other."""
+    if other.namespace != csv.namespace:
+        return False
+    return other.phase in _LEAVING or other.predecessor == csv.name or csv.predecessor == other.name

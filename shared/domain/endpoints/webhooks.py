@@ -1,0 +1,117 @@
+"""The configurations of admission webhooks (csv.md §7.6)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final, TypeAlias
+
+from shared import names
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import MUTATING, VALIDATING, Csv, OperatorGroup, Webhook, WebhookConfiguration
+from shared.domain.endpoints.naming import service_name
+from shared.domain.go_types import encoding
+from shared.domain.objects.hashes import text_hash
+from shared.domain.objects.ownership import owner_labels
+from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.targets import label_of
+from shared.domain.syntax import LABEL_VALUE
+from shared.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Kind
+
+Resource: TypeAlias = tuple[str, str]
+"""API group and plural."""
+KINDS: Final[Mapping[str, Kind]] = {VALIDATING: VALIDATING_WEBHOOKS, MUTATING: MUTATING_WEBHOOKS}
+_COPIED: Final = (
+    "failurePolicy", "matchPolicy", "objectSelector", "sideEffects", "timeoutSeconds", "admissionReviewVersions",
+)  # fmt: skip
+_ONLY_MUTATING: Final = ("reinvocationPolicy",)
+_DIGEST: Final = 10
+
+
+def admission(csv: Csv) -> tuple[Webhook, ...]:
+    """The webhooks that decide about requests."""
+    return tuple(hook for hook in csv.webhooks if hook.type in KINDS)
+
+
+def labels(csv: Csv, hook: Webhook) -> dict[str, str]:
+    """The labels of its configuration: by them it is found."""
+    told = {names.WEBHOOK_NAME: label_value(hook.name), names.WEBHOOK_HASH: digest(hook)}
+    return {**owner_labels(csv), **told, names.MANAGED: "true"}
+
+
+def label_value(name: str) -> str:
+    """The name of a webhook as a label: shortened, with a digest, when a label cannot hold it."""
+    if LABEL_VALUE.fits(name) and len(name) <= LABEL_VALUE.longest:
+        return name
+    return text_hash(name)
+
+
+def digest(hook: Webhook) -> str:
+    """A digest of the whole description."""
+    return text_hash(encoding.encode(dict(hook.raw)))
+
+
+def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection[Resource], *, bundle: str) -> Manifest:
+    """The configuration of a webhook whose server proves itself to who trusts `bundle`, PEM.
+
+    `own` are the cluster-scoped resources that are really this version's own: a group that is not global gives no
+    power over other objects outside of its namespaces.
+    """
+    kind = KINDS[hook.type]
+    copied = (*_COPIED, *(_ONLY_MUTATING if hook.type == MUTATING else ()))
+    stated: Manifest = {
+        "name": hook.name,
+        "clientConfig": {"service": reference(csv, hook), "caBundle": encoded(bundle)},
+        "rules": list(hook.rules) if Group.of(group).is_global else narrowed(hook.rules, own),
+        **namespace_selector(group),
+        **{key: hook.raw[key] for key in copied if hook.raw.get(key) is not None},
+    }
+    meta: Manifest = {"name": name_of(csv, hook), "labels": labels(csv, hook)}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [stated]}
+
+
+def name_of(csv: Csv, hook: Webhook) -> str:
+    """The name of a new configuration; one that OLM made has another, and keeps it."""
+    tail = text_hash(f"{csv.namespace}/{csv.name}/{hook.type}/{hook.name}")[:_DIGEST].lower()
+    return f"{hook.name}-{tail}"
+
+
+def reference(csv: Csv, hook: Webhook) -> Manifest:
+    """The Service that the API server calls."""
+    place: Manifest = {"namespace": csv.namespace, "name": service_name(hook.deployment), "port": hook.port}
+    return {**place, "path": hook.path} if hook.path else place
+
+
+def encoded(bundle: str) -> str:
+    """Certificates as a `caBundle`."""
+    return base64.b64encode(bundle.encode()).decode()
+
+
+def namespace_selector(group: OperatorGroup) -> Manifest:
+    """The namespaces of a group; every namespace for a global one only."""
+    if group.target_namespaces or not (group.selector or Group.of(group).is_global):
+        return {"namespaceSelector": {"matchLabels": {label_of(group.uid): ""}}}
+    return {"namespaceSelector": dict(group.selector)} if group.selector else {}
+
+
+def narrowed(rules: Iterable[ReadOnly], own: Collection[Resource]) -> list[Manifest]:
+    """The rules, for namespaced objects only; a rule about the version's own resources keeps its scope."""
+    return [
+        dict(rule) if _is_about(rule, own) else {**rule, "scope": "Namespaced"}
+        for rule in rules
+        if _is_about(rule, own) or rule.get("scope") != "Cluster"
+    ]
+
+
+def _is_about(rule: ReadOnly, own: Collection[Resource]) -> bool:
+    plurals = [one.partition("/")[0] for one in fields.texts(rule, "resources")]
+    named = [(group, plural) for group in fields.texts(rule, "apiGroups") for plural in plurals]
+    return bool(named) and all(one in own for one in named)
+
+
+def of_webhook(found: Iterable[WebhookConfiguration], hook: Webhook) -> tuple[WebhookConfiguration, ...]:
+    """The configurations of one webhook, the oldest first."""
+    kind, told = KINDS[hook.type].kind, label_value(hook.name)
+    ours = [one for one in found if one.kind == kind and one.labels.get(names.WEBHOOK_NAME) == told]
+    return tuple(sorted(ours, key=lambda one: (one.age_key, one.name)))

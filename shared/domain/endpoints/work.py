@@ -1,0 +1,171 @@
+"""What an installation writes so that a version can serve: in what order, and why it must not (csv.md §6.1, §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from shared import kinds
+from shared.api import fields
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, Object, RoleBinding, WebhookConfiguration
+from shared.domain.endpoints import api_services, conversion, naming, objects, webhooks
+from shared.domain.endpoints.certificates import Content, Pair, begun
+from shared.domain.endpoints.changes import Change, change
+from shared.domain.endpoints.defects import unusable
+from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
+from shared.domain.endpoints.facts import Facts
+
+NO_GROUP = "error retrieving OperatorGroup info"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretChange:
+    """A Secret that is absent or differs."""
+
+    manifest: Manifest
+    """Without what it holds; with a resourceVersion when it is there."""
+    texts: Mapping[str, str]
+    keys: Mapping[str, str]
+    """Handles of private keys."""
+
+
+def contents(csv: Csv, facts: Facts, now: datetime, issue: Callable[[tuple[str, ...]], Pair]) -> dict[str, Content]:
+    """What the Secret of each Deployment holds after an installation, by Deployment."""
+    return {
+        one.deployment: begun(facts.pairs.get(one.deployment), one.hosts, now, partial(issue, one.hosts))
+        for one in endpoints_of(csv)
+    }
+
+
+def stored(facts: Facts) -> dict[str, Content]:
+    """What the Secrets hold now, by Deployment; those that hold nothing of use are left out."""
+    return {name: one.content for name, one in facts.pairs.items() if one}
+
+
+def refusal(csv: Csv, facts: Facts) -> str:
+    """Why nothing of it must be written; empty when it may."""
+    checks: Iterable[str] = (
+        unusable(csv),
+        *(
+            conversion.refusal(csv, name, facts.definition(name), facts.version)
+            for _, name in conversion.conversions(csv)
+        ),
+        *(
+            api_services.refusal(csv, api, facts.api_service(api.service), facts.neighbours)
+            for api in csv.owned_services
+        ),
+        NO_GROUP if webhooks.admission(csv) and facts.group is None else "",
+    )
+    return next(filter(None, checks), "")
+
+
+def secrets(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[SecretChange]:
+    """The Secrets to write."""
+    for endpoint in endpoints_of(csv):
+        content, there = held[endpoint.deployment], facts.pairs.get(endpoint.deployment)
+        manifest = objects.secret(csv, endpoint, content)
+        if there is None:
+            yield SecretChange(manifest, objects.texts(content), objects.keys(content))
+            continue
+        present = Object(there.manifest)
+        differs = change({key: value for key, value in manifest.items() if key != "type"}, present)
+        if differs or content != there.content:
+            yield SecretChange(_over(manifest, differs, present), objects.texts(content), objects.keys(content))
+
+
+def _over(manifest: Manifest, differs: Change | None, present: Object) -> Manifest:
+    """The Secret in place of the one that is there; its type cannot be changed."""
+    meta = manifest["metadata"]
+    patched = (differs.patch or {}).get("metadata", {}) if differs else {}
+    kept = {
+        "labels": {**present.labels, **meta["labels"]},
+        "annotations": {**present.annotations, **meta["annotations"]},
+        "ownerReferences": patched.get("ownerReferences") or present.metadata.get("ownerReferences") or [],
+        "resourceVersion": present.resource_version,
+    }
+    return {**manifest, "metadata": {**meta, **kept}, "type": present.raw["type"]}
+
+
+def around(csv: Csv, facts: Facts) -> Iterator[Change]:
+    """Services and rights to write, in that order."""
+    for endpoint in endpoints_of(csv):
+        for wanted, present in _around(csv, endpoint, facts):
+            if found := change(wanted, present):
+                yield found
+
+
+def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manifest, Object | None]]:
+    place, name = csv.namespace, endpoint.deployment
+    yield objects.service(csv, endpoint), facts.find(kinds.SERVICE, Object, endpoint.service, place)
+    yield objects.role(csv, endpoint), facts.find(kinds.ROLE, Object, endpoint.secret, place)
+    yield objects.role_binding(csv, endpoint), facts.find(kinds.ROLE_BINDING, Object, endpoint.secret, place)
+    delegator = facts.find(kinds.CLUSTER_ROLE_BINDING, RoleBinding, naming.delegator_name(name))
+    yield objects.delegator(csv, endpoint, delegator), delegator
+    reader = facts.find(kinds.ROLE_BINDING, RoleBinding, naming.reader_name(name), objects.SYSTEM)
+    yield objects.reader(endpoint, reader), reader
+
+
+def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
+    """What tells the API server of webhooks, to write after their Deployments."""
+    bundles = {name: content.bundle for name, content in held.items()}
+    yield from filter(None, (change(*pair) for pair in _configurations(csv, facts, bundles)))
+    for hook, name in conversion.conversions(csv):
+        if (definition := facts.definition(name)) and hook.deployment in bundles:
+            spec = {"conversion": conversion.wanted(csv, hook, bundle=bundles[hook.deployment])}
+            identity = {"apiVersion": definition.api_version, "kind": definition.kind}
+            if found := change({**identity, "metadata": {"name": name}, "spec": spec}, definition):
+                yield found
+
+
+def aggregated(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
+    """What tells the API server of aggregated APIs, to write after their Deployments."""
+    for api in csv.owned_services:
+        if api.deployment in held:
+            present, bundle = facts.api_service(api.service), held[api.deployment].bundle
+            wanted = api_services.wanted(csv, api, present, bundle=bundle, annotations=facts.annotations)
+            if found := change(wanted, present):
+                yield found
+
+
+def _configurations(csv: Csv, facts: Facts, bundles: Mapping[str, str]) -> Iterator[tuple[Manifest, Object | None]]:
+    own = facts.own_resources(csv)
+    for hook in webhooks.admission(csv):
+        if facts.group and hook.deployment in bundles:
+            present = next(iter(webhooks.of_webhook(facts.configurations, hook)), None)
+            wanted = webhooks.configuration(csv, hook, facts.group, own, bundle=bundles[hook.deployment])
+            yield _named(wanted, present), present
+
+
+def _named(wanted: Manifest, present: Object | None) -> Manifest:
+    """One that is there keeps its name."""
+    return {**wanted, "metadata": {**wanted["metadata"], "name": present.name}} if present else wanted
+
+
+def moved(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Change, ...]:
+    """The changes of configurations that differ in nothing but the namespaces and scopes that the group gives them.
+
+    Empty when anything else differs: then the version is installed again.
+    """
+    bundles = {name: content.bundle for name, content in held.items()}
+    pairs = [*_configurations(csv, facts, bundles)]
+    if any(change(_as_placed(wanted, present), present) for wanted, present in pairs):
+        return ()
+    return tuple(filter(None, (change(*pair) for pair in pairs)))
+
+
+def _as_placed(wanted: Manifest, present: Object | None) -> Manifest:
+    """The configuration for the namespaces and scopes that the present one is for."""
+    (hook,), (there, *_) = wanted["webhooks"], fields.parts(present.raw if present else {}, "webhooks") or ({},)
+    placed = {key: there[key] for key in ("rules", "namespaceSelector") if key in there}
+    return {**wanted, "webhooks": [{**hook, **placed}]}
+
+
+def surplus(csv: Csv, facts: Facts) -> tuple[WebhookConfiguration, ...]:
+    """Configurations of the version that it does not want: of no webhook any more, or the second of one."""
+    kept = {
+        first.name for hook in webhooks.admission(csv) for first in webhooks.of_webhook(facts.configurations, hook)[:1]
+    }
+    return tuple(one for one in facts.configurations if one.name not in kept and not one.is_deleted)

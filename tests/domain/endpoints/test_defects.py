@@ -1,0 +1,78 @@
+"""Which descriptions of webhooks are refused in any cluster."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.api.manifest import Manifest
+from shared.api.views import Csv
+from shared.domain.endpoints import defects
+from shared.domain.endpoints.defects import invalid_description, unusable
+from tests.domain.csv.builders import a_component
+from tests.domain.endpoints.builders import a_conversion, a_rule, a_server, a_webhook
+
+ADMISSION = "admissionregistration.k8s.io"
+CONFIGURATIONS = "webhook rules cannot include MutatingWebhookConfiguration or ValidatingWebhookConfiguration resources"
+
+
+def about(rule: Manifest) -> tuple[Manifest, ...]:
+    return (a_webhook(rules=[a_rule(), rule]),)
+
+
+@pytest.mark.parametrize(
+    ("hooks", "want"),
+    [
+        pytest.param((), "", id="none"),
+        pytest.param((a_webhook(), a_webhook("w.example.com")), "", id="two names"),
+        pytest.param((a_webhook(), a_webhook(kind="Mutating")), defects.REPEATED, id="csv.md 18 row 102: one name"),
+        pytest.param(about(a_rule(group="*")), "webhook rules cannot include all groups", id="csv.md 18 row 103: all"),
+        pytest.param(
+            about(a_rule(group="operators.coreos.com")), "webhook rules cannot include the OLM group",
+            id="csv.md 18 row 103: the group of OLM",
+        ),
+        pytest.param(about(a_rule("*", group=ADMISSION)), CONFIGURATIONS, id="csv.md 18 row 103: all of admission"),
+        pytest.param(
+            about(a_rule("MutatingWebhookConfiguration", group=ADMISSION)), CONFIGURATIONS,
+            id="csv.md 18 row 103: a kind",
+        ),
+        pytest.param(
+            about(a_rule("validatingwebhookconfigurations", group=ADMISSION)), CONFIGURATIONS,
+            id="csv.md 19-23: the plural, which rules have",
+        ),
+        pytest.param(
+            about(a_rule("validatingwebhookconfigurations/*", group=ADMISSION)), CONFIGURATIONS, id="a part of it"
+        ),
+        pytest.param(about(a_rule("x", group=ADMISSION)), "", id="csv.md 18 row 103: another resource"),
+    ],
+)  # fmt: skip
+def test_refused_descriptions(hooks: tuple[Manifest, ...], want: str) -> None:
+    assert invalid_description(Csv(a_server(*hooks))) == want
+
+
+TWINS = {"deployments": [a_component("a.b"), a_component("a-b")]}
+
+
+@pytest.mark.parametrize(
+    ("csv", "told"),
+    [
+        pytest.param(a_server(a_webhook()), "", id="a webhook"),
+        pytest.param(a_server(a_webhook("A_B")), "webhook 'A_B': a lowercase RFC 1123 subdomain", id="its name"),
+        pytest.param(
+            a_server(a_webhook(deploymentName="x")),
+            "webhook 'v.example.com' is served by Deployment 'x', which is not in the install strategy",
+            id="its Deployment",
+        ),
+        pytest.param(
+            a_server(a_webhook(deploymentName="A"), strategy={"deployments": [a_component("A")]}),
+            "Deployment 'A': a lowercase RFC 1123 subdomain", id="the name of its Deployment",
+        ),
+        pytest.param(
+            a_server(a_webhook(deploymentName="a.b"), a_webhook("w.x", deploymentName="a-b"), strategy=TWINS),
+            "two Deployments of the strategy would have the Service 'a-b-service'", id="csv.md 19-23: dots",
+        ),
+        pytest.param(a_server(a_conversion(), modes=("OwnNamespace",)), "unable to manage conversion", id="row 107"),
+    ],
+)  # fmt: skip
+def test_what_no_cluster_can_install(csv: Manifest, told: str) -> None:
+    found = unusable(Csv(csv))
+    assert (found.startswith(told), bool(found)) == (True, bool(told))

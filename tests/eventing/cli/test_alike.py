@@ -1,0 +1,83 @@
+"""Every verb that does not find a name says which names are similar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from eventing.cli.alike import alike
+from eventing.cli.main import app
+from eventing.cli.requests.request import PackageError
+from eventing.cli.requests.subscribing import approve_plan, set_hold
+from shared.api.manifest import Manifest
+from shared.kinds import SUBSCRIPTION
+from tests.domain.resolver.scenery import releases
+from tests.kit.cluster import FakeCluster
+from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
+from tests.replay.living import LivingWorld
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+
+
+def test_similar_names_end_a_sentence() -> None:
+    assert alike("tidee", ["tide", "atlas", "tide"]) == "; called alike: tide"
+    assert alike("etcd", ["atlas"]) == ""
+
+
+@pytest.fixture
+def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder with the package tide."""
+    monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
+    (tmp_path / "cat").mkdir()
+    (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(releases("tide", 2)))
+    return str(tmp_path / "cat")
+
+
+def refused(*words: str) -> str:
+    return str(CliRunner().invoke(app, list(words)).exception)
+
+
+@pytest.mark.parametrize("verb", ["graph", "versions"])
+def test_a_package_of_a_catalog(verb: str, catalog: str) -> None:
+    assert refused(verb, "tidee", "--catalog", catalog).endswith("has package tidee; called alike: tide")
+
+
+def test_a_subscription_that_is_explained(catalog: str, tmp_path: Path) -> None:
+    (tmp_path / "subs.yaml").write_text(yaml.safe_dump({**a_subscription("tide"), "status": {}}))
+    said = refused("explain", "tidy", "-n", "ns", "--catalog", catalog, "--from", str(tmp_path / "subs.yaml"))
+    assert said == "tidy: no such Subscription in namespace ns; called alike: tide"
+
+
+def test_a_package_and_a_channel_of_head(tmp_path: Path) -> None:
+    bundle = a_bundle("tide.v1", "1.0.0", package="tide")
+    content = written(a_package("tide"), a_channel("alpha", an_entry("tide.v1"), package="tide"), bundle)
+    (tmp_path / "catalog.yaml").write_bytes(content)
+    folder = str(tmp_path)
+    assert refused("catalog", "head", folder, "tidee").endswith("not found; called alike: tide")
+    assert refused("catalog", "head", folder, "tide", "alhpa").endswith("it has alpha; called alike: alpha")
+
+
+def test_an_object_that_why_is_asked_about(tmp_path: Path) -> None:
+    world = LivingWorld()
+    world.add(a_subscription("tide"))
+    capture = str(world.save(tmp_path / "incident.tar"))
+    said = refused("why", "sub/tidee", "-n", "ns", "--from", capture)
+    assert said.endswith("the journal knows nothing of it; called alike: tide")
+
+
+def a_subscription(name: str) -> Manifest:
+    meta, spec = {"name": name, "namespace": "ns"}, {"name": name, "source": "cat", "sourceNamespace": "ns"}
+    return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "spec": spec}
+
+
+def test_what_is_approved_or_held() -> None:
+    cluster = cast("KubeClient", FakeCluster([a_subscription("tide")]))
+    with pytest.raises(PackageError, match=r"plans there: none\); called alike: tide"):
+        list(approve_plan(cluster, "ns", "tidee"))
+    with pytest.raises(PackageError, match="nothing subscribes to 'tidee' in ns; called alike: tide"):
+        set_hold(cluster, "ns", "tidee", "why")

@@ -1,0 +1,61 @@
+"""What is asked at once is recorded and replayed as if each were asked alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eventing.diagnosis.replay.ports import Answers, NotAsked
+from eventing.journal import JournalIndex
+from eventing.journal.recorder import Recorder
+from eventing.journal.records import Answer
+from shared.adapters.kube import ApiError
+from shared.kinds import CONFIG_MAP, JOB
+from shared.ports import Cluster, Listing
+from tests.kit.cluster import FakeCluster
+
+ONE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "namespace": "ns", "labels": {"a": "b"}}}
+REFS = (CONFIG_MAP.ref("one", "ns"), CONFIG_MAP.ref("absent", "ns"))
+LISTINGS = (Listing(CONFIG_MAP, "ns", {"a": "b"}), Listing(CONFIG_MAP), Listing(JOB, "ns"))
+
+
+def one_by_one(cluster: Any) -> tuple[Any, ...]:
+    return tuple(map(cluster.get, REFS)), tuple(
+        cluster.list(one.kind, one.namespace, labels=one.labels) for one in LISTINGS
+    )
+
+
+def at_once(cluster: Any) -> tuple[Any, ...]:
+    return cluster.get_all(REFS), cluster.list_all(LISTINGS)
+
+
+@pytest.mark.parametrize("then", [one_by_one, at_once])
+@pytest.mark.parametrize("now", [one_by_one, at_once])
+def test_how_it_was_asked_does_not_matter_to_a_replay(then: Any, now: Any) -> None:
+    fresh: dict[str, Any] = {}
+    calls = Recorder(b"key").calls(fresh)
+    told = then(calls.port(Cluster, FakeCluster([ONE])))
+    assert calls.reads == {REFS[0]: ONE, REFS[1]: None}
+    book = JournalIndex()
+    book.bodies.update(fresh)
+    replayed = Answers(book, [(0, answer) for answer in calls.answers]).port(Cluster)
+    assert now(replayed) == told == ((ONE, None), ((ONE,), (ONE,), ()))
+    with pytest.raises(NotAsked):
+        replayed.get_all((CONFIG_MAP.ref("another", "ns"),))
+
+
+class Away(FakeCluster):
+    """A cluster that does not answer."""
+
+    def get(self, ref: Any) -> None:
+        raise ApiError(0, "Unreachable", f"{ref} is not to be had")
+
+
+def test_what_was_refused_is_refused_again() -> None:
+    calls = Recorder(b"key").calls({})
+    with pytest.raises(ApiError):
+        calls.port(Cluster, Away()).get_all(REFS)
+    answers: list[Answer] = calls.answers
+    with pytest.raises(Exception, match="is not to be had"):
+        Answers(JournalIndex(), [(0, answer) for answer in answers]).port(Cluster).get_all(REFS)

@@ -1,0 +1,127 @@
+"""Every reason of the tables is decided: its code, its evidence, what ends the wait, and its fixes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eventing.diagnosis.status.decider import decide
+from eventing.diagnosis.status.package_status import Code, NamespaceContext, Package
+from eventing.diagnosis.status.rules import OF_CONDITION, OF_CSV
+from shared import names
+from shared.api.manifest import Manifest
+from shared.api.views import Csv, OperatorGroup
+from shared.domain.progress import Progress
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
+from tests.eventing.diagnosis.status.test_decider import a_csv, a_package, a_subscription
+
+SUB = SUBSCRIPTION.ref("etcd", "ns")
+CSV = CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
+PLAN = INSTALL_PLAN.ref("install-1", "ns")
+CATALOG = CATALOG_SOURCE.ref("local", "olm")
+EXPLAIN = "olmf explain etcd -n ns"
+RESOLVED = "when a Subscription, version or catalog changes"
+GROUPS = "when the OperatorGroups of the namespace change"
+
+
+def stated(kind: str, reason: str = "x", **status: Any) -> Package:
+    """A Subscription with one condition, whose plan is install-1."""
+    return a_package(a_subscription((kind, reason, "no"), installPlanRef={"name": PLAN.name}, **status))
+
+
+def version(phase: str, reason: str = "", context: NamespaceContext | None = None, **spec: object) -> Package:
+    csv = a_csv(phase, "no", spec=spec, reason=reason)
+    return a_package(a_subscription(currentCSV="a.v1"), csv, context=context or NamespaceContext())
+
+
+def annotated(name: str, *conditions: tuple[str, str, str]) -> Package:
+    subscription = a_subscription(*conditions, currentCSV="a.v1", installedCSV="a.v1")
+    subscription["metadata"]["annotations"] = {name: "why"}
+    return a_package(subscription, a_csv("Succeeded"))
+
+
+def pulled() -> Package:
+    return a_package(a_subscription(), pull=Progress(phase="pulling"))
+
+
+def a_group(**spec: object) -> OperatorGroup:
+    meta = {"name": "mine", "namespace": "ns"}
+    return OperatorGroup({"metadata": meta, "spec": spec, "status": {"namespaces": [""]}})
+
+
+def waiting() -> Package:
+    """A version above one that failed."""
+    package = version("Pending", "InstallWaiting", replaces="a.v0")
+    older: Manifest = {**a_csv("Failed", "no"), "metadata": {"name": "a.v0", "namespace": "ns"}}
+    return replace(package, context=NamespaceContext(csvs=(Csv(older),)))
+
+
+CASES: dict[Code, tuple[Package, tuple[Ref, ...], str, list[str]]] = {
+    Code.INSTALLED: (a_package(a_subscription(currentCSV="a.v1"), a_csv("Succeeded")), (SUB,), "", []),
+    Code.HELD: (annotated(names.HOLD), (SUB,), "", ["olmf hold etcd-package --release -n ns"]),
+    Code.PINNED: (
+        annotated(names.VERSION, ("Pinned", "x", "newer")), (SUB,), "",
+        ["kubectl -n ns annotate subscription etcd olmf.io/version-"],
+    ),
+    Code.RESOLVING: (a_package(a_subscription()), (SUB,), "", []),
+    Code.PULLING: (pulled(), (SUB,), "", []),
+    Code.CSV_DELETED: (stated("InstalledCSVMissing"), (SUB,), "when the Subscription is created again", []),
+    Code.UNSATISFIABLE: (stated("ResolutionFailed", "ConstraintsNotSatisfiable"), (SUB,), RESOLVED, [EXPLAIN]),
+    Code.RESOLUTION_PREVENTED: (stated("ResolutionFailed"), (SUB, CATALOG), "", [EXPLAIN]),
+    Code.UNPACK_FAILED: (stated("BundleUnpackFailed"), (SUB,), "", []),
+    Code.PLAN_FAILED: (stated("InstallPlanFailed"), (SUB, PLAN), "", []),
+    Code.PLAN_DELETED: (stated("InstallPlanMissing"), (SUB,), "", []),
+    Code.APPROVAL_NEEDED: (
+        stated("InstallPlanPending", "RequiresApproval"), (SUB, PLAN), "", ["olmf approve install-1 -n ns"],
+    ),
+    Code.PLAN_UNFINISHED: (stated("InstallPlanPending"), (SUB, PLAN), "", []),
+    Code.STRANDED: (stated("Stranded"), (SUB,), "when its channel changes", []),
+    Code.CATALOG_UNHEALTHY: (stated("CatalogSourcesUnhealthy"), (SUB, CATALOG), "", []),
+    Code.UNPACK_REFUSED: (stated("BundleUnpacking", "UnpackingRefused"), (SUB,), "", []),
+    Code.UNPACKING: (stated("BundleUnpacking"), (SUB,), "", []),
+    Code.INSTALLING: (version("Installing", "InstallWaiting"), (CSV,), "", []),
+    Code.VERSION_FAILED: (version("Failed", "InstallCheckFailed"), (CSV,), "", []),
+    Code.REQUIREMENTS_UNMET: (version("Pending", "RequirementsNotMet"), (CSV,), "", []),
+    Code.PREDECESSOR_STUCK: (
+        waiting(), (CSV, CLUSTER_SERVICE_VERSION.ref("a.v0", "ns")), "when a.v0 is installed, replaced or deleted",
+        ["kubectl -n ns delete csv a.v0"],
+    ),
+    Code.INSTALL_MODE_UNSUPPORTED: (
+        version("Failed", "UnsupportedOperatorGroup", NamespaceContext(groups=(a_group(),))),
+        (CSV, OPERATOR_GROUP.ref("mine", "ns")), "when OperatorGroup mine changes", [""],
+    ),
+    Code.API_CONFLICT: (version("Failed", "InterOperatorGroupOwnerConflict"), (CSV,), "", []),
+    Code.NO_OPERATOR_GROUP: (version("Failed", "NoOperatorGroup"), (CSV,), GROUPS, []),
+    Code.TOO_MANY_OPERATOR_GROUPS: (version("Failed", "TooManyOperatorGroups"), (CSV,), GROUPS, []),
+}  # fmt: skip
+"""Code to what was read, and the evidence, the end of the wait and the commands that are wanted."""
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_each_reason_is_decided_with_its_evidence_and_fixes(code: Code) -> None:
+    package, evidence, until, commands = CASES[code]
+    status = decide(package)
+    assert (status.code, status.evidence, status.until) == (code, evidence, until)
+    assert [str(one.command or "") for one in status.fixes] == commands
+
+
+def test_no_reason_is_without_a_case() -> None:
+    assert set(CASES) == set(Code)
+    assert {rule.code for rule in (*OF_CSV.values(), *OF_CONDITION.values())} <= set(CASES)
+
+
+STUCK = {Code.CSV_DELETED, Code.UNSATISFIABLE, Code.INSTALL_MODE_UNSUPPORTED}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_only_what_a_person_can_help_is_stuck(code: Code) -> None:
+    assert decide(CASES[code][0]).is_stuck == (code in STUCK)
+
+
+def test_groups_that_stop_everybody_end_the_wait_of_what_cannot_be_resolved() -> None:
+    package = stated("ResolutionFailed", "ErrorPreventedResolution")
+    status = decide(replace(package, context=NamespaceContext(groups=(a_group(), a_group()))))
+    assert (status.until, status.is_stuck) == (GROUPS, True)
+    assert OPERATOR_GROUP.ref("mine", "ns") in status.evidence

@@ -1,0 +1,1 @@
+"""A file that has no function of its name."""

@@ -1,0 +1,79 @@
+"""The interpreter of which verbs are forked: `python -m tests.kit.verb_server SOCKET` (`verbs.py` asks it)."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import eventing.cli
+from eventing.cli import main as main_module
+
+LARGEST_REQUEST = 256 * 1024
+
+
+def main() -> None:
+    """Serve until the other end of the socket closes."""
+    for module in pkgutil.walk_packages(eventing.cli.__path__, "eventing.cli."):
+        importlib.import_module(module.name)
+    gc.freeze()
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait for a verb
+    while True:
+        request, files, _, _ = socket.recv_fds(requests, LARGEST_REQUEST, 4)
+        if not request:
+            return
+        if os.fork() == 0:
+            requests.close()
+            _wait_for(json.loads(request), files)
+        for file in files:
+            os.close(file)
+
+
+def _wait_for(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
+    """Run the verb in a process, and say its number, and its exit code when it has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    answers, *streams = files
+    pid = os.fork()
+    if pid == 0:
+        os.close(answers)
+        _become(request, streams)
+    os.write(answers, f"{pid}\n".encode())
+    _, status = os.waitpid(pid, 0)
+    os.write(answers, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _become(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
+    """End as the interpreter of that verb would."""
+    code = 1
+    try:
+        for number, file in enumerate(streams):
+            os.dup2(file, number)
+            os.close(file)
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environ"])
+        sys.argv = [str(main_module.__file__), *request["words"]]
+        sys.modules["__main__"].__package__ = main_module.__package__  # as after `python -m eventing.cli.main`
+        main_module.main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:  # noqa: BLE001  # why: like an interpreter, which prints and exits with 1
+        sys.excepthook(*sys.exc_info())
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

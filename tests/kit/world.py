@@ -1,0 +1,370 @@
+"""A cluster in memory: the sandbox's API, the real Runner and Effects, the routes, and a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache, wraps
+from typing import Any, ParamSpec
+
+import orjson
+from structlog.testing import capture_logs
+
+from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory
+from eventing.events.event import Event
+from eventing.events.hints import hints
+from eventing.events.job import Job
+from eventing.local.apiserver import definitions
+from eventing.local.apiserver.direct import Direct
+from eventing.local.apiserver.resources import Registry
+from eventing.local.apiserver.store import Change, Key, Store, Stored
+from eventing.local.apiserver.world import World as Sandbox
+from eventing.routes import jobs_for
+from eventing.runner import Runner, Steps
+from eventing.runner.steps import Step, arguments
+from eventing.workqueue import Claim
+from eventing.workqueue.run_result import RunResult
+from shared import names
+from shared.adapters.keys import StoredKeys
+from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.kube.warnings import KubeWarnings
+from shared.api.definitions import DEFINITIONS
+from shared.api.manifest import Manifest, metadata, uid_of
+from shared.api.schema import custom_resource_definition
+from shared.errors import RetryLater, StepError
+from shared.kinds import NAMESPACE, Kind, Ref
+from shared.ports import (
+    Attempt,
+    Clock,
+    Cluster,
+    Copies,
+    Discovery,
+    FailureKind,
+    Inventory,
+    Keys,
+    Listing,
+    Policy,
+    Warnings,
+    WriteFailure,
+)
+from shared.step import Outcome, Record
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_STATUS: Mapping[FailureKind, int] = {
+    "conflict": 409,
+    "invalid": 422,
+    "forbidden": 403,
+    "gone": 404,
+    "unavailable": 503,
+}
+_OP = {"ADDED": names.ADDED, "MODIFIED": names.UPDATED, "DELETED": names.DELETED}
+_LONG_AGO = "2020-01-01T00:00:00Z"
+P = ParamSpec("P")
+
+
+@cache
+def _template() -> tuple[int, tuple[Stored, ...]]:
+    """The objects of a new cluster that serves our kinds, and their revision."""
+    world = Sandbox(Store(), Registry(), token="", secret=b"", clock=lambda: NOW)
+    client = KubeClient(Direct(world))
+    for definition in DEFINITIONS:
+        client.create(custom_resource_definition(definition))
+    return world.store.revision, tuple(world.store.all())
+
+
+def a_sandbox(clock: Callable[[], datetime] = lambda: NOW) -> Sandbox:
+    """A new cluster that serves our kinds."""
+    store, registry = Store(), Registry()
+    store.revision, stored = _template()
+    for one in stored:
+        store._keep(one)
+    definitions.restore(store, registry)
+    return Sandbox(store, registry, token="", secret=b"", clock=clock)
+
+
+class Client(KubeClient):
+    """The client of a sandbox, which counts what it is asked, and refuses writes as it is told."""
+
+    def __init__(self, transport: Direct) -> None:
+        super().__init__(transport)
+        self.requests: Counter[str] = Counter()
+        self.refused: dict[Ref, WriteFailure] = {}
+
+    def _asked(self, ref: Ref) -> None:
+        self.requests["write"] += 1
+        if failure := self.refused.get(ref):
+            raise ApiError(_STATUS[failure.kind], failure.kind, failure.message)
+
+    def create(self, manifest: Manifest) -> Manifest:
+        self._asked(Ref.of(manifest))
+        return super().create(manifest)
+
+    def apply(self, manifest: Manifest, **options: Any) -> Manifest:
+        self._asked(Ref.of(manifest))
+        return super().apply(manifest, **options)
+
+    def replace(self, manifest: Manifest) -> Manifest:
+        self._asked(Ref.of(manifest))
+        return super().replace(manifest)
+
+    def replace_status(self, manifest: Manifest) -> Manifest:
+        self._asked(Ref.of(manifest))
+        return super().replace_status(manifest)
+
+    def merge(self, ref: Ref, patch: Manifest, **options: Any) -> Manifest:
+        self._asked(ref)
+        return super().merge(ref, patch, **options)
+
+    def delete(self, ref: Ref, **options: Any) -> None:
+        self._asked(ref)
+        super().delete(ref, **options)
+
+
+class Objects(MutableMapping[Ref, Manifest]):
+    """What a sandbox holds beyond a new cluster. What is set is stored as it is: no rule of the API is applied."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._given = {one.key for one in sandbox.store.all()}
+
+    def _key(self, ref: Ref) -> Key:
+        group, _, version = ref.api_version.rpartition("/")
+        for one in self._sandbox.registry.in_version(group, version):
+            if one.kind == ref.kind:
+                return one.table, ref.namespace, ref.name
+        raise KeyError(ref)
+
+    def serve_later(self, definition: Ref) -> None:
+        """Take a definition back to the moment when the server has it, and does not serve it yet."""
+        stored = self._sandbox.store.get(self._key(definition))
+        assert stored is not None
+        manifest = {**stored.copy(), "status": {}}
+        self._sandbox.store._keep(replace(stored, manifest=manifest, raw=orjson.dumps(manifest)))
+        self._sandbox.registry.define(definition.name, ())
+
+    def is_served(self, kind: Kind) -> bool:
+        """Whether objects of that kind can exist."""
+        group, _, version = kind.api_version.rpartition("/")
+        return self._sandbox.registry.find(group, version, kind.plural) is not None
+
+    def __getitem__(self, ref: Ref) -> Manifest:
+        if (stored := self._sandbox.store.get(self._key(ref))) is None:
+            raise KeyError(ref)
+        return stored.copy()
+
+    def __setitem__(self, ref: Ref, manifest: Manifest) -> None:
+        if ref.namespace:
+            self.setdefault_namespace(ref.namespace)
+        old = self.get(ref) or {}
+        meta = metadata(manifest)
+        given = {
+            "uid": meta.get("uid") or uid_of(old) or f"uid-{self._sandbox.store.revision + 1}",
+            "creationTimestamp": meta.get("creationTimestamp")
+            or metadata(old).get("creationTimestamp")
+            or self._sandbox.now(),
+        }
+        self._sandbox.store.put(self._key(ref), deepcopy({**manifest, "metadata": {**meta, **given}}))
+
+    def setdefault_namespace(self, name: str) -> None:
+        key = ("/namespaces", "", name)
+        if self._sandbox.store.get(key) is None:
+            namespace = self._sandbox.new_object("v1", "Namespace", name)
+            account: Key = ("/serviceaccounts", name, "default")
+            self._given |= {key, account}
+            long_ago = {"name": "default", "namespace": name, "uid": f"uid-{name}", "creationTimestamp": _LONG_AGO}
+            self._sandbox.store.put(account, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": long_ago})
+            self._sandbox.store.put(key, {**namespace, "spec": {"finalizers": ["kubernetes"]}})
+
+    def __delitem__(self, ref: Ref) -> None:
+        if ref not in self:
+            raise KeyError(ref)
+        self._sandbox.store.remove(self._key(ref))
+
+    def __iter__(self) -> Iterator[Ref]:
+        return (Ref.of(one.copy()) for one in self._sandbox.store.all() if one.key not in self._given)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class NotedSteps(Steps):
+    """The steps, with the last outcome, and the last error that is no answer of a step."""
+
+    outcome = Outcome()
+    error: BaseException | None = None
+
+    def __getitem__(self, name: str) -> Step:
+        found = super().__getitem__(name)
+        return Step(found.name, self._noted(found.call), found.ports, found.code)
+
+    def _noted(self, call: Callable[P, Outcome]) -> Callable[P, Outcome]:
+        @wraps(call)
+        def noted(*words: P.args, **named: P.kwargs) -> Outcome:
+            try:
+                self.outcome = call(*words, **named)
+            except RetryLater as later:
+                self.outcome = Outcome(later.writes, again_in=later.after, wait=later.wait)
+                raise
+            except StepError:
+                raise
+            except Exception as error:
+                self.error = error
+                raise
+            return self.outcome
+
+        return noted
+
+
+class World:
+    """A cluster in which whatever happens enqueues the steps of some groups; time moves only by `later`."""
+
+    groups: tuple[str, ...] = ()
+
+    def __init__(
+        self, *objects: Manifest, policy: Policy | None = None, ports: Mapping[type, Any] | None = None
+    ) -> None:
+        self.time, self.server = NOW, "v1.35.4"
+        sandbox = a_sandbox(self.now)
+        self.api = Client(Direct(sandbox))
+        self.objects = Objects(sandbox)
+        self.requests, self.refused = self.api.requests, self.api.refused
+        self.jobs: dict[Job, None] = {}
+        self.delayed: dict[Job, datetime] = {}
+        self.events: list[Record] = []
+        self.emitted: list[str] = []
+        self.keys = StoredKeys(self)
+        self.ports: dict[type, Any] = {
+            Cluster: self, Discovery: self, Copies: ListedCopies(self), Inventory: ListedInventory(self),
+            Warnings: KubeWarnings(self.api), Keys: self.keys, **(ports or {}),
+        }  # fmt: skip
+        self.policy = policy or Policy()
+        self._sandbox = sandbox
+        self._steps = NotedSteps()
+        sandbox.store.observe(self._changed)
+        for manifest in objects:
+            self.put(manifest)
+
+    # ports
+    def now(self) -> datetime:
+        return self.time
+
+    def version(self) -> str:
+        return self.server
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        return self.api.find(api_version, kind)
+
+    def get(self, ref: Ref) -> Manifest | None:
+        self.requests["read"] += 1
+        return self.api.get(ref)
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        self.requests["read"] += 1
+        return self.api.list(kind, namespace, labels=labels)
+
+    def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
+        return tuple(map(self.get, refs))
+
+    def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
+        return tuple(self.list(one.kind, one.namespace, labels=one.labels) for one in listings)
+
+    # what people and other controllers do
+    def put(self, manifest: Manifest) -> None:
+        """Create or replace an object, as an API server stores it; an owner may be named without its uid."""
+        ref, meta = Ref.of(manifest), dict(metadata(manifest))
+        old = self.objects.get(ref) or {}
+        if uid_of(old):
+            meta["uid"] = uid_of(old)
+        if owners := meta.get("ownerReferences"):
+            meta["ownerReferences"] = [
+                {**one, "uid": uid_of({"metadata": one}) or self._uid(one, ref.namespace)} for one in owners
+            ]
+        if ref.kind == "CustomResourceDefinition" and "status" not in manifest:
+            stored = [one["name"] for one in manifest["spec"]["versions"] if one["storage"]]
+            manifest = {**manifest, "status": {"storedVersions": stored}}
+        self.objects[ref] = {**manifest, "metadata": meta}
+
+    def _uid(self, owner: Manifest, namespace: str) -> str:
+        return uid_of(self.objects.get(Ref(owner["apiVersion"], owner["kind"], owner["name"], namespace)) or {})
+
+    @contextmanager
+    def edited(self, ref: Ref) -> Iterator[Manifest]:
+        """An object to change in the block, and stored after it."""
+        manifest = self.objects[ref]
+        yield manifest
+        self.put(manifest)
+
+    def remove(self, ref: Ref) -> None:
+        """Delete an object, whatever its finalizers are."""
+        if ref in self.objects:
+            del self.objects[ref]
+            self._sandbox_catches_up()
+
+    def later(self, **delta: float) -> None:
+        """Let time pass; what was due meanwhile runs."""
+        self.time += timedelta(**delta)
+        self._wake(timedelta())
+        self.settle()
+
+    # the machinery
+    def _sandbox_catches_up(self) -> None:
+        self.api.list(NAMESPACE)  # its controllers have run when any request returns
+
+    def _changed(self, change: Change) -> None:
+        manifest = change.now.copy()
+        self._enqueued(Event("id", _OP[change.type], "test", Ref.of(manifest), hints(manifest)))
+
+    def receive(self, kind: str, ref: Ref) -> None:
+        """What an event about an object enqueues."""
+        self._enqueued(Event("id", kind, "test", ref, hints(self.objects.get(ref) or {"metadata": {}})))
+
+    def _enqueued(self, event: Event) -> None:
+        self.jobs.update(dict.fromkeys(job for job in jobs_for(event) if job.group in self.groups))
+
+    def _wake(self, within: timedelta) -> None:
+        for job in [job for job, at in self.delayed.items() if at - self.time <= within]:
+            del self.delayed[job]
+            self.jobs[job] = None
+
+    def settle(self, limit: int = 300) -> None:
+        """Run what was enqueued until nothing is left; delays of up to a second pass by themselves."""
+        for _ in range(limit):
+            if not self.jobs:
+                self._wake(timedelta(seconds=1))
+            if not self.jobs:
+                return
+            job = next(iter(self.jobs))
+            del self.jobs[job]
+            self.run(job)
+        raise AssertionError(f"never at rest; still enqueued: {[job.step for job in self.jobs]}")
+
+    def decide(self, job: Job, attempt: Attempt | None = None) -> Outcome:
+        """What a step decides; nothing is performed."""
+        step, ports = self._steps[job.step], {**self.ports, Policy: self.policy, Attempt: attempt or Attempt()}
+        ports[Clock] = self
+        return step.call(job.ref, **arguments(step, ports.__getitem__))
+
+    def run(self, job: Job) -> Outcome:
+        """Run a step as a worker does, and return its last decision. Raises what is a bug of the step."""
+        runner = Runner({**self.ports, Policy: self.policy}, self.api, self, steps=self._steps)
+        self._steps.error = None
+        with capture_logs():
+            result = runner.run(Claim(job.step, job.ref, job.group, job.lane, 1), lambda *_: True)
+        if self._steps.error is not None:
+            raise self._steps.error
+        outcome = self._steps.outcome
+        self.events += [write for write in outcome.writes if isinstance(write, Record)]
+        self.emitted += [emit.type for emit in outcome.emits]
+        self._finish(job, result)
+        return outcome
+
+    def _finish(self, job: Job, result: RunResult) -> None:
+        assert result.failure in ("", "retry"), result.message
+        self.jobs.update(dict.fromkeys(one for one in result.jobs if one.group in self.groups))
+        delay = result.again_in
+        if delay is not None:
+            self.delayed[job] = self.time + delay
