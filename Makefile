@@ -46,12 +46,12 @@ domain: lint
 pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml
 pipeline: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 4 --dist worksteal $(PIPELINE)
+	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 4 --dist worksteal $(PIPELINE)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 rest: setup
-	$(BIN)/pytest -n 4 --dist loadfile -m "not conformance" $(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) tests
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 4 --dist loadfile -m "not conformance" $(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) tests
 
 # Lines of Python and Lua per folder.
 lines:
