@@ -1,4 +1,4 @@
-"""What happened, and why: `why`, `capture`, `replay`."""
+"""What happened, and why: `why`, `capture`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.namespace import check_namespace, paragraphs, show, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
-from eventing.cli.objects import checked_step, ref_of
+from eventing.cli.objects import ref_of
 from eventing.cli.output import OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
@@ -24,10 +24,9 @@ from shared.api.manifest import name_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from eventing.cli.target import Target
-    from eventing.diagnosis.replay import Replayed
     from eventing.diagnosis.replay.inputs import Captured
     from eventing.diagnosis.status.package_status import PackageStatus
     from eventing.journal import JournalIndex
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (why, capture, replay):
+    for verb in (why, capture):
         app.command()(verb)
 
 
@@ -174,80 +173,3 @@ def capture(
         index = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).index()
         count = write(index, out, present_objects(cluster, index), since_ms=since_ms)
     sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
-
-
-def replay(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `olmf capture` wrote.")],
-    *,
-    only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
-    until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",
-    step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
-    world: Annotated[bool, typer.Option("--world", help="In a fresh sandbox; compare the final state.")] = False,
-    perturb: Annotated[str, typer.Option(help="With --world: drop, duplicate, reorder or delay events.")] = "",
-    seed: Annotated[int, typer.Option(help="With --perturb: of its random choices.")] = 0,
-) -> None:
-    """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff."""
-    from eventing.diagnosis.replay import NotACapture, NotInCapture
-
-    if world and (only or until or step):
-        raise CliError("--only, --until and --step choose decisions; --world replays them all", USAGE)
-    if perturb and not world:
-        raise CliError("--perturb disturbs a world: give --world, too", USAGE)
-    if seed and not perturb:
-        raise CliError("--seed only matters with --perturb: give that, too", USAGE)
-    try:
-        code = _replay_world(file, perturb, seed) if world else _replay_decisions(file, only, until, is_stepping=step)
-    except FileNotFoundError as error:
-        raise CliError(f"{file}: no such file", USAGE) from error
-    except (NotACapture, NotInCapture) as error:
-        raise CliError(str(error), USAGE) from error
-    raise typer.Exit(code)
-
-
-def _replay_decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
-    from eventing.diagnosis.replay import replay as decide
-
-    only = checked_step("--only", only)
-
-    def on_each(each: Replayed) -> bool:
-        if is_stepping or each.result == "different":
-            sys.stdout.write("\n".join(_lines_of(each)) + "\n")
-        is_wanted = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
-        return is_wanted and each.result != "different"
-
-    report = decide(file, only=only, until=until, on_each=on_each)
-    sys.stdout.write(f"decisions: {report.count('same')} same, {report.count('different')} different")
-    sys.stdout.write(f", {report.count('skipped')} without a full recording\n")
-    return report.exit_code
-
-
-def _lines_of(each: Replayed) -> Iterator[str]:
-    """One decision: which, what came of it then, and the diff."""
-    yield f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})"
-    if each.decision.message:
-        yield f"  {each.decision.message}"
-    for write in each.decision.writes:
-        yield f"  {write.op} {write.ref}: {write.did or 'not tried'}"
-    if each.detail:
-        yield each.detail
-
-
-def _replay_world(file: Path, perturb: str, seed: int) -> int:
-    from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
-    from eventing.diagnosis.replay.world import Perturbation
-    from shared.telemetry import configure_logging
-
-    configure_logging("critical")  # the answer is the difference; it names the steps that failed
-    found: Perturbation | None = next((each for each in get_args(Perturbation) if each == perturb), None)
-    if found is None:
-        wanted = ", ".join(filter(None, get_args(Perturbation)))
-        raise CliError(f"--perturb {perturb}: wanted one of {wanted}", USAGE)
-    report = replay_in_sandbox(file, perturb=found, seed=seed)
-    for ref, difference in report.differences:
-        sys.stdout.write(f"{ref}\n{difference}\n")
-    for failure in report.failures:
-        sys.stdout.write(f"failed: {failure}\n")
-    if not report.is_settled:
-        sys.stdout.write("the steps kept enqueueing each other and were stopped\n")
-    sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
-    return report.exit_code

@@ -57,6 +57,8 @@ class _Olmf(Verbs):
                 "Write what was seen, asked, decided and written, and the present objects, to a tar without "
                 "Secret data."
             ),
+        },
+        "eventing.cli.replay": {
             "replay": (
                 "Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, "
                 "with a diff."

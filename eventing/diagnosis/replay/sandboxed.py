@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from eventing.diagnosis.replay.external_changes import stripped
-from eventing.diagnosis.replay.world import Perturbation, WorldReport, replay_world
+from eventing.diagnosis.replay.perturbation import Perturbation
+from eventing.diagnosis.replay.world import WorldReport, replay_world
 from eventing.local.apiserver.direct import fresh_sandbox
 from eventing.runner import Steps
 from shared.adapters.kube import ApiError, KubeClient
@@ -17,12 +18,10 @@ from shared.api.schema import custom_resource_definition
 from shared.kinds import NAMESPACE, Ref
 
 
-def replay_in_sandbox(
-    path: Path, *, perturb: Perturbation = "", seed: int = 0, steps: Steps | None = None
-) -> WorldReport:
+def replay_in_sandbox(path: Path, *, perturbed: Perturbation | None = None, steps: Steps | None = None) -> WorldReport:
     """`replay_world` in a temporary sandbox that serves our kinds."""
     with closing(_sandbox()) as world, closing(_sandbox()) as beside:
-        return replay_world(path, world, perturb=perturb, seed=seed, steps=steps, stored=partial(_stored, beside))
+        return replay_world(path, world, perturbed=perturbed, steps=steps, stored=partial(_stored, beside))
 
 
 def _sandbox() -> KubeClient:

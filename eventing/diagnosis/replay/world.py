@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from eventing.diagnosis.replay.archive import open_capture
 from eventing.diagnosis.replay.comparison import differences
 from eventing.diagnosis.replay.external_changes import ExternalChanges
+from eventing.diagnosis.replay.perturbation import Perturbation
 from eventing.diagnosis.replay.ports import AnswersInTime
 from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import World, ports_of
-from eventing.events.event import Event
 from eventing.journal.journal_index import writes_of
 from eventing.runner import Steps
 from shared import names
@@ -23,7 +22,6 @@ from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
 from shared.ports import Bundles, Catalogs, Policy
 
-Perturbation: TypeAlias = Literal["", "drop", "duplicate", "reorder", "delay"]
 _BURST = 5
 _PAUSE_MS = 500
 _MORE_RUNS = 10
@@ -52,47 +50,33 @@ def replay_world(
     path: Path,
     world: World,
     *,
-    perturb: Perturbation = "",
-    seed: int = 0,
+    perturbed: Perturbation | None = None,
     steps: Steps | None = None,
     stored: Callable[[Manifest], Manifest] = lambda manifest: manifest,
 ) -> WorldReport:
     """Rebuild the recorded world in an empty one that serves our kinds, and let today's steps react.
 
-    `perturb` changes the events of each burst: some are lost (and the audit runs), each comes twice, or they come
-    out of order, or late. The final state must be the same. `stored` returns a recorded object with the defaults of
-    the server of this world: the server of then may have had fewer.
+    With `perturbed` some events are lost (and the audit runs), come twice, out of order, or late; the final state must
+    be the same. `stored` returns a recorded object with the defaults of the server of this world: the server of then
+    may have had fewer.
     """
     replay = _Replay(Recording(open_capture(path)), world, steps or Steps())
-    replay.run(perturb, random.Random(seed))  # noqa: S311  # why: a test order
+    replay.run(perturbed)
     return replay.report(stored)
 
 
-def _bursts(changes: Iterable[Change], size: int, end: int) -> Iterator[tuple[list[Change], int]]:
-    """The changes in bursts of at most `size`, each with the time of the next one; a pause ends a burst.
+def _bursts(changes: Sequence[Change]) -> Iterator[range]:
+    """The places of the changes in bursts; a pause ends a burst.
 
     A person who acts after a pause has seen the result of the changes before it, so a perturbation must not last
     longer.
     """
-    burst: list[Change] = []
-    for change in changes:
-        if burst and (len(burst) == size or change.at - burst[-1].at >= _PAUSE_MS):
-            yield burst, change.at
-            burst = []
-        burst.append(change)
-    yield burst, end
-
-
-def _disturbed(events: Sequence[Event], perturb: Perturbation, rng: random.Random) -> Sequence[Event]:
-    """The events of a burst after the perturbation; the audit repairs what is lost, so it comes in any case."""
-    match perturb:
-        case "drop":
-            return [event for index, event in enumerate(events) if index % 3 or event.type == names.AUDIT_REQUESTED]
-        case "duplicate":
-            return [event for event in events for _ in range(2)]
-        case "reorder":
-            return rng.sample(events, len(events))
-    return events
+    first = 0
+    for place in range(1, len(changes) + 1):
+        is_over = place == len(changes) or changes[place].at - changes[place - 1].at >= _PAUSE_MS
+        if is_over or place - first == _BURST:
+            yield range(first, place)
+            first = place
 
 
 class _Replay:
@@ -115,27 +99,38 @@ class _Replay:
                 ports[port] = AnswersInTime(self._recording.index, told, lambda: self._until_ms).port(port)
         return ports
 
-    def run(self, perturb: Perturbation, rng: random.Random) -> None:
+    def run(self, perturbed: Perturbation | None) -> None:
         """Repeat all changes that we did not cause."""
         self._external.prepare()
-        size = _BURST if perturb in ("drop", "reorder", "delay") else 1
-        for burst, until_ms in _bursts(self._recording.changes(), size, self._recording.ended):
-            self._until_ms = until_ms
-            for change in burst:
-                self._external.act(change)
-            for event in _disturbed([change.event for change in burst], perturb, rng):
-                self._queue.enqueue(replace(event, ref=self._external.ref_here(event.ref)))
-                self._queue.settle(until_ms)
-            if perturb == "drop":
-                self._queue.audit(self._external.ref_here(change.event.ref) for change in burst)
-            if size > 1:
-                self._catch_up()
-        if perturb == "drop":
-            self._queue.audit(
-                {self._external.ref_here(ref) for ref in (*self._recording.uids.values(), *self._recording.written)}
-            )
+        changes = list(self._recording.changes())
+        for burst in _bursts(changes):
+            for place in burst:
+                self._until_ms = changes[place + 1].at if place + 1 < len(changes) else self._recording.ended
+                self._external.act(changes[place])
+                for _ in range(perturbed.times(place) if perturbed else 1):
+                    self._deliver(changes[place])
+            if perturbed:
+                self._make_up(changes, burst, perturbed)
+        if perturbed and perturbed.kind == "drop":
+            everything = (*self._recording.uids.values(), *self._recording.written)
+            self._queue.audit(set(map(self._external.ref_here, everything)))
         self._queue.settle(self._recording.ended)
         self._queue.retry()
+        self._catch_up()
+
+    def _deliver(self, change: Change) -> None:
+        self._queue.enqueue(replace(change.event, ref=self._external.ref_here(change.event.ref)))
+        self._queue.settle(self._until_ms)
+
+    def _make_up(self, changes: Sequence[Change], burst: range, perturbed: Perturbation) -> None:
+        """Deliver at the end of a burst what came late, and find by the audit what was lost."""
+        for place in perturbed.late(burst):
+            self._deliver(changes[place])
+        lost = [changes[place] for place in perturbed.lost(burst)]
+        for change in lost:
+            if change.event.type == names.AUDIT_REQUESTED:  # why: it is what repairs, so it comes late
+                self._deliver(change)
+        self._queue.audit(self._external.ref_here(change.event.ref) for change in lost)
         self._catch_up()
 
     def _catch_up(self) -> None:

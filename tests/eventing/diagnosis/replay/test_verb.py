@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import typer
 
-from eventing.cli.debug import replay
 from eventing.cli.failure import CliError
+from eventing.cli.replay import replay
 from eventing.diagnosis.replay import open_capture
+from tests.replay.living import LivingWorld
+from tests.replay.stories import groups_come_and_go
 
 STORY = Path(__file__).parents[3] / "replay" / "groups_come_and_go.tar.gz"
 RUNS = list(open_capture(STORY).index.runs.values())
@@ -55,3 +57,14 @@ def test_a_run_that_is_not_there_is_a_mistake_of_usage() -> None:
     with pytest.raises(CliError, match="no run nowhere in this capture") as refused:
         replay(STORY, until="nowhere")
     assert refused.value.code == 2
+
+
+def test_worlds_whose_events_go_astray_end_alike(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    world = LivingWorld()
+    groups_come_and_go(world)
+    capsys.readouterr()
+    with pytest.raises(typer.Exit) as end:
+        replay(world.save(tmp_path / "story.tar"), world=True, perturb="reorder", runs=2)
+    assert end.value.exit_code == 0
+    told = capsys.readouterr().out
+    assert told == "3 worlds, in 2 of them events went astray (reorder): all ended alike\n"

@@ -1,0 +1,171 @@
+"""`olmf replay`: decide a capture again, with this code or another, or live it again while events go astray."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eventing.cli.failure import USAGE, CliError
+from eventing.cli.objects import checked_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eventing.diagnosis.replay import Replayed
+    from eventing.diagnosis.replay.perturbation import Kind
+    from eventing.diagnosis.replay.search import Found
+    from eventing.diagnosis.replay.world import WorldReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(replay)
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `olmf capture` wrote.")],
+    *,
+    only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
+    until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",
+    step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
+    code: Annotated[
+        str, typer.Option(metavar="PATH|REF", help="Decide with this folder's code, or a git revision's.")
+    ] = "",
+    world: Annotated[bool, typer.Option("--world", help="In a fresh sandbox; compare the final state.")] = False,
+    perturb: Annotated[str, typer.Option(help="With --world: drop, duplicate, reorder or delay events.")] = "",
+    seed: Annotated[int, typer.Option(help="With --perturb: of its random choices.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="With --perturb: so many worlds, of the seeds from --seed on.")] = 1,
+) -> None:
+    """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff.
+
+    With --perturb the fewest events are looked for after which a world still ends otherwise.
+    """
+    from eventing.diagnosis.replay import NotACapture, NotInCapture
+    from eventing.diagnosis.replay.other_code import NoSuchCode
+
+    if world and (only or until or step or code):
+        raise CliError("--only, --until, --step and --code choose decisions; --world replays them all", USAGE)
+    if code and (until or step):
+        raise CliError("--until and --step are for the code of today; with --code all decisions are shown", USAGE)
+    if perturb and not world:
+        raise CliError("--perturb disturbs a world: give --world, too", USAGE)
+    if (seed or runs > 1) and not perturb:
+        raise CliError("--seed and --runs only matter with --perturb: give that, too", USAGE)
+    try:
+        if world:
+            answer = _perturbed(file, _kind(perturb), range(seed, seed + runs)) if perturb else _world(file)
+        else:
+            answer = _other_code(file, code, only) if code else _decisions(file, only, until, is_stepping=step)
+    except FileNotFoundError as error:
+        raise CliError(f"{file}: no such file", USAGE) from error
+    except (NotACapture, NotInCapture, NoSuchCode) as error:
+        raise CliError(str(error), USAGE) from error
+    raise typer.Exit(answer)
+
+
+def _decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
+    from eventing.diagnosis.replay import replay as decide
+
+    only = checked_step("--only", only)
+
+    def on_each(each: Replayed) -> bool:
+        if is_stepping or each.result == "different":
+            sys.stdout.write("\n".join(_lines_of(each)) + "\n")
+        is_wanted = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
+        return is_wanted and each.result != "different"
+
+    report = decide(file, only=only, until=until, on_each=on_each)
+    _count(*map(report.count, ("same", "different", "skipped")))
+    return report.exit_code
+
+
+def _count(same: int, different: int, skipped: int) -> None:
+    sys.stdout.write(f"decisions: {same} same, {different} different, {skipped} without a full recording\n")
+
+
+def _lines_of(each: Replayed) -> Iterator[str]:
+    """One decision: which, what came of it then, and the diff."""
+    yield f"{each.result:<10} {each.run.step} {each.run.ref} ({each.run.id})"
+    if each.decision.message:
+        yield f"  {each.decision.message}"
+    for write in each.decision.writes:
+        yield f"  {write.op} {write.ref}: {write.did or 'not tried'}"
+    if each.detail:
+        yield each.detail
+
+
+def _other_code(file: Path, code: str, only: str) -> int:
+    """Every decision that other code makes otherwise than it was recorded."""
+    from eventing.diagnosis.replay import open_capture
+    from eventing.diagnosis.replay.other_code import decided, tree_of
+
+    open_capture(file)  # what is wrong with the file is not the fault of that code
+    counts = {"same": 0, "different": 0, "skipped": 0}
+    with tree_of(code) as tree:
+        for each in decided(tree, file, checked_step("--only", only)):
+            counts[each.result] += 1
+            if each.result == "different":
+                sys.stdout.write(f"different  {each.step} {each.ref} ({each.id})\n{each.detail}\n")
+    _count(**counts)
+    return 1 if counts["different"] else 0 if counts["same"] else 3
+
+
+def _world(file: Path) -> int:
+    from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+
+    _quiet()
+    report = replay_in_sandbox(file)
+    _tell(report)
+    sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
+    return report.exit_code
+
+
+def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
+    from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
+    from eventing.diagnosis.replay.search import changes_of, search, story
+
+    _quiet()
+    changes = changes_of(file)
+    found = search(lambda perturbed: replay_in_sandbox(file, perturbed=perturbed), len(changes), kind, seeds)
+    if found.perturbed:
+        sys.stdout.write("\n".join(story(changes, found.perturbed)) + "\n")
+    _tell(found.report)
+    sys.stdout.write(_verdict(found, kind))
+    return found.report.exit_code
+
+
+def _verdict(found: Found, kind: Kind) -> str:
+    differing = len(found.report.differences)
+    if found.perturbed:
+        count = len(found.perturbed.places)
+        return f"{differing} objects ended differently after these {count} events ({kind}), in world {found.worlds}\n"
+    if found.report.exit_code:
+        return f"{differing} objects ended differently although no event was perturbed\n"
+    return f"{found.worlds} worlds, in {found.worlds - 1} of them events went astray ({kind}): all ended alike\n"
+
+
+def _tell(report: WorldReport) -> None:
+    for ref, difference in report.differences:
+        sys.stdout.write(f"{ref}\n{difference}\n")
+    for failure in report.failures:
+        sys.stdout.write(f"failed: {failure}\n")
+    if not report.is_settled:
+        sys.stdout.write("the steps kept enqueueing each other and were stopped\n")
+
+
+def _quiet() -> None:
+    from shared.telemetry import configure_logging
+
+    configure_logging("critical")  # the answer is the difference; it names the steps that failed
+
+
+def _kind(word: str) -> Kind:
+    from eventing.diagnosis.replay.perturbation import KINDS
+
+    found: Kind | None = next((each for each in KINDS if each == word), None)
+    if found is None:
+        raise CliError(f"--perturb {word}: wanted one of {', '.join(KINDS)}", USAGE)
+    return found

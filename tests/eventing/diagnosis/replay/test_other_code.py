@@ -1,0 +1,69 @@
+"""A capture is decided by the code of another folder or revision, and what changes is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+import typer
+
+from eventing.cli.failure import CliError
+from eventing.cli.replay import replay
+from tests.eventing.diagnosis.replay.test_verb import ONE_STEP, RUNS, STORY
+
+ROOT = Path(__file__).parents[4]
+DECISIONS = sum(len(run.decisions) for run in RUNS)
+
+
+def said(capsys: pytest.CaptureFixture[str], code: Path | str, only: str = "") -> tuple[int, list[str]]:
+    with pytest.raises(typer.Exit) as end:
+        replay(STORY, code=str(code), only=only)
+    return end.value.exit_code, capsys.readouterr().out.splitlines()
+
+
+def another(folder: Path, change: tuple[str, str]) -> Path:
+    """This code, but for one word of one step."""
+    for package in ("shared", "eventing"):
+        (folder / package).symlink_to(ROOT / package)
+    copytree(ROOT / "functions", folder / "functions")
+    step = folder / "functions" / f"{ONE_STEP}.py"
+    step.write_text(step.read_text().replace(*change))
+    return folder
+
+
+def test_the_same_code_decides_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, ROOT) == (0, [f"decisions: {DECISIONS} same, 0 different, 0 without a full recording"])
+
+
+def test_what_other_code_decides_otherwise_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, lines = said(capsys, another(tmp_path, ("if wanted != group.status:", "if not wanted:")), only=ONE_STEP)
+    different = [line.split()[1] for line in lines if line.startswith("different ")]
+    assert code == 1
+    assert different
+    assert set(different) == {ONE_STEP}
+    assert f", {len(different)} different, " in lines[-1]
+
+
+def test_code_that_does_not_start_says_why(tmp_path: Path) -> None:
+    broken = another(tmp_path, ("from __future__ import annotations", "import nothing_of_this_name"))
+    with pytest.raises(CliError, match="nothing_of_this_name"):
+        replay(STORY, code=str(broken), only=ONE_STEP)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this code is not in a git repository")
+def test_a_revision_is_code_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "HEAD")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        pytest.param("no-such-revision", "no folder, and no revision of", id="nothing"),
+        pytest.param("--output=x", "no folder, and no revision of", id="an option of git"),
+        pytest.param(str(ROOT / "k8s"), "it lacks functions, shared, eventing", id="a folder of something else"),
+    ],
+)
+def test_what_is_no_code_is_refused(code: str, why: str) -> None:
+    with pytest.raises(CliError, match=why):
+        replay(STORY, code=code)
