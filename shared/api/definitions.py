@@ -1,9 +1,12 @@
-"""Every custom resource of the first API of OLM, in the order in which they are applied."""
+"""Every custom resource of OLM, of both generations, in the order in which they are applied."""
 
 from __future__ import annotations
 
 from shared.api import (
     catalog_source,
+    cluster_catalog,
+    cluster_extension,
+    cluster_object_set,
     cluster_service_version,
     install_plan,
     olm_config,
@@ -23,4 +26,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     operator_condition.DEFINITION,
     operator.DEFINITION,
     olm_config.DEFINITION,
+    cluster_catalog.DEFINITION,
+    cluster_extension.DEFINITION,
+    cluster_object_set.DEFINITION,
 )

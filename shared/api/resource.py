@@ -97,6 +97,11 @@ def defaults_to(value: Any) -> dict[str, Any]:
     return {"x-default": value}
 
 
+def ruled_by(*rules: tuple[str, str]) -> dict[str, Any]:
+    """Schema fact of a value that fulfils rules in CEL: pairs of what refuses it says, and the rule."""
+    return {"x-kubernetes-validations": [{"message": message, "rule": rule} for message, rule in rules]}
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of `kubectl get`."""
@@ -125,8 +130,10 @@ class Definition:
     short_names: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
     scope: Literal["Namespaced", "Cluster"] = "Namespaced"
+    group: str = GROUP
+    categories: tuple[str, ...] = ("olm",)
 
     @property
     def name(self) -> str:
         """The name of the CustomResourceDefinition."""
-        return f"{self.plural}.{GROUP}"
+        return f"{self.plural}.{self.group}"

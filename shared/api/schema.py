@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from shared.api.manifest import Manifest
-from shared.api.resource import GROUP, Definition, Model, Resource, Version
+from shared.api.resource import Definition, Model, Resource, Version
 
 _DROPPED = frozenset({"title", "default", "$defs"})
 _RENAMED = {"x-default": "default"}
@@ -19,13 +19,14 @@ _RENAMED = {"x-default": "default"}
 
 def custom_resource_definition(definition: Definition) -> Manifest:
     """The CustomResourceDefinition of a kind."""
-    names = {
+    names: Manifest = {
         "kind": definition.kind,
         "listKind": f"{definition.kind}List",
         "plural": definition.plural,
         "singular": definition.kind.lower(),
-        "categories": ["olm"],
     }
+    if definition.categories:
+        names["categories"] = list(definition.categories)
     if definition.short_names:
         names["shortNames"] = list(definition.short_names)
     return {
@@ -33,7 +34,7 @@ def custom_resource_definition(definition: Definition) -> Manifest:
         "kind": "CustomResourceDefinition",
         "metadata": {"name": definition.name},
         "spec": {
-            "group": GROUP,
+            "group": definition.group,
             "names": names,
             "scope": definition.scope,
             "versions": [_version(definition, version) for version in definition.versions],
@@ -113,12 +114,14 @@ def _structural(schema: Any, definitions: Mapping[str, Manifest]) -> Any:
     if not isinstance(schema, dict):
         return schema
     merged = _resolve(schema, definitions)
-    result = {}
+    result: Manifest = {}
     for key, value in merged.items():
         if key == "properties" and not value:
             continue  # why: the API server does not store it, and `kubectl apply` would find a change each time
         if key == "properties":
             result[key] = {name: _structural(item, definitions) for name, item in value.items()}
+        elif key == "const":
+            result["enum"] = [value]
         elif key in _RENAMED:
             result[_RENAMED[key]] = value
         elif key not in _DROPPED and not (key == "additionalProperties" and value is True):

@@ -10,6 +10,7 @@ from eventing.local.apiserver import metadata_rules, pod_security, rules, webhoo
 from eventing.local.apiserver.calls import Call
 from eventing.local.apiserver.decoding import decode
 from eventing.local.apiserver.defaults import fill_builtin
+from eventing.local.apiserver.expression_rules import broken
 from eventing.local.apiserver.failures import (
     Cause,
     bad_request,
@@ -188,7 +189,7 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World, *,
     if before.get("deletionTimestamp"):
         _no_new_finalizers(call, before, manifest["metadata"])
     causes = [*rules.changed_immutables(call.resource, old.manifest, manifest)] if not call.subresource else []
-    check(call, manifest, causes)
+    check(call, manifest, causes, old.manifest)
     webhooks.validate(Write(call, "UPDATE", manifest, old.manifest, name, is_dry_run=call.is_dry_run), world)
     return manifest
 
@@ -224,8 +225,8 @@ def _no_new_finalizers(call: Call, before: ReadOnly, meta: ReadOnly) -> None:
         raise invalid(call.resource.kind, call.resource.group, call.name, [cause])
 
 
-def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
-    """Raise Failure with all defects."""
+def check(call: Call, manifest: Manifest, causes: list[Cause], old: ReadOnly | None = None) -> None:
+    """Raise Failure with all defects; `old` is the object before an update."""
     resource, schema = call.resource, resolve(call.resource.schema)
     unchecked = "metadata" if resource.is_custom else "status"
     body = {name: value for name, value in manifest.items() if name != unchecked}
@@ -233,6 +234,7 @@ def check(call: Call, manifest: Manifest, causes: list[Cause]) -> None:
     if resource.is_custom:
         causes += repeated(body, schema)
         causes += validate(body, {**schema, "required": [n for n in schema.get("required", ()) if n != "metadata"]})
+        causes += broken(manifest, old, resource.rules, tuple(causes))
     else:
         rule = rules.RULES.get((resource.group, resource.kind))
         found = [*rule(manifest)] if rule else []

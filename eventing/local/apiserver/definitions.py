@@ -6,6 +6,7 @@ from typing import Any
 
 from eventing.local.apiserver import api_services
 from eventing.local.apiserver.resources import Node, Registry, Resource
+from eventing.local.apiserver.ruled_schema import ruled
 from eventing.local.apiserver.schema import object_schema
 from eventing.local.apiserver.store import Change, Store
 from eventing.local.apiserver.tables import AGE, NAME
@@ -40,6 +41,7 @@ def _resource(spec: ReadOnly, names: ReadOnly, version: Node, converter: Node | 
         list_kind=names["listKind"],
         selectable=tuple(field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()),
         converter=converter, stored_version=next(one["name"] for one in spec["versions"] if one.get("storage")),
+        rules=ruled(structural),
     )  # fmt: skip
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from eventing.local.apiserver.ruled_schema import Ruled
+
 RBAC = "rbac.authorization.k8s.io"
 Node: TypeAlias = dict[str, Any]
 """A schema in the OpenAPI form; a built-in one may refer to others by name (`$ref`)."""
@@ -41,6 +43,8 @@ class Resource:
     """The `spec.conversion` of a custom kind whose versions a webhook converts."""
     stored_version: str = ""
     """The version in which such a kind is stored."""
+    rules: Ruled | None = None
+    """The parts of the schema of a custom kind that have rules in CEL."""
     served_by: str = ""
     """The APIService whose server has the objects; empty: they are ours."""
 

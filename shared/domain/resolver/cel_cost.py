@@ -27,14 +27,16 @@ _SHORT: Final = frozenset({
     "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_", "@in", "_in_", "in", "matches", "contains", "startsWith", "endsWith",
     "semver_compare", "size", "-_", "_-_", "_*_", "_/_", "_%_", "int", "uint", "double", "bool", "timestamp",
     "duration", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours",
-    "getMilliseconds", "getMinutes", "getMonth", "getSeconds",
+    "getMilliseconds", "getMinutes", "getMonth", "getSeconds", "isURL", "getScheme", "indexOf", "lastIndexOf",
 })  # fmt: skip
 """Functions whose result has a fixed size."""
 _COMPARED: Final = 4
 """How much longer it takes to compare a byte than to copy it."""
 _EQUAL: Final = frozenset({"_==_", "_!=_"})
-_KEPT: Final = frozenset({"dyn", "bytes"})
-"""Functions whose result is as large as what they are given."""
+_KEPT: Final = frozenset({
+    "dyn", "bytes", "find", "url", "substring", "charAt", "lowerAscii", "upperAscii", "trim",
+})  # fmt: skip
+"""Functions whose result is at most as large as what they are given first."""
 _TEXTS: Final = frozenset({"string", "type"})
 
 
@@ -73,7 +75,12 @@ Costed: TypeAlias = tuple[Bound, int]
 
 def cost(node: Node, properties: Bound) -> int:
     """What the evaluation may cost, in bytes. TooCostly when that is more than `LIMIT`."""
-    return _walk(node, {"properties": properties})[1]
+    return cost_in(node, {"properties": properties})
+
+
+def cost_in(node: Node, scope: Scope) -> int:
+    """What the evaluation may cost where these variables are known, in bytes. TooCostly as above."""
+    return _walk(node, scope)[1]
 
 
 def size_of(value: object) -> int:
@@ -83,6 +90,11 @@ def size_of(value: object) -> int:
     except orjson.JSONEncodeError as error:  # nested too deeply, or not UTF-8
         raise TooCostly(f"a property cannot be measured: {error}") from error
     return len(text) + WORD * (1 + sum(map(text.count, (b",", b":", b"[", b"{"))))
+
+
+def bound_of_value(value: object) -> Bound:
+    """The bound of a JSON value of which nothing but the size counts."""
+    return Bound(WORD + size_of(value))
 
 
 def bound_of(count: int, total: int, largest: int) -> Bound:
