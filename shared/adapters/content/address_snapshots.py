@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from typing import BinaryIO, Final
 
 from shared.adapters.content.image_snapshots import name_of
-from shared.adapters.content.indexing import indexed, opened
-from shared.adapters.content.snapshot import Snapshot, Source, file_name
-from shared.adapters.content.snapshot.writing import write
+from shared.adapters.content.indexing import opened
+from shared.adapters.content.line_snapshots import digest_of, snapshot_of_lines
+from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError
 from shared.domain.catalog.documents import NotACatalog
-
-PREFIX: Final = "grpc://"
-_FILE: Final = "catalog.json"
+from shared.domain.catalog_source import SERVED
+from shared.domain.image_source import ImageSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +24,18 @@ class Address:
     digest: str = ""
 
     def __str__(self) -> str:
-        return PREFIX + self.server + (f"@{self.digest}" if self.digest else "")
+        return SERVED + self.server + (f"@{self.digest}" if self.digest else "")
 
     @classmethod
-    def parse(cls, text: str) -> Address:
-        """The address in a text."""
-        server, _, digest = text.removeprefix(PREFIX).partition("@")
+    def wanted(cls, source: ImageSource) -> Address:
+        """The server that a CatalogSource names, whatever it has now."""
+        return cls(source.image.removeprefix(SERVED))
+
+    @classmethod
+    def parse(cls, reference: str, source: ImageSource) -> Address:
+        """The content of a reference, the same for every `source` that names the server."""
+        del source
+        server, _, digest = reference.removeprefix(SERVED).partition("@")
         return cls(server, digest)
 
 
@@ -48,24 +51,10 @@ def snapshot_of_address(
     from shared.adapters.catalog_client.client import catalog_at
 
     content = catalog_at(address.server, rules=rules)
-    found = Address(address.server, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    found = Address(address.server, digest_of(content))
     if address.digest not in ("", found.digest):
         raise OciError("NotFound", f"{address}: the server has another catalog by now; it is asked again")
-    return found, _indexed(found, content, store)
-
-
-def _indexed(address: Address, content: bytes, store: Store) -> Snapshot:
-    file = store.fill(file_name(address.digest), lambda stream: _put(stream, content))
-    source = Source(_FILE, file, address.digest)
-
-    def fill(stream: BinaryIO) -> None:
-        try:
-            write(stream, [source])
-        except NotACatalog as error:
-            raise OciError("Malformed", f"{address}: it has no catalog: {error}; ask who runs it") from error
-
-    return indexed(store, name_of(address.digest), fill)
-
-
-def _put(stream: BinaryIO, content: bytes) -> None:
-    stream.write(content)
+    try:
+        return found, snapshot_of_lines(store, name_of(found.digest), content)
+    except NotACatalog as error:
+        raise OciError("Malformed", f"{found}: it has no catalog: {error}; ask who runs it") from error

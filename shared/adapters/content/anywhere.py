@@ -11,6 +11,8 @@ from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.adapters.oci.reference import Reference
 from shared.adapters.paths import image_named_by
+from shared.domain.catalog_source import SERVED
+from shared.domain.image_source import ImageSource
 
 
 def snapshot_at(path: str, store: Store) -> Snapshot:
@@ -20,8 +22,8 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
     Files are read once per state, images once per digest. OciError when an image or a server cannot be read or has no
     catalog, NotACatalog when a file is not valid, OSError when a file cannot be read.
     """
-    if path.startswith("grpc://"):
-        return snapshot_of_address(Address.parse(path), store)[1]
+    if path.startswith(SERVED):
+        return snapshot_of_address(Address.wanted(ImageSource(path, "")), store)[1]
     image = image_named_by(path)
     return _of_image(image, store) if image else snapshot_of(Path(path), store)
 

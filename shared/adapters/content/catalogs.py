@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
-from shared.adapters.content.address_snapshots import PREFIX, Address, snapshot_of_address
+from shared.adapters.content.address_snapshots import Address, snapshot_of_address
 from shared.adapters.content.config_map_snapshots import Get, Place, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
@@ -19,11 +19,11 @@ from shared.adapters.oci.registry import Registry
 from shared.domain.catalog.config import Blob
 from shared.domain.catalog.model import Package
 from shared.domain.catalog.parse import SickPackage
-from shared.domain.catalog_source import IN_CONFIG_MAP
+from shared.domain.catalog_source import IN_CONFIG_MAP, SERVED
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable
 
-_NO_IMAGES: Final = (PREFIX, IN_CONFIG_MAP)
+_NO_IMAGES: Final = (SERVED, IN_CONFIG_MAP)
 _OPEN_CATALOGS: Final = 64
 _ASKERS: Final = 10_000
 _OURS: Final = ("catalog", "file-")
@@ -108,8 +108,7 @@ class ImageCatalogs:
         return freed
 
     def _pull_from_server(self, source: ImageSource) -> Pulled | Unavailable:
-        is_address = source.image.startswith(PREFIX)  # what is asked for is what the server has now
-        wanted = Address(source.image.removeprefix(PREFIX)) if is_address else Place.wanted(source)
+        wanted = _form(source.image).wanted(source)  # what is asked for is what the server has now
         try:
             with self._puller.bounded(source.namespace):
                 found, catalog = self._of_server(wanted)
@@ -158,8 +157,7 @@ class ImageCatalogs:
 
     def _opened_from_server(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
         try:
-            is_address = reference.startswith(PREFIX)
-            wanted = Address.parse(reference) if is_address else Place.parse(reference, source)
+            wanted = _form(reference).parse(reference, source)
             is_kept_good = self._grants.has_answered(wanted.server, wanted.digest)
             with self._puller.bounded(source.namespace, is_hurried=True):
                 address, catalog = self._of_server(wanted, is_kept_good=is_kept_good)
@@ -182,6 +180,11 @@ class ImageCatalogs:
             del self._open[next(iter(self._open))]
         self._open[digest] = catalog
         return catalog
+
+
+def _form(text: str) -> type[Address] | type[Place]:
+    """What a text names that is no image."""
+    return Address if text.startswith(SERVED) else Place
 
 
 def _digest_of(reference: str) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, Final, TypeAlias
+from typing import TypeAlias
 
 import orjson
 
 from shared import kinds
 from shared.adapters.content.image_snapshots import name_of
-from shared.adapters.content.indexing import indexed, opened
-from shared.adapters.content.snapshot import Snapshot, Source, file_name
-from shared.adapters.content.snapshot.writing import write
+from shared.adapters.content.indexing import opened
+from shared.adapters.content.line_snapshots import digest_of, snapshot_of_lines
+from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.adapters.kube import ApiError
 from shared.adapters.oci.errors import OciError
@@ -27,7 +26,6 @@ from shared.kinds import Ref
 
 Get: TypeAlias = Callable[[Ref], Manifest | None]
 """Reads an object; None when there is none. ApiError."""
-_FILE: Final = "catalog.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ def snapshot_of_config_map(
         return place, kept
     config_map = _read(place, get)
     content = orjson.dumps([place.server, *(config_map.texts.get(key, "") for key in KEYS)])
-    found = Place(place.namespace, place.name, f"sha256:{hashlib.sha256(content).hexdigest()}")
+    found = Place(place.namespace, place.name, digest_of(content))
     if place.digest not in ("", found.digest):
         raise OciError("NotFound", f"{place}: the ConfigMap has another content by now; it is read again")
     return found, _indexed(found, config_map, store)
@@ -92,20 +90,7 @@ def _read(place: Place, get: Get) -> ConfigMap:
 def _indexed(place: Place, config_map: ConfigMap, store: Store) -> Snapshot:
     try:
         catalog = converted(config_map)
+        lines = b"\n".join(map(orjson.dumps, catalog.documents))
+        return snapshot_of_lines(store, name_of(place.digest), lines, left_out=catalog.left_out)
     except NotACatalog as error:
-        raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error.why}") from error
-    content = b"\n".join(map(orjson.dumps, catalog.documents))
-    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    file = store.fill(file_name(digest), lambda stream: _put(stream, content))
-
-    def fill(stream: BinaryIO) -> None:
-        try:
-            write(stream, [Source(_FILE, file, digest)], left_out=tuple(catalog.left_out))
-        except NotACatalog as error:
-            raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error}") from error
-
-    return indexed(store, name_of(place.digest), fill)
-
-
-def _put(stream: BinaryIO, content: bytes) -> None:
-    stream.write(content)
+        raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error}") from error
