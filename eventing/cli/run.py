@@ -47,9 +47,12 @@ def _settings(**given: str) -> Settings:
 def watch() -> None:
     """Watch the Kubernetes API and enqueue the steps of every change."""
     from eventing import wiring
+    from eventing.content.pulls import dialer
+    from shared.adapters.kube import connect
 
     settings = _settings()
-    run(settings, wiring.sink(settings), on_ready=lambda address, probe: announce(address, probe=probe))
+    dial = dialer(settings, api=connect(settings.kubeconfig).server, environ=os.environ)
+    run(settings, wiring.sink(settings), dial=dial, on_ready=lambda address, probe: announce(address, probe=probe))
     sys.stderr.flush()
     os._exit(0)  # why: a usual end would wait for the thread of the sink, which may wait for Redis
 

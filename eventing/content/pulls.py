@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from shared.adapters.content.pulling import Puller, Secrets
@@ -17,6 +17,9 @@ from shared.adapters.oci.pace import Allowance
 from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
 from shared.config import SettingError, Settings
+
+if TYPE_CHECKING:
+    from shared.adapters.catalog_client.dialing import Way
 
 _PORTS: Final = {"https": 443, "http": 80, "redis": 6379, "rediss": 6379}
 _RESOLVE_SECONDS: Final = 2.0
@@ -35,6 +38,18 @@ def puller(
         secrets, transport, mirrors, allowance=_allowance(values, values.pull_seconds),
         hurried=_allowance(values, hurried), blobs=blobs,
     )  # fmt: skip
+
+
+def dialer(values: Settings, *, api: str, environ: Mapping[str, str]) -> Callable[[str], Way]:
+    """What leads to the servers of catalogs that have an address, by the same rules. SettingError."""
+    rules = address_rules(values, api, environ)
+
+    def dial(address: str) -> Way:
+        from shared.adapters.catalog_client.dialing import way_to  # why: most clusters need no gRPC
+
+        return way_to(address, rules, environ)
+
+    return dial
 
 
 def address_rules(values: Settings, api: str, environ: Mapping[str, str]) -> AddressRules:

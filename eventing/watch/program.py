@@ -19,7 +19,8 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
-from eventing.watch.kind_watch import KindWatch
+from eventing.watch.connections import Connections, Dial, Following
+from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
 from eventing.watch.outage import Outage
@@ -29,7 +30,7 @@ from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
+from shared.kinds import CATALOG_SOURCE, CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
 from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
@@ -46,8 +47,10 @@ class Watcher:
     def __init__(
         self, connection: Connection, sink: Sink, *,
         kinds: Sequence[Kind] = WATCHED, seconds: int = 300, work: Callable[[], Mapping[Series, float]] = dict,
+        dial: Dial | None = None,
     ) -> None:  # fmt: skip
-        """`work` returns the metrics of queue and runs for `/metrics`."""
+        """`work` returns the metrics of queue and runs for `/metrics`; without `dial` no catalog server is followed."""
+        self._connections = Connections(dial, self.deliver) if dial else None
         self._connection = connection
         self._work = work
         self._sink = sink
@@ -66,8 +69,7 @@ class Watcher:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             outage = Outage(partial(_answers, session, self._connection))
             for kind in self._kinds:
-                known_objects = KnownObjects(kind, self._connection.origin)
-                observer = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
+                observer = self._observer(kind)
                 stream = Stream(session, self._connection, kind, kind.watch or Watch())
                 guarded = Guarded(observer, kind, self.skips)
                 self._watches.append(
@@ -89,7 +91,14 @@ class Watcher:
                     if on_ready:
                         on_ready()
             finally:
+                if self._connections:
+                    self._connections.keep(set())
                 self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _observer(self, kind: Kind) -> Observer[Event]:
+        known_objects = KnownObjects(kind, self._connection.origin)
+        counting = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
+        return Following(counting, self._connections) if self._connections and kind == CATALOG_SOURCE else counting
 
     async def metrics(self) -> str:
         """The text of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
@@ -149,14 +158,15 @@ async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bo
         return False
 
 
-def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
+def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], dial: Dial | None, on_ready: Ready | None) -> None:
     """Implements `eventing.watch.run.run`."""
-    asyncio.run(_run(settings, sink, kinds, on_ready))
-
-
-async def _run(settings: Settings, sink: Sink, kinds: Sequence[Kind], on_ready: Ready | None) -> None:
     work = work_metrics.reader(settings)
-    watcher = Watcher(connect(settings.kubeconfig), sink, kinds=kinds, seconds=settings.watch_seconds, work=work)
+    connection = connect(settings.kubeconfig)
+    watcher = Watcher(connection, sink, kinds=kinds, seconds=settings.watch_seconds, work=work, dial=dial)
+    asyncio.run(_run(settings, watcher, on_ready))
+
+
+async def _run(settings: Settings, watcher: Watcher, on_ready: Ready | None) -> None:
     listening = listener(settings)
     address = address_of(listening)
     has_redis = answering(settings.redis_url)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eventing.events.event import Event
+from eventing.watch.connections import Dial
 from shared.config import Settings
 from shared.kinds import WATCHED, Kind
 
@@ -14,13 +15,15 @@ def run(
     sink: Callable[[Sequence[Event]], None],
     *,
     kinds: Sequence[Kind] = WATCHED,
+    dial: Dial | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
     """The watcher, until SIGTERM or SIGINT.
 
-    Events are delivered when `sink` returns. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets
-    the address and the URL of the probe once everything that exists was delivered.
+    Events are delivered when `sink` returns. `dial` leads to the servers of catalogs with an address. `/livez`, `/readyz`
+    and `/metrics` are on `settings.port`; `on_ready` gets the address and the URL of the probe once everything that
+    exists was delivered.
     """
     from eventing.watch.program import work  # why: importing aiohttp takes 160 ms, which users of `hints` do not need
 
-    work(settings, sink, kinds=kinds, on_ready=on_ready)
+    work(settings, sink, kinds=kinds, dial=dial, on_ready=on_ready)

@@ -1,8 +1,8 @@
 """Report at once, in the status of a CatalogSource, what follows from its spec: it will be read, or why it cannot be.
 
 Reads:  the CatalogSource; the version of the API server when a template contains it.
-Writes: its status (`CONNECTING` before the first read, `reason`, `message`, the conditions of a template); `spec.image`
-        computed from the template.
+Writes: its status (`CONNECTING` before the first read, `registryService`, `reason`, `message`, the conditions of a
+        template); `spec.image` computed from the template.
 Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 """
 
@@ -39,7 +39,8 @@ def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock
         case Refused() as refusal:
             after, verdict = catalog_source.refused(after, refusal), refusal.message
             is_news = catalog_source.serves_anew(before, after)
-        case _:
+        case request:
+            after = catalog_source.registered(after, request, now)
             first = catalog_source.connecting(after, now)
             after, verdict, is_news = first or after, "it is read for the first time" if first else "", False
     if after == before:

@@ -11,6 +11,7 @@ from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import CatalogSource, Connection
 from shared.domain import durations, pulling
+from shared.domain.server_address import ServerAddress
 
 CONNECTING = "CONNECTING"
 READY = "READY"
@@ -19,6 +20,7 @@ SPEC_INVALID = "SpecInvalidError"
 REGISTRY_ERROR = "RegistryServerError"
 INTERVAL_INVALID = "InvalidIntervalError"
 CONTENT_LEFT_OUT = "ContentLeftOut"
+_NO_CONNECTION: Final = "couldn't connect to registry - "
 _REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
 """Reasons of a catalog that is used nevertheless."""
 
@@ -62,12 +64,20 @@ def catalog_request(source: CatalogSource) -> CatalogRequest | Refused:
         case "internal" | "configmap":
             return CatalogRequest(f"{IN_CONFIG_MAP}{source.config_map}")
         case "grpc" if source.address:
-            interval, error = _polling(source.poll)
-            return CatalogRequest(f"{SERVED}{source.address}", (), interval or _DEFAULT_INTERVAL, error)
+            return _served(source)
         case "grpc":
             interval, error = _polling(source.poll)
             return CatalogRequest(source.image, source.secrets, interval, error)
     return Refused(SPEC_INVALID, f"unknown sourcetype: {kind}")
+
+
+def _served(source: CatalogSource) -> CatalogRequest | Refused:
+    try:
+        ServerAddress.parse(source.address)
+    except ValueError as error:
+        return Refused(REGISTRY_ERROR, f"{_NO_CONNECTION}{error}")
+    interval, error_of_interval = _polling(source.poll)
+    return CatalogRequest(f"{SERVED}{source.address}", (), interval or _DEFAULT_INTERVAL, error_of_interval)
 
 
 def _polling(registry_poll: ReadOnly | None) -> tuple[timedelta | None, str]:
@@ -96,6 +106,17 @@ def connecting(status: ReadOnly, now: datetime) -> Manifest | None:
     return {**_without_error(status), "connectionState": state}
 
 
+def registered(status: ReadOnly, request: CatalogRequest, now: datetime) -> Manifest:
+    """The status with `registryService` as OLM has it: of a server by address what it speaks, and no Service (§2.5)."""
+    known = fields.part(status, "registryService")
+    is_served, has_service = request.image.startswith(SERVED), bool(fields.text(known, "serviceName"))
+    if is_served and (has_service or not known):
+        return {**status, "registryService": {"protocol": "grpc", "createdAt": timestamp(now)}}
+    if known and not is_served and not has_service:
+        return {key: value for key, value in status.items() if key != "registryService"}
+    return dict(status)
+
+
 def snapshotted(
     status: ReadOnly, reference: str, wish: CatalogRequest, now: datetime, *, left_out: Sequence[str] = ()
 ) -> Manifest:
@@ -115,7 +136,7 @@ def snapshotted(
 
 def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
     """The status after the image could not be read; the last good snapshot stays in use."""
-    new = {**_without_error(status), "reason": REGISTRY_ERROR, "message": f"couldn't connect to registry - {message}"}
+    new = {**_without_error(status), "reason": REGISTRY_ERROR, "message": f"{_NO_CONNECTION}{message}"}
     old = Connection(fields.part(status, "connectionState"))
     if old.state != TRANSIENT_FAILURE:
         new["connectionState"] = {

@@ -113,6 +113,48 @@ def test_a_bad_interval_does_not_make_a_catalog_unhealthy() -> None:
     assert catalog_source.is_healthy(CatalogSource({"status": status}))
 
 
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        pytest.param("foo", "couldn't connect to registry - address foo: missing port in address", id="no port"),
+        pytest.param(
+            "http://bar.com:8080",
+            "couldn't connect to registry - address http://bar.com:8080: too many colons in address",
+            id="a scheme",
+        ),
+    ],
+)
+def test_catalog_md_8_3_43_what_is_no_address_is_told_as_olm_does(address: str, message: str) -> None:
+    assert catalog_request(sourceType="grpc", address=address) == Refused("RegistryServerError", message)
+
+
+BY_ADDRESS = CatalogRequest("grpc://host:1")
+
+
+@pytest.mark.parametrize(
+    ("known", "request_", "want"),
+    [
+        pytest.param(None, BY_ADDRESS, {"protocol": "grpc", "createdAt": "2026-01-01T00:00:00Z"}, id="8.1.24"),
+        pytest.param(
+            {"protocol": "grpc", "createdAt": "x"}, BY_ADDRESS, {"protocol": "grpc", "createdAt": "x"}, id="once"
+        ),
+        pytest.param(
+            {"protocol": "grpc", "serviceName": "s"}, BY_ADDRESS,
+            {"protocol": "grpc", "createdAt": "2026-01-01T00:00:00Z"}, id="the Service of an image that it was",
+        ),
+        pytest.param({"protocol": "grpc", "createdAt": "x"}, CatalogRequest("i"), None, id="8.1.20: left over"),
+        pytest.param({"serviceName": "s"}, CatalogRequest("i"), {"serviceName": "s"}, id="what OLM left stays"),
+        pytest.param(None, CatalogRequest("i"), None, id="an image"),
+    ],
+)  # fmt: skip
+def test_catalog_md_2_5_the_registry_service_of_an_address(
+    known: Manifest | None, request_: CatalogRequest, want: Manifest | None
+) -> None:
+    status: Manifest = {"reason": "r"} | ({"registryService": known} if known else {})
+    found = catalog_source.registered(status, request_, NOW)
+    assert (found.get("registryService"), found["reason"]) == (want, "r")
+
+
 def test_catalog_md_2_5_an_address_wins_over_an_image_and_is_asked_again_and_again() -> None:
     found = catalog_request(sourceType="grpc", address="host:1", image="i")
     assert isinstance(found, CatalogRequest)

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from ipaddress import IPv4Address
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 import grpc
 import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError, Message
 
+from shared.adapters.catalog_client.dialing import nameless, way_to
 from shared.adapters.catalog_client.methods import REGISTRY, answer_of, caller
 from shared.adapters.catalog_client.registry_pb2 import GetPackageRequest, ListBundlesRequest, ListPackageRequest
 from shared.adapters.oci import pace
-from shared.adapters.oci.addresses import OPEN, SETTING, AddressRules
-from shared.adapters.oci.dialing import resolved
+from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import Manifest
 from shared.domain.serving.from_registry_api import BadAnswer, documents
 
 _SECONDS: Final = 60.0
-_RESOLVE_SECONDS: Final = 10.0
-_PORT: Final = 443
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
 _CATALOG_BYTES: Final = 1024 * 1024 * 1024
@@ -85,36 +82,8 @@ class _BoundedServer:
 def _connected(address: str, limit: int, rules: AddressRules) -> Iterator[_BoundedServer]:
     if (running := pace.present()) is not None:
         running.ask(address, address)
-    options: list[tuple[str, int | str]] = [("grpc.max_receive_message_length", _MESSAGE_BYTES)]
-    target = address
-    if not rules.is_open:
-        target = _judged(address, rules)
-        # a proxy would look up the name again, and find another address
-        options += [("grpc.enable_http_proxy", 0), ("grpc.default_authority", address)]
-    with grpc.insecure_channel(target, options=options) as channel:
+    with way_to(address, rules, os.environ).channel(("grpc.max_receive_message_length", _MESSAGE_BYTES)) as channel:
         yield _BoundedServer(channel, address, limit)
-
-
-def _judged(address: str, rules: AddressRules) -> str:
-    """Where gRPC has to connect to: an address behind the name that may be asked. OciError without one."""
-    try:
-        parts = urlsplit(f"//{address}")
-        host, port = parts.hostname or "", parts.port or _PORT
-        found = resolved(host, port, _RESOLVE_SECONDS)
-    except ValueError as error:
-        what = f"{address.rpartition('@')[2]!r} is no address of a server: wanted host:port"
-        raise OciError("Malformed", f"{what}; correct spec.address of the CatalogSource") from error
-    except OSError as error:
-        raise _nameless(address) from error
-    reasons = [(ip, rules.why_not(host, port, ip, is_server=True)) for _, ip in found]
-    if (good := next((ip for ip, why in reasons if not why), None)) is None:
-        (ip, why), todo = reasons[0], f"who runs this cluster can allow it with {SETTING}"
-        raise OciError("Blocked", f"{address} is at {ip}, which {why}: pulls do not go there; {todo}")
-    return f"ipv4:{good}:{port}" if isinstance(good, IPv4Address) else f"ipv6:[{good}]:{port}"
-
-
-def _nameless(address: str) -> OciError:
-    return OciError("DNS", f"{address}: its name cannot be resolved: check spec.address of the CatalogSource")
 
 
 def _in_order(bundles: Iterator[Manifest]) -> Sequence[Manifest]:
@@ -127,6 +96,6 @@ def _in_order(bundles: Iterator[Manifest]) -> Sequence[Manifest]:
 def _unreachable(address: str, error: grpc.RpcError) -> OciError:
     code, details = error.code(), error.details()
     if code == grpc.StatusCode.UNAVAILABLE and "DNS" in (details or ""):
-        return _nameless(address)
+        return nameless(address)
     return OciError("Unreachable", f"{address}: no answer over gRPC: {code.name}: {details}; check that a catalog is "
-                    "served there in plain text, e.g. with `olmf catalog serve`")  # fmt: skip
+                    "served there, e.g. with `olmf catalog serve`; `grpcs://` before an address is TLS")  # fmt: skip

@@ -105,14 +105,16 @@ class AddressRules:
         is_inside = not is_server and any(real in network for network in self.cluster)
         return "belongs to this cluster" if is_inside else ""
 
-    def why_not_by_name(self, host: str, port: int) -> str:
+    def why_not_by_name(self, host: str, port: int, *, is_server: bool = False) -> str:
         """The same where a proxy looks up the name: only what the name itself says can be judged."""
         if self.is_open or self.is_named(host, port):
             return ""
         plain = _plain(host)
         if (literal := as_address(plain)) is not None:
-            return self.why_not(host, port, literal)
-        if plain == "localhost" or plain.endswith((".localhost", *_INNER)) or "." not in plain:
+            return self.why_not(host, port, literal, is_server=is_server)
+        if plain == "localhost" or plain.endswith(".localhost"):
+            return "is a name of this machine or cluster"
+        if not is_server and (plain.endswith(_INNER) or "." not in plain):
             return "is a name of this machine or cluster"
         return ""
 

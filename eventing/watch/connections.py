@@ -1,0 +1,171 @@
+"""Holds a connection to the server of each CatalogSource with an `address`, and tells when it breaks or comes back.
+
+OLM keeps such connections, and reads a catalog again when its server is another one (catalog.md §2.9). Here nothing is
+read and nothing written for them: a change of a connection is an event of the CatalogSource, which runs its steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+import structlog
+
+from eventing.events.event import Event
+from eventing.watch.kind_watch import Observer
+from shared import names
+from shared.adapters.oci.errors import OciError
+from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api.views import CatalogSource
+from shared.domain.catalog_source import SERVED, CatalogRequest, catalog_request
+from shared.kinds import CATALOG_SOURCE
+
+if TYPE_CHECKING:
+    import grpc
+    import grpc.aio
+
+READY, BROKEN = "READY", "BROKEN"
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 10.0
+"""Between two attempts to connect."""
+STEADY_SECONDS: Final = 60.0
+LONGEST_BREAK_SECONDS: Final = 300.0
+"""Connections that hold for less than `STEADY_SECONDS` are made again after longer and longer pauses, up to this one:
+each lets a catalog be read, and who hangs up at once must not have it read all the time."""
+MOST, MOST_OF_NAMESPACE = 256, 16
+"""Connections that are held; the catalogs beyond are read every quarter of an hour only."""
+_STAY: Final = (("grpc.client_idle_timeout_ms", 2**31 - 1),)
+_Key: TypeAlias = tuple[str, str]
+log = structlog.get_logger()
+
+
+class Opens(Protocol):
+    """What leads to a server."""
+
+    def aio_channel(self, *options: tuple[str, int | str]) -> grpc.aio.Channel:
+        """A channel."""
+        ...
+
+
+Dial: TypeAlias = Callable[[str], Opens]
+"""The way to an address; it may take seconds. OciError when there is none."""
+
+
+class Connections:
+    """The connections to the servers that CatalogSources name."""
+
+    def __init__(self, dial: Dial, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
+        self._dial = dial
+        self._deliver = deliver
+        self._held: dict[_Key, tuple[str, asyncio.Task[None]]] = {}
+        self.states: dict[_Key, str] = {}
+        """READY or BROKEN, of each catalog whose server was tried: what was found last."""
+
+    def put(self, manifest: ReadOnly) -> None:
+        """Follow the server of a CatalogSource, or none if it names none."""
+        key, address = (namespace_of(manifest), name_of(manifest)), _address(manifest)
+        if self._held.get(key, ("", None))[0] == address:
+            return
+        self.drop(key)
+        if address and len(self._held) < MOST and self._of_namespace(key[0]) < MOST_OF_NAMESPACE:
+            task = asyncio.get_running_loop().create_task(self._follow(key, address), name=f"connection to {address}")
+            task.add_done_callback(_report)
+            self._held[key] = address, task
+
+    def drop(self, key: _Key) -> None:
+        """Follow its server no longer."""
+        self.states.pop(key, None)
+        if found := self._held.pop(key, None):
+            found[1].cancel()
+
+    def keep(self, listed: set[_Key]) -> None:
+        """Follow only the servers of CatalogSources that were listed."""
+        for key in [key for key in self._held if key not in listed]:
+            self.drop(key)
+
+    def _of_namespace(self, namespace: str) -> int:
+        return sum(key[0] == namespace for key in self._held)
+
+    async def _follow(self, key: _Key, address: str) -> None:
+        """Connect for ever. What was found first is not told: the step that reads the catalog sees it itself."""
+        failures, breaks = 0, 0
+        while True:
+            started = asyncio.get_running_loop().time()
+            async for state in self._states(address):
+                before, self.states[key] = self.states.get(key), state
+                if before and (state == READY or before != state):
+                    await self._tell(key, state)
+            if self.states[key] == READY:
+                held = asyncio.get_running_loop().time() - started
+                failures, breaks = 0, 0 if held > STEADY_SECONDS else breaks + 1
+                pause = min(LONGEST_BREAK_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(breaks, 16))
+            else:
+                failures += 1
+                pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(failures, 16))
+            await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311  # why: not all at once
+
+    async def _states(self, address: str) -> AsyncIterator[str]:
+        """READY once it is connected; BROKEN when it could not be. Ends when the connection has."""
+        try:
+            way = await asyncio.to_thread(self._dial, address)
+        except OciError:
+            yield BROKEN
+            return
+        async with way.aio_channel(*_STAY) as channel:
+            state = channel.get_state(try_to_connect=True)
+            while state.name in ("IDLE", "CONNECTING"):
+                await channel.wait_for_state_change(state)
+                state = channel.get_state(try_to_connect=True)
+            if state.name != READY:
+                yield BROKEN
+                return
+            yield READY
+            await channel.wait_for_state_change(state)
+
+    async def _tell(self, key: _Key, state: str) -> None:
+        ref = CATALOG_SOURCE.ref(key[1], key[0])
+        log.info("connection_changed", ref=str(ref), state=state)
+        event = Event(f"connection-{uuid.uuid4()}", names.RESYNC_REQUESTED, "/olmf/watch", ref)
+        await self._deliver([event])
+
+
+class Following:
+    """An observer of CatalogSources that keeps the connections up to date, and passes every change on."""
+
+    def __init__(self, observer: Observer[Event], connections: Connections) -> None:
+        self._observer = observer
+        self.connections = connections
+
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+        """One line of a watch."""
+        if change == "DELETED":
+            self.connections.drop((namespace_of(manifest), name_of(manifest)))
+        else:
+            self.connections.put(manifest)
+        return self._observer.observe(change, manifest)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """One page of a list."""
+        found = tuple(items)
+        for item in found:
+            self.connections.put(item)
+        return self._observer.page(found, listed)
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """The end of a list."""
+        self.connections.keep(listed)
+        return self._observer.settle(listed)
+
+
+def _address(manifest: ReadOnly) -> str:
+    """The address of the server that a CatalogSource names; empty without one that can be asked."""
+    request = catalog_request(CatalogSource(manifest))
+    image = request.image if isinstance(request, CatalogRequest) else ""
+    return image.removeprefix(SERVED) if image.startswith(SERVED) else ""
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("connection_lost", task=task.get_name(), exc_info=error)

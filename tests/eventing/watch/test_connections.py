@@ -1,0 +1,128 @@
+"""Connections to the servers of catalogs: what is told of them, and when nothing is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+
+import grpc
+import pytest
+
+from eventing.events.event import Event
+from eventing.watch import connections
+from eventing.watch.connections import Connections, Following, Opens
+from eventing.watch.known_objects import KnownObjects
+from shared import names
+from shared.adapters.catalog_client.dialing import way_to
+from shared.adapters.oci.addresses import OPEN
+from shared.adapters.oci.errors import OciError
+from shared.api.manifest import Manifest
+from shared.kinds import CATALOG_SOURCE
+from tests.kit.waiting import PATIENCE_SECONDS
+
+REF = CATALOG_SOURCE.ref("tea", "olm")
+
+
+def a_source(address: str, name: str = "tea", namespace: str = "olm") -> Manifest:
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": name, "resourceVersion": address},
+        "spec": {"sourceType": "grpc", "address": address},
+    }
+
+
+class Told:
+    """The events."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.dialled: list[str] = []
+        self.is_known = True
+
+    async def deliver(self, events: Sequence[Event]) -> None:
+        self.events += events
+
+    def dial(self, address: str) -> Opens:
+        self.dialled.append(address)
+        if not self.is_known:
+            raise OciError("DNS", "no such name")
+        return way_to(address, OPEN, {})
+
+
+def a_server(port: int = 0) -> tuple[grpc.Server, int]:
+    server = grpc.server(ThreadPoolExecutor(2), options=[("grpc.so_reuseport", 0)])
+    bound = server.add_insecure_port(f"127.0.0.1:{port}")
+    server.start()
+    return server, bound
+
+
+@asynccontextmanager
+async def following(told: Told) -> AsyncIterator[Following]:
+    held = Connections(told.dial, told.deliver)
+    yield Following(KnownObjects(CATALOG_SOURCE, "api"), held)
+    held.keep(set())
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not is_so():
+            await asyncio.sleep(0.01)
+
+
+async def test_a_server_that_breaks_and_comes_back_is_told_each_time() -> None:
+    """catalog.md §2.9.3; 8.1 row 25: a server behind the same address may have another catalog."""
+    told = Told()
+    server, port = a_server()
+    async with following(told) as observer:
+        states = observer.connections.states
+        [added] = observer.observe("ADDED", a_source(f"127.0.0.1:{port}"))
+        assert added.type == names.ADDED
+        await until(lambda: states == {("olm", "tea"): "READY"})
+        assert told.events == []  # the event of the object lets it be read
+        await asyncio.to_thread(server.stop(0).wait)
+        await until(lambda: states == {("olm", "tea"): "BROKEN"} and len(told.events) == 1)
+        server, _ = a_server(port)
+        await until(lambda: states == {("olm", "tea"): "READY"} and len(told.events) == 2)
+        await asyncio.to_thread(server.stop(0).wait)
+    assert {(event.type, event.ref) for event in told.events} == {(names.RESYNC_REQUESTED, REF)}
+    assert len({event.id for event in told.events}) == len(told.events)
+
+
+async def test_a_server_that_stays_away_is_told_once_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "LONGEST_PAUSE_SECONDS", 0.01)
+    told = Told()
+    told.is_known = False
+    async with following(told) as observer:
+        observer.page([a_source("nowhere:1")], set())
+        await until(lambda: len(told.dialled) >= 20)
+    assert told.events == []
+
+
+async def test_what_names_no_server_is_not_followed_any_more() -> None:
+    told = Told()
+    server, port = a_server()
+    async with following(told) as observer:
+        observer.observe("ADDED", a_source(f"127.0.0.1:{port}"))
+        observer.observe("MODIFIED", a_source(f"127.0.0.1:{port}"))
+        await until(lambda: len(told.dialled) >= 1)
+        observer.observe("MODIFIED", {**a_source(""), "spec": {"sourceType": "grpc", "image": "i"}})
+        observer.observe("ADDED", a_source(f"127.0.0.1:{port}", "cup"))
+        await until(lambda: len(told.dialled) >= 2)
+        observer.observe("DELETED", a_source("", "cup"))
+        observer.settle(set())
+        await asyncio.to_thread(server.stop(0).wait)
+        observer.observe("ADDED", a_source("foo", "sick"))
+    assert (told.events, len(told.dialled)) == ([], 2)
+
+
+async def test_one_namespace_does_not_take_all_connections() -> None:
+    told = Told()
+    told.is_known = False
+    async with following(told) as observer:
+        for number in range(connections.MOST_OF_NAMESPACE + 5):
+            observer.observe("ADDED", a_source(f"host:{number + 1}", f"c{number}"))
+        observer.observe("ADDED", a_source("other:1", namespace="b"))
+        await until(lambda: len(told.dialled) >= connections.MOST_OF_NAMESPACE + 1)
+    assert len(set(told.dialled)) == connections.MOST_OF_NAMESPACE + 1
+    assert "other:1" in told.dialled
