@@ -20,7 +20,7 @@ def run(
 ) -> None:
     """The watcher, until SIGTERM or SIGINT.
 
-    Events are delivered when `sink` returns. `dial` leads to the servers of catalogs with an address. `/livez`, `/readyz`
+    Events are delivered when `sink` returns. `dial` leads to servers of catalogs with an address. `/livez`, `/readyz`
     and `/metrics` are on `settings.port`; `on_ready` gets the address and the URL of the probe once everything that
     exists was delivered.
     """

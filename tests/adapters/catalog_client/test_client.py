@@ -114,9 +114,16 @@ def a_name(text: bytes) -> bytes:
     return b"\x0a" + bytes([len(text)]) + text
 
 
+def dying() -> Iterator[bytes]:
+    """One answer, and the end of the server in the middle of the stream."""
+    yield a_name(b"tea")
+    raise RuntimeError("gone")
+
+
 @pytest.mark.parametrize(
     ("names", "reason"),
     [
+        pytest.param(dying(), "Unreachable", id="issue 15 §3: it dies in the middle of a stream"),
         pytest.param(repeat(b"\xff" * 11), "Malformed", id="no message"),
         pytest.param(map(a_name, repeat(b"tea")), "TooLarge", id="issue 3 §3: names without end"),
     ],
