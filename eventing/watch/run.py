@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from eventing.events.event import Event
-from eventing.watch.connections import Dial
 from shared.config import Settings
 from shared.kinds import WATCHED, Kind
+
+if TYPE_CHECKING:
+    from eventing.watch.connections import Dial
 
 
 def run(
