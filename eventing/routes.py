@@ -71,6 +71,12 @@ def rights_beside_it(event: Event) -> tuple[Ref, ...]:
     return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
 
 
+def packages_server(event: Event) -> tuple[Ref, ...]:
+    """Our Deployment that serves PackageManifests, in the namespace that the event is about."""
+    ref = kinds.DEPLOYMENT.ref_or_none(names.PACKAGES, event.ref.name)
+    return () if ref is None else (ref,)
+
+
 def itself_outside(event: Event) -> tuple[Ref, ...]:
     """The object, as jobs for the sink name it."""
     return (to_outside(event.ref),)
@@ -114,6 +120,11 @@ def unsaid(name: str) -> Predicate:
 def unowned(event: Event) -> bool:
     """The event names no owner of the object: there is none, or the sender does not say."""
     return not event.hints.get(events.OWNERS)
+
+
+def named(name: str) -> Predicate:
+    """The object has that name."""
+    return lambda event: event.ref.name == name
 
 
 def both(*predicates: Predicate) -> Predicate:
@@ -226,6 +237,10 @@ ROUTES: tuple[Route, ...] = (
         for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
     Route(CSV, "fanout/notify_subscriptions", itself, both(gone, original), "bulk"),
+    # what we serve ourselves
+    Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
+    Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
+    Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
     Route(names.AUDIT_REQUESTED, "operator_group/make_defaults", itself, always, "bulk"),
     Route(names.AUDIT_REQUESTED, "maintenance/audit_cluster", itself, always, "bulk"),
     Route(names.AUDIT_REQUESTED, "maintenance/collect_garbage", itself, always, "bulk"),

@@ -90,7 +90,12 @@ PLAN_CONTENT: Final = "olmf.io/plan-content"
 KUBELET_FAIL: Final = "olmf.io/fail"
 """On a Deployment or Job, or on the template of its Pods: the simulated kubelet lets them fail with this message."""
 KUBELET_SERVE: Final = "olmf.io/serve"
-"""On the template of Pods: the simulated kubelet runs our sample operator in place of the container (any value)."""
+"""On the template of Pods: the simulated kubelet runs a server in place of the container; `olmf`: the program of ours
+that the container names, any other value: our sample operator."""
+PACKAGES: Final = "olmf-packages"
+"""Our Deployment that serves PackageManifests, and the ClusterRole of its Pods."""
+UNREACHED: Final = "olmf.io/unreached"
+"""On that Deployment: when its API was withdrawn, because the API server did not reach it."""
 SIMULATED_NODE: Final = "olmf.io/simulated"
 """Label of the Node that the simulated kubelet plays."""
 

@@ -10,6 +10,7 @@ from eventing.deploy.network import ANYWHERE, WEB, policy, redis_policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, named, probe, service
 from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.deploy.redis import REDIS, REDIS_PORT, redis
+from shared import names
 from shared.api.manifest import Manifest
 
 IMAGE = f"olm-functions:{version('olm-functions')}"
@@ -84,7 +85,8 @@ def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
 
 def disruption_budgets() -> list[Manifest]:
     """Of the programs with several pods; not a part of the base (see k8s/README.md)."""
-    return [_disruption_budget(program.name) for program in PROGRAMS if program.replicas > 1]
+    several = [program.name for program in PROGRAMS if program.replicas > 1]
+    return [_disruption_budget(name) for name in (*several, names.PACKAGES)]
 
 
 def replacements() -> list[Manifest]:
@@ -210,15 +212,15 @@ def _deployment(program: Program) -> Manifest:
         "serviceAccountName": program.account,
         "automountServiceAccountToken": program.talks_to_api,
         "securityContext": {"fsGroup": USER},
-        **(_spread(program.name) if program.replicas > 1 else {}),
+        **(spread(program.name) if program.replicas > 1 else {}),
         "containers": [_container(program), *([_long_worker(program)] if program.pulls else [])],
         **volumes(),
     }
     return deployment(program.name, pulling(spec) if program.pulls else spec, replicas=program.replicas)
 
 
-def _spread(name: str) -> Manifest:
-    """Replicas are on different nodes, where there are enough."""
+def spread(name: str) -> Manifest:
+    """For the spec of a Pod: replicas are on different nodes, where there are enough."""
     constraint = {
         "maxSkew": 1,
         "topologyKey": "kubernetes.io/hostname",

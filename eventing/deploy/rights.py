@@ -110,6 +110,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
         *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *OF_OWNERS)),
+        Right(kinds.API_SERVICE, ("create", "patch")),  # of PackageManifests; the rest: `eventing/deploy/packages.py`
         *_status(kinds.OLM_CONFIG),
     ),
 }

@@ -8,8 +8,11 @@ import structlog
 
 from eventing.local.plan import Plan
 from eventing.local.sign import InstallationMarker
+from eventing.packages.objects import service, simulated
 from shared import names
 from shared.api.manifest import Manifest, labels_of, uid_of
+from shared.api.views import ApiService
+from shared.domain.serving.publication import API, is_ours, server_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
 if TYPE_CHECKING:
@@ -45,7 +48,10 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
         cluster.apply(_catalog(ref, f"{registry}/catalogs/{ref.name}:latest"))
     for name, image in plan.images().items():
         cluster.apply(_catalog(CATALOG_SOURCE.ref(name, plan.namespace), image))
-    return any(names.SIMULATED_NODE not in labels_of(node) for node in cluster.list(NODE))
+    has_nodes = any(names.SIMULATED_NODE not in labels_of(node) for node in cluster.list(NODE))
+    for manifest in () if has_nodes else packages(plan.namespace):  # why: a real Node has no image of this tree
+        cluster.apply(manifest)
+    return has_nodes
 
 
 def leave(plan: Plan, registry: str) -> bool:
@@ -53,8 +59,23 @@ def leave(plan: Plan, registry: str) -> bool:
     from shared.adapters.kube import KubeClient
 
     cluster = KubeClient.from_kubeconfig(str(plan.kubeconfig))
+    remove_packages(cluster, plan.namespace)
     InstallationMarker.of(plan.state).erase(cluster)
     return remove_catalogs(cluster, plan, registry)
+
+
+def packages(namespace: str) -> tuple[Manifest, ...]:
+    """What serves PackageManifests; a step registers the API while it does."""
+    return (service(namespace), simulated(namespace))
+
+
+def remove_packages(cluster: KubeClient, namespace: str) -> None:
+    """Delete what served PackageManifests; the API first, because nothing serves it any more."""
+    present = ApiService.of(cluster.get(API))
+    is_registered = present is not None and is_ours(present, server_of(namespace))
+    for ref in (*((API,) if is_registered else ()), *map(Ref.of, packages(namespace))):
+        if cluster.get(ref):
+            cluster.delete(ref)
 
 
 def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:

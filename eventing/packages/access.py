@@ -8,9 +8,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final, Generic, TypeAlias, TypeVar
 
-from eventing.packages.requester import User, access_review, reviewed
+from eventing.packages.requester import ANONYMOUS, User, access_review, reviewed
 from shared.adapters.kube import ApiError
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
@@ -39,6 +40,16 @@ class Access:
         self._threads = ThreadPoolExecutor(_AT_ONCE, "review")
         self._users: _Recent[User | None] = _Recent(now)
         self._answers: _Recent[str] = _Recent(now)
+        self._is_proven = False
+        """Whether an answer has come."""
+        self.flaw = ""
+        """Why nobody can be told what he may do: the API server refuses such questions; empty when it does not."""
+
+    async def try_out(self) -> None:
+        """Find out whether we may ask, if that is not known to be so."""
+        if self.flaw or not self._is_proven:
+            with suppress(ReviewUnavailable):
+                await self._asked(_ACCESS, access_review(ANONYMOUS, "get", ""))
 
     async def owner(self, token: str) -> User | None:
         """The owner of a token; None for one that the cluster does not know. ReviewUnavailable."""
@@ -61,9 +72,13 @@ class Access:
     async def _asked(self, path: str, review: Manifest) -> ReadOnly:
         asked = asyncio.get_running_loop().run_in_executor(self._threads, self._post, path, review)
         try:
-            return fields.part(await asyncio.wait_for(asked, SECONDS), "status")
+            status = fields.part(await asyncio.wait_for(asked, SECONDS), "status")
         except (TimeoutError, ApiError) as error:
+            if isinstance(error, ApiError) and error.status in (401, 403):
+                self.flaw = f"may not ask who may do what: {error.message}"
             raise ReviewUnavailable(str(error) or f"no answer within {SECONDS:g} s") from error
+        self._is_proven, self.flaw = True, ""
+        return status
 
 
 class _Recent(Generic[_T]):

@@ -52,6 +52,13 @@ class Packages:
     follower: CatalogFollower
     global_namespace: str
     front_proxy: FrontProxy = field(default_factory=FrontProxy)
+    flaw: str = ""
+    """Why the API server would get no answer; empty when it would."""
+
+    @property
+    def obstacle(self) -> str:
+        """Why it is not ready; empty when it is."""
+        return self.flaw or self.access.flaw or ("" if self.follower.filled.is_set() else "catalogs are being read")
 
     def app(self) -> web.Application:
         """The routes."""
@@ -67,8 +74,7 @@ class Packages:
         return app
 
     async def _ready(self, _: web.Request) -> web.Response:
-        is_filled = self.follower.is_filled
-        return web.Response(text="ok" if is_filled else "catalogs are being read", status=200 if is_filled else 503)
+        return web.Response(text=self.obstacle or "ok", status=503 if self.obstacle else 200)
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         namespace = request.match_info.get("namespace", "")

@@ -49,8 +49,8 @@ class CatalogFollower:
         self._read: dict[Catalog, object] = {}
         """What the packages of a catalog were last made of."""
         self._due: asyncio.Queue[Catalog] = asyncio.Queue()
-        self.is_filled = False
-        """Whether all catalogs of the first list were read, or could not be."""
+        self.filled = asyncio.Event()
+        """Set when all catalogs of the first list were read, or could not be."""
 
     def observe(self, change: str, manifest: ReadOnly) -> Sequence[Catalog]:
         """A CatalogSource came, changed or went."""
@@ -83,9 +83,10 @@ class CatalogFollower:
     async def run(self, is_listed: asyncio.Event) -> None:
         """Read what is due, for ever; `is_listed` is set when all CatalogSources were seen once."""
         while True:
-            if self._due.empty() and not self.is_filled:
+            if self._due.empty() and not self.filled.is_set():
                 await is_listed.wait()
-                self.is_filled = self._due.empty()
+                if self._due.empty():
+                    self.filled.set()
                 continue
             await self._refresh(await self._due.get())
 

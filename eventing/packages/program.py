@@ -7,6 +7,7 @@ import contextlib
 import signal
 import ssl
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -99,21 +100,27 @@ async def _listen(
 ) -> None:
     """Listen; anew, before the old listener ends, whenever the certificate or the CA of the front proxy changed."""
     present: _Trust | None = None
-    sites: list[web.TCPSite] = []
+    site: web.TCPSite | None = None
+    port = serving.port
     while True:
         wanted = await asyncio.to_thread(_trust, serving, client, present)
-        if wanted != present:
+        context = _context(wanted) if wanted != present else None
+        if context is not None:
             packages.front_proxy = wanted.proxy
-            site = web.TCPSite(
-                runner, serving.host, serving.port, ssl_context=_context(wanted), backlog=BACKLOG, reuse_port=True
+            former, site = (
+                site,
+                web.TCPSite(runner, serving.host, port, ssl_context=context, backlog=BACKLOG, reuse_port=True),
             )
             await site.start()
-            for old in sites:
-                await old.stop()
-            sites, first, present = [site], present is None, wanted
-            log.info("listening", port=serving.port, knows_front_proxy=bool(wanted.proxy.authority))
-            if first:
-                on_ready(f"https://{serving.host or '127.0.0.1'}:{serving.port}")
+            if former is not None:
+                await former.stop()
+            port, is_first, present = int(runner.addresses[0][1]), present is None, wanted
+            log.info("listening", port=port, knows_front_proxy=bool(wanted.proxy.authority))
+            if is_first:
+                await packages.follower.filled.wait()
+                on_ready(f"https://{serving.host or '127.0.0.1'}:{port}")
+        packages.flaw = wanted.proxy.flaw(time.time())
+        await packages.access.try_out()
         await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -128,8 +135,8 @@ def _trust(serving: Serving, client: KubeClient, present: _Trust | None) -> _Tru
     return _Trust(serving.certificate.read_bytes(), serving.key.read_bytes(), proxy)
 
 
-def _context(trust: _Trust) -> ssl.SSLContext:
-    """TLS with the certificate; a client's is verified by the CA of the front proxy alone."""
+def _context(trust: _Trust) -> ssl.SSLContext | None:
+    """TLS with the certificate, None for half a pair; a client's is verified by the CA of the front proxy alone."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     with tempfile.TemporaryDirectory() as folder:  # why: the library loads a key from files alone
@@ -137,7 +144,11 @@ def _context(trust: _Trust) -> ssl.SSLContext:
         certificate.write_bytes(trust.certificate)
         key.touch(mode=0o600)
         key.write_bytes(trust.key)
-        context.load_cert_chain(certificate, key)
+        try:
+            context.load_cert_chain(certificate, key)
+        except ssl.SSLError as error:  # why: a Secret is mounted file by file, so it is looked at again
+            log.warning("certificate_unusable", error=str(error))
+            return None
     if trust.proxy.authority:
         with contextlib.suppress(ssl.SSLError):  # why: a CA that cannot be read is no reason to serve nobody
             context.load_verify_locations(cadata=trust.proxy.authority)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -58,6 +59,21 @@ class FrontProxy:
             return None
         uid = next(iter(_values(headers, self.uid_headers)), "")
         return User(name, tuple(_values(headers, self.group_headers)), self._extra(headers), uid)
+
+    def flaw(self, now: float) -> str:
+        """Why no request of the API server can be told from one of anybody else; empty when one can.
+
+        `now` in seconds since 1970. One CA that is still valid is enough.
+        """
+        if not self.authority:
+            return f"ConfigMap {'/'.join(CONFIG_MAP)} cannot be read, or names no CA of the front proxy"
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_verify_locations(cadata=self.authority)
+        except ssl.SSLError as error:
+            return f"the CA of the front proxy cannot be read: {error}"
+        ends = [ssl.cert_time_to_seconds(str(one["notAfter"])) for one in context.get_ca_certs()]
+        return "" if any(now < end for end in ends) else "the CA of the front proxy has expired"
 
     def _extra(self, headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, tuple[str, ...]], ...]:
         found: dict[str, list[str]] = {}

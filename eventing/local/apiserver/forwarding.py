@@ -21,7 +21,8 @@ from shared.api.manifest import ReadOnly
 CHECK_SECONDS, LOOK_SECONDS, REST_SECONDS = 5.0, 1.0, 10.0
 """Time of one check; interval of the checks of what is not available, and of what is."""
 CHECKER = User("system:kube-aggregator", ("system:masters",))
-_PASSED_ON = ("Accept", "Content-Type", "User-Agent")
+_PASSED_ON = ("Accept", "Accept-Encoding", "Content-Type", "If-None-Match", "User-Agent")
+_PASSED_BACK = ("Content-Type", "Content-Encoding", "ETag", "Vary", "Warning", "X-Content-Type-Options")
 PIECE = 64 * 1024
 log = structlog.get_logger()
 
@@ -38,11 +39,14 @@ async def forward(
     except calling.Unreachable:
         return web.Response(status=503, text="service unavailable\n")
     query, body = f"?{request.query_string}" if request.query_string else "", await request.read()
-    session = aiohttp.ClientSession(connector=calling.connector(), auto_decompress=False)
+    session = aiohttp.ClientSession(
+        connector=calling.connector(), auto_decompress=False, skip_auto_headers=("Accept-Encoding",)
+    )
     try:
         async with session, session.request(request.method, url + path + query, data=body, **options) as answer:
             response = web.StreamResponse(status=answer.status)
-            response.headers["Content-Type"] = answer.headers.get("Content-Type", "application/json")
+            response.headers.update({name: answer.headers[name] for name in _PASSED_BACK if name in answer.headers})
+            response.headers.setdefault("Content-Type", "application/json")
             await response.prepare(request)
             async for piece in answer.content.iter_chunked(PIECE):
                 await response.write(piece)

@@ -43,12 +43,12 @@ def mounts_of(pod: ReadOnly) -> dict[str, ReadOnly]:
 def mount_volumes(cluster: Cluster, pod: ReadOnly, root: Path) -> None:
     """Write the mounted Secrets and ConfigMaps; one that does not exist is an empty folder: it was optional."""
     for mount, volume in mounts_of(pod).items():
-        folder = _below(root, mount)
+        folder = place_below(root, mount)
         folder.mkdir(parents=True, exist_ok=True)
         for source, paths in _sources(volume):
             for key, value in _content(cluster, namespace_of(pod), *source).items():
                 if not paths or key in paths:
-                    file = _below(folder, paths.get(key, key))
+                    file = place_below(folder, paths.get(key, key))
                     file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_bytes(value)
 
@@ -73,7 +73,8 @@ def environment_of(cluster: Cluster, pod: ReadOnly) -> dict[str, str]:
     return found
 
 
-def _below(root: Path, path: str) -> Path:
+def place_below(root: Path, path: str) -> Path:
+    """Where an absolute path of a container is on this machine."""
     return root / os.path.normpath(f"/{path}").lstrip("/")  # why: `..` does not lead out of the root
 
 

@@ -15,6 +15,7 @@ from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pods import FINISHED, NODE_NAME, Ended
 from eventing.local.kubelet.programs import Programs
 from eventing.local.kubelet.requests import insist, tell
+from eventing.local.kubelet.served_program import NotServing, is_our_server, serving_program
 from eventing.local.kubelet.serving import serves, serving
 from shared.adapters.kube import KubeClient, path_of
 from shared.api.manifest import Manifest, ReadOnly, is_deleted, metadata, name_of, namespace_of, uid_of
@@ -24,6 +25,7 @@ SHORT_RUN_SECONDS = 0.7
 """A program that ends sooner is never reported as running."""
 FIRST_POLL_SECONDS = 0.5
 LONGEST_POLL_SECONDS = 5.0
+STARTING = Obstacle("", "ContainerCreating", "its program is not ready yet")
 log = structlog.get_logger()
 
 
@@ -136,7 +138,9 @@ class PodRuns:
             ended = Ended(1, obstacle.message) if obstacle else await self._program(pod)
             await self._write(pod, pods.over(pod, ended, started, _now()))
             return ended
-        if obstacle is None and serves(pod):
+        if obstacle is None and is_our_server(pod):
+            await self._keep_serving(life)
+        elif obstacle is None and serves(pod):
             await self._serve(pod)
         elif obstacle is None:
             await self._write(pod, pods.running(pod, _now()))
@@ -148,17 +152,38 @@ class PodRuns:
             await self._write(pod, pods.running(pod, _now()))
             await asyncio.get_running_loop().create_future()
 
+    async def _keep_serving(self, life: Life) -> None:
+        """Run the program that a Pod serves with until the Pod ends; one that ends by itself is started again."""
+        pod, pause = life.pod, FIRST_POLL_SECONDS
+        while True:
+            try:
+                async with serving_program(self._cluster, self._network, pod, self._programs) as ended:
+                    await self._write(pod, pods.running(pod, _now()))
+                    self._hinder(life, None)
+                    why, pause = f"ended with exit code {await asyncio.shield(ended)}", FIRST_POLL_SECONDS
+            except (NotServing, OSError) as error:
+                why = str(error)
+            log.warning("server_ended", pod=str(Ref.of(pod)), why=why)
+            self._hinder(life, crashed := Obstacle("BackOff", "CrashLoopBackOff", why))
+            await self._report_obstacle(pod, crashed)
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_POLL_SECONDS)
+
+    def _hinder(self, life: Life, obstacle: Obstacle | None) -> None:
+        life.obstacle = obstacle
+        self._on_change(str(pods.owner_of(life.pod).get("uid")))
+
     async def _await_needs(self, life: Life) -> Obstacle | None:
         """Return when there is no obstacle any more, or one that lasts."""
         pause = FIRST_POLL_SECONDS
         while True:
             before, obstacle = life.obstacle, await self._obstacle(life.pod)
-            life.obstacle = obstacle
+            life.obstacle = STARTING if obstacle is None and is_our_server(life.pod) else obstacle
             if not life.first.done():
-                life.first.set_result(obstacle)
+                life.first.set_result(life.obstacle)
             if obstacle and obstacle != before:
                 await self._report_obstacle(life.pod, obstacle)
-            if obstacle != before:
+            if life.obstacle != before:
                 self._on_change(str(pods.owner_of(life.pod).get("uid")))
             if obstacle is None or obstacle.lasts:
                 return obstacle

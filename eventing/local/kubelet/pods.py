@@ -28,6 +28,7 @@ from shared.names import KUBELET_FAIL
 NODE_NAME = "olmf-simulated-node"
 TEMPLATE_HASH = "pod-template-hash"
 PROGRAM = "olmf"
+HTTPS = 443
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 FINISHED = ("Succeeded", "Failed")
 OUTPUT_LENGTH = 800
@@ -115,6 +116,11 @@ def container_of(pod: ReadOnly) -> ReadOnly:
     """The last container: the one whose program is run."""
     containers: Sequence[ReadOnly] = (pod.get("spec") or {}).get("containers") or ()
     return containers[-1] if containers else {}
+
+
+def ports_of(pod: ReadOnly) -> list[int]:
+    """The ports of that container; that of HTTPS when it names none."""
+    return [int(one["containerPort"]) for one in container_of(pod).get("ports") or ()] or [HTTPS]
 
 
 def waiting(pod: ReadOnly, obstacle: Obstacle, now: datetime) -> Manifest:

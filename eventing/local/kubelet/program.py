@@ -83,7 +83,7 @@ class Kubelet:
         self._connection = connection
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._seconds = watch_seconds
-        self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "shared.adapters.kube", "ssl")
+        self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "eventing.packages.program", "ssl")
         self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
         self._network = PodNetwork()
         self._network_address = pod_network

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -13,7 +14,7 @@ import structlog
 from eventing.local.kubelet.mounts import VOLUMES, environment_of, mount_volumes, mounts_of, own_folder
 from eventing.local.kubelet.pods import OUTPUT_LENGTH, Ended, words_of
 from eventing.local.kubelet.requests import insist
-from eventing.local.processes import Launcher, without_ties
+from eventing.local.processes import Forked, Launcher, without_ties
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import ReadOnly
 from shared.kinds import Ref
@@ -44,6 +45,14 @@ class Programs:
             log.warning("program_failed", pod=str(Ref.of(pod)), code=ended.code, output=ended.output)
         return ended
 
+    async def start(self, name: str, words: Sequence[str], environ: Mapping[str, str], log: Path) -> Forked:
+        """Start a program that runs until it is stopped; `name` is unique."""
+        return await self._launcher.start(name, words, {**self._environ, **environ}, log)
+
+    async def stop(self, process: Forked, patience: float) -> None:
+        """End such a program."""
+        await self._launcher.stop(process, patience)
+
     def close(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -58,9 +67,10 @@ class Programs:
                 environ[VOLUMES] = str(place)
                 await insist(lambda: mount_volumes(self._cluster, pod, place), ref)
             code = await self._launcher.run(place.name, words_of(pod)[1:], environ, place / "log")
-            return Ended(code, _end_of(place / "log") if code else "")
+            return Ended(code, end_of(place / "log") if code else "")
 
 
-def _end_of(output: Path) -> str:
+def end_of(output: Path) -> str:
+    """The end of the output of a program."""
     text = output.read_text(errors="replace").strip() if output.exists() else ""
     return text[-OUTPUT_LENGTH:]

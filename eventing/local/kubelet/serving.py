@@ -17,7 +17,7 @@ from aiohttp import web
 from eventing.local.kubelet import sample_operator
 from eventing.local.kubelet.mounts import mount_volumes
 from eventing.local.kubelet.pod_network import PodNetwork
-from eventing.local.kubelet.pods import address_of, container_of
+from eventing.local.kubelet.pods import address_of, ports_of
 from eventing.local.kubelet.requests import insist
 from eventing.packages.requester import FrontProxy
 from shared.adapters.kube import KubeClient
@@ -29,7 +29,6 @@ PAIRS = (("tls.crt", "tls.key"), ("apiserver.crt", "apiserver.key"))
 """Names of a certificate and its key, as `kubernetes.io/tls` and as aggregated APIs have them."""
 LOOK_SECONDS = 1.0
 """Interval of the looks at the Secrets of a Pod that serves."""
-DEFAULT_PORT = 443
 log = structlog.get_logger()
 
 
@@ -56,7 +55,7 @@ async def serving(cluster: KubeClient, network: PodNetwork, pod: ReadOnly, folde
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
         await site.start()
-        places = [(address_of(pod), port) for port in _ports(pod)]
+        places = [(address_of(pod), port) for port in ports_of(pod)]
         for place in places:
             network.join(place, int(runner.addresses[0][1]))
         renewing = asyncio.create_task(certificate.renew())
@@ -74,11 +73,6 @@ async def _front_proxy(cluster: KubeClient) -> FrontProxy:
     ref = CONFIG_MAP.ref("extension-apiserver-authentication", "kube-system")
     found = await insist(lambda: cluster.get(ref), ref)
     return FrontProxy.of(found or {})
-
-
-def _ports(pod: ReadOnly) -> list[int]:
-    ports = container_of(pod).get("ports") or ()
-    return [int(one["containerPort"]) for one in ports] or [DEFAULT_PORT]
 
 
 @dataclass(slots=True)

@@ -30,6 +30,14 @@ class Deployment(Object):
     """The Pods that there are."""
     updated_replicas = field.number("status", "updatedReplicas")
     """The Pods that are as the spec says."""
+    available_replicas = field.number("status", "availableReplicas")
+    """The Pods that have been ready for long enough."""
+
+    @property
+    def wanted_replicas(self) -> int:
+        """How many Pods there shall be; one when it does not say."""
+        found = fields.value(self.raw, "spec", "replicas")
+        return found if isinstance(found, int) else 1
 
 
 class Job(Object):

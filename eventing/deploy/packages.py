@@ -1,0 +1,84 @@
+"""The server of PackageManifests on any cluster: its Deployment and Service, what it may do, and who makes its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eventing.deploy import base
+from eventing.deploy.network import ANYWHERE, policy, tcp
+from eventing.deploy.pods import USER, confined, deployment, probe
+from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rules, service_account
+from eventing.deploy.rights import READ, Right
+from eventing.packages.objects import PORT, container, service, volume
+from shared import kinds, names
+from shared.api.manifest import Manifest
+
+NAME = names.PACKAGES
+KEYS = f"{NAME}-keys"
+_READER = "extension-apiserver-authentication-reader"
+_MEMORY = "512Mi"  # to index a catalog; it serves with a quarter of it
+_RIGHTS = (
+    Right(kinds.CATALOG_SOURCE, (*READ, "watch")),
+    Right(kinds.SECRET, ("get",)),
+    *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
+)
+"""It reads catalogs as the workers do, with the logins of their namespaces."""
+
+
+def objects() -> list[Manifest]:
+    """The Pods and their Service."""
+    return [_deployment(), service(NAMESPACE)]
+
+
+def network_policy() -> Manifest:
+    """The API server connects to it, from whatever address; it reads images from registries with any port."""
+    return policy(NAME, [tcp(PORT)], [ANYWHERE])
+
+
+def rights() -> list[Manifest]:
+    """What its Pods may do, and the rights on keys of the step that registers the API, in this namespace alone."""
+    role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules(_RIGHTS)}
+    keys = (Right(kinds.SECRET, ("get", "create", "update")), Right(kinds.DEPLOYMENT, ("get", "patch")))
+    meta = {"name": KEYS, "namespace": NAMESPACE}
+    return [
+        service_account(NAME),
+        role,
+        _binding({"name": NAME}, ("ClusterRole", NAME), [NAME]),
+        _binding({"name": f"{NAME}-reviews"}, ("ClusterRole", "system:auth-delegator"), [NAME]),
+        _binding({"name": NAME, "namespace": "kube-system"}, ("Role", _READER), [NAME]),
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules(keys)},
+        _binding(meta, ("Role", KEYS), [account_of("maintenance"), WORKER]),
+    ]  # fmt: skip
+
+
+def _deployment() -> Manifest:
+    whole = container(base.IMAGE)
+    mounts = base.mounts()["volumeMounts"]
+    served = {
+        **whole, **_probes(), **confined(_MEMORY),
+        "env": [*whole["env"], *base.environment()], "volumeMounts": [*whole["volumeMounts"], *mounts],
+    }  # fmt: skip
+    pod = {
+        "serviceAccountName": NAME, "automountServiceAccountToken": True, "securityContext": {"fsGroup": USER},
+        **base.spread(NAME), "containers": [served], "volumes": [*base.volumes()["volumes"], volume()],
+    }  # fmt: skip
+    made = deployment(NAME, base.pulling(pod), replicas=2)
+    made["metadata"]["labels"][names.MANAGED] = "true"  # its events wake the step that registers the API
+    return made
+
+
+def _probes() -> Manifest:
+    alive, ready = ({"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz"))
+    return {
+        "startupProbe": probe({"httpGet": alive}, every=1, failures=60),
+        "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
+        "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
+    }
+
+
+def _binding(meta: Manifest, role: tuple[str, str], accounts: Iterable[str]) -> Manifest:
+    """`role`: its kind and name."""
+    subjects = [{"kind": "ServiceAccount", "name": one, "namespace": NAMESPACE} for one in accounts]
+    ref = {"apiGroup": RBAC, "kind": role[0], "name": role[1]}
+    kind = "RoleBinding" if "namespace" in meta else "ClusterRoleBinding"
+    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta, "roleRef": ref, "subjects": subjects}

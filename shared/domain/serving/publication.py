@@ -1,0 +1,146 @@
+"""When the API of PackageManifests is registered with the API server, and how its server proves itself (csv.md §13.8).
+
+An APIService that nobody serves breaks discovery, and with it the deletion of every namespace. So it exists only while
+Pods behind it are available, and leaves again when the API server does not reach them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from shared import names
+from shared.api.manifest import Manifest, instant
+from shared.api.views import ApiService, Deployment, Object
+from shared.domain.endpoints import naming, objects
+from shared.domain.endpoints.certificates import (
+    EARLY,
+    ROTATED_BEFORE,
+    SETTLED,
+    Content,
+    Pair,
+    StoredPair,
+    begun,
+    switched,
+)
+from shared.domain.endpoints.certificates import ended as forgotten
+from shared.domain.endpoints.webhooks import encoded
+from shared.kinds import API_SERVICE, CLUSTER_ROLE, DEPLOYMENT, SECRET, Ref
+
+GROUP, VERSION = "packages.operators.coreos.com", "v1"
+API: Final = API_SERVICE.ref(f"{VERSION}.{GROUP}")
+OWNER: Final = CLUSTER_ROLE.ref(names.PACKAGES)
+"""What of the installation is cluster-scoped, too: when it is removed, garbage collection removes the APIService."""
+GRACE: Final = timedelta(seconds=30)
+"""How long an API may be unavailable: Pods move, and API servers take a moment to notice."""
+PAUSE: Final = timedelta(hours=1)
+"""How long nothing is registered after the API server did not reach what was available."""
+_PORT: Final = 443
+_PRIORITIES: Final = {"groupPriorityMinimum": 2000, "versionPriority": 15}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether the API has to be registered."""
+
+    is_wanted: bool
+    why: str
+    look_again: timedelta | None = None
+    """When time alone changes the answer."""
+    is_unreachable: bool = False
+    """The Pods are available, and the API server does not reach them."""
+
+
+def standing(deployment: Deployment | None, present: ApiService | None, now: datetime) -> Standing:
+    """Whether the API has to be registered, by what Deployment and APIService say of themselves."""
+    if deployment is None or deployment.is_deleted or deployment.wanted_replicas == 0:
+        return Standing(is_wanted=False, why="nothing serves PackageManifests")
+    if not deployment.available_replicas:
+        since = deployment.condition("Available").since
+        return _while_in_grace(present is not None, since, now, "no Pod that serves PackageManifests is available")
+    tried = instant(deployment.annotation(names.UNREACHED))
+    if present is None and tried and now < tried + PAUSE:
+        why = "the API server did not reach the Pods that serve PackageManifests"
+        return Standing(is_wanted=False, why=why, look_again=tried + PAUSE - now)
+    if present is None or present.is_available:
+        return Standing(is_wanted=True, why="PackageManifests are served")
+    condition = present.condition("Available")
+    since = condition.since or present.created
+    found = _while_in_grace(True, since, now, f"the API server does not reach them: {condition.message}"[:300])
+    return replace(found, is_unreachable=not found.is_wanted)
+
+
+def _while_in_grace(is_there: bool, since: datetime | None, now: datetime, why: str) -> Standing:
+    left = (since or now) + GRACE - now
+    return Standing(True, why, left) if is_there and left > timedelta() else Standing(is_wanted=False, why=why)
+
+
+def is_ours(present: ApiService, server: Ref) -> bool:
+    """Whether an APIService is that of our Deployment, and not of the package server of OLM."""
+    labels = owner_labels(server)
+    return labels.items() <= present.labels.items()
+
+
+def owner_labels(server: Ref) -> dict[str, str]:
+    """The labels that name our Deployment as the owner."""
+    return {names.OWNER: server.name, names.OWNER_KIND: server.kind, names.OWNER_NAMESPACE: server.namespace}
+
+
+def held(stored: StoredPair | None, server: Ref, now: datetime, issue: Callable[[], Pair]) -> Content:
+    """What the Secret has to hold, now.
+
+    A certificate follows once every API server trusts its CA, too; the CA before it is trusted until its certificate
+    has ended: nobody can tell when the last Pod has taken the new one.
+    """
+    content = begun(stored, hosts(server), now, issue)
+    if content.following and now >= content.following.begins + EARLY + SETTLED:
+        return switched(content)
+    if content.former and now >= content.pair.begins + EARLY + ROTATED_BEFORE:
+        return forgotten(content)
+    return content
+
+
+def hosts(server: Ref) -> tuple[str, ...]:
+    """The names in the certificate of our Deployment."""
+    return naming.hosts(server.name, server.namespace)
+
+
+def secret_of(deployment: Deployment) -> Ref:
+    """The Secret with the certificate of a Deployment."""
+    return SECRET.ref(naming.secret_name(deployment.name), deployment.namespace)
+
+
+def secret(deployment: Deployment, content: Content, stored: StoredPair | None) -> Manifest:
+    """The Secret without what it holds; it goes with the Deployment."""
+    ref = secret_of(deployment)
+    meta = {
+        "name": ref.name, "namespace": ref.namespace, "labels": {names.MANAGED: "true"},
+        "annotations": {names.CA_HASH: content.pair.digest},
+        "ownerReferences": [_reference(Ref.of(deployment.raw), deployment.uid)],
+    }  # fmt: skip
+    if stored is not None:
+        present = Object(stored.manifest)
+        meta["resourceVersion"] = present.resource_version
+    type_ = objects.TLS if stored is None else stored.manifest["type"]
+    return {"apiVersion": SECRET.api_version, "kind": SECRET.kind, "metadata": meta, "type": type_}
+
+
+def api_service(server: Ref, content: Content, owner: Object | None) -> Manifest:
+    """The APIService, whose clients trust the CAs of the content."""
+    meta: Manifest = {"name": API.name, "labels": {**owner_labels(server), names.MANAGED: "true"}}
+    if owner is not None:
+        meta["ownerReferences"] = [_reference(OWNER, owner.uid)]
+    service = {"namespace": server.namespace, "name": naming.service_name(server.name), "port": _PORT}
+    spec = {"group": GROUP, "version": VERSION, "service": service, "caBundle": encoded(content.bundle), **_PRIORITIES}
+    return {"apiVersion": API.api_version, "kind": API.kind, "metadata": meta, "spec": spec}
+
+
+def server_of(namespace: str) -> Ref:
+    """Our Deployment in the namespace of the installation."""
+    return DEPLOYMENT.ref(names.PACKAGES, namespace)
+
+
+def _reference(owner: Ref, uid: str) -> Manifest:
+    return {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": uid}
