@@ -9,11 +9,13 @@ from typing import TypeAlias
 
 from shared import names
 from shared.api.manifest import Manifest, annotations_of
+from shared.domain.authoring.bundles.render import csv_metadata
 from shared.domain.bundle.annotations import CHANNELS
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.properties import properties
 from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.catalog.model import Entry, Property
+from shared.domain.catalog.model import CSV_METADATA, Entry, Property
+from shared.domain.go_types.engine import MisfitError
 from shared.domain.semver import InvalidVersion, Version, parse_version
 
 
@@ -59,7 +61,16 @@ def offer(bundle: ParsedBundle) -> Offer:
         bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(names.SKIP_RANGE, "")
     )
     labels = bundle.annotations
-    return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, properties(bundle))
+    stated = (*properties(bundle), *_described(bundle))
+    return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, stated)
+
+
+def _described(bundle: ParsedBundle) -> tuple[Property, ...]:
+    """What people read of the version; nothing for one whose description has not the shape that it needs."""
+    try:
+        return (Property(CSV_METADATA, csv_metadata(bundle.csv)),)
+    except MisfitError:
+        return ()
 
 
 def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], tuple[str, ...]]:
