@@ -251,6 +251,9 @@ class Policy:
     lift_foreign_roles: bool = False
     """Give the rights of every Role with the owner labels of a version to its operator in all target namespaces, as
     OLM does, whoever made the Role; otherwise only those of the permissions that an InstallPlan gave it."""
+    execute_foreign_plans: bool = False
+    """Execute InstallPlans whose steps somebody else wrote, too, as OLM does: whoever may write the status of a plan
+    then acts with the rights that execute it."""
     protected_copy_namespaces: tuple[str, ...] = ()
     """Namespaces that receive copied CSVs even where copying is disabled."""
 

@@ -29,7 +29,7 @@ def execute_install_plan(
         return NOTHING
     now = clock.now()
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))
-    match state.gate(plan, groups, now):
+    match state.gate(plan, groups, now, trusts_others=policy.execute_foreign_plans):
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
             raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=_status(ref, plan, status), wait=wait)

@@ -225,9 +225,14 @@ def object_about(ref: Ref, answer: Manifest) -> Manifest:
 
 
 def list_of(kind: Kind, answer: Manifest) -> Manifest:
-    """The answer, if it is a list of the kind. ApiError without a status when it is not."""
-    is_list = answer.get("kind") in (f"{kind.kind}List", "List", "PartialObjectMetadataList")
-    if not is_list or not isinstance(answer.get("items") or [], list):
+    """The answer, if it is a list of the kind. ApiError without a status when it is not.
+
+    A definition may call its lists by any name: then the API version and the items tell.
+    """
+    items = answer.get("items")
+    is_named = answer.get("kind") in (f"{kind.kind}List", "List", "PartialObjectMetadataList")
+    is_list = isinstance(items, list) and answer.get("apiVersion") == kind.api_version
+    if not is_list and not (is_named and isinstance(items or [], list)):
         raise unexpected(f"{answer.get('kind')} where a list of {kind.plural} was asked for")
     return answer
 

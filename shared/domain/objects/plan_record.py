@@ -72,11 +72,16 @@ def is_refused(plan: InstallPlan) -> bool:
     return plan.condition("Installed").reason in (_NOT_PLANNED, _CHANGED)
 
 
+def is_unrecorded(plan: InstallPlan) -> bool:
+    """Whether nothing in the plan claims that we wrote it."""
+    return not noted(plan) and not _recorded(plan)
+
+
 def refusal(plan: InstallPlan) -> Condition | None:
     """Why nothing of an unfinished plan may be executed; None when it may."""
     if is_intact(plan):
         return None
-    if not noted(plan) and not _recorded(plan):
+    if is_unrecorded(plan):
         reason, why = _NOT_PLANNED, "was not written by olm-functions"
     else:
         reason, why = _CHANGED, "was changed after olm-functions wrote it, so that no approval holds for it"

@@ -54,12 +54,15 @@ class Going:
     status: Manifest
 
 
-def gate(plan: InstallPlan, groups: Sequence[OperatorGroup], now: datetime) -> Blocked | Refused | Waiting | Going:
-    """Whether an unfinished plan may be executed now."""
+def gate(
+    plan: InstallPlan, groups: Sequence[OperatorGroup], now: datetime, *, trusts_others: bool = False
+) -> Blocked | Refused | Waiting | Going:
+    """Whether an unfinished plan may be executed now; with `trusts_others` also one that we did not write."""
     status, made = plan.status, plan.created or now
     if plan.is_empty and now - made < _UNWRITTEN:
         return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made + _UNWRITTEN - now)
-    if no := plan_record.refusal(plan):
+    is_trusted = trusts_others and plan_record.is_unrecorded(plan)
+    if not is_trusted and (no := plan_record.refusal(plan)):
         told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
         return Refused(no.message, {**told, "message": no.message})
     if message := obstacle(groups):

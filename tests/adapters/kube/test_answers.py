@@ -46,6 +46,14 @@ def test_a_list_that_is_none_is_no_answer(answer: Manifest) -> None:
     assert list_of(SECRET, {"kind": "SecretList", "items": None})
 
 
+def test_a_definition_may_call_its_lists_by_any_name() -> None:
+    """`spec.names.listKind` of a CustomResourceDefinition."""
+    kind = Kind("cluster.com/v1", "ins", "ins")
+    assert list_of(kind, {"kind": "listins", "apiVersion": kind.api_version, "metadata": {}, "items": []})
+    with pytest.raises(ApiError, match="where a list of ins was asked for"):
+        list_of(kind, {"kind": "listins", "apiVersion": "other.com/v1", "metadata": {}, "items": []})
+
+
 def test_older_lists_are_refused_until_the_server_counts_as_restored() -> None:
     now = [0.0]
     freshness = Freshness(lambda: now[0])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 
 import pytest
 
+from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, metadata, name_of, uid_of
 from shared.api.views import InstallPlan
@@ -13,7 +15,14 @@ from shared.domain.objects import plan_record
 from shared.kinds import Ref
 from shared.ports import Policy
 from tests.functions.subscription.test_install import IMAGE, a_world, installed, status, the
-from tests.functions.subscription.world import World, a_bundle, a_package, a_payload, a_subscription
+from tests.functions.subscription.world import (
+    World,
+    a_bundle,
+    a_package,
+    a_payload,
+    a_subscription,
+    an_operator_group,
+)
 
 MANUAL = a_subscription(installPlanApproval="Manual")
 CSV = kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
@@ -265,6 +274,38 @@ def test_a_plan_without_steps_is_told_once_its_maker_had_time_for_them(
     world.receive(names.UPDATED, ref)
     world.settle()
     assert (world.requests["write"], ref in {job.ref for job in world.delayed}) == (0, False), "it is told once"
+
+
+@pytest.mark.parametrize(
+    ("annotations", "steps"),
+    [
+        pytest.param({}, ["Created"], id="made by hand"),
+        pytest.param({names.PLAN_CONTENT: "sha256:0"}, ["Unknown"], id="changed after we wrote it"),
+    ],
+)
+def test_where_the_administrator_trusts_others_plans_made_by_hand_are_executed(
+    annotations: dict[str, str], steps: list[str]
+) -> None:
+    """As OLM does; not one that says that we wrote it, because nobody knows what was approved."""
+    ref = kinds.INSTALL_PLAN.ref("by-hand", "ns")
+    meta = {"name": ref.name, "namespace": ref.namespace, "annotations": annotations}
+    resource = {"group": "", "version": "v1", "kind": "ConfigMap", "name": "made"}
+    resource |= {"sourceName": "", "sourceNamespace": ""}
+    resource["manifest"] = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "made"}})
+    plan = {
+        "apiVersion": ref.api_version, "kind": ref.kind, "metadata": meta,
+        "spec": {"clusterServiceVersionNames": ["a.v1"], "approval": "Automatic", "approved": True},
+        "status": {
+            "phase": "Installing", "catalogSources": [],
+            "plan": [{"resolving": "a.v1", "status": "Unknown", "resource": resource}],
+        },
+    }  # fmt: skip
+    version = {
+        "apiVersion": CSV.api_version, "kind": CSV.kind, "metadata": {"name": "a.v1", "namespace": "ns"}, "spec": {}
+    }  # fmt: skip
+    world = World(an_operator_group(), version, plan, policy=Policy(execute_foreign_plans=True))
+    world.run(Job("install_plan/execute_install_plan", ref))
+    assert [step["status"] for step in world.objects[ref]["status"]["plan"]] == steps
 
 
 def half_done() -> World:

@@ -1,0 +1,64 @@
+"""What is changed in a peer's checkout before it is built, each change with its reason; the checkout stays as it is.
+
+Go's `-overlay` puts the changed files in place of those of the checkout.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One text of a file, replaced wherever it stands."""
+
+    file: str
+    """Path inside the checkout."""
+    before: str
+    after: str
+    why: str
+
+
+UTIL = "test/e2e/util.go"
+OLM_EDITS = (
+    Edit(
+        UTIL, "pollDuration = 5 * time.Minute", "pollDuration = 90 * time.Second",
+        "what takes us longer than a minute and a half does not come any more",
+    ),
+    Edit(
+        "test/e2e/e2e_test.go", "SetDefaultConsistentlyDuration(30 * time.Second)",
+        "SetDefaultConsistentlyDuration(8 * time.Second)", "what changes nothing for so long stays as it is",
+    ),
+    Edit(
+        UTIL,
+        "if registry != nil && connState != nil && !connState.LastConnectTime.IsZero() && "
+        'connState.LastObservedState == "READY" {',
+        'if connState != nil && !connState.LastConnectTime.IsZero() && connState.LastObservedState == "READY" {\n'
+        "\t\t\tif registry == nil {\n\t\t\t\treturn true\n\t\t\t}",
+        "a catalog is ready when it can be used, also where no pod serves it",
+    ),
+)  # fmt: skip
+
+
+class EditError(Exception):
+    """A checkout has not the text that is to be replaced: it is of another commit."""
+
+
+def overlay(checkout: Path, edits: tuple[Edit, ...], folder: Path) -> Path:
+    """Write the changed files into a folder; returns the file that names them to Go. EditError."""
+    changed: dict[str, str] = {}
+    for edit in edits:
+        text = changed.get(edit.file) or (checkout / edit.file).read_text()
+        if edit.before not in text:
+            raise EditError(f"{checkout / edit.file}: {edit.before!r} is not there; wanted the commit of the report")
+        changed[edit.file] = text.replace(edit.before, edit.after)
+    replaced = {}
+    for number, (file, text) in enumerate(changed.items()):
+        made = folder / f"{number}-{Path(file).name}"
+        made.write_text(text)
+        replaced[str(checkout / file)] = str(made)
+    listing = folder / "overlay.json"
+    listing.write_text(json.dumps({"Replace": replaced}))
+    return listing

@@ -1,0 +1,51 @@
+"""The results of a suite: kept line by line, so that a run goes on where it ended, and told as a table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.conformance.peers.suite import Result, Spec
+
+
+def read(path: Path) -> dict[str, Result]:
+    """The last result of each spec."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {each.spec: each for each in (Result(**json.loads(line)) for line in lines)}
+
+
+def add(path: Path, result: Result) -> None:
+    """Keep one more."""
+    with path.open("a") as file:
+        file.write(json.dumps(asdict(result)) + "\n")
+
+
+def table(specs: Iterable[Spec], results: Mapping[str, Result], reasons: Mapping[str, str]) -> str:
+    """The specs by file, each with its result; `reasons` says why a spec is left out."""
+    rows, counts, file = [], Counter[str](), ""
+    for spec in specs:
+        if spec.file != file:
+            file = spec.file
+            rows.append(f"\n## {file}\n\n| spec | result | seconds | reason |\n|---|---|---|---|")
+        outcome, seconds, reason = _cells(results.get(spec.text), reasons.get(spec.text, ""))
+        counts[outcome] += 1
+        rows.append(f"| {_cell(spec.text)} | {outcome} | {seconds} | {_cell(reason)} |")
+    summary = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+    return f"{summary}, of {sum(counts.values())}.\n" + "\n".join(rows) + "\n"
+
+
+def _cells(result: Result | None, reason: str) -> tuple[str, str, str]:
+    if result is not None and result.result == "passed":
+        return "passes", f"{result.seconds:.0f}", ""
+    if reason:
+        return "left out", "", reason
+    if result is None:
+        return "not run", "", ""
+    return {"failed": "fails", "skipped": "skips itself"}[result.result], f"{result.seconds:.0f}", result.reason
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
