@@ -48,7 +48,8 @@ def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: C
             after = catalog_source.unavailable(before, trouble.message, now)
             return _reported(source, after, trouble.message, again_in=None)
         case pulled:
-            after = catalog_source.snapshotted(before, pulled.reference, request, now, left_out=pulled.left_out)
+            read = catalog_source.snapshotted(before, pulled.reference, request, now, left_out=pulled.left_out)
+            after = config_map_source.connected(read)
             return _reported(source, after, f"{pulled.reference} holds {pulled.packages} packages", again_in=None)
 
 

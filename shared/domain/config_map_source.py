@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
@@ -44,6 +44,18 @@ def referred(status: ReadOnly, config_map: ConfigMap, now: datetime) -> Manifest
     if {key: value for key, value in known.items() if key != "lastUpdateTime"} == wanted:
         return dict(status)
     return {**status, "configMapReference": {**wanted, "lastUpdateTime": timestamp(now)}}
+
+
+def connected(status: ReadOnly) -> Manifest:
+    """The status whose connection is at least a second younger than its ConfigMap: clients of OLM wait for that."""
+    changed, since = (
+        fields.moment(status, *path)
+        for path in (("configMapReference", "lastUpdateTime"), ("connectionState", "lastConnect"))
+    )
+    if changed is None or since is None or since > changed:
+        return dict(status)
+    later = {"lastConnect": timestamp(changed + timedelta(seconds=1))}
+    return {**status, "connectionState": {**fields.part(status, "connectionState"), **later}}
 
 
 def absent(source: CatalogSource, now: datetime) -> Manifest:

@@ -114,8 +114,6 @@ def _act(going: _Pass, step: PlanStep) -> Action:
     rule = rule_for(resource.kind, found)
     if rule is None:
         raise InvalidStep(resource)
-    if rule.owner != "none" and not place.csv:
-        raise StepFailed(f"{resource.kind} {resource.name} names no ClusterServiceVersion that is to own it")
     wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.objects.csvs)
     if why := misnamed(wanted):
         raise StepFailed(why)

@@ -6,9 +6,9 @@ names the newest one, and the others follow from what each replaces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, name_of
@@ -27,6 +27,7 @@ VERSIONS: Final = "clusterServiceVersions"
 PACKAGES: Final = "packages"
 KEYS: Final = (DEFINITIONS, VERSIONS, PACKAGES)
 _SKIP_RANGE: Final = "olm.skipRange"
+Definitions: TypeAlias = Mapping[tuple[str, str], ReadOnly]
 
 
 class _WrongPackage(ValueError):
@@ -43,7 +44,7 @@ class Converted:
 
 def converted(config_map: ConfigMap) -> Converted:
     """The catalog of a ConfigMap; a package that is wrong stops itself alone. NotACatalog when nothing is readable."""
-    definitions = {name_of(one): one for one in _listed(config_map, DEFINITIONS)}
+    definitions = _by_version(_listed(config_map, DEFINITIONS))
     versions = {name_of(one): Csv(one) for one in _listed(config_map, VERSIONS)}
     found = Converted()
     for package in _listed(config_map, PACKAGES):
@@ -64,7 +65,16 @@ def _listed(config_map: ConfigMap, key: str) -> tuple[ReadOnly, ...]:
     return fields.parts({key: found or []}, key)
 
 
-def _package(package: ReadOnly, versions: Mapping[str, Csv], definitions: Mapping[str, ReadOnly]) -> Iterator[Manifest]:
+def _by_version(definitions: Iterable[ReadOnly]) -> Definitions:
+    """Definitions by name and each of their versions: two of a name are those of an older and of a newer bundle."""
+    return {
+        (name_of(one), fields.text(version, "name")): one
+        for one in definitions
+        for version in fields.parts(one, "spec", "versions")
+    }
+
+
+def _package(package: ReadOnly, versions: Mapping[str, Csv], definitions: Definitions) -> Iterator[Manifest]:
     name, channels = fields.text(package, "packageName"), fields.parts(package, "channels")
     heads = {fields.text(one, "name"): fields.text(one, "currentCSV") for one in channels}
     if not name or not heads or not all(heads) or len(heads) < len(channels):
@@ -99,7 +109,11 @@ def _entry(csv: Csv) -> Entry:
     return Entry(csv.name, csv.replaces, skips, csv.annotations.get(_SKIP_RANGE, ""))
 
 
-def _bundle(package: str, csv: Csv, definitions: Mapping[str, ReadOnly]) -> ParsedBundle:
-    owned = dict.fromkeys(entry.name for entry in csv.owned_definitions)
-    objects = (dict(csv.raw), *(dict(definitions[name]) for name in owned if name in definitions))
+def _bundle(package: str, csv: Csv, definitions: Definitions) -> ParsedBundle:
+    owned = {
+        entry.name: definitions[key]
+        for entry in csv.owned_definitions
+        if (key := (entry.name, entry.version)) in definitions
+    }
+    objects = (dict(csv.raw), *map(dict, owned.values()))
     return ParsedBundle(objects[0], objects, Annotations(package))

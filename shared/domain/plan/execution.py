@@ -87,7 +87,10 @@ def rule_for(kind: str, served: Kind | None) -> Rule | None:
 
 
 def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
-    """The object to write: in the namespace of the plan, with labels, and with the owner that the rule demands."""
+    """The object to write: in the namespace of the plan, with labels, and with the owner that the rule demands.
+
+    A step that names no version, of a plan made by hand, leaves the owners as its manifest states them.
+    """
     stated = Object(manifest)
     labels = {**stated.labels, names.MANAGED: "true", **_owner_labels(rule, place)}
     meta = {**stated.metadata, "labels": labels}
@@ -96,7 +99,7 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
         meta["namespace"] = place.namespace
     if rule.kind == kinds.SUBSCRIPTION:
         meta["annotations"] = {**stated.annotations, names.GENERATED_BY: place.plan}
-    if rule.owner == "reference":
+    if rule.owner == "reference" and place.csv:
         owner = OwnerReference(reference_to(kinds.CLUSTER_SERVICE_VERSION, place.csv))
         meta["ownerReferences"] = _united(stated.owners, (owner,))
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
@@ -148,7 +151,7 @@ def _united(old: Iterable[OwnerReference], new: Iterable[OwnerReference]) -> lis
 
 
 def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
-    match rule.owner:
+    match rule.owner if place.csv else "none":
         case "label":
             return {names.OWNER: place.csv}
         case "labels":

@@ -13,7 +13,11 @@ from shared.domain.catalog.documents import NotACatalog
 from shared.domain.serving.registry_api import content_of
 
 Json = Any
-CRD = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "cups.tea.io"}}
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "cups.tea.io"},
+    "spec": {"versions": [{"name": "v1"}]},
+}  # fmt: skip
+NEWER = {**CRD, "spec": {"versions": [{"name": "v2"}]}}
 OTHER = {**CRD, "metadata": {"name": "pots.tea.io"}}
 
 
@@ -34,7 +38,11 @@ def a_package(*channels: tuple[str, str], name: str = "tea", **more: Json) -> Js
 
 
 def a_config_map(*packages: Json, csvs: Json = (), **data: str) -> ConfigMap:
-    lists = {"customResourceDefinitions": [CRD, OTHER], "clusterServiceVersions": list(csvs), "packages": packages}
+    lists = {
+        "customResourceDefinitions": [CRD, NEWER, OTHER],
+        "clusterServiceVersions": list(csvs),
+        "packages": packages,
+    }
     return ConfigMap({"data": {**{key: json.dumps(value) for key, value in lists.items()}, **data}})
 
 
@@ -63,6 +71,8 @@ def test_a_bundle_is_a_version_with_the_definitions_that_it_owns() -> None:
     assert identity in bundle["properties"]
     objects = [json.loads(text) for text in content_of(bundle, "1.0.0", {}).objects]
     assert sorted(one["metadata"]["name"] for one in objects) == ["cups.tea.io", "tea.v1"]
+    [definition] = [one for one in objects if one["kind"] == "CustomResourceDefinition"]
+    assert definition["spec"]["versions"] == CRD["spec"]["versions"], "the one with the version that it owns"
 
 
 def test_the_only_channel_is_the_default_one() -> None:

@@ -350,6 +350,15 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("manifest", [an_object("ConfigMap"), an_object("ClusterRole", "rbac.authorization.k8s.io/v1")])
+def test_a_step_that_names_no_version_leaves_the_owners_as_they_are(manifest: Manifest) -> None:
+    """catalog.md 4.5: only the uids of owners that the manifest names are written."""
+    world = carried_out(a_plan(plan=[a_step(manifest) | {"resolving": ""}]), CSV)
+    assert status(world)["phase"] == "Complete"
+    [made] = [one for ref, one in world.objects.items() if ref.name == "thing"]
+    assert (labels_of(made), metadata(made).get("ownerReferences")) == ({names.MANAGED: "true"}, None)
+
+
 @pytest.mark.parametrize(
     ("plan", "message"),
     [
@@ -364,11 +373,6 @@ def test_a_cluster_scoped_object_is_labelled_with_its_owner() -> None:
             "monitoring.coreos.com/v1, Kind=ServiceMonitor not found on the cluster. This API may have been deprecated "
             "and removed, see https://kubernetes.io/docs/reference/using-api/deprecation-guide/ for more information.",
             id="catalog.md 8.9.105: an API that is not served",
-        ),
-        pytest.param(
-            a_plan(plan=[a_step(an_object("ConfigMap")) | {"resolving": ""}]),
-            "ConfigMap thing names no ClusterServiceVersion that is to own it",
-            id="catalog.md 4.5: an owner that nobody names",
         ),
         pytest.param(
             a_plan(an_object("Secret", name="s")), 'secret s does not exist - secrets "s" not found',
