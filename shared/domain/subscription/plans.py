@@ -6,7 +6,7 @@ from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import InstallPlan, Subscription
 from shared.domain.conditions import Condition
-from shared.domain.objects.plan_record import is_foreign
+from shared.domain.objects.plan_record import is_foreign, is_refused
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
@@ -23,7 +23,7 @@ def conditions(plan: InstallPlan | None) -> tuple[Condition, ...]:
         case "Planning" | "Installing" | "RequiresApproval" as phase:
             return (Condition(PLAN_PENDING, "True", phase, message),)
         case "Failed":
-            reason = installed.reason if installed.status == "False" else ""
+            reason = installed.reason if installed.status == "False" and not is_refused(plan) else ""
             return (Condition(PLAN_FAILED, "True", reason or "InstallPlanFailed", message),)
     return ()
 

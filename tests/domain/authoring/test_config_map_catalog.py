@@ -13,7 +13,7 @@ from shared.domain.catalog.documents import NotACatalog
 from shared.domain.serving.registry_api import content_of
 
 Json = Any
-CRD = {
+CRD: Json = {
     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "cups.tea.io"},
     "spec": {"versions": [{"name": "v1"}]},
 }  # fmt: skip
