@@ -43,11 +43,15 @@ class Converted:
 
 
 def converted(config_map: ConfigMap) -> Converted:
-    """The catalog of a ConfigMap; a package that is wrong stops itself alone. NotACatalog when nothing is readable."""
+    """The catalog of a ConfigMap; a package that is wrong stops itself alone. NotACatalog when nothing is readable.
+
+    As in OLM the last package of a name counts, and a package's only channel is its default, whatever it says.
+    """
     definitions = _by_version(_listed(config_map, DEFINITIONS))
     versions = {name_of(one): Csv(one) for one in _listed(config_map, VERSIONS)}
     found = Converted()
-    for package in _listed(config_map, PACKAGES):
+    last = {fields.text(one, "packageName"): one for one in _listed(config_map, PACKAGES)}
+    for package in last.values():
         try:
             found.documents += [*_package(package, versions, definitions)]
         except (_WrongPackage, PropertyError, MisfitError) as error:
@@ -82,7 +86,7 @@ def _package(package: ReadOnly, versions: Mapping[str, Csv], definitions: Defini
     for channel, head in heads.items():
         if head not in versions:
             raise _WrongPackage(f"channel {channel}: there is no ClusterServiceVersion {head or '(no name)'}")
-    default = fields.text(package, "defaultChannel") or (next(iter(heads)) if len(heads) == 1 else "")
+    default = next(iter(heads)) if len(heads) == 1 else fields.text(package, "defaultChannel")
     if default not in heads:
         raise _WrongPackage(f"its default channel is none of its channels: {default or '(no name)'}")
     chains = {channel: [*_chain(head, versions)] for channel, head in heads.items()}

@@ -39,6 +39,14 @@ OLM_EDITS = (
         "\t\t\tif registry == nil {\n\t\t\t\treturn true\n\t\t\t}",
         "a catalog is ready when it can be used, also where no pod serves it",
     ),
+    Edit(
+        "test/e2e/fail_forward_e2e_test.go", 'By("updating the catalog with a new bundle images")',
+        'By("waiting for the end of the ConfigMap of the catalog")\n\tEventually(func() error {\n'
+        "\t\t_, err := ctx.Ctx().KubeClient().KubernetesInterface().CoreV1().ConfigMaps(namespace).Get("
+        'context.Background(), name+"-configmap", metav1.GetOptions{})\n\t\treturn err\n\t}).ShouldNot(Succeed())\n'
+        '\tBy("updating the catalog with a new bundle images")',
+        "it is collected with its catalog; for that the suite relies on the time that the end of a pod takes",
+    ),
 )  # fmt: skip
 
 

@@ -79,6 +79,18 @@ def test_the_only_channel_is_the_default_one() -> None:
     assert converted(a_config_map(a_package(("a", "tea.v1")), csvs=TEA)).documents[0]["defaultChannel"] == "a"
 
 
+def test_the_only_channel_is_the_default_one_whatever_the_package_says() -> None:
+    package = a_package(("a", "tea.v1"), defaultChannel="b")
+    assert converted(a_config_map(package, csvs=TEA)).documents[0]["defaultChannel"] == "a"
+
+
+def test_the_last_package_of_a_name_counts() -> None:
+    found = converted(a_config_map(a_package(("a", "tea.v1")), a_package(("a", "tea.v2")), csvs=TEA))
+    package, channel, *_ = found.documents
+    assert (package["schema"], channel["entries"][0]["name"]) == ("olm.package", "tea.v2")
+    assert [one["schema"] for one in found.documents].count("olm.package") == 1
+
+
 def test_a_circle_ends() -> None:
     circle = (a_csv("tea.v1", "tea.v2"), a_csv("tea.v2", "tea.v1"))
     _, channel, *_ = converted(a_config_map(a_package(("a", "tea.v1")), csvs=circle)).documents
@@ -88,7 +100,11 @@ def test_a_circle_ends() -> None:
 WRONG = [
     pytest.param(a_package(("a", "tea.v9")), "channel a: there is no ClusterServiceVersion tea.v9", id="no version"),
     pytest.param(a_package(("a", "tea.v1"), ("b", "tea.v1")), "its default channel is none", id="no default channel"),
-    pytest.param(a_package(("a", "tea.v1"), defaultChannel="b"), "its default channel is none", id="another default"),
+    pytest.param(
+        a_package(("a", "tea.v1"), ("b", "tea.v1"), defaultChannel="c"),
+        "its default channel is none",
+        id="another default",
+    ),
     pytest.param(a_package(), "it needs a name, and channels", id="no channel"),
     pytest.param(a_package(("a", "tea.v1"), name=""), "it needs a name, and channels", id="no name"),
     pytest.param(a_package(("a", "tea.v1"), ("a", "tea.v2")), "it needs a name, and channels", id="one name twice"),
