@@ -10,6 +10,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -19,12 +20,13 @@ from typing import Any
 from eventing.local.state import free_port
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import labels_of, name_of, uid_of
-from shared.kinds import CONFIG_MAP, POD
+from shared.kinds import CONFIG_MAP, POD, Ref
 from tests.conformance.peers.programs import Programs
 from tests.conformance.peers.stand_ins import StandIns
 from tests.kit.waiting import wait_for
 
 PIECE = 64 * 1024
+LOOK_SECONDS = 0.5
 SERVICES = "/api/v1/namespaces/{}/services/{}"
 
 
@@ -117,8 +119,15 @@ class ServiceProxy:
             command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", str(folder), f"--port={port}"]
             with (self.folder / f"opm-{name_of(pod)}.log").open("ab") as log:
                 self.servers[uid_of(pod)] = port, subprocess.Popen(command, stdout=log, stderr=log)
+        threading.Thread(target=self._end_with, args=[pod], daemon=True).start()
         wait_for(lambda: _listens(port), f"the server in place of {name_of(pod)}")
         return port
+
+    def _end_with(self, pod: Any) -> None:
+        """End our server when its Pod has gone, as its container would."""
+        while uid_of(self.cluster.get(Ref.of(pod)) or {}) == uid_of(pod):
+            time.sleep(LOOK_SECONDS)
+        self.servers[uid_of(pod)][1].terminate()
 
 
 def command_of(pod: Any) -> list[str]:

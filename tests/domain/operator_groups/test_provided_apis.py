@@ -240,6 +240,13 @@ def test_namespaces_of_a_group(group: Group, want: NamespaceSet) -> None:
     assert group.namespaces == want
 
 
+def test_an_api_that_no_annotation_can_name_counts_for_nobody() -> None:
+    """Otherwise its version would wait for the annotation for ever, and never say that its requirement is wrong."""
+    owned = [{"name": "gooses.birds.com", "version": f"{prefix}v1alpha1", "kind": "Goose"} for prefix in ("", "x.io/")]
+    csv = Csv({"spec": {"customresourcedefinitions": {"owned": owned}}})
+    assert apis_of(csv) == {Api("birds.com", "v1alpha1", "Goose")}
+
+
 def test_an_annotation_is_read_with_care() -> None:
     """csv.md 18.5 row 122: malformed items are ignored, others kept; blanks are removed."""
     assert parse_apis(f"Goose.v1alpha1, {GOOSE},,") == {Api("birds.com", "v1alpha1", "Goose")}
