@@ -21,7 +21,7 @@ from queue import SimpleQueue
 
 from tests.conformance.peers import results, suite, world
 from tests.conformance.peers.images import BUNDLES, CATALOGS, registry_with
-from tests.conformance.peers.left_out import LEFT_OUT
+from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
 from tests.conformance.peers.suite import Result, Spec
 from tests.conformance.peers.world import Programs, World
 
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
             perform(program, chosen, there[options.first :][: options.parallel], options)
     found = results.read(kept)
     if options.report:
-        REPORT.write_text(HEAD + results.table(specs, found, LEFT_OUT))
+        REPORT.write_text(HEAD + results.table(specs, found, LEFT_OUT, CAUSES))
     return int(any(found[each.text].result == "failed" for each in chosen))
 
 

@@ -1,4 +1,4 @@
-"""The specs of peers that are not run, each with the reason: our behaviour is better, or it cannot run here."""
+"""The specs of peers that are not run, each with the reason, and the known causes of those that fail."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ LEFT_OUT: Mapping[str, str] = {
         "needs OLM built with the tag `e2e`, which adds a kind `Deprecated` to those that a plan may have",
     ),
     (
-        "Global Catalog Exclusion when a subscription referring to the local catalog is created when the operator group "
-        "is annotated with olm.operatorframework.io/exclude-global-namespace-resolution=true the broken subscription "
-        "should resolve and have state AtLatest"
+        "Global Catalog Exclusion when a subscription referring to the local catalog is created when the operator "
+        "group is annotated with olm.operatorframework.io/exclude-global-namespace-resolution=true the broken "
+        "subscription should resolve and have state AtLatest"
     ): (
         "begins with a resolution that a broken global catalog stops: here a catalog stops only who uses it, unless "
         "`OLMF_CATALOG_POLICY=strict`"
@@ -63,3 +63,26 @@ LEFT_OUT: Mapping[str, str] = {
     f"{_PROMETHEUS}install the operator successfully": "disabled by OLM itself",
     f"{_PROMETHEUS}have created the expected prometheus objects": "disabled by OLM itself",
 }
+"""Our behaviour is better, or the spec cannot run here."""
+
+_SCOPED = "wants `serviceAccountName` of OperatorGroups, which is not served yet"
+_SERVICES = "wants a gRPC Service for each catalog in `status.registryService`, which is not there yet"
+_OPERATORS = "wants objects of kind Operator, which nobody makes yet"
+_OPERATOR = "Operator API "
+CAUSES: Mapping[str, str] = {
+    **{
+        f"User defined service account {case}": _SCOPED
+        for case in ("with no permission", "with permission", "with retry")
+    },
+    "Operator Group insufficient permissions resolve via RBAC": _SCOPED,
+    "Install Plan limits installed resources if the scoped serviceaccount has no permissions": _SCOPED,
+    "Install Plan uses the correct client when installing resources from an installplan": _SCOPED,
+    "Install Plan [FLAKE] consistent generation": _SERVICES,
+    f"{_CATALOGS}connects to custom grpc CatalogSources": _SERVICES,
+    f"{_OPERATOR}should surface components in its status": _OPERATORS,
+    f"{_OPERATOR}when a subscription to a package exists should automatically adopt components": _OPERATORS,
+    f"{_OPERATOR}when a subscription to a package exists when a namespace is added should not adopt copied csvs": (
+        _OPERATORS
+    ),
+}
+"""What a spec that fails waits for; a result that passes counts more."""

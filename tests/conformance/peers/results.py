@@ -23,14 +23,17 @@ def add(path: Path, result: Result) -> None:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
-def table(specs: Iterable[Spec], results: Mapping[str, Result], reasons: Mapping[str, str]) -> str:
-    """The specs by file, each with its result; `reasons` says why a spec is left out."""
+def table(
+    specs: Iterable[Spec], results: Mapping[str, Result], reasons: Mapping[str, str], causes: Mapping[str, str]
+) -> str:
+    """The specs by file, each with its result; `reasons` says why one is left out, `causes` why one fails."""
     rows, counts, file = [], Counter[str](), ""
     for spec in specs:
         if spec.file != file:
             file = spec.file
             rows.append(f"\n## {file}\n\n| spec | result | seconds | reason |\n|---|---|---|---|")
         outcome, seconds, reason = _cells(results.get(spec.text), reasons.get(spec.text, ""))
+        reason = causes.get(spec.text, reason) if outcome in ("fails", "not run") else reason
         counts[outcome] += 1
         rows.append(f"| {_cell(spec.text)} | {outcome} | {seconds} | {_cell(reason)} |")
     summary = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
