@@ -65,9 +65,10 @@ class PackageCache:
             raise Expired(f"too old resource version: {version} ({self.version})")
         return tuple(change for change in self._changes if change.version > version)
 
-    async def changed(self) -> None:
-        """Wait for the next change."""
-        await self._changed.wait()
+    async def changed_after(self, version: int) -> None:
+        """Wait until something changes after a version, or has already."""
+        while self.version <= version:
+            await self._changed.wait()
 
     def _record(self, before: Listed | None, after: Listed | None) -> None:
         if before == after:

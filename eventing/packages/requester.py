@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import unquote
 
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
@@ -41,9 +42,12 @@ class FrontProxy:
 
     @classmethod
     def of(cls, config_map: ReadOnly) -> FrontProxy:
-        """What the ConfigMap says."""
+        """What the ConfigMap says; nobody is believed where one of its lists cannot be read."""
         data = fields.strings(config_map, "data")
-        lists = (_listed(data.get(f"requestheader-{key}", "")) for key in _LISTS)
+        try:
+            lists = [_listed(data.get(f"requestheader-{key}", "")) for key in _LISTS]
+        except ValueError:
+            return cls()
         return cls(data.get(AUTHORITY, ""), *lists)
 
     def user(self, common_names: Iterable[str], headers: Sequence[tuple[str, str]]) -> User | None:
@@ -80,7 +84,7 @@ class FrontProxy:
         for header, value in headers:
             for prefix in self.extra_prefixes:
                 if header.lower().startswith(prefix.lower()):
-                    found.setdefault(header[len(prefix) :].lower(), []).append(value)
+                    found.setdefault(unquote(header[len(prefix) :]).lower(), []).append(value)
         return tuple((key, tuple(values)) for key, values in sorted(found.items()))
 
 
@@ -122,11 +126,11 @@ def access_review(user: User, verb: str, namespace: str, *, subresource: str = "
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    try:
-        found = json.loads(text) if text else []
-    except ValueError:
-        return ()
-    return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+    """A JSON list of texts; ValueError."""
+    found = json.loads(text) if text else []
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError(f"no list of texts: {text[:80]!r}")
+    return tuple(found)
 
 
 def _values(headers: Sequence[tuple[str, str]], names: Sequence[str]) -> list[str]:

@@ -19,7 +19,8 @@ from shared.domain.serving.package_list import Listed, visible
 from shared.domain.serving.package_manifest import API_VERSION, KIND
 
 _LONGEST_SECONDS: Final = 3_600
-_BOOKMARK_SECONDS: Final = 55.0
+_BEAT_SECONDS: Final = 55.0
+"""Between two looks whether the client is still there, and two bookmarks."""
 
 
 @dataclass(slots=True)
@@ -51,35 +52,35 @@ class Watching:
 async def follow(request: web.Request, cache: PackageCache, watching: Watching) -> web.StreamResponse:
     """Send what there is, or what changed since the resourceVersion; then each change, until the time is over."""
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    await response.prepare(request)
     since = request.query.get("resourceVersion", "")
-    position = cache.version
-    with contextlib.suppress(ConnectionResetError):
-        if since in ("", "0"):
-            await _send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
-        else:
-            position = int(since) if since.isdecimal() else -1
-        try:
-            async with asyncio.timeout(_seconds(request)):
-                await _rest(response, cache, watching, position, has_bookmarks="allowWatchBookmarks" in request.query)
-        except TimeoutError:
-            pass
-        except Expired as error:
-            status = orjson.Fragment(failure(410, "Expired", str(error)))
-            await response.write(orjson.dumps({"type": "ERROR", "object": status}) + b"\n")
+    with contextlib.suppress(ConnectionResetError, TimeoutError):
+        async with asyncio.timeout(_seconds(request)):
+            await response.prepare(request)
+            position = cache.version
+            if since in ("", "0"):
+                await _send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
+            else:
+                position = int(since) if since.isdecimal() else -1
+            try:
+                await _rest(request, response, cache, watching, position=position)
+            except Expired as error:
+                status = orjson.Fragment(failure(410, "Expired", str(error)))
+                await response.write(orjson.dumps({"type": "ERROR", "object": status}) + b"\n")
     return response
 
 
 async def _rest(
-    response: web.StreamResponse, cache: PackageCache, watching: Watching, position: int, *, has_bookmarks: bool
+    request: web.Request, response: web.StreamResponse, cache: PackageCache, watching: Watching, *, position: int
 ) -> None:
-    while True:
+    """Each change after a version, for as long as the client is there."""
+    has_bookmarks = "allowWatchBookmarks" in request.query
+    while request.transport is not None and not request.transport.is_closing():
         changes = cache.changes_after(position)
         await _send(response, watching.lines(changes))
-        position = cache.version
+        position = changes[-1].version if changes else position
         try:
-            async with asyncio.timeout(_BOOKMARK_SECONDS):
-                await cache.changed()
+            async with asyncio.timeout(_BEAT_SECONDS):
+                await cache.changed_after(position)
         except TimeoutError:
             if has_bookmarks:
                 await response.write(_bookmark(position))

@@ -25,12 +25,14 @@ def pull_bundle(
     catalog = CatalogSource.of(cluster.get(kinds.CATALOG_SOURCE.ref(owner, ref.namespace)) if image else None)
     if config_map is None or catalog is None:
         return NOTHING
+    waiting = waiting_namespaces(cluster, ref.namespace, policy.global_namespace)
+    if not waiting:
+        return Outcome(summary=f"{image}: nobody waits for it")  # who does later asks for it anew
     if (left := pulled.rest(config_map, clock.now())) and not attempt.ended:
         return Outcome(again_in=left, summary=f"{image}: not again so soon after a failure")
     # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
     ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
     result = ended or bundles.config_map_payload(ImageSource(image, ref.namespace, catalog.secrets))
-    waiting = waiting_namespaces(cluster, ref.namespace, policy.global_namespace)
     emits = tuple(Emit(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref(one)) for one in waiting)
     match result:
         case Unavailable(reason, message, after):

@@ -7,6 +7,7 @@ Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from shared import names
@@ -17,7 +18,7 @@ from shared.domain.catalog_source import Refused
 from shared.domain.image_source import ImageSource
 from shared.kinds import CONFIG_MAP
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Unavailable
-from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus
+from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
 """Nobody tells of a ConfigMap that is made anew: it has no label yet."""
@@ -37,16 +38,23 @@ def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: C
     if patch := config_map_source.adopted(config_map, source):
         # The change of the ConfigMap runs this step again; its resourceVersion is another one by then.
         return Outcome(
-            (Merge(Ref.of(config_map), patch),), again_in=_RETRY, summary="its ConfigMap is watched from now on"
+            (Merge(Ref.of(config_map), patch, config_map.resource_version),),
+            again_in=_RETRY,
+            summary="its ConfigMap is watched from now on",
         )
     request = catalog_source.catalog_request(source)
     if isinstance(request, Refused):
         return NOTHING  # `check_catalog` says why
     before, now = config_map_source.referred(source.status, config_map, clock.now()), clock.now()
     match catalogs.pull(ImageSource(request.image, ref.namespace)):
+        case Unavailable("Malformed") as trouble:
+            after = catalog_source.unavailable(before, trouble.message, now)
+            return _reported(source, after, trouble.message, again_in=None)  # until somebody edits it
         case Unavailable() as trouble:
             after = catalog_source.unavailable(before, trouble.message, now)
-            return _reported(source, after, trouble.message, again_in=None)
+            pause = max(_RETRY, trouble.after)
+            wait = Wait(trouble.message, catalog_source.since(after), now + pause)
+            return replace(_reported(source, after, trouble.message, again_in=pause), wait=wait)
         case pulled:
             read = catalog_source.snapshotted(before, pulled.reference, request, now, left_out=pulled.left_out)
             after = config_map_source.connected(read)

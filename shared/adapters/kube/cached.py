@@ -91,7 +91,7 @@ class _CacheEntry:
     """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
 
     def add(self, ref: Ref, answer: Manifest) -> None:
-        """Update the shelf after a counted write of this client to an object of the kind in the namespace."""
+        """Update the entry after a counted write of this client to an object of the kind in the namespace."""
         self.writes += 1
         known = self.objects.get(ref)
         if known is not None and resource_version_of(known) == resource_version_of(answer):
@@ -114,7 +114,7 @@ class _Cache:
         return self._by_key.get(key)
 
     def put(self, key: _Key, entry: _CacheEntry) -> None:
-        """Add a shelf, and drop those that are too old or too many: objects may be large."""
+        """Add an entry, and drop those that are too old or too many: objects may be large."""
         self._by_key[key] = entry
         self._by_key.move_to_end(key)
         oldest = next(iter(self._by_key.values()))
@@ -126,7 +126,7 @@ class _Cache:
         self._by_key.pop(key, None)
 
     def touching(self, kind: Kind, namespace: str) -> list[tuple[_Key, _CacheEntry]]:
-        """The shelves that may hold an object of the kind in the namespace."""
+        """The entries that may hold an object of the kind in the namespace."""
         return [
             (key, entry) for key, entry in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
         ]

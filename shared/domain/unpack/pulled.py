@@ -6,6 +6,8 @@ import json
 from datetime import datetime, timedelta
 from typing import Final
 
+import orjson
+
 from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
@@ -62,8 +64,8 @@ def filled(config_map: ConfigMap, payload: ReadOnly) -> Manifest:
 def _failure(config_map: ConfigMap) -> Manifest:
     """What `failed` wrote; empty without it, and for any other text."""
     try:
-        found = json.loads(config_map.annotation(names.PULL_FAILED) or "{}")
-    except ValueError:
+        found = orjson.loads(config_map.annotation(names.PULL_FAILED) or "{}")
+    except orjson.JSONDecodeError:
         return {}
     return found if isinstance(found, dict) else {}
 

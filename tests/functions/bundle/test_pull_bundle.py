@@ -103,12 +103,23 @@ def test_a_pull_that_was_ended_is_told_by_the_next_attempt() -> None:
     assert told["message"] == "the pull was ended after 600 s: its time limit"
 
 
-@pytest.mark.parametrize("told", ["no json", "[]", "{}", '{"at": "yesterday"}', '{"at": "2100-01-01T00:00:00Z"}'])
+@pytest.mark.parametrize(
+    "told", ["no json", "[]", "{}", "[" * 50_000, '{"at": "yesterday"}', '{"at": "2100-01-01T00:00:00Z"}']
+)
 def test_what_nobody_of_us_wrote_stops_no_pull(told: str) -> None:
     world = asked()
     change(world, annotations={names.PULL_IMAGE: IMAGE, names.PULL_FAILED: told})
     assert annotations_of(world.objects[CONFIG_MAP])[names.PULL_FAILED] == told
     assert pull(world).message == f"{IMAGE} is unpacked"
+
+
+def test_what_nobody_waits_for_any_more_is_not_pulled_again() -> None:
+    world = direct(is_there=False)
+    world.settle()
+    world.remove(next(ref for ref in world.objects if ref.kind == kinds.SUBSCRIPTION.kind))
+    world.later(seconds=61)
+    outcome = pull(world)
+    assert (outcome.writes, outcome.again_in, outcome.message) == ((), None, f"{IMAGE}: nobody waits for it")
 
 
 def test_nobody_pulls_for_what_is_gone_or_is_no_config_map_of_ours() -> None:

@@ -113,6 +113,20 @@ def test_what_was_read_stays_in_use_when_the_content_is_wrong() -> None:
     assert "holds no catalog" in status["message"]
 
 
+def test_trouble_that_passes_is_tried_again_and_content_waits_for_an_edit() -> None:
+    world = a_world(a_source(), a_config_map())
+    run(world)
+    world.catalogs.trouble = Unavailable("Malformed", "no catalog")
+    assert (read(world).again_in, read(world).wait) == (None, None)
+    world.catalogs.trouble = Unavailable("TooLarge", "the store is full", timedelta(minutes=1))
+    assert read(world).again_in == timedelta(minutes=1)
+    assert run(world)["connectionState"]["lastObservedState"] == "TRANSIENT_FAILURE"
+    unchanged = read(world)
+    assert (unchanged.writes, unchanged.again_in) == ((), timedelta(minutes=1))
+    assert unchanged.wait
+    assert unchanged.wait.what == "the store is full"
+
+
 def test_a_refused_owner_is_told() -> None:
     outcome = read(a_world(a_source(), a_config_map()), WriteFailure("forbidden", "no", 0, PLACE))
     [write] = outcome.writes
