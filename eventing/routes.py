@@ -166,6 +166,8 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
     Route(kinds.CATALOG_SOURCE, "fanout/notify_catalog_users", itself, came_or_went, "bulk"),
     Route(names.CATALOG_SNAPSHOTTED, "fanout/notify_catalog_users", itself, always, "bulk"),
+    Route(kinds.CLUSTER_CATALOG, "cluster_catalog/guard_catalog", itself, present),
+    Route(kinds.CLUSTER_CATALOG, "cluster_catalog/unpack_catalog", itself, present, "long"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
     Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),

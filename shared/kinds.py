@@ -111,6 +111,9 @@ CLUSTER_SERVICE_VERSION = watched(
 OPERATOR_GROUP = watched(Kind(f"{_OLM}/v1", "OperatorGroup", "operatorgroups"))
 OPERATOR_CONDITION = watched(Kind(f"{_OLM}/v2", "OperatorCondition", "operatorconditions"))
 OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False))
+CLUSTER_CATALOG = watched(
+    Kind("olm.operatorframework.io/v1", "ClusterCatalog", "clustercatalogs", is_namespaced=False), is_whole=True
+)
 
 NAMESPACE = watched(Kind("v1", "Namespace", "namespaces", is_namespaced=False))
 CONFIG_MAP = watched(Kind("v1", "ConfigMap", "configmaps"), is_high_cardinality=True, is_ours_alone=True)

@@ -125,12 +125,12 @@ class Pulled:
 
 UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
-    "Blocked", "MirrorMiss", "TimedOut", "NotRecorded",
+    "Blocked", "MirrorMiss", "TimedOut", "NoCatalog", "NotRecorded",
 ]  # fmt: skip
 """Why content is unavailable.
 
-`Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all mirrors, `NotRecorded`
-in a replay.
+`Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all mirrors, `NoCatalog`
+for an image that does not say where its catalog is, `NotRecorded` in a replay.
 """
 
 
@@ -256,6 +256,10 @@ class Policy:
     then acts with the rights that execute it."""
     protected_copy_namespaces: tuple[str, ...] = ()
     """Namespaces that receive copied CSVs even where copying is disabled."""
+    catalogs_url: str = "http://olmf-catalogs.olm.svc"
+    """Where ClusterCatalogs are served: what `status.urls.base` begins with."""
+    pull_secrets: tuple[str, ...] = ()
+    """Secrets in the global namespace that open the images of ClusterCatalogs."""
 
 
 class Journal(Protocol):

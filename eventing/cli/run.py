@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
     """Add the programs."""
     group = typer.Typer(name="run", help="Run one program until SIGTERM.", no_args_is_help=True)
     group.callback()(end_with_supervisor)
-    for program in (watch, worker, endpoint, scheduler, content, packages, kubelet, api, redis):
+    for program in (watch, worker, endpoint, scheduler, content, catalogs, packages, kubelet, api, redis):
         group.command()(program)
     app.add_typer(group)
     app.command()(unpack)
@@ -127,6 +127,28 @@ def content(
     if len(folders) < len(catalog or ()):
         raise CliError(f"--catalog: two folders would be called the same; got {', '.join(folders)}", USAGE)
     image_registry.serve(image_registry.Sources(tuple(bundles or ()), folders), settings.port, on_ready=announce)
+
+
+def catalogs(
+    certificate: Annotated[Path | None, typer.Option("--tls-cert", help="PEM file of the serving certificate.")] = None,
+    key: Annotated[Path | None, typer.Option("--tls-key", help="PEM file of its private key.")] = None,
+) -> None:
+    """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does."""
+    from eventing import wiring
+    from eventing.catalogs import program
+    from eventing.catalogs.served_catalogs import ServedCatalogs
+    from shared.adapters.content.store import Store
+    from shared.adapters.kube import KubeClient
+
+    if (certificate is None) != (key is None):
+        raise CliError("--tls-cert and --tls-key come together", USAGE)
+    settings = _settings()
+    client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
+    policy, store = settings.policy, Store(settings.content, limit_bytes=settings.content_bytes)
+    open_ = wiring.content(settings, client)[0].snapshot
+    served = ServedCatalogs(open_, store, policy.global_namespace, policy.pull_secrets)
+    host = "127.0.0.1" if settings.kubeconfig else ""
+    program.run(program.Place(host, settings.port, certificate, key), client.connection, served, announce)
 
 
 def packages(

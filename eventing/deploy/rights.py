@@ -67,6 +67,11 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),
     ),
+    "cluster_catalog": (
+        *_read(kinds.SECRET, *kinds.MIRROR_SETS),
+        Right(kinds.CLUSTER_CATALOG, ("patch",)),  # its label and its finalizer
+        *_status(kinds.CLUSTER_CATALOG),
+    ),
     "subscription": (
         *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),

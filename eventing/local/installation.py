@@ -111,6 +111,7 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_POD_NETWORK": _pod_network(plan),
         "OLMF_CONTENT": str(plan.state.root / "content"),
         "OLMF_GLOBAL_NAMESPACE": plan.namespace,
+        "OLMF_CATALOGS_URL": f"http://127.0.0.1:{plan.state.port_of('catalogs')}",
         # Our own registry is here, as are those that people start on their machine.
         "OLMF_ALLOWED_REGISTRY_ADDRESSES": os.environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", _LOOPBACK),
         # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.
@@ -118,7 +119,7 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         # The sandbox answers within a millisecond: runs beside each other would only share its processor and ours.
         **({"OLMF_CONCURRENCY": os.environ.get("OLMF_CONCURRENCY", "1")} if plan.kubeconfig is None else {}),
     }
-    names = ["worker", "endpoint", "scheduler"]
+    names = ["worker", "endpoint", "scheduler", "catalogs"]
     names += ["watch"] if plan.source == "watch" else []
     names += [] if has_nodes else ["kubelet"]
     programs = [Program(name, (name,), {**environ, **_at_a_port(plan, name)}) for name in names]

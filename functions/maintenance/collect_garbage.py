@@ -1,7 +1,7 @@
 """Delete objects that are no longer needed and that the garbage collector of Kubernetes does not delete.
 
 Reads:  InstallPlans and Subscriptions; cluster-scoped roles, APIServices and webhook configurations, their owners or
-        providers; copies and originals; the images that CatalogSources refer to.
+        providers; copies and originals; the images that CatalogSources and ClusterCatalogs refer to.
 Writes: deletes surplus InstallPlans, unwanted copies, what belongs to owners that were deleted, roles whose API nobody
         provides, and those that earlier builds wrote for what versions claimed.
 """
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shared import names
-from shared.api.views import CatalogSource, Csv, InstallPlan, Object, Role, Subscription
+from shared.api.views import CatalogSource, ClusterCatalog, Csv, InstallPlan, Object, Role, Subscription
 from shared.domain.csv import copies
 from shared.domain.operator_groups import garbage
 from shared.kinds import (
     API_SERVICE,
     CATALOG_SOURCE,
+    CLUSTER_CATALOG,
     CLUSTER_ROLE,
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
@@ -37,9 +38,10 @@ def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) ->
     """Collect garbage once in the whole cluster and in the local catalog content (key: anything)."""
     found = [one for one in (*_plans(cluster), *_roles(cluster)) if not one.is_deleted]
     writes = (*(Delete(Ref.of(one), one.uid) for one in found), *_copies(cluster, made))
-    used = (one.connection.address for one in CatalogSource.each(cluster.list(CATALOG_SOURCE)))
+    used = {one.connection.address for one in CatalogSource.each(cluster.list(CATALOG_SOURCE))}
+    used |= {one.resolved for one in ClusterCatalog.each(cluster.list(CLUSTER_CATALOG))}
     freed = content.keep_only(sorted(filter(None, used)))
-    forgets = f"; forgets {freed} bytes of catalogs that no CatalogSource refers to" if freed else ""
+    forgets = f"; forgets {freed} bytes of catalogs that nothing refers to" if freed else ""
     return Outcome(writes, summary=f"deletes {len(writes)} objects{forgets}")
 
 

@@ -17,14 +17,15 @@ from shared.domain.go import json as gojson
 class Lines:
     """The documents of a snapshot that is in a store."""
 
-    def __init__(self, snapshot: Snapshot, store: Store) -> None:
+    def __init__(self, snapshot: Snapshot, store: Store, modified: datetime | None = None) -> None:
+        """`modified` is when the content changed; without it, when it was indexed here."""
         self._snapshot = snapshot
         self._store = store
         self.tag = f'"{snapshot.name}"'
         """Changes whenever the catalog does."""
         changed = store.needed(snapshot.name).stat().st_ctime
-        self.modified = datetime.fromtimestamp(int(changed), UTC)
-        """When the catalog was indexed, whole seconds."""
+        self.modified = modified or datetime.fromtimestamp(int(changed), UTC)
+        """When it last changed, whole seconds."""
 
     def file(self) -> Path:
         """All documents in a file, written at the first question."""

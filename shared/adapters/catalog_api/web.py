@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +16,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from shared.adapters.catalog_api.errors import PortTakenError
@@ -43,8 +44,13 @@ class Body:
     modified: datetime
 
 
+Known: TypeAlias = Mapping[str, Lines | None]
+"""The catalogs that are served, by name; None for one whose content is not here yet."""
+
+
 class _Server(ThreadedServer):
-    catalogs: Mapping[str, Lines]
+    request_queue_size = 1024
+    catalogs: Known
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -66,12 +72,21 @@ class _Handler(BaseHTTPRequestHandler):
         asked = parse_qs(parts.query, keep_blank_values=True) if kind == "metas" else {}
         if set(asked) - set(_PARAMETERS):
             self._refuse(HTTPStatus.BAD_REQUEST, "400 Bad Request")
-        elif name not in self.server.catalogs:
-            self._refuse(HTTPStatus.NOT_FOUND, "404 Not Found")
         else:
-            self._content(self._body(self.server.catalogs[name], asked))
+            self._catalog(name, asked)
 
     do_HEAD = do_GET  # noqa: N815  # why: the name that http.server calls
+
+    def _catalog(self, name: str, asked: Mapping[str, list[str]]) -> None:
+        try:
+            lines = self.server.catalogs[name]  # another thread may take it away at any moment
+        except KeyError:
+            self._refuse(HTTPStatus.NOT_FOUND, "404 Not Found")
+            return
+        if lines is None:
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "503 Service Unavailable", {"Retry-After": "1"})
+        else:
+            self._content(self._body(lines, asked))
 
     def _refuse_writing(self) -> None:
         is_known = _ROUTE.fullmatch(urlsplit(self.path).path)
@@ -198,14 +213,21 @@ def _packed(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 @contextmanager
-def running(catalogs: Mapping[str, Lines], host: str = "127.0.0.1", port: int = 0) -> Iterator[int]:
-    """The port of a server that answers in threads until the end of the block. PortTakenError."""
+def running(
+    catalogs: Known, host: str = "127.0.0.1", port: int = 0, *, trust: ssl.SSLContext | None = None
+) -> Iterator[int]:
+    """The port of a server that answers in threads until the end of the block; over TLS with `trust`. PortTakenError.
+
+    `catalogs` is looked at for each request: what it holds may change meanwhile.
+    """
     try:
         listening = _Server((host, port), _Handler)
     except (OSError, OverflowError) as error:
         raise PortTakenError(f"{host}:{port} cannot be listened on: {error}") from error
     with listening as server:
         server.catalogs = catalogs
+        if trust is not None:  # the thread of a connection does its handshake, so nobody waits for a slow one
+            server.socket = trust.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:

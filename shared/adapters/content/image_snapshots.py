@@ -68,11 +68,11 @@ def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
         return (labels[CONFIGS].strip("/"),)
     if DATABASE in labels:
         raise OciError(
-            "Malformed", "it holds a database, a form of catalog that is no longer served: migrate it to files"
+            "NoCatalog", "it holds a database, a form of catalog that is no longer served: migrate it to files"
         )
     if PACKAGE in labels:
-        raise OciError("Malformed", "it is a bundle, not a catalog: name the image of a catalog that lists it")
-    raise OciError("Malformed", f"it is no catalog: the label {CONFIGS} does not say where its files are")
+        raise OciError("NoCatalog", "it is a bundle, not a catalog: name the image of a catalog that lists it")
+    raise OciError("NoCatalog", f"it is no catalog: the label {CONFIGS} does not say where its files are")
 
 
 def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:

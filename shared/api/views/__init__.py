@@ -5,6 +5,7 @@ from __future__ import annotations
 from shared.api.views.access import Role, RoleBinding, Subject
 from shared.api.views.apis import ApiService, CustomResourceDefinition
 from shared.api.views.catalog_source import CatalogSource, Connection
+from shared.api.views.cluster_catalog import ClusterCatalog
 from shared.api.views.core import ConfigMap, Event, Namespace
 from shared.api.views.csv import (
     ApiEntry,
@@ -36,6 +37,7 @@ __all__ = [
     "BundleLookup",
     "CatalogHealth",
     "CatalogSource",
+    "ClusterCatalog",
     "ConfigMap",
     "Connection",
     "ContainerStatus",

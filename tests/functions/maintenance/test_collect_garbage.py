@@ -61,7 +61,7 @@ def test_catalogs_that_no_object_refers_to_are_forgotten() -> None:
     content = FakeContent(surplus=70)
     outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), content)
     assert content.kept == ["grpc://a:1@sha256:1", "q.io/b@sha256:2"]
-    assert outcome.message == "deletes 0 objects; forgets 70 bytes of catalogs that no CatalogSource refers to"
+    assert outcome.message == "deletes 0 objects; forgets 70 bytes of catalogs that nothing refers to"
 
 
 def test_where_nothing_is_to_be_forgotten_nothing_is_said() -> None:

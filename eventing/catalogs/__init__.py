@@ -1,0 +1,1 @@
+"""Serves ClusterCatalogs over HTTP (v1.md §6)."""

@@ -1,0 +1,55 @@
+"""Read the image of a ClusterCatalog by digest, and say that it is served.
+
+Reads:  the ClusterCatalog; its image.
+Writes: its status (`resolvedSource`, `urls`, `lastUnpacked`, the conditions).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from shared.api.views import ClusterCatalog
+from shared.domain import cluster_catalog
+from shared.domain.image_source import ImageSource
+from shared.errors import RetryLater
+from shared.names import V1_CATALOG_FINALIZER
+from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy, Unavailable
+from shared.step import NOTHING, Outcome, Ref, SetStatus, Wait
+
+_RETRY = timedelta(seconds=15)
+
+
+def unpack_catalog(
+    ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy, *, attempt: Attempt
+) -> Outcome:
+    """The status from the image; nothing is read before `guard_catalog` has marked the catalog."""
+    catalog = ClusterCatalog.of(cluster.get(ref))
+    if catalog is None or catalog.is_deleted or catalog.is_disabled or V1_CATALOG_FINALIZER not in catalog.finalizers:
+        return NOTHING
+    if cluster_catalog.spec_fault(catalog):
+        return NOTHING  # `guard_catalog` says why
+    # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
+    over = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
+    found = over or catalogs.pull(ImageSource(catalog.image, policy.global_namespace, policy.pull_secrets))
+    now = clock.now()
+    if isinstance(found, Unavailable):
+        return _without(catalog, found, now)
+    after = cluster_catalog.served(catalog, found.reference, policy.catalogs_url, now)
+    writes = (SetStatus(ref, after, catalog.resource_version),) if after != catalog.status else ()
+    verdict = f"{found.reference} holds {found.packages} packages"
+    return Outcome(writes, again_in=cluster_catalog.interval(catalog), summary=verdict)
+
+
+def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Outcome:
+    """What was served is served on; only a fault that may go away is tried again, with back-off."""
+    pause, fault = max(_RETRY, trouble.after), cluster_catalog.pull_fault(trouble.message)
+    if trouble.reason == "NoCatalog":
+        fault = cluster_catalog.no_catalog(catalog, trouble.message)
+    after = cluster_catalog.failed(catalog, fault, now)
+    writes = (SetStatus(Ref.of(catalog), after, catalog.resource_version),) if after != catalog.status else ()
+    if fault.is_terminal:
+        return Outcome(writes, summary=fault.message)
+    wait = Wait(f"{catalog.image}: {trouble.message}", cluster_catalog.since(after), now + pause)
+    if not writes:
+        raise RetryLater(f"{Ref.of(catalog)}: {trouble.message}", after=pause, wait=wait)
+    return Outcome(writes, again_in=pause, summary=fault.message, wait=wait)

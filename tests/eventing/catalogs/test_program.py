@@ -1,0 +1,191 @@
+"""The server of ClusterCatalogs beside a sandbox: who is served, and the same by every replica (v1.md §6)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import urllib3
+
+from eventing.catalogs.program import Place, serve
+from eventing.catalogs.served_catalogs import ServedCatalogs
+from eventing.local.objects import apply_definitions
+from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.snapshot import Snapshot
+from shared.adapters.content.store import Store
+from shared.adapters.kube import KubeClient, connect
+from shared.api.expressions import V1
+from shared.domain.image_source import ImageSource
+from shared.ports import Unavailable
+from tests.conformance.http import Api, Json
+from tests.kit.fbc import a_bundle, a_channel, a_package
+from tests.kit.sandbox import running_sandbox
+from tests.kit.waiting import wait_for
+from tests.kit.webhook_server import make_authority
+
+CATALOGS = f"/apis/{V1}/v1/clustercatalogs"
+TEA, CUP = ("registry.example/c@sha256:" + digit * 64 for digit in "12")
+PACKAGES = {TEA: "tea", CUP: "cup"}
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """Two servers with a store of their own each, and the sandbox that both follow."""
+
+    sandbox: Api
+    addresses: tuple[str, ...]
+    keys: Path
+    broken: set[str]
+
+    def ask(self, path: str, replica: int = 0, method: str = "GET") -> urllib3.BaseHTTPResponse:
+        with urllib3.PoolManager(ca_certs=str(self.keys / "ca.crt"), timeout=30, retries=False) as pool:
+            return pool.request(method, f"{self.addresses[replica]}/catalogs/{path}")
+
+    def publish(self, name: str, reference: str = "", unpacked: str = "2026-01-01T00:00:00Z", **spec: Json) -> None:
+        """A ClusterCatalog whose status says that this content is served."""
+        source = {"type": "Image", "image": {"ref": "registry.example/c:v1"}}
+        if self.sandbox.get(f"{CATALOGS}/{name}").status == 404:
+            assert self.sandbox.post(CATALOGS, {"metadata": {"name": name}, "spec": {"source": source}}).status == 201
+        if spec:
+            assert self.sandbox.patch(f"{CATALOGS}/{name}", {"spec": spec}).status == 200
+        if reference:
+            resolved = {"type": "Image", "image": {"ref": reference}}
+            status = {"resolvedSource": resolved, "lastUnpacked": unpacked}
+            assert self.sandbox.patch(f"{CATALOGS}/{name}/status", {"status": status}).status == 200
+
+    def until(self, path: str, status: int) -> None:
+        """Both replicas answer so."""
+        every = range(len(self.addresses))
+        wait_for(lambda: all(self.ask(path, one).status == status for one in every), f"{status} of {path}")
+
+
+@pytest.fixture(scope="module")
+def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
+    folder = tmp_path_factory.mktemp("catalogs")
+    keys = make_authority(folder / "pki", "IP:127.0.0.1")
+    broken: set[str] = set()
+    for package in PACKAGES.values():
+        (folder / package).mkdir()
+        (folder / package / "catalog.json").write_text("\n".join(map(json.dumps, documents(package))))
+    with running_sandbox(folder / "sandbox") as kubeconfig, ExitStack() as stack:
+        apply_definitions(KubeClient.from_kubeconfig(str(kubeconfig)))
+        found = [stack.enter_context(running(kubeconfig, folder / str(one), keys, broken)) for one in range(2)]
+        yield Replicas(Api.of(kubeconfig), tuple(found), keys, broken)
+
+
+class running:  # noqa: N801  # reads like a function
+    """The server in a thread; yields its address."""
+
+    def __init__(self, kubeconfig: Path, folder: Path, keys: Path, broken: set[str]) -> None:
+        self._loop, self._ended, self._ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+        self._address = ""
+        store = Store(folder / "store")
+
+        def open_(reference: str, _: ImageSource) -> Snapshot | Unavailable:
+            if reference in broken:
+                return Unavailable("Unreachable", "the registry is away")
+            return snapshot_at(str(folder.parent / PACKAGES[reference]), store)
+
+        def started(address: str) -> None:
+            self._address = address
+            self._ready.set()
+
+        async def work() -> None:
+            served = ServedCatalogs(open_, store, "olm")
+            place = Place("127.0.0.1", 0, keys / "server.crt", keys / "server.key")
+            await serve(place, connect(str(kubeconfig)), served, on_ready=started, ended=self._ended)
+
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(work()))
+
+    def __enter__(self) -> str:
+        self._thread.start()
+        assert self._ready.wait(60)
+        return self._address
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._ended.set)
+        self._thread.join()
+
+
+def documents(package: str) -> list[Json]:
+    name = f"{package}.v1.0.0"
+    return [
+        a_package(package, defaultChannel="alpha"), a_channel("alpha", {"name": name}, package=package),
+        a_bundle(name, "1.0.0", package=package),
+    ]  # fmt: skip
+
+
+def test_v1_md_6_every_replica_serves_the_same(replicas: Replicas) -> None:
+    replicas.publish("same", TEA)
+    replicas.until("same/api/v1/all", 200)
+    first, second = (replicas.ask("same/api/v1/all", one) for one in range(2))
+    assert first.data == second.data != b""
+    for name in ("ETag", "Last-Modified", "Content-Type", "Content-Length"):
+        assert first.headers[name] == second.headers[name]
+    assert first.headers["Last-Modified"] == "Thu, 01 Jan 2026 00:00:00 GMT"
+    head = replicas.ask("same/api/v1/all", 1, "HEAD")
+    assert (head.data, head.headers["Content-Length"]) == (b"", str(len(first.data)))
+    assert [json.loads(replicas.ask("same/api/v1/metas?schema=olm.package").data)["name"]] == ["tea"]
+
+
+def test_v1_md_6_several_catalogs_below_one_address(replicas: Replicas) -> None:
+    replicas.publish("one", TEA)
+    replicas.publish("two", CUP)
+    replicas.until("one/api/v1/all", 200)
+    replicas.until("two/api/v1/all", 200)
+    assert b"cup" not in replicas.ask("one/api/v1/all").data
+    assert b"tea" not in replicas.ask("two/api/v1/all").data
+
+
+def test_a_catalog_follows_its_status(replicas: Replicas) -> None:
+    replicas.publish("moves", TEA)
+    replicas.until("moves/api/v1/all", 200)
+    before = replicas.ask("moves/api/v1/all")
+    replicas.publish("moves", CUP, "2026-02-01T00:00:00Z")
+    wait_for(lambda: replicas.ask("moves/api/v1/all").data not in (before.data, b"503 Service Unavailable\n"))
+    after = replicas.ask("moves/api/v1/all")
+    assert b"cup" in after.data
+    assert (after.headers["ETag"] != before.headers["ETag"], after.headers["Last-Modified"]) == (
+        True,
+        "Sun, 01 Feb 2026 00:00:00 GMT",
+    )
+
+
+def test_content_that_is_not_here_yet_is_503_and_what_does_not_exist_404(replicas: Replicas) -> None:
+    replicas.broken.add(TEA)
+    replicas.publish("late", TEA)
+    replicas.publish("never")
+    replicas.until("late/api/v1/all", 503)
+    replicas.until("never/api/v1/all", 503)
+    assert replicas.ask("late/api/v1/metas").headers["Retry-After"] == "1"
+    assert replicas.ask("nobody/api/v1/all").status == 404
+    replicas.broken.clear()
+    replicas.until("late/api/v1/all", 200)
+
+
+def test_what_is_unavailable_or_gone_is_404(replicas: Replicas) -> None:
+    replicas.publish("off", TEA)
+    replicas.publish("gone", TEA)
+    replicas.until("off/api/v1/all", 200)
+    replicas.until("gone/api/v1/all", 200)
+    replicas.publish("off", availabilityMode="Unavailable")
+    assert replicas.sandbox.delete(f"{CATALOGS}/gone").status == 200
+    replicas.until("off/api/v1/all", 404)
+    replicas.until("gone/api/v1/all", 404)
+
+
+def test_who_speaks_no_tls_stops_nobody(replicas: Replicas) -> None:
+    replicas.publish("safe", TEA)
+    replicas.until("safe/api/v1/all", 200)
+    host, _, port = replicas.addresses[0].removeprefix("https://").partition(":")
+    with socket.create_connection((host, int(port))) as silent:
+        assert replicas.ask("safe/api/v1/all").status == 200, "nobody waits for a client that says nothing"
+        silent.sendall(b"GET / HTTP/1.1\r\n\r\n")
+    assert replicas.ask("safe/api/v1/all").status == 200
