@@ -78,6 +78,7 @@ def test_only_catalogs_bundles_plans_and_certificates_see_secrets() -> None:
     }
     assert seeing == {
         "olmf-catalog-source",
+        "olmf-cluster-catalog",
         "olmf-subscription",
         "olmf-bundle",
         "olmf-install-plan",
