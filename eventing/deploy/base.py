@@ -86,7 +86,7 @@ def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
 def disruption_budgets() -> list[Manifest]:
     """Of the programs with several pods; not a part of the base (see k8s/README.md)."""
     several = [program.name for program in PROGRAMS if program.replicas > 1]
-    return [_disruption_budget(name) for name in (*several, names.PACKAGES)]
+    return [_disruption_budget(name) for name in (*several, names.PACKAGES, names.CATALOGS)]
 
 
 def replacements() -> list[Manifest]:

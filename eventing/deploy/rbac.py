@@ -18,11 +18,11 @@ WATCHER = "olmf-watch"
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
     found = {f"{_dashed(group)}.yaml": list(_of_group(group, rights)) for group, rights in RIGHTS.items()}
-    found["worker.yaml"] = [service_account(WORKER), *(_binding(WORKER, account_of(group)) for group in RIGHTS)]
+    found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RIGHTS)]
     found["watch.yaml"] = [
         service_account(WATCHER),
-        _role(WATCHER, rules(Right(kind, ("get", "list", "watch")) for kind in WATCHED)),
-        _binding(WATCHER, WATCHER),
+        role(WATCHER, rules(Right(kind, ("get", "list", "watch")) for kind in WATCHED)),
+        binding(WATCHER, WATCHER),
     ]
     return found
 
@@ -55,8 +55,8 @@ def _of_group(group: str, rights: tuple[Right, ...]) -> Iterator[Manifest]:
     name = account_of(group)
     extra = list(_bundled()) if group == "install_plan" else []
     yield service_account(name)
-    yield _role(name, [*rules(rights), *extra])
-    yield _binding(name, name)
+    yield role(name, [*rules(rights), *extra])
+    yield binding(name, name)
 
 
 def _bundled() -> Iterator[Manifest]:
@@ -64,17 +64,19 @@ def _bundled() -> Iterator[Manifest]:
         yield {"apiGroups": [group], "resources": list(resources), "verbs": [*READ, *WRITE]}
 
 
-def _role(name: str, allowed: list[Manifest]) -> Manifest:
+def role(name: str, allowed: list[Manifest]) -> Manifest:
+    """A ClusterRole with these rules."""
     return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": allowed}
 
 
-def _binding(account: str, role: str) -> Manifest:
-    name = account if account == role else f"{account}-{role.removeprefix('olmf-')}"
+def binding(account: str, to: str) -> Manifest:
+    """The ClusterRoleBinding of an account to a ClusterRole; named after both, unless they have one name."""
+    name = account if account == to else f"{account}-{to.removeprefix('olmf-')}"
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": "ClusterRoleBinding",
         "metadata": {"name": name},
-        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": to},
         "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
     }
 

@@ -1,0 +1,68 @@
+"""The server of ClusterCatalogs on any cluster: its Deployment and Service, and what it may do."""
+
+from __future__ import annotations
+
+from eventing.deploy import base
+from eventing.deploy.network import ANYWHERE, policy, tcp
+from eventing.deploy.pods import USER, confined, deployment, probe, service
+from eventing.deploy.rbac import NAMESPACE, RBAC, binding, role, rules, service_account
+from eventing.deploy.rights import READ, Right
+from shared import kinds, names
+from shared.api.manifest import Manifest
+
+NAME = names.CATALOGS
+_MEMORY = "512Mi"  # to index a catalog that its own folder has lost
+_RIGHTS = (
+    Right(kinds.CLUSTER_CATALOG, (*READ, "watch")),
+    *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
+)
+
+
+def objects() -> list[Manifest]:
+    """The Pods and their Service."""
+    return [_deployment(), service(NAME, 80, base.PORT)]
+
+
+def network_policy() -> Manifest:
+    """Anybody in the cluster may read catalogs; it reads images from registries with any port."""
+    return policy(NAME, [tcp(base.PORT)], [ANYWHERE])
+
+
+def rights() -> list[Manifest]:
+    """What its Pods may do; pull secrets are read in this namespace alone."""
+    secrets = {"name": f"{NAME}-secrets", "namespace": NAMESPACE}
+    return [
+        service_account(NAME),
+        role(NAME, rules(_RIGHTS)),
+        binding(NAME, NAME),
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": secrets,
+         "rules": rules([Right(kinds.SECRET, ("get",))])},
+        {
+            "apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": secrets,
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": secrets["name"]},
+            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
+        },
+    ]  # fmt: skip
+
+
+def _deployment() -> Manifest:
+    served = {
+        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"], "env": base.environment(),
+        "ports": [{"name": "http", "containerPort": base.PORT, "protocol": "TCP"}],
+        **_probes(), **confined(_MEMORY), **base.mounts(),
+    }  # fmt: skip
+    pod = {
+        "serviceAccountName": NAME, "automountServiceAccountToken": True, "securityContext": {"fsGroup": USER},
+        **base.spread(NAME), "containers": [served], **base.volumes(),
+    }  # fmt: skip
+    return deployment(NAME, base.pulling(pod), replicas=2)
+
+
+def _probes() -> Manifest:
+    """It listens once it knows all ClusterCatalogs."""
+    listens = {"tcpSocket": {"port": "http"}}
+    return {
+        "startupProbe": probe(listens, every=1, failures=60),
+        "livenessProbe": probe(listens, every=10, failures=6),
+        "readinessProbe": probe(listens, every=5, failures=2),
+    }
