@@ -19,6 +19,7 @@ from eventing.local.kubelet.run import run as run_kubelet
 from eventing.local.processes.tie import READY_FILE, TIED, announce, end_with_supervisor
 from eventing.local.state import is_alive
 from eventing.watch.run import run
+from shared.adapters.content.store import Store
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP
 
@@ -137,7 +138,6 @@ def catalogs(
     from eventing import wiring
     from eventing.catalogs import program
     from eventing.catalogs.served_catalogs import ServedCatalogs
-    from shared.adapters.content.store import Store
     from shared.adapters.kube import KubeClient
 
     if (certificate is None) != (key is None):
