@@ -31,6 +31,8 @@ DRAIN_SECONDS = 60
 FINISH_SECONDS = 5.0
 """Half of the time that its parent gives a drainer that was told to stop."""
 DRAIN_KEYS = 20_000
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.001, 0.016
+"""Between two times that a drainer is woken for what it cannot get, longer and longer."""
 _PAUSE_SECONDS = 1
 
 T = TypeVar("T")
@@ -60,13 +62,15 @@ class Drainer:
     def drain(self, *, keys: int = DRAIN_KEYS, seconds: float = DRAIN_SECONDS, linger: float = DRAIN_SECONDS) -> int:
         """Run jobs until none came for `linger` seconds, or the limits are reached; returns how many ran."""
         now = time.monotonic()
-        deadline, patient_until, ran = now + seconds, now + linger, 0
+        deadline, patient_until, ran, pause = now + seconds, now + linger, 0, 0.0
         while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
             if claim := self.claimed():
                 self.execute(claim)
-                ran, patient_until = ran + 1, time.monotonic() + linger
+                ran, patient_until, pause = ran + 1, time.monotonic() + linger, 0.0
             elif now < patient_until:
+                self.wait_for(partial(self.pause, pause))
                 self.wait_for(partial(self.queue.wait, self.groups, min(patient_until, deadline) - now))
+                pause = min(max(2 * pause, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
             else:
                 break
         return ran
@@ -92,6 +96,9 @@ class Drainer:
             self._is_waiting = False
         except _Stop:
             self._is_waiting = False
+
+    def pause(self, seconds: float) -> None:
+        """Wait before it is woken again; only where something of its own may be the reason for what it cannot get."""
 
     def begin(self, _: Guard) -> None:
         """Start what runs beside the main thread."""

@@ -19,7 +19,8 @@ from shared.domain.endpoints.changes import Change
 from shared.domain.endpoints.endpoint import endpoints_of, serves
 from shared.domain.endpoints.facts import Facts, named_versions, wanted_objects
 from shared.domain.objects.ownership import owner_labels
-from shared.ports import Cluster, Discovery, Keys
+from shared.ports import Cluster, Discovery, Keys, Listing
+from shared.reading.objects import read_all
 from shared.step import Create, Merge, Outcome, StoreKeys, Write
 
 
@@ -34,18 +35,17 @@ def facts_of(
     """Everything about the endpoints; nothing is read for a version without any."""
     if not serves(csv):
         return Facts()
-    labels = owner_labels(csv)
-    listed = [one for kind in kinds.WEBHOOK_CONFIGURATIONS for one in cluster.list(kind, labels=labels)]
+    listed = cluster.list_all([Listing(kind, labels=owner_labels(csv)) for kind in kinds.WEBHOOK_CONFIGURATIONS])
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, csv.namespace))
     facts = Facts(
         pairs,
-        {ref: cluster.get(ref) for ref in wanted_objects(csv)},
-        WebhookConfiguration.each(listed),
+        read_all(cluster, wanted_objects(csv)),
+        WebhookConfiguration.each(sum(listed, ())),
         groups[0] if len(groups) == 1 else None,
         Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace)),
         fields.part(config_of(csv, subscriptions), "annotations"),
     )
-    return replace(facts, objects={**facts.objects, **{ref: cluster.get(ref) for ref in named_versions(facts, csv)}})
+    return replace(facts, objects={**facts.objects, **read_all(cluster, named_versions(facts, csv))})
 
 
 def secret_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[StoreKeys]:

@@ -17,6 +17,7 @@ from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.provision import claims, provisions, reserved
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster, Inventory, Policy
+from shared.reading.objects import read_all
 from shared.step import Apply, Delete, Outcome, Ref
 
 
@@ -50,5 +51,4 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
 
 
 def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:
-    claimed = tuple(claims(csv))
-    return dict(zip(claimed, map(CustomResourceDefinition.of, cluster.get_all(claimed)), strict=True))
+    return {ref: CustomResourceDefinition.of(found) for ref, found in read_all(cluster, claims(csv)).items()}

@@ -54,7 +54,7 @@ def last(milliseconds: int) -> float:
             for head in found.values():
                 prepare(installation, head)
             installation.until_it_rests()
-            return max(watched(installation, found).values())
+            return max(watched(installation, found).ends.values())
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ ARCHIVE = Path(__file__).parents[3] / "shared" / "data" / "bundles.tar.zst"
 OPERATORS = 10
 NAMESPACES = 200
 STEADY_SECONDS = int(os.environ.get("OLMF_BENCH_STEADY_SECONDS", "60"))
-PROMETHEUS = "prometheusoperator.0.56.3"
+PROMETHEUS, RABBITMQ = "prometheus", "rabbitmq-cluster-operator"
+REAL_PACKAGES = {PROMETHEUS: "prometheusoperator.0.56.3", RABBITMQ: "rabbitmq-cluster-operator.v2.22.3"}
+"""Package to the version at the head of its default channel."""
 LEDGER = "ledger.v2.1.0"
 AFTER_SECONDS = 30
 QUIET_SECONDS = 3.0
@@ -36,7 +38,8 @@ def rows() -> Iterable[Row]:
     with tempfile.TemporaryDirectory() as folder, real(Path(folder)) as (installation, audit, has_real):
         settle(audit)
         if has_real:
-            yield from _one_real_operator(installation, audit)
+            yield from _one_real_operator(installation, audit, PROMETHEUS, seconds=1.5, requests=85)
+            yield from _one_real_operator(installation, audit, RABBITMQ, seconds=2.5, requests=110)
             yield _ten_real_operators(installation, audit)
         yield from _global_operator(installation, audit)
         yield from _touch(installation, audit)
@@ -45,10 +48,11 @@ def rows() -> Iterable[Row]:
 
 @contextmanager
 def real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
-    """An installation on a real API server, its audit log, and whether it serves `prometheus`."""
+    """An installation on a real API server, its audit log, and whether it serves the real bundles."""
     served = [SAMPLES]
     if ARCHIVE.exists():
-        subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder), "bundles/prometheus"], check=True)
+        words = [f"bundles/{package}" for package in REAL_PACKAGES]
+        subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder), *words], check=True)
         served.append(folder / "bundles")
     audit = AuditLog(folder)
     words = [word for bundles in served for word in ("--bundles", str(bundles))]
@@ -59,19 +63,21 @@ def real(folder: Path) -> Iterator[tuple[Installation, AuditLog, bool]]:
         yield installation, audit, len(served) > 1
 
 
-def _one_real_operator(installation: Installation, audit: AuditLog) -> Iterator[Row]:
-    installation.apply(a_namespace("monitoring"), an_operator_group("monitoring", targets=("monitoring",)))
+def _one_real_operator(
+    installation: Installation, audit: AuditLog, package: str, *, seconds: float, requests: int
+) -> Iterator[Row]:
+    installation.apply(a_namespace(package), an_operator_group(package, targets=(package,)))
     settle(audit)
     asked, started = audit.mark(), time.perf_counter()
-    installation.apply(a_subscription("prometheus", "monitoring"))
-    _until(lambda: _phase(installation, PROMETHEUS, "monitoring") == "Succeeded")
+    installation.apply(a_subscription(package, package))
+    _until(lambda: _phase(installation, REAL_PACKAGES[package], package) == "Succeeded")
     took = time.perf_counter() - started
     time.sleep(AFTER_SECONDS)
     found = asked()
     end = 1 + max(index for index, one in enumerate(found) if one.resource == "clusterserviceversions/status")
-    yield Row("prometheus on a real API server, Subscription to Succeeded", took, 1.5, "s")
-    yield _counted("prometheus: our requests up to Succeeded", found[:end], 85, "requests")
-    yield _counted(f"prometheus: our requests in the {AFTER_SECONDS} s after that", found[end:], 100, "requests")
+    yield Row(f"{package} on a real API server, Subscription to Succeeded", took, seconds, "s")
+    yield _counted(f"{package}: our requests up to Succeeded", found[:end], requests, "requests")
+    yield _counted(f"{package}: our requests in the {AFTER_SECONDS} s after that", found[end:], 100, "requests")
 
 
 def _ten_real_operators(installation: Installation, audit: AuditLog) -> Row:
@@ -80,8 +86,8 @@ def _ten_real_operators(installation: Installation, audit: AuditLog) -> Row:
         installation.apply(a_namespace(home), an_operator_group(home, targets=(home,)))
     settle(audit)
     started = time.perf_counter()
-    installation.apply(*(a_subscription("prometheus", home) for home in holders))
-    _until(lambda: all(_phase(installation, PROMETHEUS, home) == "Succeeded" for home in holders))
+    installation.apply(*(a_subscription(PROMETHEUS, home) for home in holders))
+    _until(lambda: all(_phase(installation, REAL_PACKAGES[PROMETHEUS], home) == "Succeeded" for home in holders))
     return Row(
         f"prometheus in {OPERATORS} namespaces at once on a real API server", time.perf_counter() - started, 8, "s"
     )

@@ -1,8 +1,9 @@
-"""What one installation of `prometheus` asks of a real API server, run by run: `python -m tests.bench.trace`."""
+"""What one installation asks of a real API server, run by run: `python -m tests.bench.trace [PACKAGE]`."""
 
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -13,26 +14,26 @@ import redis
 
 from eventing.journal.records import Recorded, Run
 from eventing.journal.stream import RedisJournal
+from tests.bench import processors
 from tests.bench.audit import Line
-from tests.bench.requests import PROMETHEUS, real, settle
+from tests.bench.requests import PROMETHEUS, REAL_PACKAGES, real, settle
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
 
-PLACE = "monitoring"
 
-
-def main() -> None:
+def main(package: str = PROMETHEUS) -> None:
     """Print the table."""
+    version = REAL_PACKAGES[package]
     with tempfile.TemporaryDirectory() as folder, real(Path(folder)) as (installation, audit, _):
         settle(audit)
-        installation.apply(a_namespace(PLACE), an_operator_group(PLACE, targets=(PLACE,)))
+        installation.apply(a_namespace(package), an_operator_group(package, targets=(package,)))
         settle(audit)
-        lines, began = audit.lines(), time.time()
-        installation.apply(a_subscription("prometheus", PLACE))
-        installation.until_phase(PROMETHEUS, PLACE)
-        ended = time.time()
+        lines, used, began = audit.lines(), processors.mark(installation), time.time()
+        installation.apply(a_subscription(package, package))
+        installation.until_phase(version, package)
+        ended, took = time.time(), used()
         time.sleep(1.0)
         found = [line for line in lines() if line.verb != "watch"]
-        print(f"Succeeded after {ended - began:.2f} s")
+        print(f"Succeeded after {ended - began:.2f} s; processor time until then: {processors.told(took)}")
         for text in told(runs_since(installation, began), found, began):
             print(text)
 
@@ -75,4 +76,4 @@ def _ms(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

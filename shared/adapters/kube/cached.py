@@ -24,10 +24,9 @@ from typing import NamedTuple, Protocol
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.errors import ApiError
-from shared.adapters.kube.inventory import METADATA
-from shared.adapters.kube.paths import path_of
+from shared.adapters.kube.inventory import named
 from shared.adapters.kube.written import Written
-from shared.api.manifest import Manifest, labels_of, metadata, name_of, namespace_of, resource_version_of
+from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import MANAGED
 from shared.resource_versions import weight
@@ -45,6 +44,7 @@ MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
 """Kinds of which many objects are looked up before they are created: the second miss lists the names of all."""
 _ALL, _NAMES = "", "*"
 """In place of a name: all objects, and the names of all objects. No object can have such a name."""
+_PRESENT: Manifest = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +223,8 @@ class CachedClient(KubeClient):
             if not missed:
                 return False
             self._freshness.at_least(kind, counts.newest)
-            path, fresh = path_of(kind, ref.namespace), self._freshness.query(kind)
-            items = self.request("GET", path, query=fresh, accept=METADATA).get("items") or ()
-            listed: dict[Ref, Manifest | None] = {kind.ref(name_of(item), namespace_of(item)): item for item in items}
-            names = self._remember(_Key(kind, ref.namespace, _NAMES), counts, listed, written)
+            listed = named(self, kind, self._freshness.query(kind))
+            names = self._remember(_Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
         return ref not in names.objects
 
     def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> _CacheEntry | None:

@@ -14,6 +14,9 @@ from shared.kinds import Kind, Ref
 PAGE = 100
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
+TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+"""A line of each object, its name first."""
+
 
 class KubeInventory:
     """The objects in a cluster. Implements `Inventory`."""
@@ -44,3 +47,10 @@ class KubeInventory:
             for item in items(ask, query)
         )
         return ((ref, version) for ref, version in found if ref)
+
+
+def named(client: KubeClient, kind: Kind, query: Mapping[str, str]) -> Iterator[Ref]:
+    """All objects of a cluster-scoped kind: a table without them has a tenth of the bytes of their metadata."""
+    table = client.request("GET", path_of(kind), query={**query, "includeObject": "None"}, accept=TABLE)
+    names = (kind.ref_or_none(row["cells"][0]) for row in table.get("rows") or ())
+    return filter(None, names)

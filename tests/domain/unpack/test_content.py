@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.api.manifest import Manifest
 from shared.api.views import ConfigMap
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
-from shared.domain.unpack.content import ExpectedBundle, bundle_in
+from shared.domain.unpack.content import SMALL, ExpectedBundle, bundle_in
 from tests.functions.subscription.world import a_bundle, a_payload
 
 
@@ -20,6 +20,12 @@ def test_equal_content_is_one_answer_and_other_content_another() -> None:
     assert first is again
     assert isinstance(other, UnpackedBundle)
     assert other.csv["metadata"]["name"] == "etcd.v2.0.0"
+
+
+def test_a_large_bundle_is_parsed_once_too() -> None:
+    large = a_config_map("1.0.0") | {"data": {"README": "a" * SMALL}}
+    first, again = bundle_in(ConfigMap(large)), bundle_in(ConfigMap(large))
+    assert first is again
 
 
 def test_a_bundle_of_another_name_than_its_catalog_promises_is_not_valid() -> None:

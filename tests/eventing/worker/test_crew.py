@@ -1,0 +1,69 @@
+"""A worker with several runs at a time is not kept busy by what it cannot get."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from eventing.worker.crew import ThreadedDrainer
+from eventing.worker.stopwatch import Stopwatch
+from eventing.workqueue import Claim, WorkQueue
+from eventing.workqueue.run_result import RunResult
+from shared.kinds import NAMESPACE
+from tests.kit.waiting import wait_for
+
+CLAIM = Claim(
+    step="bundle/unpack_bundle", ref=NAMESPACE.ref("a"), group="bundle", lane="direct", token=1, attempt=0,
+    causes=("e1",), cause_count=1, waited_ms=0, ended="", trace="", turn=0,
+)  # fmt: skip
+DONE = RunResult(run_id="r", record=b"", jobs=(), again_in=None, failure="", message="", wrote=())
+
+
+class Ringing:
+    """A queue whose bell rings all the time for what this worker cannot get."""
+
+    def __init__(self, *claims: Claim) -> None:
+        self.claims, self.waits, self.finished = list(claims), 0, 0
+
+    def claim(self, _: Sequence[str], *, runs_per_namespace: int) -> Claim | None:
+        assert runs_per_namespace == 1
+        return self.claims.pop() if self.claims else None
+
+    def wait(self, _: Sequence[str], __: float) -> None:
+        self.waits += 1
+
+    def finish(self, *_: object) -> bool:
+        self.finished += 1
+        return True
+
+
+def a_drainer(queue: Ringing, run: Callable[[Claim], RunResult] = lambda _: DONE) -> ThreadedDrainer:
+    return ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(2))
+
+
+def test_a_bell_that_rings_all_the_time_is_heard_now_and_then() -> None:
+    queue = Ringing()
+    a_drainer(queue).drain(seconds=0.2, linger=0.2)
+    assert 1 < queue.waits < 20, "1 + 2 + 4 + 8 + 16 + 16 + … ms lie between two"
+
+
+def test_a_pause_ends_when_a_thread_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    queue = Ringing(CLAIM)
+    drainer = a_drainer(queue)
+
+    def guard(act: Callable[[], NoReturn]) -> NoReturn:
+        act()
+
+    drainer.begin(cast("Any", guard))
+    claim = drainer.claimed()
+    assert claim is CLAIM
+    started = time.monotonic()
+    drainer.execute(claim)
+    drainer.pause(60)
+    assert time.monotonic() - started < 60
+    wait_for(lambda: queue.finished == 1, "the end of the run")
