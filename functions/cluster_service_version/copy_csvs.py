@@ -1,7 +1,7 @@
 """Keep the copies of a ClusterServiceVersion in the namespaces of its group.
 
-Reads:  the version, its group, the OLMConfig, the Namespaces, the copies made from its namespace, other versions of its
-        name: a new copy must not be written over one of them.
+Reads:  the version, its group, the Namespaces, the copies made from its namespace, other versions of its name: a new
+        copy must not be written over one of them; of a global group the OLMConfig, too.
 Writes: creates, refreshes and deletes copies; an Event when copying is disabled. Enqueues the group, for roles in new
         target namespaces, and the OLMConfig, for its condition.
 """
@@ -35,7 +35,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
             pass
         case _:
             return Outcome(summary="not a member of a group: copies stay as they are")
-    config = OlmConfig.of(cluster.get(copying.CONFIG))
+    config = OlmConfig.of(cluster.get(copying.CONFIG)) if group.is_global else None  # it concerns no others
     only = policy.protected_copy_namespaces if config and config.disables_copies else None
     namespaces = Namespace.each(cluster.list(NAMESPACE) if copies.reaches_out(group) else ())
     places = copies.places(csv, group, namespaces, only=only)
@@ -44,8 +44,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
         work = work.besides(made.others(ref.namespace, ref.name))
     writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
     if config:
-        disabled = group.is_global and only is not None
-        writes += _notices(csv, Event.each(cluster.list(EVENT, ref.namespace)), disabled=disabled)
+        writes += _notices(csv, Event.each(cluster.list(EVENT, ref.namespace)), disabled=only is not None)
     emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
     emits += [Emit(names.DEPENDENT_CHANGED, copying.CONFIG)] if config and writes else []
     again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
