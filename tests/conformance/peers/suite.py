@@ -53,12 +53,12 @@ def build(checkout: Path, made: Path) -> None:
 
 
 def specs_of(program: Path, checkout: Path) -> list[Spec]:
-    """Every spec, those that are always skipped included."""
+    """Every spec but those that its authors disabled."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "specs.json"
         command = [str(program), "--ginkgo.dry-run", f"--ginkgo.json-report={report}"]
         subprocess.run(command, cwd=checkout / "test" / "e2e", check=True, capture_output=True)
-        return sorted(Spec(*_place(each), _text(each)) for each in _specs(report))
+        return sorted(Spec(*_place(each), _text(each)) for each in _specs(report) if each["State"] != "pending")
 
 
 def run(program: Path, checkout: Path, spec: Spec, words: Sequence[str], log: Path) -> Result:
