@@ -15,6 +15,11 @@ _RESTRICTED = (
     "opm v1.21.0 (<v1.23.2)is created with spec.GrpcPodConfig.SecurityContextConfig set to restricted The registry pod "
     "fails to become come up because of lack of permission"
 )
+_BASELINE = (
+    "when The namespace is labled as Pod Security Admission policy enforce:baseline when A CatalogSource built with "
+    "opm v1.21.0 (<v1.23.2)is created with spec.GrpcPodConfig.SecurityContextConfig set to legacy The registry pod "
+    "comes up successfully"
+)
 _DEPRECATED = "Install Plan when an InstallPlan step contains a deprecated resource version "
 _POLICIES = [
     f"{_CATALOGS}{what} registry {policy} network policy triggers {then}"
@@ -38,6 +43,8 @@ LEFT_OUT: Mapping[str, str] = {
     f"{_CATALOGS}image update": (
         "pushes an image into a Pod's registry through a port-forward, and skips itself where OLM's own CI runs it"
     ),
+    _CATALOGS + _BASELINE: _NO_PODS.format("start: the catalog is served"),
+    f"{_CATALOGS}gRPC address catalog source": _NO_PODS.format("copy, whose address the spec gives then"),
     f"{_CATALOGS}loading between restarts": (
         "waits for a later lastConnect after a restart: we keep no connections, and a restart writes nothing"
     ),
