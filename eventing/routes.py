@@ -11,6 +11,7 @@ from eventing.events import event as events
 from eventing.events.event import Event
 from eventing.events.job import SINK, Job, Lane, to_outside
 from shared import kinds, names
+from shared.domain.subscription import operators
 from shared.kinds import Kind, Ref
 
 Predicate: TypeAlias = Callable[[Event], bool]
@@ -58,6 +59,12 @@ def its_owner(kind: Kind) -> Key:
 def its_reporter(event: Event) -> tuple[Ref, ...]:
     """The CSVs whose OperatorConditions own the object: they have the same names."""
     return tuple(CSV.ref(ref.name, ref.namespace) for ref in its_owner(kinds.OPERATOR_CONDITION)(event))
+
+
+def its_operators(event: Event) -> tuple[Ref, ...]:
+    """The Operators that the object is a component of, or was."""
+    found = event.hints.get(events.COMPONENTS, "").split(",")
+    return tuple(filter(None, map(kinds.OPERATOR.ref_or_none, filter(None, found))))
 
 
 def its_api_group(event: Event) -> tuple[Ref, ...]:
@@ -125,6 +132,11 @@ def unowned(event: Event) -> bool:
 def named(name: str) -> Predicate:
     """The object has that name."""
     return lambda event: event.ref.name == name
+
+
+def new(event: Event) -> bool:
+    """The object was added."""
+    return event.type.endswith(".add")
 
 
 def both(*predicates: Predicate) -> Predicate:
@@ -223,6 +235,17 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
     Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
     Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
+    # Operators: what belongs together
+    Route(kinds.OPERATOR, "operator/update_operator", itself, came_or_went, "bulk"),
+    *(
+        Route(kind, "operator/update_operator", its_operators, always, "bulk", DEBOUNCE)
+        for kind in (*operators.WHOLE, *operators.BARE)
+    ),
+    Route(CSV, "operator/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),
+    *(
+        Route(kind, "operator/adopt_components", its_owner(CSV), new, "bulk", DEBOUNCE)
+        for kind in (kinds.SERVICE, kinds.OPERATOR_CONDITION, kinds.API_SERVICE, *kinds.COMPONENTS)
+    ),
     # look-ups: which objects does the change affect?
     Route(kinds.NAMESPACE, "fanout/notify_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "fanout/notify_install_plans", itself, always),

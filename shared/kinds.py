@@ -110,6 +110,7 @@ CLUSTER_SERVICE_VERSION = watched(
 )
 OPERATOR_GROUP = watched(Kind(f"{_OLM}/v1", "OperatorGroup", "operatorgroups"))
 OPERATOR_CONDITION = watched(Kind(f"{_OLM}/v2", "OperatorCondition", "operatorconditions"))
+OPERATOR = watched(Kind(f"{_OLM}/v1", "Operator", "operators", is_namespaced=False))
 OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced=False))
 CLUSTER_CATALOG = watched(
     Kind("olm.operatorframework.io/v1", "ClusterCatalog", "clustercatalogs", is_namespaced=False), is_whole=True

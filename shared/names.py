@@ -155,4 +155,4 @@ RESYNC_REQUESTED: Final = "io.olmf.resync.requested"
 """Somebody asks to process the object at ref as if it had changed."""
 
 ANY: Final = "*"
-"""As the name in a ref: any object of that kind in that namespace."""
+"""As the name in a ref: any object of that kind in that namespace. As the value of a label that is asked for: any."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eventing.routes import ROUTES, Route
 from shared import kinds
+from shared.domain.subscription import operators
 from shared.kinds import Kind
 
 READ = ("get", "list")
@@ -48,6 +49,13 @@ GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kin
 
 OF_OWNERS = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, *kinds.RBAC)
 """What `collect_garbage` deletes when its owner is gone."""
+
+
+ADOPTED = (
+    kinds.SERVICE, kinds.CONFIG_MAP, kinds.OPERATOR_CONDITION, kinds.API_SERVICE, kinds.CUSTOM_RESOURCE_DEFINITION,
+    *kinds.COMPONENTS,
+)  # fmt: skip
+"""What `adopt_components` labels."""
 
 
 def _routed(group: str) -> tuple[Right, ...]:
@@ -110,6 +118,12 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
+    ),
+    "operator": (
+        *_read(*operators.WHOLE, *operators.BARE),
+        *(Right(kind, ("patch",)) for kind in ADOPTED),  # a label
+        Right(kinds.OPERATOR, ("create",)),
+        *_status(kinds.OPERATOR),
     ),
     "fanout": _read(kinds.SUBSCRIPTION),
     "maintenance": (

@@ -12,6 +12,7 @@ PHASE = "phase"
 OWNERS = "owners"
 COPIED = "copied"
 UNPACK = "unpack"
+COMPONENTS = "components"
 OVER = "Over"
 """The phase of a Job that has completed or failed."""
 MOST_OWNERS = 64
@@ -32,7 +33,8 @@ class Event:
     hints: Mapping[str, str] = field(default_factory=dict)
     """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`; of
     a Job `Over` or nothing), `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied`
-    (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job, or a ConfigMap with an unpacked bundle)."""
+    (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job, or a ConfigMap with an unpacked bundle),
+    `components` (names of the Operators that the object belongs to, between commas)."""
     traceparent: str = ""
 
 

@@ -9,6 +9,7 @@ from eventing.events.event import Owner
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, annotations_of, labels_of, metadata, namespace_of
 from shared.api.views import Csv, Job
+from shared.domain.subscription.operators import names_of
 
 Hints = dict[str, str]
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
@@ -21,6 +22,8 @@ def hints(manifest: ReadOnly) -> Hints:
     if "spec" in manifest or "status" in manifest:
         found[event.PHASE] = str((manifest.get("status") or {}).get("phase") or "")
     found[event.OWNERS] = Owner.joined(_owners(manifest, namespace_of(manifest)))
+    if operators := names_of(labels_of(manifest)):
+        found[event.COMPONENTS] = ",".join(operators)
     if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[event.COPIED] = _bool_text(Csv(manifest).is_copy)
     if identity == _identity(kinds.JOB):

@@ -132,8 +132,12 @@ def _shared(values: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
 
 
 def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
-    """The hints with the former owners added, which must learn that they no longer own the object."""
+    """The hints with the former owners and Operators added: they must learn that the object is not theirs any more."""
+    found = now
     present, former = now.get(events.OWNERS, ""), before.get(events.OWNERS, "")
-    if former in ("", present):
-        return now
-    return {**now, events.OWNERS: Owner.joined((*Owner.split(present), *Owner.split(former)))}
+    if former not in ("", present):
+        found = {**found, events.OWNERS: Owner.joined((*Owner.split(present), *Owner.split(former)))}
+    present, former = now.get(events.COMPONENTS, ""), before.get(events.COMPONENTS, "")
+    if former not in ("", present):
+        found = {**found, events.COMPONENTS: ",".join(filter(None, (present, former)))}
+    return found

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
+from shared.names import ANY
+
 Manifest: TypeAlias = dict[str, Any]  # why: JSON is dynamic; this alias is the one place that says so
 """A decoded JSON object. Past a parser only typed values travel."""
 
@@ -56,6 +58,12 @@ def annotations_of(manifest: ReadOnly) -> dict[str, str]:
 def timestamp(moment: datetime) -> str:
     """A time as Kubernetes writes it, in whole seconds."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def carries(manifest: ReadOnly, labels: Mapping[str, str]) -> bool:
+    """Whether an object has all these labels; `*` stands for any value."""
+    present = labels_of(manifest)
+    return all(key in present and value in (ANY, present[key]) for key, value in labels.items())
 
 
 def instant(text: object) -> datetime | None:

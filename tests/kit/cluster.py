@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from shared.adapters.kube.warnings import newest
-from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
+from shared.api.manifest import Manifest, carries, name_of, namespace_of
 from shared.domain.unpack.causes import Warned
 from shared.kinds import BY_IDENTITY, EVENT, Kind, Ref
 from shared.ports import Listing
@@ -26,13 +26,12 @@ class FakeCluster:
         return self.objects.get(ref)
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        wanted = (labels or {}).items()
         found = (
             manifest
             for ref, manifest in self.objects.items()
             if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)
             and namespace in ("", ref.namespace)
-            and wanted <= labels_of(manifest).items()
+            and carries(manifest, labels or {})
         )
         return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
 

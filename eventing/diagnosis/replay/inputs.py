@@ -10,7 +10,7 @@ from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
 from eventing.diagnosis.replay.recording import Recording
 from eventing.journal.journal_index import Unrecorded
-from shared.api.manifest import Manifest, labels_of
+from shared.api.manifest import Manifest, carries
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, CatalogReader, Inputs
 from shared.kinds import Kind, Ref
@@ -54,7 +54,7 @@ class Captured:
         """The objects of a kind in a namespace that carry all of `labels`."""
         found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
         listed = (self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
-        return tuple(one for one in listed if (labels or {}).items() <= labels_of(one).items())
+        return tuple(one for one in listed if carries(one, labels or {}))
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         """What `get` answers for each."""

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, metadata
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME
+from shared.names import ANY
 from shared.refs import InvalidName
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -23,14 +24,14 @@ def can_be_set(labels: Mapping[str, str]) -> bool:
     The names of operators and OperatorGroups become values of labels, and may be too long for that.
     """
     are_keys = all(QUALIFIED_NAME.fits(key.rpartition("/")[2]) and _PREFIX.fullmatch(key) for key in labels)
-    return are_keys and not any(map(LABEL_VALUE.problems, labels.values()))
+    return are_keys and not any(LABEL_VALUE.problems(value) for value in labels.values() if value != ANY)
 
 
 def label_selector(labels: Mapping[str, str]) -> str:
     """The query parameter for objects that have all these labels. InvalidName when no object can have them."""
     if not can_be_set(labels):
         raise InvalidName(f"{dict(labels)} are no labels that an object can have")
-    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    return ",".join(key if value == ANY else f"{key}={value}" for key, value in sorted(labels.items()))
 
 
 def items(

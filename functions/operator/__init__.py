@@ -1,0 +1,1 @@
+"""Steps that reconcile Operators: what belongs to one package in one namespace."""

@@ -1,0 +1,37 @@
+"""Keep an Operator in step with the objects that carry its component label; make it when there is one (csv.md §12.5).
+
+Reads:  the Operator; all objects with its label, of most kinds their metadata alone. Secrets are none of them.
+Writes: the Operator, and its status when it differs.
+"""
+
+from __future__ import annotations
+
+from shared.api.manifest import ReadOnly
+from shared.api.views import Object
+from shared.domain.subscription import operators
+from shared.kinds import Ref
+from shared.names import ANY
+from shared.ports import Cluster, Inventory, Listing
+from shared.step import NOTHING, Create, Outcome, SetStatus, Write
+
+
+def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory) -> Outcome:
+    """Key: the Operator, which need not exist."""
+    key = operators.key(ref.name)
+    if not key:
+        return Outcome(summary="no label can name it")
+    operator = Object.of(cluster.get(ref))
+    if operator is not None and operator.is_deleted:
+        return NOTHING
+    labels = {key: ANY}
+    listed = cluster.list_all([Listing(kind, labels=labels) for kind in operators.WHOLE])
+    found = [one for objects in listed for one in Object.each(objects)]
+    bare = [one for kind in operators.BARE for one, _ in inventory.versions(kind, labels=labels)]
+    present: ReadOnly = operator.status if operator is not None else {}
+    status = operators.status(present, ref.name, found, bare)
+    if operator is None:
+        made: tuple[Write, ...] = (Create(operators.operator(ref.name)), SetStatus(ref, status))
+        return Outcome(made if operators.refs_of(status) else (), summary="made of its components")
+    if status == operator.status:
+        return NOTHING
+    return Outcome((SetStatus(ref, status, operator.resource_version),), summary="its components changed")

@@ -1,0 +1,106 @@
+"""The Operator of what carries one component label: its name, and what its status says (csv.md §12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from shared import kinds, names
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, instant
+from shared.api.views import Csv, Object
+from shared.domain.objects.ownership import is_labelled_for, is_owned_by
+from shared.domain.syntax import QUALIFIED_NAME
+from shared.kinds import Ref
+
+WHOLE: Final = (
+    kinds.DEPLOYMENT, kinds.SERVICE, kinds.NAMESPACE, kinds.API_SERVICE, kinds.CUSTOM_RESOURCE_DEFINITION,
+    kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_CONDITION,
+)  # fmt: skip
+"""Kinds of components that say how they are."""
+BARE: Final = (kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT, *kinds.RBAC)
+"""Kinds of components of which nothing but the name is read. Secrets are left out: a right to list shows them whole."""
+MOST: Final = 1_000
+"""Components of one Operator that are listed: anybody may label what is his, and an object has an end."""
+MOST_OPERATORS: Final = 16
+"""Operators that one object is a component of: whoever may label it wakes a step for each."""
+_STATUSES: Final = ("True", "False", "Unknown")
+_TEXTS: Final = ("reason", "message")
+_TIMES: Final = ("lastUpdateTime", "lastTransitionTime")
+
+
+def key(name: str) -> str:
+    """The key of the label of an Operator's components; empty when no label can have it."""
+    return names.COMPONENT_PREFIX + name if QUALIFIED_NAME.fits(name) else ""
+
+
+def operator(name: str) -> Manifest:
+    """A new Operator."""
+    kind = kinds.OPERATOR
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": {}}
+
+
+def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:
+    """What the status has to be: `present` with the components; copies of a version are none."""
+    components = (one for one in found if not (_is_version(one) and Csv(one.raw).is_copy))
+    listed = [*map(_described, components), *map(_named, bare)]
+    listed.sort(key=lambda one: (one["kind"], one["apiVersion"], one.get("namespace", ""), one["name"]))
+    selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
+    told: Manifest = {"labelSelector": selector} | ({"refs": listed[:MOST]} if listed else {})
+    return {**present, "components": told}
+
+
+def refs_of(status: ReadOnly) -> tuple[ReadOnly, ...]:
+    """The components that a status lists."""
+    return fields.parts(status, "components", "refs")
+
+
+def _is_version(component: Object) -> bool:
+    return component.kind == kinds.CLUSTER_SERVICE_VERSION.kind
+
+
+def _named(ref: Ref) -> Manifest:
+    place = {"namespace": ref.namespace} if ref.namespace else {}
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, **place}
+
+
+def _described(component: Object) -> Manifest:
+    conditions = [*_conditions(component)]
+    return {**_named(Ref.of(component.raw)), **({"conditions": conditions} if conditions else {})}
+
+
+def _conditions(component: Object) -> Iterator[Manifest]:
+    if _is_version(component):
+        if phase := fields.text(component.status, "phase"):
+            yield {"type": phase, "status": "True", **_details(component.status)}
+        return
+    for one in component.conditions:
+        if one.type and one.status in _STATUSES:
+            yield {"type": one.type, "status": one.status, **_details(one.raw)}
+
+
+def _details(stated: ReadOnly) -> Manifest:
+    """What the definition of an Operator has room for; an object of somebody else's definition may say anything."""
+    texts = {name: text for name in _TEXTS if (text := fields.text(stated, name))}
+    return texts | {name: text for name in _TIMES if instant(text := fields.text(stated, name))}
+
+
+def names_of(labels: Iterable[str]) -> tuple[str, ...]:
+    """The names of the Operators that an object is a component of, by the keys of its labels."""
+    found = sorted(one.removeprefix(names.COMPONENT_PREFIX) for one in labels if one.startswith(names.COMPONENT_PREFIX))
+    return tuple(one for one in found if kinds.OPERATOR.ref_or_none(one))[:MOST_OPERATORS]
+
+
+def adoptable(csv: Csv, found: Iterable[Object]) -> Iterator[tuple[Ref, Manifest]]:
+    """The objects that belong to a version and lack its component labels, each with the patch that adds them."""
+    keys = [key(name) for name in names_of(csv.labels)]
+    for one in found:
+        missing = {label: "" for label in keys if label not in one.labels}
+        if missing and not one.is_deleted and _belongs(one, csv):
+            yield Ref.of(one.raw), {"metadata": {"labels": missing}}
+
+
+def _belongs(one: Object, csv: Csv) -> bool:
+    if one.kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
+        return any(api.name == one.name for api in csv.owned_definitions)
+    return is_owned_by(one, csv) or is_labelled_for(one, csv)

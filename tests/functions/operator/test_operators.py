@@ -1,0 +1,179 @@
+"""Operators list what carries their label, and what belongs to a version carries it (csv.md §12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from functions.operator.adopt_components import adopt_components
+from functions.operator.update_operator import update_operator
+from shared import kinds
+from shared.api.manifest import Manifest
+from shared.domain.subscription.operators import MOST, MOST_OPERATORS, names_of
+from shared.kinds import Kind, Ref
+from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
+from tests.kit.cluster import FakeCluster
+from tests.kit.inventory import FakeInventory
+
+NAME = "tide.ns"
+KEY = f"operators.coreos.com/{NAME}"
+REF = kinds.OPERATOR.ref(NAME)
+CSV_REF = kinds.CLUSTER_SERVICE_VERSION.ref("tide.v1", "ns")
+SINCE = "2026-01-01T00:00:00Z"
+OWNED = {"olm.owner": "tide.v1", "olm.owner.namespace": "ns", "olm.owner.kind": "ClusterServiceVersion"}
+MANAGED = {"olm.managed": "true"}
+
+
+def an_object(kind: Kind, name: str, *, labels: dict[str, str] | None = None, **more: Any) -> Manifest:
+    place = {"namespace": "ns"} if kind.is_namespaced else {}
+    meta = {"name": name, **place, "labels": {KEY: ""} if labels is None else labels, **more.pop("meta", {})}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **more}
+
+
+def a_csv(*, labels: dict[str, str] | None = None, **spec: Any) -> Manifest:
+    status = {"phase": "Succeeded", "reason": "InstallSucceeded", "message": "done", "lastTransitionTime": SINCE}
+    csv = an_object(kinds.CLUSTER_SERVICE_VERSION, "tide.v1", labels=labels, meta={"uid": "c"}, status=status)
+    return {**csv, "spec": spec}
+
+
+def an_operator(status: Manifest) -> Manifest:
+    meta = {"name": NAME, "resourceVersion": "3"}
+    return {"apiVersion": "operators.coreos.com/v1", "kind": "Operator", "metadata": meta, "status": status}
+
+
+def update(*objects: Manifest, ref: Ref = REF) -> Outcome:
+    cluster = FakeCluster(objects)
+    return update_operator(ref, cluster, FakeInventory(cluster))
+
+
+def adopt(*objects: Manifest) -> Outcome:
+    return adopt_components(CSV_REF, FakeCluster(objects))
+
+
+def refs(outcome: Outcome) -> list[Manifest]:
+    (write,) = (one for one in outcome.writes if isinstance(one, SetStatus))
+    found: list[Manifest] = write.status["components"].get("refs", [])
+    return found
+
+
+CONDITION = {"type": "Available", "status": "True", "reason": "R", "lastUpdateTime": SINCE, "lastTransitionTime": SINCE}
+DEPLOYMENT = an_object(kinds.DEPLOYMENT, "tide", status={"conditions": [{**CONDITION, "observedGeneration": 4}]})
+
+
+def test_an_operator_is_made_of_its_first_component() -> None:
+    """csv.md 18 row 147: deleted while it has components, it comes back."""
+    create, told = update(DEPLOYMENT).writes
+    assert isinstance(create, Create)
+    assert create.manifest["metadata"] == {"name": NAME}
+    assert isinstance(told, SetStatus)
+    assert told.resource_version == ""
+    assert told.status["components"]["labelSelector"] == {"matchExpressions": [{"key": KEY, "operator": "Exists"}]}
+
+
+def test_without_components_none_is_made() -> None:
+    """csv.md 18 row 147: without components it stays deleted; so does one whose label names nothing."""
+    assert update().writes == ()
+
+
+def test_the_components_are_sorted_and_say_how_they_are() -> None:
+    found = refs(update(a_csv(), DEPLOYMENT, an_object(kinds.ROLE, "b"), an_object(kinds.ROLE, "a")))
+    assert [(one["kind"], one["name"]) for one in found] == [
+        ("ClusterServiceVersion", "tide.v1"), ("Deployment", "tide"), ("Role", "a"), ("Role", "b"),
+    ]  # fmt: skip
+    phase = {"type": "Succeeded", "status": "True", "reason": "InstallSucceeded", "message": "done"}
+    assert found[0]["conditions"] == [{**phase, "lastTransitionTime": SINCE}]
+    assert found[1]["conditions"] == [CONDITION]
+    assert "conditions" not in found[2]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        pytest.param({"type": "A", "status": "Maybe"}, id="no status of a condition"),
+        pytest.param({"status": "True"}, id="no type"),
+        pytest.param({"type": ["A"], "status": {}}, id="no texts"),
+    ],
+)
+def test_what_is_no_condition_is_left_out(condition: Manifest) -> None:
+    (found,) = refs(update(an_object(kinds.DEPLOYMENT, "a", status={"conditions": [condition]})))
+    assert "conditions" not in found
+
+
+def test_a_time_that_is_none_is_left_out() -> None:
+    stated = {"type": "A", "status": "True", "lastTransitionTime": "yesterday"}
+    (found,) = refs(update(an_object(kinds.DEPLOYMENT, "a", status={"conditions": [stated]})))
+    assert found["conditions"] == [{"type": "A", "status": "True"}]
+
+
+def test_copies_and_versions_without_a_phase() -> None:
+    copied = a_csv(labels={KEY: "", "olm.copiedFrom": "elsewhere"})
+    assert update(copied).writes == ()
+    (found,) = refs(update({**a_csv(), "status": {}}))
+    assert "conditions" not in found
+
+
+def test_a_component_that_leaves_is_not_listed_any_more_and_nothing_is_written_twice() -> None:
+    """csv.md 18 row 148: the label was removed from the last one; the Operator stays."""
+    namespace = an_object(kinds.NAMESPACE, "any", labels={KEY: "whatever"})
+    (told,) = (one for one in update(namespace).writes if isinstance(one, SetStatus))
+    assert refs(update(namespace)) == [{"apiVersion": "v1", "kind": "Namespace", "name": "any"}]
+    assert update(namespace, an_operator(told.status)) == NOTHING
+    left = update(an_operator(told.status))
+    assert refs(left) == []
+    assert isinstance(left.writes[0], SetStatus)
+    assert left.writes[0].resource_version == "3"
+
+
+def test_an_operator_that_is_being_deleted_is_left_alone() -> None:
+    going = an_operator({})
+    assert update({**going, "metadata": {**going["metadata"], "deletionTimestamp": SINCE}}, DEPLOYMENT) == NOTHING
+
+
+def test_a_name_that_no_label_can_have() -> None:
+    assert update(DEPLOYMENT, ref=kinds.OPERATOR.ref("a" * 64)).writes == ()
+
+
+def test_the_list_has_an_end() -> None:
+    assert len(refs(update(*(an_object(kinds.ROLE, f"r{at}") for at in range(MOST + 1))))) == MOST
+
+
+@pytest.mark.parametrize("name", ["UPPER", "under_score", "", "-", "a..b"])
+def test_a_label_that_names_no_object_names_no_operator(name: str) -> None:
+    assert names_of([f"operators.coreos.com/{name}", "other/tide"]) == ()
+
+
+def test_one_object_wakes_so_many_operators_at_most() -> None:
+    assert len(names_of(f"operators.coreos.com/a{at}" for at in range(99))) == MOST_OPERATORS
+
+
+def test_what_belongs_to_a_version_is_labelled_once() -> None:
+    """csv.md 18 row 150: by owner reference, by owner labels, and definitions that it owns."""
+    reference = {"ownerReferences": [{"apiVersion": CSV_REF.api_version, "kind": CSV_REF.kind, "uid": "c"}]}
+    crd = an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "tides.x.io", labels={})
+    csv = a_csv(customresourcedefinitions={"owned": [{"name": "tides.x.io"}, {"name": "absent.x.io"}]})
+    lacking = [
+        an_object(kinds.SERVICE_ACCOUNT, "a", labels=MANAGED, meta=reference),
+        an_object(kinds.CLUSTER_ROLE, "b", labels=OWNED), crd,
+        an_object(kinds.OPERATOR_CONDITION, "tide.v1", labels={}, meta=reference),
+    ]  # fmt: skip
+    others = [
+        an_object(kinds.SERVICE, "c", labels={**MANAGED, KEY: ""}, meta=reference),
+        an_object(kinds.SERVICE, "foreign", labels=MANAGED),
+        an_object(kinds.SERVICE, "going", labels=MANAGED, meta={**reference, "deletionTimestamp": SINCE}),
+    ]
+    writes = adopt(csv, *lacking, *others).writes
+    assert {one.ref for one in writes if isinstance(one, Merge)} == {Ref.of(one) for one in lacking}
+    assert {str(one.patch) for one in writes if isinstance(one, Merge)} == {str({"metadata": {"labels": {KEY: ""}}})}
+
+
+@pytest.mark.parametrize(
+    "csv",
+    [
+        pytest.param((), id="gone"),
+        pytest.param((a_csv(labels={}),), id="without a Subscription"),
+        pytest.param((a_csv(labels={KEY: "", "olm.copiedFrom": "elsewhere"}),), id="csv.md 18 row 150: a copy"),
+    ],
+)
+def test_what_labels_nothing(csv: tuple[Manifest, ...]) -> None:
+    assert adopt(*csv, an_object(kinds.SERVICE_ACCOUNT, "a", labels={**MANAGED, **OWNED})) == NOTHING
