@@ -134,11 +134,6 @@ def named(name: str) -> Predicate:
     return lambda event: event.ref.name == name
 
 
-def new(event: Event) -> bool:
-    """The object was added."""
-    return event.type.endswith(".add")
-
-
 def both(*predicates: Predicate) -> Predicate:
     """All predicates hold."""
     return lambda event: all(predicate(event) for predicate in predicates)
@@ -243,7 +238,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(CSV, "operator/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),
     *(
-        Route(kind, "operator/adopt_components", its_owner(CSV), new, "bulk", DEBOUNCE)
+        Route(kind, "operator/adopt_components", its_owner(CSV), both(came_or_went, present), "bulk", DEBOUNCE)
         for kind in (kinds.SERVICE, kinds.OPERATOR_CONDITION, kinds.API_SERVICE, *kinds.COMPONENTS)
     ),
     # look-ups: which objects does the change affect?

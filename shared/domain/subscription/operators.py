@@ -43,10 +43,11 @@ def operator(name: str) -> Manifest:
 def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:
     """What the status has to be: `present` with the components; copies of a version are none."""
     components = (one for one in found if not (_is_version(one) and Csv(one.raw).is_copy))
-    listed = [*map(_described, components), *map(_named, bare)]
-    listed.sort(key=lambda one: (one["kind"], one["apiVersion"], one.get("namespace", ""), one["name"]))
+    listed = [(Ref.of(one.raw), [*_conditions(one)]) for one in components] + [(ref, []) for ref in bare]
+    listed.sort(key=lambda one: (one[0].kind, one[0].api_version, one[0].namespace, one[0].name))
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
-    told: Manifest = {"labelSelector": selector} | ({"refs": listed[:MOST]} if listed else {})
+    refs = [_described(ref, conditions) for ref, conditions in listed[:MOST]]
+    told: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
     return {**present, "components": told}
 
 
@@ -59,14 +60,10 @@ def _is_version(component: Object) -> bool:
     return component.kind == kinds.CLUSTER_SERVICE_VERSION.kind
 
 
-def _named(ref: Ref) -> Manifest:
+def _described(ref: Ref, conditions: list[Manifest]) -> Manifest:
     place = {"namespace": ref.namespace} if ref.namespace else {}
-    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, **place}
-
-
-def _described(component: Object) -> Manifest:
-    conditions = [*_conditions(component)]
-    return {**_named(Ref.of(component.raw)), **({"conditions": conditions} if conditions else {})}
+    stated = {"conditions": conditions} if conditions else {}
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, **place, **stated}
 
 
 def _conditions(component: Object) -> Iterator[Manifest]:
