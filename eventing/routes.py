@@ -230,7 +230,6 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
     Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
     Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
-    # Operators: what belongs together
     Route(kinds.OPERATOR, "operator/update_operator", itself, came_or_went, "bulk"),
     *(
         Route(kind, "operator/update_operator", its_operators, always, "bulk", DEBOUNCE)
@@ -257,7 +256,6 @@ ROUTES: tuple[Route, ...] = (
         for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
     Route(CSV, "fanout/notify_subscriptions", itself, both(gone, original), "bulk"),
-    # what we serve ourselves
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
