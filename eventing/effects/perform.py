@@ -14,7 +14,7 @@ from eventing.effects.api import Api
 from eventing.effects.failures import is_of_another_object, kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
-from eventing.effects.secrets import with_keys
+from eventing.effects.secrets import stored
 from eventing.effects.targets import target
 from shared.adapters.keys import Keyring
 from shared.adapters.kube import ApiError
@@ -215,10 +215,7 @@ class _Performance:
 
     def _store_keys(self, write: StoreKeys) -> Written:
         manifest = self._owners.fill(write.manifest)
-        if resource_version_of(manifest):
-            whole = with_keys(manifest, write, self._keyring, self._api.get(Ref.of(manifest)) or {})
-            return self._sent(None, self._api.replace(whole))
-        return self._sent(None, self._api.create(with_keys(manifest, write, self._keyring, {})))
+        return self._sent(None, stored(self._api, manifest, write, self._keyring))
 
     def _merge(self, write: Merge) -> Written:
         present = self._known.get(write.ref)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 from typing import Final
 
-_MOST: Final = 64
-"""A run stores what it made at once; more are of runs that failed."""
+_MOST: Final = 1024
+"""More than all runs of a worker make at once (`MOST_ENDPOINTS` each); others are of runs that failed."""
 
 
 class Keyring:
@@ -28,3 +29,9 @@ class Keyring:
         """The private key with that handle, PEM; None when it was made elsewhere."""
         with self._lock:
             return self._keys.get(handle)
+
+    def forget(self, handles: Iterable[str]) -> None:
+        """Drop the private keys with those handles: they are stored."""
+        with self._lock:
+            for handle in handles:
+                self._keys.pop(handle, None)

@@ -23,6 +23,11 @@ _NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _KEPT: Final = 256
 _LONGEST: Final = 65536
 """Longer texts are no certificate of an operator."""
+_LONGEST_KEY: Final = 1024
+"""The longest key on a curve that has a name takes less than half of it."""
+_BEGINS: Final = b"-----BEGIN "
+_KEY_BEGINS: Final = _BEGINS + b"EC PRIVATE KEY-----"
+"""What OLM writes, too. Whoever may write a Secret could state an RSA or DH key that takes minutes to check."""
 
 
 def issue(hosts: tuple[str, ...], now: datetime) -> tuple[Pair, bytes]:
@@ -121,31 +126,51 @@ def handle_of(key: Any) -> str:
     return f"sha256:{hashlib.sha256(found).hexdigest()}"
 
 
-@lru_cache(maxsize=_KEPT)
 def handle_of_pem(private: bytes) -> str:
-    """The handle of a private key, PEM; empty for a text that is none."""
-    from cryptography.exceptions import UnsupportedAlgorithm
+    """The handle of a private key on an elliptic curve, PEM; empty for any other text.
+
+    It is parsed each time, which takes less than a millisecond: a cache would keep private keys in memory.
+    """
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+    is_ours = private.startswith(_KEY_BEGINS) and private.count(_BEGINS) == 1
+    if not is_ours or len(private) > _LONGEST_KEY:
+        return ""
     try:
-        return handle_of(load_pem_private_key(private[:_LONGEST], None))
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return handle_of(load_pem_private_key(private, None))
+    except Exception:  # noqa: BLE001  # why: the library has no base class for what is wrong with a hostile text
         return ""
 
 
 @lru_cache(maxsize=_KEPT)
 def read(authority: str, certificate: str, key: str) -> Pair:
-    """What stored certificates say; `key` is the handle of the private key beside them."""
+    """What stored certificates say; `key` is the handle of the private key beside them.
+
+    The texts of the pair are made anew: whatever else stood in the stored ones is told to nobody.
+    """
+    try:
+        ours, theirs = (_parsed(text) for text in (certificate, authority))
+        hosts = _hosts(ours)
+        begins = max(one.not_valid_before_utc for one in (ours, theirs))
+        ends = min(one.not_valid_after_utc for one in (ours, theirs))
+        return Pair(_pem(theirs), _pem(ours), key, hosts, begins, ends, _flaw(ours, theirs, key))
+    except Exception as error:  # noqa: BLE001  # why: the library has no base class for what is wrong with a hostile text
+        return Pair("", "", key, (), _NEVER, _NEVER, f"no certificate: {error}")
+
+
+@lru_cache(maxsize=_KEPT)
+def certificate_in(text: str) -> str:
+    """The first certificate in a text, PEM, and nothing else of it; empty without one."""
+    try:
+        return _pem(_parsed(text))
+    except Exception:  # noqa: BLE001  # why: as above
+        return ""
+
+
+def _parsed(text: str) -> x509.Certificate:
     from cryptography import x509
 
-    try:
-        ours, theirs = (x509.load_pem_x509_certificate(text[:_LONGEST].encode()) for text in (certificate, authority))
-        hosts = _hosts(ours)
-    except (ValueError, TypeError) as error:
-        return Pair(authority, certificate, key, (), _NEVER, _NEVER, f"no certificate: {error}")
-    begins = max(one.not_valid_before_utc for one in (ours, theirs))
-    ends = min(one.not_valid_after_utc for one in (ours, theirs))
-    return Pair(authority, certificate, key, hosts, begins, ends, _flaw(ours, theirs, key))
+    return x509.load_pem_x509_certificate(text[:_LONGEST].encode())
 
 
 def _hosts(certificate: x509.Certificate) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from shared.api.manifest import ReadOnly
 from shared.api.views import Csv
 from shared.domain.endpoints.conversion import misuse
 from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.endpoints.webhooks import admission, name_of
 from shared.domain.syntax import SUBDOMAIN
 
 REPEATED: Final = "CSV contains repeated WebhookDescription name"
@@ -29,6 +30,11 @@ _ABOUT_WEBHOOKS: Final = (
     "webhook rules cannot include MutatingWebhookConfiguration or ValidatingWebhookConfiguration resources"
 )
 
+MOST_ENDPOINTS: Final = 64
+"""Deployments of one version that serve: an installation makes all certificates at once, and holds their keys."""
+_SHOWN: Final = 80
+"""Characters of a wrong name in a message."""
+_TOO_MANY: Final = f"{{}} Deployments serve webhooks or APIs: a version may have {MOST_ENDPOINTS} of them"
 _ABSENT: Final = "webhook {!r} is served by Deployment {!r}, which is not in the install strategy"
 _SHARED: Final = "two Deployments of the strategy would have the Service {!r}: the names differ in dots and dashes only"
 
@@ -51,7 +57,10 @@ def unusable(csv: Csv) -> str:
     endpoints = endpoints_of(csv)
     counted = Counter(one.service for one in endpoints)
     checks = (
+        _TOO_MANY.format(len(endpoints)) if len(endpoints) > MOST_ENDPOINTS else "",
         *(_misnamed(one.name, "webhook") for one in csv.webhooks),
+        *(_misnamed(name_of(csv, one), "configuration of webhook") for one in admission(csv)),
+        *(_misnamed(one.service, "APIService") for one in csv.owned_services),
         *(_misnamed(one.deployment, "Deployment") for one in endpoints),
         *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
         *("" if counted[one.service] == 1 else _SHARED.format(one.service) for one in endpoints),
@@ -61,7 +70,8 @@ def unusable(csv: Csv) -> str:
 
 
 def _misnamed(name: str, what: str) -> str:
-    return "" if SUBDOMAIN.fits(name) else f"{what} {name!r}: {SUBDOMAIN.rule}"
+    problem = next(iter(SUBDOMAIN.problems(name)), "")
+    return problem and f"{what} {name[:_SHOWN]!r}: {problem}"
 
 
 def _refused(rule: ReadOnly) -> str:

@@ -21,6 +21,10 @@ CERTIFICATE, KEY, AUTHORITY = "tls.crt", "tls.key", "olmCAKey"
 NEXT_CERTIFICATE, NEXT_KEY, NEXT_AUTHORITY = "olmf-next.crt", "olmf-next.key", "olmf-next-ca.crt"
 FORMER_AUTHORITY: Final = "olmf-former-ca.crt"
 """Ours, during a rotation: no volume of OLM's shows them to a Pod."""
+OURS: Final = frozenset({
+    CERTIFICATE, KEY, AUTHORITY, NEXT_CERTIFICATE, NEXT_KEY, NEXT_AUTHORITY, FORMER_AUTHORITY,
+})  # fmt: skip
+"""The keys of a Secret that say what we want; any other is somebody else's."""
 TLS: Final = "kubernetes.io/tls"
 _DELEGATOR: Final = "system:auth-delegator"
 _READER: Final = "extension-apiserver-authentication-reader"

@@ -14,7 +14,7 @@ from shared.api.views import Csv, Object, RoleBinding, WebhookConfiguration
 from shared.domain.endpoints import api_services, conversion, naming, objects, webhooks
 from shared.domain.endpoints.certificates import Content, Pair, begun
 from shared.domain.endpoints.changes import Change, change
-from shared.domain.endpoints.defects import unusable
+from shared.domain.endpoints.defects import invalid_description, unusable
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.facts import Facts
 
@@ -48,6 +48,7 @@ def stored(facts: Facts) -> dict[str, Content]:
 def refusal(csv: Csv, facts: Facts) -> str:
     """Why nothing of it must be written; empty when it may."""
     checks: Iterable[str] = (
+        invalid_description(csv),
         unusable(csv),
         *(
             conversion.refusal(csv, name, facts.definition(name), facts.version)

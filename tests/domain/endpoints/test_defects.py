@@ -9,7 +9,7 @@ from shared.api.views import Csv
 from shared.domain.endpoints import defects
 from shared.domain.endpoints.defects import invalid_description, unusable
 from tests.domain.csv.builders import a_component
-from tests.domain.endpoints.builders import a_conversion, a_rule, a_server, a_webhook
+from tests.domain.endpoints.builders import a_conversion, a_rule, a_server, a_webhook, an_api
 
 ADMISSION = "admissionregistration.k8s.io"
 CONFIGURATIONS = "webhook rules cannot include MutatingWebhookConfiguration or ValidatingWebhookConfiguration resources"
@@ -49,13 +49,28 @@ def test_refused_descriptions(hooks: tuple[Manifest, ...], want: str) -> None:
     assert invalid_description(Csv(a_server(*hooks))) == want
 
 
+LONG = "a" * 63 + ".a" * 90
+"""As long as a name may be without what is added to it."""
+TOO_LONG = "must be no more than 253 bytes"
 TWINS = {"deployments": [a_component("a.b"), a_component("a-b")]}
+
+
+def many(number: int) -> Manifest:
+    """A version with so many Deployments that serve."""
+    listed = [f"d{one}" for one in range(number)]
+    hooks = (a_webhook(f"{one}.example.com", deploymentName=one) for one in listed)
+    return a_server(*hooks, strategy={"deployments": [a_component(one) for one in listed]})
 
 
 @pytest.mark.parametrize(
     ("csv", "told"),
     [
         pytest.param(a_server(a_webhook()), "", id="a webhook"),
+        pytest.param(a_server(a_webhook(LONG)), f"configuration of webhook {LONG[:80]!r}: {TOO_LONG}", id="derived"),
+        pytest.param(a_server(a_webhook(LONG[1:])), "", id="as long as it may be"),
+        pytest.param(a_server(apis=(an_api(version=LONG),)), f"APIService {LONG[:80]!r}: {TOO_LONG}", id="APIService"),
+        pytest.param(many(65), "65 Deployments serve webhooks or APIs: a version may have 64 of them", id="too many"),
+        pytest.param(many(64), "", id="many"),
         pytest.param(a_server(a_webhook("A_B")), "webhook 'A_B': a lowercase RFC 1123 subdomain", id="its name"),
         pytest.param(
             a_server(a_webhook(deploymentName="x")),

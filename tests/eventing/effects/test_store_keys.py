@@ -110,3 +110,51 @@ def test_a_secret_that_came_or_changed_meanwhile_is_a_conflict(version: str) -> 
     assert done.failure
     assert done.failure.kind == "conflict"
     assert world.objects[REF] == before
+
+
+def test_a_key_that_is_stored_is_forgotten() -> None:
+    world, now = a_world(), datetime(2026, 1, 1, tzinfo=UTC)
+    keys = StoredKeys(world)
+    pair = keys.issue(HOSTS, now)
+    write = StoreKeys(MANIFEST, {"tls.crt": pair.certificate}, {"tls.key": pair.key})
+    assert keys.keyring.private(pair.key)
+    assert Effects(world.api, world, keys.keyring).perform((write,), {}, lambda: True).is_complete
+    assert keys.keyring.private(pair.key) is None
+
+
+def test_what_others_added_to_a_secret_stays() -> None:
+    """Of the keys that are ours nothing stays that is not wanted, and the keys of others are not looked into."""
+    world = a_world()
+    run(world)
+    with world.edited(REF) as edited:
+        edited["metadata"] |= {
+            "finalizers": ["example.com/theirs"], "annotations": {"theirs": "1", "both": "old"}, "labels": {"l": "1"},
+        }  # fmt: skip
+        key = edited["data"]["tls.key"]
+        edited["data"] |= {"theirs": "eA==", "olmf-former-ca.crt": "eA==", "binary": "/w=="}
+    present = world.objects[REF]
+    pair = public_part(present).content.pair
+    meta = {"resourceVersion": present["metadata"]["resourceVersion"], "annotations": {"both": "new"}}
+    manifest = {**MANIFEST, "metadata": {**MANIFEST["metadata"], **meta}}
+    write = StoreKeys(manifest, {"tls.crt": pair.certificate}, {"tls.key": pair.key})
+    assert effects(world).perform((write,), {}, lambda: True).is_complete
+    found = world.objects[REF]
+    assert found["metadata"]["finalizers"] == ["example.com/theirs"]
+    assert found["metadata"]["annotations"] == {"theirs": "1", "both": "new"}
+    assert found["metadata"]["labels"] == {"l": "1"}
+    assert sorted(found["data"]) == ["binary", "theirs", "tls.crt", "tls.key"]
+    assert (found["data"]["theirs"], found["data"]["tls.key"]) == ("eA==", key)
+
+
+def test_a_key_in_a_value_that_is_not_ours_is_not_looked_for() -> None:
+    world = a_world()
+    run(world)
+    with world.edited(REF) as edited:
+        edited["data"] = {**edited["data"], "theirs": edited["data"]["tls.key"], "tls.key": "eA=="}
+    present = world.objects[REF]
+    handle = x509.handle_of_pem(base64.b64decode(present["data"]["theirs"]))
+    meta = {**MANIFEST["metadata"], "resourceVersion": present["metadata"]["resourceVersion"]}
+    write = StoreKeys({**MANIFEST, "metadata": meta}, {}, {"tls.key": handle})
+    done = effects(world).perform((write,), {}, lambda: True)
+    assert done.failure
+    assert done.failure.kind == "conflict"

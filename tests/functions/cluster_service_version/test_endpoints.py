@@ -28,7 +28,6 @@ from shared.kinds import (
     Kind,
     Ref,
 )
-from shared.step import Record, SetStatus
 from tests.domain.csv.builders import NOW, a_component, a_crd, a_group, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, a_webhook, an_api
 from tests.functions.cluster_service_version.world import World, csv_ref
@@ -111,12 +110,11 @@ def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
 
 def test_at_rest_nothing_is_written() -> None:
     world = installed(a_world(apis=(an_api(),)))
-    for step in ("check", "install", "probe", "replace"):
-        assert world.does(step).writes == () or all(
-            isinstance(write, SetStatus | Record) for write in world.step(step).writes
-        )
     before = dict(world.objects)
-    world.walk_until_rest()
+    for moment in ({}, {"hours": 1}, {"days": 30}):
+        world.later(**moment)
+        for step in ("check", "install", "probe", "replace"):
+            assert world.step(step).writes == ()
     assert dict(world.objects) == before
 
 
@@ -368,6 +366,27 @@ def test_what_only_an_edit_can_help_does_not_flap_csv_md_19_7() -> None:
         world.put({**csv, "spec": {**csv["spec"], "webhookdefinitions": [a_webhook()]}})
         world.walk_until_rest()
         assert phase(world)[0] == "Succeeded"
+
+
+FORBIDDEN = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
+
+
+def test_a_description_is_refused_whatever_leads_to_an_installation_csv_md_18_row_103() -> None:
+    """An edit of a version that works, and a phase that somebody writes, lead past the look at its requirements."""
+    world = installed(a_world())
+    before = configuration(world)
+    csv = world.csv()
+    spec = {**csv["spec"], "webhookdefinitions": [a_webhook(rules=[FORBIDDEN])]}
+    world.put({**csv, "spec": spec, "status": {**csv["status"], "phase": "InstallReady", "reason": "x"}})
+    world.does("install")
+    refused = "webhook rules cannot include all groups"
+    assert phase(world) == ("Failed", "InstallComponentFailed")
+    assert world.csv()["status"]["message"].endswith(refused)
+    for _ in range(20):
+        world.walk("a.v1")
+        world.later(seconds=30)
+        assert configuration(world) == before
+    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "InvalidWebhookDescription"), refused)
 
 
 def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> None:
