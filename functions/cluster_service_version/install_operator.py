@@ -8,7 +8,8 @@ Writes: Deployments that are missing or differ; deletes Deployments that the ver
 
 from __future__ import annotations
 
-from functions.cluster_service_version._endpoints import facts_of, pairs_of, secret_writes, writes_of
+from functions.cluster_service_version._endpoint_writes import deletes, secret_writes, writes_of
+from functions.cluster_service_version._endpoints import facts_of, pairs_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.views import Csv, Deployment, Subscription
@@ -59,6 +60,6 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         *map(Replace, found.replaced),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
         *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held))),
-        *(Delete(Ref.of(one), one.uid) for one in work.surplus(csv, facts)),
+        *deletes(work.surplus(csv, facts)),
     )
     return outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)

@@ -55,7 +55,7 @@ def probe_operator(
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")
-    if problem is None and pairs:
+    if problem is None and (pairs or serving.has_served(csv)):
         facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase == "Installing" else facts
         found = looked_at(csv, status, facts, discovery)
         if isinstance(found, Outcome):

@@ -7,7 +7,8 @@ Writes: its status; deletes it; deletes its cluster roles, APIServices and confi
 
 from __future__ import annotations
 
-from functions.cluster_service_version._endpoints import facts_of, writes_of
+from functions.cluster_service_version._endpoint_writes import writes_of
+from functions.cluster_service_version._endpoints import facts_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds, names
 from shared.api.views import Csv, Object

@@ -78,7 +78,10 @@ class DeploymentRuns:
             await asyncio.wait({life.first for life in lives})
         obstacle = refusal or next(filter(None, (life.obstacle for life in lives)), None)
         stale = [pod for pod in pods if pod not in fresh] + fresh[wanted:]
-        await asyncio.gather(self._report(deployment, obstacle), *(self._delete(pod) for pod in stale))
+        await self._report(deployment, obstacle)
+        for life in lives if stale else ():
+            await life.serves.wait()
+        await asyncio.gather(*(self._delete(pod) for pod in stale))
 
     async def _fill(self, deployment: ReadOnly, fresh: list[ReadOnly], wanted: int, made_of: str) -> Obstacle | None:
         """Create the missing Pods; returns why admission refuses them."""

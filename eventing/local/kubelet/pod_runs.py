@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import structlog
@@ -26,6 +26,8 @@ SHORT_RUN_SECONDS = 0.7
 FIRST_POLL_SECONDS = 0.5
 LONGEST_POLL_SECONDS = 5.0
 STARTING = Obstacle("", "ContainerCreating", "its program is not ready yet")
+FAREWELL_SECONDS = 2.0
+"""How long the server of a deleted Pod still answers."""
 log = structlog.get_logger()
 
 
@@ -40,6 +42,8 @@ class Life:
     """Its result is the end of its program; None for a Pod that runs for ever."""
     obstacle: Obstacle | None = None
     """Why it does not start now."""
+    serves: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as it is Ready, or waits for something."""
 
 
 class PodRuns:
@@ -71,7 +75,8 @@ class PodRuns:
         if (pod.get("spec") or {}).get("nodeName", NODE_NAME) != NODE_NAME:
             return
         if is_deleted(pod):
-            self._end(uid)
+            # why: an API server may have chosen this Pod just before it heard of its end
+            self._end(uid, FAREWELL_SECONDS if serves(pod) else 0)
             if uid not in self._gone:
                 task = self._gone[uid] = asyncio.create_task(self._remove(pod))
                 task.add_done_callback(lambda _: self._gone.pop(uid, None))
@@ -106,6 +111,7 @@ class PodRuns:
             life = self._lives[uid] = Life(pod, asyncio.get_running_loop().create_future())
             life.task = asyncio.create_task(self._live(life), name=str(Ref.of(pod)))
             life.task.add_done_callback(_report)
+            life.task.add_done_callback(lambda _: life.serves.set())
         return self._lives[uid]
 
     async def close(self) -> None:
@@ -119,10 +125,10 @@ class PodRuns:
     def _of(self, owner: str) -> Iterator[Life]:
         return (life for life in self._lives.values() if pods.owner_of(life.pod).get("uid") == owner)
 
-    def _end(self, uid: str) -> None:
+    def _end(self, uid: str, after: float = 0) -> None:
         life = self._lives.pop(uid, None)
         if life and life.task:
-            life.task.cancel()
+            asyncio.get_running_loop().call_later(after, life.task.cancel)
             life.first.cancel()
 
     async def _live(self, life: Life) -> Ended | None:
@@ -141,15 +147,16 @@ class PodRuns:
         if obstacle is None and is_our_server(pod):
             await self._keep_serving(life)
         elif obstacle is None and serves(pod):
-            await self._serve(pod)
+            await self._serve(life)
         elif obstacle is None:
             await self._write(pod, pods.running(pod, _now()))
         return None
 
-    async def _serve(self, pod: ReadOnly) -> None:
+    async def _serve(self, life: Life) -> None:
         """Run the server of a Pod until the Pod ends."""
-        async with serving(self._cluster, self._network, pod, self._programs.folder):
-            await self._write(pod, pods.running(pod, _now()))
+        async with serving(self._cluster, self._network, life.pod, self._programs.folder):
+            await self._write(life.pod, pods.running(life.pod, _now()))
+            life.serves.set()
             await asyncio.get_running_loop().create_future()
 
     async def _keep_serving(self, life: Life) -> None:
@@ -171,6 +178,7 @@ class PodRuns:
 
     def _hinder(self, life: Life, obstacle: Obstacle | None) -> None:
         life.obstacle = obstacle
+        life.serves.set()
         self._on_change(str(pods.owner_of(life.pod).get("uid")))
 
     async def _await_needs(self, life: Life) -> Obstacle | None:
@@ -181,6 +189,8 @@ class PodRuns:
             life.obstacle = STARTING if obstacle is None and is_our_server(life.pod) else obstacle
             if not life.first.done():
                 life.first.set_result(life.obstacle)
+            if obstacle:
+                life.serves.set()
             if obstacle and obstacle != before:
                 await self._report_obstacle(life.pod, obstacle)
             if life.obstacle != before:

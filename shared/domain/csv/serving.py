@@ -18,6 +18,7 @@ from shared.domain.endpoints import api_services, work
 from shared.domain.endpoints.certificates import SETTLED, Content, ended, is_due, switched
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
+from shared.kinds import Ref
 
 NO_APIS: Final = "apiServices not installed"
 NO_WEBHOOKS: Final = "webhooks not installed"
@@ -96,9 +97,19 @@ def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Pr
         found = facts.api_service(api.service)
         if found is None or not found.is_available or not is_served(api):
             return Problem("unserved", NO_APIS)
-    if work.surplus(csv, facts) or any(work.served(csv, facts, held)):
+    if _untold(csv, facts, held):
         return Problem("unserved", NO_WEBHOOKS)
     return None
+
+
+def _untold(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> frozenset[Ref]:
+    """What tells the API server of webhooks, and is not as it should be.
+
+    A last stage of a rotation that was interrupted has left some who trust the former CA no more, and some who do.
+    """
+    over = {name: content if content.following else ended(content) for name, content in held.items()}
+    either = ({one.ref for one in work.served(csv, facts, each)} for each in (held, over))
+    return frozenset.intersection(*map(frozenset, either))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +137,11 @@ def next_stage(status: Status, facts: Facts) -> Stage | None:
         return Stage(transition, {name: switched(content) for name, content in held.items()})
     done = {name: ended(content) for name, content in held.items()}
     return Stage(Transition(status, "the former CA is trusted no longer", again_in=_SOON), done)
+
+
+def has_served(csv: Csv) -> bool:
+    """Whether certificates were ever made for the version: what led to its Deployments may still be there."""
+    return "certsRotateAt" in csv.status
 
 
 def certified(status: Status, held: Mapping[str, Content]) -> Status:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from shared.api import fields
@@ -15,6 +15,8 @@ from shared.domain.endpoints.webhooks import encoded
 _ALL: Final = "AllNamespaces"
 NONE: Final[Manifest] = {"strategy": "None", "webhook": None}
 """A merge patch of `spec.conversion` that ends the calls of a webhook."""
+ENDED: Final[Manifest] = {"spec": {"conversion": NONE}}
+"""The same, of a definition."""
 
 
 def conversions(csv: Csv) -> tuple[tuple[Webhook, str], ...]:
@@ -62,8 +64,14 @@ def wanted(csv: Csv, hook: Webhook, *, bundle: str) -> Manifest:
     return {"strategy": "Webhook", "webhook": webhook}
 
 
-def is_by(csv: Csv, hook: Webhook, definition: CustomResourceDefinition) -> bool:
-    """Whether the objects of the definition are converted by the server of that webhook."""
+def is_served_by(csv: Csv, services: Collection[str], definition: CustomResourceDefinition) -> bool:
+    """Whether the objects of the definition are converted behind one of these Services of the version's namespace."""
     service = fields.part(definition.conversion, "webhook", "clientConfig", "service")
-    place = (fields.text(service, "namespace"), fields.text(service, "name"))
-    return definition.converts_by_webhook and place == (csv.namespace, service_name(hook.deployment))
+    is_here = fields.text(service, "namespace") == csv.namespace and fields.text(service, "name") in services
+    return definition.converts_by_webhook and is_here
+
+
+def kept_by_others(csv: Csv, neighbours: Iterable[Csv]) -> frozenset[str]:
+    """The definitions that other living versions of the namespace convert."""
+    living = (one for one in neighbours if one.name != csv.name and not one.is_copy and not one.is_deleted)
+    return frozenset(name for one in living for _, name in conversions(one))

@@ -15,7 +15,7 @@ from shared.domain.endpoints.conversion import conversions
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.objects import SYSTEM
 from shared.domain.endpoints.owning import is_named, rival
-from shared.domain.endpoints.webhooks import Resource, admission
+from shared.domain.endpoints.webhooks import Resource
 from shared.kinds import Kind, Ref
 
 _Seen = TypeVar("_Seen", bound=Object)
@@ -31,6 +31,8 @@ class Facts:
     """The objects of `wanted_objects`, and the other versions that are named in definitions."""
     configurations: tuple[WebhookConfiguration, ...] = ()
     """Those with the owner labels of the version."""
+    services: tuple[ApiService, ...] = ()
+    """APIServices with the owner labels of the version."""
     group: OperatorGroup | None = None
     """The only group of the namespace."""
     neighbours: tuple[Csv, ...] = ()
@@ -70,9 +72,7 @@ def wanted_objects(csv: Csv) -> Iterator[Ref]:
     for endpoint in endpoints_of(csv):
         found += _around(endpoint)
     found += [kinds.API_SERVICE.ref_or_none(api.service) for api in csv.owned_services]
-    named = [name for _, name in conversions(csv)]
-    if admission(csv):
-        named += [entry.name for entry in csv.owned_definitions]
+    named = [*(name for _, name in conversions(csv)), *(entry.name for entry in csv.owned_definitions)]
     found += [kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(name) for name in dict.fromkeys(named)]
     yield from filter(None, found)
 

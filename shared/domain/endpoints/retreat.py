@@ -11,6 +11,7 @@ from shared.domain.endpoints import conversion, naming, objects
 from shared.domain.endpoints.changes import Change
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
+from shared.domain.endpoints.naming import service_name
 from shared.domain.objects.ownership import is_labelled_for
 
 _OWNER = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
@@ -42,11 +43,11 @@ def _lives(other: Csv, csv: Csv) -> bool:
 
 def _conversions(csv: Csv, facts: Facts) -> Iterator[Change]:
     """The end of conversions by this version, unless another one of its namespace has the same."""
-    kept = {name for other in facts.neighbours if _lives(other, csv) for _, name in conversion.conversions(other)}
+    kept = conversion.kept_by_others(csv, facts.neighbours)
     for hook, name in conversion.conversions(csv):
         found = facts.definition(name)
-        if name not in kept and found and conversion.is_by(csv, hook, found):
-            yield _change(found, {"spec": {"conversion": conversion.NONE}})
+        if name not in kept and found and conversion.is_served_by(csv, {service_name(hook.deployment)}, found):
+            yield _change(found, conversion.ENDED)
 
 
 def _given_up(csv: Csv, found: Object, left: list[Manifest]) -> Change:

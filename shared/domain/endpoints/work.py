@@ -10,13 +10,15 @@ from functools import partial
 from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest
-from shared.api.views import Csv, Object, RoleBinding, WebhookConfiguration
+from shared.api.views import Csv, Object, RoleBinding
 from shared.domain.endpoints import api_services, conversion, naming, objects, webhooks
 from shared.domain.endpoints.certificates import Content, Pair, begun
 from shared.domain.endpoints.changes import Change, change
 from shared.domain.endpoints.defects import invalid_description, unusable
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.facts import Facts
+from shared.domain.endpoints.owning import is_named, rival
+from shared.kinds import Ref
 
 NO_GROUP = "error retrieving OperatorGroup info"
 
@@ -164,9 +166,25 @@ def _as_placed(wanted: Manifest, present: Object | None) -> Manifest:
     return {**wanted, "webhooks": [{**hook, **placed}]}
 
 
-def surplus(csv: Csv, facts: Facts) -> tuple[WebhookConfiguration, ...]:
-    """Configurations of the version that it does not want: of no webhook any more, or the second of one."""
+def surplus(csv: Csv, facts: Facts) -> tuple[Object, ...]:
+    """What leads to the version, and is not wanted any more: configurations, also the second of one webhook; APIs."""
     kept = {
         first.name for hook in webhooks.admission(csv) for first in webhooks.of_webhook(facts.configurations, hook)[:1]
     }
-    return tuple(one for one in facts.configurations if one.name not in kept and not one.is_deleted)
+    apis = {api.service for api in csv.owned_services}
+    found = (
+        *(one for one in facts.configurations if one.name not in kept),
+        *(one for one in facts.services if one.name not in apis),
+    )
+    return tuple(one for one in found if not one.is_deleted)
+
+
+def given_up(csv: Csv, facts: Facts) -> Iterator[Change]:
+    """The end of conversions by the version that it does not describe any more."""
+    described = {name for _, name in conversion.conversions(csv)} | conversion.kept_by_others(csv, facts.neighbours)
+    services = {naming.service_name(entry.name) for entry in csv.install.deployments}
+    claimed = dict.fromkeys(entry.name for entry in csv.owned_definitions)
+    for one in filter(None, (facts.definition(name) for name in claimed if name not in described)):
+        is_own = is_named(csv, one) and not rival(csv, one, facts.version)
+        if is_own and conversion.is_served_by(csv, services, one):
+            yield Change(Ref.of(one), dict(one.raw), conversion.ENDED, one.resource_version)

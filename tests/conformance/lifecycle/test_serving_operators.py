@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import shutil
 import subprocess
 import tarfile
+import threading
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,124 +19,35 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from eventing.local.kubelet.sample_operator import COLOR, MOST_LUMENS
-from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest
 from shared.kinds import (
-    API_SERVICE,
-    CLUSTER_ROLE_BINDING,
-    CLUSTER_SERVICE_VERSION,
-    CUSTOM_RESOURCE_DEFINITION,
-    INSTALL_PLAN,
-    MUTATING_WEBHOOKS,
-    ROLE_BINDING,
-    SECRET,
-    SERVICE,
     SUBSCRIPTION,
-    VALIDATING_WEBHOOKS,
     Ref,
 )
 from tests.conformance.lifecycle.conftest import TARGETS
+from tests.conformance.lifecycle.lamps import (
+    DEFINITION,
+    DENIED,
+    FIRST,
+    MEASURES,
+    NEXT,
+    OTHER_DEPLOYMENT,
+    RENAMED,
+    Lamps,
+    installed,
+    is_gone,
+    is_whole,
+    three_versions,
+)
 from tests.conformance.targets import running
-from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, condition
+from tests.kit.installation import Installation, condition
 from tests.kit.waiting import wait_for
 from tests.kit.webhook_server import make_authority
-
-LAMPS = SAMPLES.parent / "webhooks" / "lamps" / "1.0.0"
-FIRST, NEXT = "1.0.0", "1.1.0"
-DEFINITION = CUSTOM_RESOURCE_DEFINITION.ref("lamps.samples.olmf.io")
-MEASURES = API_SERVICE.ref("v1.measures.samples.olmf.io")
-DEPLOYMENT = "lamps-controller"
-DENIED = "denied the request: 1001 lumens blind"
-
-
-def two_versions(folder: Path) -> Path:
-    """The sample operator, and a version that replaces it."""
-    for version in (FIRST, NEXT):
-        shutil.copytree(LAMPS, folder / "lamps" / version)
-    [csv] = (folder / "lamps" / NEXT / "manifests").glob("*clusterserviceversion.yaml")
-    text = csv.read_text().replace(FIRST, NEXT)
-    csv.write_text(text.replace("  maturity:", f"  replaces: lamps.v{FIRST}\n  maturity:"))
-    return folder
-
-
-@dataclass(frozen=True)
-class Lamps:
-    """The sample operator in a namespace."""
-
-    host: Installation
-    namespace: str
-
-    def ref(self, version: str = FIRST) -> Ref:
-        return CLUSTER_SERVICE_VERSION.ref(f"lamps.v{version}", self.namespace)
-
-    @property
-    def secret(self) -> Ref:
-        return SECRET.ref(f"{DEPLOYMENT}-service-cert", self.namespace)
-
-    @property
-    def service(self) -> Ref:
-        return SERVICE.ref(f"{DEPLOYMENT}-service", self.namespace)
-
-    def approve(self, version: str) -> None:
-        """Wait for the plan of a version, and let it be carried out."""
-        wanted = [self.ref(version).name]
-
-        def waiting() -> list[Manifest]:
-            plans = self.host.cluster.list(INSTALL_PLAN, self.namespace)
-            asking = [one for one in plans if (one.get("status") or {}).get("phase") == "RequiresApproval"]
-            return [one for one in asking if one["spec"]["clusterServiceVersionNames"] == wanted]
-
-        [plan] = wait_for(waiting, f"a plan of {wanted}")
-        self.host.cluster.merge(Ref.of(plan), {"spec": {"approved": True}})
-        self.host.until_phase(wanted[0], self.namespace)
-
-    def create(self, name: str, version: str = "v1", *, is_dry_run: bool = False, **spec: Any) -> Any:
-        """The spec of a new Lamp. ApiError."""
-        meta = {"name": name, "namespace": self.namespace}
-        manifest = {"apiVersion": f"samples.olmf.io/{version}", "kind": "Lamp", "metadata": meta, "spec": spec}
-        path = f"/apis/samples.olmf.io/{version}/namespaces/{self.namespace}/lamps"
-        return self.host.cluster.request("POST", path + ("?dryRun=All" if is_dry_run else ""), manifest)["spec"]
-
-    def read(self, name: str, version: str) -> Any:
-        path = f"/apis/samples.olmf.io/{version}/namespaces/{self.namespace}/lamps/{name}"
-        return self.host.cluster.request("GET", path)["spec"]
-
-    def refusal(self) -> str:
-        """What is said of a Lamp that is too bright; empty when it is taken."""
-        try:
-            self.create("blinding", is_dry_run=True, lumens=MOST_LUMENS + 1)
-        except ApiError as error:
-            return str(error)
-        return ""
-
-    def works(self) -> bool:
-        """Whether the webhooks and the aggregated API answer, now."""
-        try:
-            completed = self.create("dim", is_dry_run=True, lumens=1).get("color") == COLOR
-            converted = self.create("old", "v1alpha1", is_dry_run=True, brightness=1).get("brightness") == 1
-            served = self.host.cluster.request("GET", "/apis/measures.samples.olmf.io/v1/measures/lux")
-        except ApiError:
-            return False
-        return completed and converted and served["quantity"] == "illuminance" and DENIED in self.refusal()
-
-    def configurations(self) -> list[Manifest]:
-        found = [one for kind in (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS) for one in self.host.cluster.list(kind)]
-        return [one for one in found if one["webhooks"][0]["name"].endswith("lamps.samples.olmf.io")]
-
-    def authorities(self) -> set[str]:
-        """Every `caBundle` by which the API server knows the operator, base64."""
-        clients = [one["webhooks"][0]["clientConfig"] for one in self.configurations()]
-        definition, api = self.host.cluster.get(DEFINITION), self.host.cluster.get(MEASURES)
-        assert definition
-        assert api
-        clients += [definition["spec"]["conversion"]["webhook"]["clientConfig"], api["spec"]]
-        return {str(one.get("caBundle")) for one in clients}
 
 
 @pytest.fixture(scope="module", params=TARGETS)
 def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder = tmp_path_factory.mktemp("lamps")
-    with running(request.param, folder, "--bundles", str(two_versions(folder / "bundles"))) as found:
+    with running(request.param, folder, "--bundles", str(three_versions(folder / "bundles"))) as found:
         yield found
 
 
@@ -144,16 +55,6 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def kept(host: Installation) -> Lamps:
     """The operator that most tests look at."""
     return installed(host, "lampland")
-
-
-def installed(host: Installation, namespace: str) -> Lamps:
-    """The first version, when everything that it serves answers."""
-    spec = {"startingCSV": f"lamps.v{FIRST}", "installPlanApproval": "Manual"}
-    host.apply(a_namespace(namespace), an_operator_group(namespace), a_subscription("lamps", namespace, **spec))
-    lamps = Lamps(host, namespace)
-    lamps.approve(FIRST)
-    wait_for(lamps.works, "answers of the operator")
-    return lamps
 
 
 def test_objects_are_checked_completed_and_converted(kept: Lamps) -> None:
@@ -362,36 +263,65 @@ def test_what_was_harmed_is_repaired(kept: Lamps, harm: Callable[[Lamps, str], N
     assert is_whole(kept)
 
 
-def is_whole(lamps: Lamps) -> bool:
-    """Whether everything is there, and trusts the CA of the Secret."""
-    secret, parts = lamps.host.cluster.get(lamps.secret), (lamps.service, DEFINITION, MEASURES)
-    if secret is None or any(lamps.host.cluster.get(one) is None for one in parts) or len(lamps.configurations()) != 2:
-        return False
-    if (lamps.host.cluster.get(DEFINITION) or {})["spec"]["conversion"]["strategy"] != "Webhook":
-        return False
-    return lamps.authorities() == {secret["data"].get("olmCAKey")} and lamps.works()
+class Caller(threading.Thread):
+    """Calls all that an operator serves until it is stopped."""
+
+    def __init__(self, lamps: Lamps) -> None:
+        super().__init__(daemon=True)
+        self._lamps, self._is_over = lamps, threading.Event()
+        self.calls, self.complaints = 0, list[str]()
+
+    def run(self) -> None:
+        while not self._is_over.is_set():
+            self.calls += 1
+            if complaint := self._lamps.complaint():
+                self.complaints.append(complaint)
+
+    def __enter__(self) -> Caller:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self.join()
 
 
-def test_the_operator_is_upgraded_and_gone(kept: Lamps) -> None:
+def owners(lamps: Lamps) -> set[str]:
+    return {one["metadata"]["labels"]["olm.owner"] for one in lamps.configurations()}
+
+
+def test_no_call_fails_during_an_upgrade(kept: Lamps) -> None:
+    """csv.md 4.7, 4.8: the configurations of both versions live for a while, and lead to one Service."""
+    own = kept.host.cluster.get(kept.secret)
+    assert own
+    with Caller(kept) as caller:
+        kept.approve(NEXT)
+        kept.host.until_gone(kept.ref(FIRST))
+        called = caller.calls
+        wait_for(lambda: caller.calls > called + 1, "calls of the new version")
+    assert caller.complaints == []
+    kept.host.until_it_rests()
+    assert is_whole(kept)
+    assert owners(kept) == {f"lamps.v{NEXT}"}
+    assert (kept.host.cluster.get(kept.secret) or {})["data"] == own["data"]
+
+
+def test_the_operator_is_upgraded_to_another_deployment_and_gone(kept: Lamps) -> None:
     """csv.md 4.7, 4.8: the old version takes nothing away that is the new one's; the last one leaves nothing.
 
     The last test of this operator.
     """
-    host = kept.host
-    kept.approve(NEXT)
-    host.until_gone(kept.ref(FIRST))
-    wait_for(kept.works, "answers of the new version")
-    host.until_it_rests()
-    assert is_whole(kept)
-    owners = {one["metadata"]["labels"]["olm.owner"] for one in kept.configurations()}
-    assert owners == {f"lamps.v{NEXT}"}
-    host.olmf("uninstall", "lamps", "-n", kept.namespace)
+    host, renamed = kept.host, replace(kept, deployment=OTHER_DEPLOYMENT)
+    kept.approve(RENAMED)
     host.until_gone(kept.ref(NEXT))
-    for ref in (MEASURES, kept.secret, kept.service):
+    wait_for(renamed.works, "answers of the new version")
+    for ref in (kept.secret, kept.service):
         host.until_gone(ref)
-    wait_for(lambda: not kept.configurations(), "the end of the configurations")
     host.until_it_rests()
-    bindings = [*host.cluster.list(CLUSTER_ROLE_BINDING), *host.cluster.list(ROLE_BINDING, "kube-system")]
-    assert [one["metadata"]["name"] for one in bindings if DEPLOYMENT in one["metadata"]["name"]] == []
-    assert (host.cluster.get(DEFINITION) or {})["spec"]["conversion"] == {"strategy": "None"}
+    assert is_whole(renamed)
+    assert owners(renamed) == {f"lamps.v{RENAMED}"}
+    host.olmf("uninstall", "lamps", "-n", kept.namespace)
+    host.until_gone(kept.ref(RENAMED))
+    wait_for(lambda: is_gone(renamed) and is_gone(kept), "the end of all that led to it")
+    host.until_it_rests()
     assert host.cluster.get(SUBSCRIPTION.ref("lamps", kept.namespace)) is None

@@ -478,3 +478,53 @@ def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None
     }  # fmt: skip
     world = installed(a_world(subscription, hooks=(), apis=(an_api(),)))
     assert world.objects[API_SERVICE.ref("v1.api.example.com")]["metadata"]["annotations"] == {"team": "x"}
+
+
+def edit(world: World, **spec: Any) -> None:
+    """Somebody edits the version."""
+    with world.edited(csv_ref("a.v1")) as csv:
+        csv["spec"] |= spec
+
+
+def test_what_a_version_serves_no_more_is_removed_and_nothing_else_csv_md_7_5() -> None:
+    """OLM removes APIServices only when their version is gone."""
+    theirs = {
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+        "metadata": {"name": "v1.theirs.example.com", "labels": {"olm.managed": "true"}},
+        "spec": {"group": "theirs.example.com", "version": "v1", "service": {"namespace": "ns", "name": "operator"}},
+    }  # fmt: skip
+    world = installed(a_world(theirs, apis=(an_api(), an_api("b.example.com"))))
+    before = Ref.of(configuration(world)), bundle(world)
+    edit(world, webhookdefinitions=[a_webhook()], apiservicedefinitions={"owned": [an_api()]})
+    world.does("probe")
+    assert phase(world)[0] == "Succeeded"
+    found = {one["metadata"]["name"] for one in world.api.list(API_SERVICE) if "example" in one["metadata"]["name"]}
+    assert found == {"v1.api.example.com", "v1.theirs.example.com"}
+    assert world.api.list(MUTATING_WEBHOOKS) == ()
+    assert (Ref.of(configuration(world)), bundle(world)) == before
+    world.walk_until_rest()
+    assert phase(world)[0] == "Succeeded"
+
+
+def test_a_version_that_serves_nothing_any_more_is_not_called_csv_md_7_5() -> None:
+    hooks = (a_webhook(), a_conversion())
+    world = a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned_crd())
+    installed(world)
+    edit(world, webhookdefinitions=[], apiservicedefinitions={})
+    world.walk_until_rest()
+    assert phase(world)[0] == "Succeeded"
+    assert conversion(world) == {"strategy": "None"}
+    assert world.api.list(VALIDATING_WEBHOOKS) == ()
+    assert API_SERVICE.ref("v1.api.example.com") not in world.objects
+
+
+def test_a_conversion_of_somebody_else_is_left_alone_when_a_version_drops_its_own() -> None:
+    world = a_world(a_convertible(), hooks=(a_webhook(), a_conversion()), customresourcedefinitions=owned_crd())
+    installed(world)
+    ref = CUSTOM_RESOURCE_DEFINITION.ref(THINGS)
+    with world.edited(ref) as definition:
+        definition["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] = "another"
+    before = world.objects[ref]
+    edit(world, webhookdefinitions=[a_webhook()])
+    world.walk_until_rest()
+    assert (phase(world)[0], world.objects[ref]) == ("Succeeded", before)

@@ -1,0 +1,40 @@
+"""What becomes of the changes of webhooks and aggregated APIs: writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from shared.api.views import Csv, Object
+from shared.domain.endpoints import work
+from shared.domain.endpoints.certificates import Content
+from shared.domain.endpoints.changes import Change
+from shared.domain.endpoints.facts import Facts
+from shared.step import Create, Delete, Merge, Ref, StoreKeys, Write
+
+
+def secret_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[StoreKeys]:
+    """The writes of Secrets."""
+    return (StoreKeys(one.manifest, one.texts, one.keys) for one in work.secrets(csv, facts, held))
+
+
+def stage_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Write, ...]:
+    """The writes of a stage of a rotation: clients first forget what the servers do not use any more."""
+    if not held:
+        return ()
+    told = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
+    is_last = not any(content.is_rotating for content in held.values())
+    return (*(writes_of(told) if is_last else ()), *secret_writes(csv, facts, held))
+
+
+def deletes(objects: Iterable[Object]) -> Iterator[Delete]:
+    """The writes of objects that go."""
+    return (Delete(Ref.of(one), one.uid) for one in objects)
+
+
+def writes_of(changes: Iterable[Change]) -> Iterator[Write]:
+    """The writes of other objects."""
+    for one in changes:
+        if one.patch is None:
+            yield Create(one.wanted, must_be_new=True)
+        else:
+            yield Merge(one.ref, one.patch, one.version)
