@@ -261,6 +261,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
     Route(names.AUDIT_REQUESTED, "operator_group/make_defaults", itself, always, "bulk"),
     Route(names.AUDIT_REQUESTED, "maintenance/audit_cluster", itself, always, "bulk"),
+    Route(names.AUDIT_REQUESTED, "cluster_service_version/check_certificates", itself, always, "bulk"),
     Route(names.AUDIT_REQUESTED, "maintenance/collect_garbage", itself, always, "bulk"),
 )
 

@@ -44,6 +44,8 @@ class Life:
     """Why it does not start now."""
     serves: asyncio.Event = field(default_factory=asyncio.Event)
     """Set as soon as it is Ready, or waits for something."""
+    leaves: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as it is deleted; its server answers a little longer."""
 
 
 class PodRuns:
@@ -128,6 +130,7 @@ class PodRuns:
     def _end(self, uid: str, after: float = 0) -> None:
         life = self._lives.pop(uid, None)
         if life and life.task:
+            life.leaves.set()
             asyncio.get_running_loop().call_later(after, life.task.cancel)
             life.first.cancel()
 
@@ -154,7 +157,8 @@ class PodRuns:
 
     async def _serve(self, life: Life) -> None:
         """Run the server of a Pod until the Pod ends."""
-        async with serving(self._cluster, self._network, life.pod, self._programs.folder):
+        place = (self._network, self._programs.folder)
+        async with serving(self._cluster, place, life.pod, life.leaves):
             await self._write(life.pod, pods.running(life.pod, _now()))
             life.serves.set()
             await asyncio.get_running_loop().create_future()

@@ -38,8 +38,14 @@ def serves(pod: ReadOnly) -> bool:
 
 
 @asynccontextmanager
-async def serving(cluster: KubeClient, network: PodNetwork, pod: ReadOnly, folder: Path) -> AsyncIterator[None]:
-    """The server of a Pod, at all ports of its container, while the block runs; it takes a new certificate at once."""
+async def serving(
+    cluster: KubeClient, place: tuple[PodNetwork, Path], pod: ReadOnly, leaves: asyncio.Event
+) -> AsyncIterator[None]:
+    """The server of a Pod, at all ports of its container, while the block runs; it takes a new certificate at once.
+
+    `place` is its network, and a folder for its files. When it `leaves`, it keeps no connection beyond an answer.
+    """
+    network, folder = place
     with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
         root = Path(own)
         front_proxy = await _front_proxy(cluster)
@@ -50,7 +56,7 @@ async def serving(cluster: KubeClient, network: PodNetwork, pod: ReadOnly, folde
         certificate = _Certificate(cluster, pod, root, context)
         await certificate.take()
         runner = web.ServerRunner(
-            web.Server(partial(sample_operator.handle, front_proxy), access_log=None), shutdown_timeout=1.0
+            web.Server(partial(_handle, front_proxy, leaves), access_log=None), shutdown_timeout=1.0
         )
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
@@ -66,6 +72,13 @@ async def serving(cluster: KubeClient, network: PodNetwork, pod: ReadOnly, folde
             for place in places:
                 network.leave(place)
             await runner.cleanup()
+
+
+async def _handle(front_proxy: FrontProxy, leaves: asyncio.Event, request: web.BaseRequest) -> web.Response:
+    response = await sample_operator.handle(front_proxy, request)
+    if leaves.is_set():
+        response.force_close()
+    return response
 
 
 async def _front_proxy(cluster: KubeClient) -> FrontProxy:

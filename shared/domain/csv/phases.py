@@ -19,6 +19,8 @@ HISTORY: Final = 20
 _FIRST_PAUSE: Final = timedelta(seconds=5)
 _LONGEST_PAUSE: Final = timedelta(minutes=5)
 _RECENT: Final = timedelta(minutes=15)
+_CALM: Final = timedelta(minutes=1)
+"""After so long in Succeeded a failure has nothing to do with those before: somebody did new harm."""
 
 
 NO_RETRY: Final = "InstallComponentFailedNoRetry"
@@ -94,13 +96,23 @@ def _with(history: Sequence[ReadOnly], entry: ReadOnly) -> list[ReadOnly]:
 def pause_left(status: Status, *, free: int) -> timedelta:
     """How long a failed version still waits before the next attempt: the pause doubles with each recent failure.
 
-    The first `free` failures need no pause.
+    The first `free` failures need no pause; those before a calm minute in Succeeded do not count.
     """
-    history = fields.parts(status.manifest, "conditions")
+    history = _since_calm(fields.parts(status.manifest, "conditions"))
     moments = (fields.moment(one, "lastUpdateTime") for one in history if fields.text(one, "phase") == "Failed")
     failures = sum(moment is not None and status.now - moment <= _RECENT for moment in moments)
     pause = min(_FIRST_PAUSE * 2 ** (failures - free - 1), _LONGEST_PAUSE) if failures > free else timedelta()
     return max(status.since + pause - status.now, timedelta())
+
+
+def _since_calm(history: Sequence[ReadOnly]) -> Sequence[ReadOnly]:
+    """The end of a history after the last long time in Succeeded; all of it without one."""
+    for index in range(len(history) - 1, 0, -1):
+        begin, end = (fields.moment(history[one], "lastTransitionTime") for one in (index - 1, index))
+        is_calm = begin is not None and end is not None and end - begin >= _CALM
+        if is_calm and fields.text(history[index - 1], "phase") == "Succeeded":
+            return history[index:]
+    return history
 
 
 def status_of(csv: Csv, now: datetime) -> Status:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared import names
 from shared.api.manifest import Manifest
+from shared.api.views import Deployment, Object
 
 VALID: Final = timedelta(days=730)
 EARLY: Final = timedelta(hours=1)
@@ -115,6 +117,15 @@ def switched(content: Content) -> Content:
 def ended(content: Content) -> Content:
     """Stage 3: one CA is trusted."""
     return Content(content.pair)
+
+
+def is_harmed(stored: StoredPair | None, deployment: Deployment | None, hosts: tuple[str, ...], now: datetime) -> bool:
+    """Whether a Secret is not as it was made, by itself or by what its Pods were told of it, or is due."""
+    if stored is None or is_due(stored, hosts, now):
+        return True
+    told = [Object(stored.manifest).annotation(names.CA_HASH)]
+    told += [deployment.template.annotations.get(names.CA_HASH)] if deployment else []
+    return any(one != stored.content.pair.digest for one in told)
 
 
 def is_due(stored: StoredPair | None, hosts: tuple[str, ...], now: datetime) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from shared.api.views import RoleBinding
 from shared.domain.objects.hashes import text_hash
 
 _LONGEST: Final = 63
 _DIGEST: Final = 8
 _SERVICE: Final = "-service"
+_DELEGATOR: Final = "-system:auth-delegator"
 
 
 def service_name(deployment: str) -> str:
@@ -30,7 +33,13 @@ def secret_name(deployment: str) -> str:
 
 def delegator_name(deployment: str) -> str:
     """Name of the ClusterRoleBinding that lets it ask who its callers are and what they may do."""
-    return f"{service_name(deployment)}-system:auth-delegator"
+    return f"{service_name(deployment)}{_DELEGATOR}"
+
+
+def serving_namespaces(bindings: Iterable[RoleBinding]) -> tuple[str, ...]:
+    """The namespaces of the Deployments that these bindings of ours let ask; sorted, each once."""
+    found = (one for binding in bindings if binding.name.endswith(_DELEGATOR) for one in binding.subjects)
+    return tuple(sorted({one.namespace for one in found if one.namespace}))
 
 
 def reader_name(deployment: str) -> str:

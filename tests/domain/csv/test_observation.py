@@ -125,6 +125,15 @@ def test_failures_of_long_ago_do_not_count() -> None:
     assert decide(Status(before, NOW), MISSING, TIMEOUT).status.phase == "Pending"
 
 
+@pytest.mark.parametrize(("seconds", "phase"), [(60, "Pending"), (59, "Failed")])
+def test_failures_before_a_calm_minute_do_not_count(seconds: int, phase: str) -> None:
+    """Somebody did new harm: it is repaired at once, as in OLM (csv.md 4.6)."""
+    worked = a_status("Succeeded", ago=timedelta(seconds=seconds))["conditions"]
+    before = a_status("Failed", "ComponentUnhealthy")
+    before["conditions"] = [*before["conditions"] * 9, *worked, *before["conditions"]]
+    assert decide(Status(before, NOW), MISSING, TIMEOUT).status.phase == phase
+
+
 @pytest.mark.parametrize(
     ("phase", "known", "want"),
     [
