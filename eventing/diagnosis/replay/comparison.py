@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import difflib
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -13,8 +16,9 @@ import msgspec
 
 from eventing.journal.redact import Redactor
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata, name_of, namespace_of
 from shared.api.views import InstallPlan
+from shared.domain.endpoints.objects import AUTHORITY
 from shared.kinds import Ref
 
 How: TypeAlias = Callable[[Any], Any]
@@ -40,6 +44,11 @@ def without_companions(annotations: Any) -> Any:
     return {key: value for key, value in annotations.items() if not key.startswith(names.INSTALLED_ALONGSIDE_PREFIX)}
 
 
+def without_made_keys(data: Any) -> Any:
+    """Of a Secret with a serving certificate the names of its parts: each world has keys of its own."""
+    return sorted(data) if isinstance(data, dict) and AUTHORITY in data else data
+
+
 ANYWHERE: Mapping[str, How] = {
     "resourceVersion": left_out,
     "observedGeneration": left_out,
@@ -57,12 +66,15 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
     ("ClusterServiceVersion", "status.conditions"): the_last,
     ("CustomResourceDefinition", "metadata.annotations"): without_companions,
     ("InstallPlan", "spec.generation"): left_out,
+    ("Secret", "data"): without_made_keys,
     ("Subscription", "status.installPlanGeneration"): left_out,
 }
 """Rules by kind (empty: every kind) and path; they take precedence over `ANYWHERE`."""
 
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _PLAN = re.compile(r"install-[a-z2-7]+")
+_SECRET = kinds.SECRET.kind
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL)
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 _LONGEST = 200
 
@@ -83,7 +95,7 @@ def _diff(recorded: Sequence[str], replayed: Sequence[str]) -> str:
 def _rendered(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
     """Each object as lines, under a ref that means the same in both worlds."""
     plans = plan_names(world.values())
-    told = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans
+    told = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans | certificate_names(world)
     return {replace(ref, name=plans.get(ref.name, ref.name)): _lines(one, told) for ref, one in world.items()}
 
 
@@ -104,6 +116,41 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
         seen[same] += 1
         found[name_of(plan)] = f"plan-{seen[same]}-{what}"
     return found
+
+
+def certificate_names(world: Mapping[Ref, Manifest]) -> dict[str, str]:
+    """For what follows from the CA of each Secret with a serving certificate, names that mean the same in any world."""
+    secrets = [(annotations_of(one).get(names.CA_HASH), ref) for ref, one in world.items() if ref.kind == _SECRET]
+    owners = {digest: ref for digest, ref in secrets if digest}
+    found = {digest: f"<digest of {ref}>" for digest, ref in owners.items()}
+    for text in {text for one in world.values() for text in _values_of("caBundle", one)}:
+        digests = [hashlib.sha256(block).hexdigest() for block in _PEM.findall(_decoded(text))]
+        found[text] = " and ".join(f"<CA of {owners.get(digest, digest)}>" for digest in digests) or text
+    for ref, one in world.items():
+        template = (one.get("spec") or {}).get("template") or {}
+        if ref.kind == kinds.DEPLOYMENT.kind and annotations_of(template).get(names.CA_HASH) in owners:
+            found[labels_of(one).get(names.DEPLOYMENT_SPEC_HASH, "")] = f"<hash of {ref}>"
+    return {text: name for text, name in found.items() if text}
+
+
+def _values_of(field: str, value: Any) -> Iterator[str]:
+    """Every text with that name in an object."""
+    match value:
+        case dict():
+            for key, item in value.items():
+                if key == field and isinstance(item, str):
+                    yield item
+                yield from _values_of(field, item)
+        case list():
+            for item in value:
+                yield from _values_of(field, item)
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return b""
 
 
 def _lines(manifest: Manifest, told: Mapping[str, str]) -> list[str]:

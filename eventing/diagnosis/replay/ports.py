@@ -17,6 +17,8 @@ from eventing.journal.call_recorder import AT_ONCE, as_json
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Answer
 from shared.errors import RetryLater, Terminal
+from shared.kinds import Kind
+from shared.ports import Discovery
 
 
 class NotAsked(LookupError):
@@ -84,6 +86,28 @@ class AnswersInTime(Answers):
         """The newest answer that is not in the future, else the first."""
         now = self._now_ms()
         return next((answer for at, answer in reversed(answers) if at <= now), answers[0][1])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DiscoveryOfThen:
+    """Implements `Discovery`: the kinds of a world, and those that servers behind it served when it was recorded."""
+
+    world: Discovery
+    recorded: Answers
+
+    def version(self) -> str:
+        """That of the world."""
+        return self.world.version()
+
+    def find(self, api_version: str, kind: str) -> Kind | None:
+        """The kind in the world, else as it was recorded."""
+        if found := self.world.find(api_version, kind):
+            return found
+        try:
+            answer: Kind | None = self.recorded.ask(Discovery, "find", (api_version, kind), {})
+        except NotAsked:
+            return None
+        return answer
 
 
 class _Replayed:

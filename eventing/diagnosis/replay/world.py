@@ -11,7 +11,7 @@ from eventing.diagnosis.replay.archive import open_capture
 from eventing.diagnosis.replay.comparison import differences
 from eventing.diagnosis.replay.external_changes import ExternalChanges
 from eventing.diagnosis.replay.perturbation import Perturbation
-from eventing.diagnosis.replay.ports import AnswersInTime
+from eventing.diagnosis.replay.ports import AnswersInTime, DiscoveryOfThen, Timed
 from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import World, ports_of
@@ -20,7 +20,7 @@ from eventing.runner import Steps
 from shared import names
 from shared.api.manifest import Manifest, uid_of
 from shared.kinds import EVENT, Ref
-from shared.ports import Bundles, Catalogs, Policy
+from shared.ports import Bundles, Catalogs, Discovery, Policy
 
 _BURST = 5
 _PAUSE_MS = 500
@@ -96,8 +96,12 @@ class _Replay:
         for port in (Catalogs, Bundles, Policy):
             told = self._recording.answers(port)
             if told or port is not Policy:
-                ports[port] = AnswersInTime(self._recording.index, told, lambda: self._until_ms).port(port)
+                ports[port] = self._in_time(told).port(port)
+        ports[Discovery] = DiscoveryOfThen(self._world, self._in_time(self._recording.answers(Discovery)))
         return ports
+
+    def _in_time(self, told: Iterable[Timed]) -> AnswersInTime:
+        return AnswersInTime(self._recording.index, told, lambda: self._until_ms)
 
     def run(self, perturbed: Perturbation | None) -> None:
         """Repeat all changes that we did not cause."""
