@@ -39,13 +39,13 @@ def serves(pod: ReadOnly) -> bool:
 
 @asynccontextmanager
 async def serving(
-    cluster: KubeClient, place: tuple[PodNetwork, Path], pod: ReadOnly, leaves: asyncio.Event
+    cluster: KubeClient, home: tuple[PodNetwork, Path], pod: ReadOnly, leaves: asyncio.Event
 ) -> AsyncIterator[None]:
     """The server of a Pod, at all ports of its container, while the block runs; it takes a new certificate at once.
 
-    `place` is its network, and a folder for its files. When it `leaves`, it keeps no connection beyond an answer.
+    `home` is its network, and a folder for its files. When it `leaves`, it keeps no connection beyond an answer.
     """
-    network, folder = place
+    network, folder = home
     with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
         root = Path(own)
         front_proxy = await _front_proxy(cluster)
