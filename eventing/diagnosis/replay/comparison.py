@@ -49,6 +49,11 @@ def without_made_keys(data: Any) -> Any:
     return sorted(data) if isinstance(data, dict) and AUTHORITY in data else data
 
 
+def whether_headless(addresses: Any) -> Any:
+    """Whether a Service has an address at all: which one, the server chooses."""
+    return addresses in ("None", ["None"])
+
+
 ANYWHERE: Mapping[str, How] = {
     "resourceVersion": left_out,
     "observedGeneration": left_out,
@@ -67,6 +72,8 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
     ("CustomResourceDefinition", "metadata.annotations"): without_companions,
     ("InstallPlan", "spec.generation"): left_out,
     ("Secret", "data"): without_made_keys,
+    ("Service", "spec.clusterIP"): whether_headless,
+    ("Service", "spec.clusterIPs"): whether_headless,
     ("Subscription", "status.installPlanGeneration"): left_out,
 }
 """Rules by kind (empty: every kind) and path; they take precedence over `ANYWHERE`."""
