@@ -83,7 +83,10 @@ def etcd() -> Manifest:
         "etcd-operator@sha256:c0301e4686c3ed4206e370b42de5a3bd2229b9fb4906cf85f3f30650424abec2",
     )
     related = [{"name": f"image-{number}", "image": f"quay.io/coreos/{each}"} for number, each in enumerate(digests)]
-    return csv("etcdoperator", "0.9.2", relatedImages=related)
+    made = csv("etcdoperator", "0.9.2", relatedImages=related)
+    template = made["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]
+    template["spec"]["containers"][0]["image"] = related[-1]["image"]
+    return made
 
 
 def kiali() -> list[Manifest]:

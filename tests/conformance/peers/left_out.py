@@ -45,6 +45,10 @@ LEFT_OUT: Mapping[str, str] = {
     ),
     _CATALOGS + _BASELINE: _NO_PODS.format("start: the catalog is served"),
     f"{_CATALOGS}gRPC address catalog source": _NO_PODS.format("copy, whose address the spec gives then"),
+    _CATALOGS
+    + "when A catalogSource is created with correct polling interval registry polls on the correct interval": (
+        _NO_PODS.format("start for a poll: the registry is asked for the digest")
+    ),
     f"{_CATALOGS}loading between restarts": (
         "waits for a later lastConnect after a restart: we keep no connections, and a restart writes nothing"
     ),
