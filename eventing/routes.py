@@ -155,7 +155,8 @@ unpacks = hint(events.UNPACK, "true")
 no_bundle = hint(events.UNPACK, "false")
 over = either(gone, hint(events.PHASE, events.OVER))
 
-CSV = kinds.CLUSTER_SERVICE_VERSION
+CSV, LOOK = kinds.CLUSTER_SERVICE_VERSION, "cluster_service_version/check_certificates"
+OF_AUDITS = ("operator_group/make_defaults", "maintenance/audit_cluster", LOOK, "maintenance/collect_garbage")
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
@@ -259,10 +260,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
-    Route(names.AUDIT_REQUESTED, "operator_group/make_defaults", itself, always, "bulk"),
-    Route(names.AUDIT_REQUESTED, "maintenance/audit_cluster", itself, always, "bulk"),
-    Route(names.AUDIT_REQUESTED, "cluster_service_version/check_certificates", itself, always, "bulk"),
-    Route(names.AUDIT_REQUESTED, "maintenance/collect_garbage", itself, always, "bulk"),
+    *(Route(names.AUDIT_REQUESTED, step, itself, always, "bulk") for step in OF_AUDITS),
 )
 
 NOTIFICATIONS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
