@@ -15,7 +15,7 @@ from shared.api.views import Csv, Object
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
 from shared.domain.endpoints.changes import Change
-from shared.domain.endpoints.retreat import taken_back
+from shared.domain.endpoints.retreat import is_shared, taken_back
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
@@ -48,6 +48,7 @@ def _cleaned(ref: Ref, csv: Csv, cluster: Cluster) -> Outcome:
     found = [one for kind in _CLUSTER_SCOPED for one in Object.each(cluster.list(kind, labels=owner_labels(csv)))]
     back = [*taken_back(csv, facts_of(csv, cluster, {}, ()))]
     changes = {one.ref: one for one in back if isinstance(one, Change)}
+    found = [one for one in found if not is_shared(one)]
     to_delete = {Ref.of(one): one for one in (*found, *(one for one in back if isinstance(one, Object)))}
     kept = [finalizer for finalizer in csv.finalizers if finalizer != names.CSV_CLEANUP]
     return Outcome(

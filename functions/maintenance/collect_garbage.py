@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from shared import names
 from shared.api.views import CatalogSource, ClusterCatalog, Csv, InstallPlan, Object, Role, Subscription
 from shared.domain.csv import copies
+from shared.domain.endpoints.retreat import is_shared
 from shared.domain.operator_groups import garbage
 from shared.kinds import (
     API_SERVICE,
@@ -72,4 +73,4 @@ def _roles(cluster: Cluster) -> Iterator[Object]:
         owned = [one for kind in OWNED for one in Object.each(cluster.list(kind, labels=labels))]
         owners = set(map(garbage.owner_by_label, owned)) - {None}
         living = [owner for owner in owners if owner and cluster.get(owner)]
-        yield from garbage.orphans(owned, living)
+        yield from (one for one in garbage.orphans(owned, living) if not is_shared(one))

@@ -12,7 +12,7 @@ from shared.api import fields
 from shared.api.manifest import timestamp
 from shared.api.views import ApiEntry, Csv, Deployment
 from shared.domain.csv.health import Problem
-from shared.domain.csv.phases import Status
+from shared.domain.csv.phases import Status, pause_left
 from shared.domain.csv.transition import Transition
 from shared.domain.endpoints import api_services, work
 from shared.domain.endpoints.certificates import SETTLED, Content, ended, is_due, switched
@@ -48,18 +48,28 @@ def flawed(csv: Csv, status: Status, facts: Facts, deployments: Mapping[str, Dep
         return _broken(csv, status, facts, flaw)
     if any(is_due(facts.pairs.get(one.deployment), one.hosts, status.now) for one in endpoints_of(csv)):
         message = _REFRESH[status.phase]
-        return Transition(status.to("Pending", "NeedsCertRotation", message), message)
+        return _paused(status, Transition(status.to("Pending", "NeedsCertRotation", message), message))
     if flaw:
         message = f"calculated deployment install is bad: {flaw}"
-        return Transition(status.to("Pending", "NeedsReinstall", message), message)
+        return _paused(status, Transition(status.to("Pending", "NeedsReinstall", message), message))
     return None
+
+
+def _paused(status: Status, transition: Transition) -> Transition:
+    """The transition, after the pause of a version that fails again and again."""
+    rest = pause_left(status, free=1) if status.phase == "Failed" else timedelta()
+    if not rest:
+        return transition
+    waits_for = f"the next try: {transition.sentence}"
+    return Transition(status, "waits before it installs again", waits_for=waits_for, again_in=rest)
 
 
 def _broken(csv: Csv, status: Status, facts: Facts, flaw: str) -> Transition:
     if status.phase == "Failed" and (taken := unadoptable(csv, facts)):
         return Transition(status, taken, waits_for=taken)
     phase, reason = _RESOURCES[status.phase]
-    return Transition(status.to(phase, reason, flaw), flaw)  # type: ignore[arg-type]  # why: values of the table
+    changed = status.to(phase, reason, flaw)  # type: ignore[arg-type]  # why: values of the table
+    return _paused(status, Transition(changed, flaw))
 
 
 def unadoptable(csv: Csv, facts: Facts) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from shared.api.manifest import Manifest, ReadOnly, metadata
@@ -27,15 +28,20 @@ class Change:
     """What is wrong with the object, in words."""
 
 
-def change(wanted: Manifest, present: Object | None) -> Change | None:
-    """What has to be written; None when the object says all that is wanted."""
+def change(
+    wanted: Manifest, present: Object | None, says: Callable[[Manifest, Manifest], bool] = covers
+) -> Change | None:
+    """What has to be written; None when the object says all that is wanted.
+
+    `says` tells whether an object, as it is, needs no patch.
+    """
     ref = Ref.of(wanted)
     if present is None:
         return Change(ref, wanted, why=f"{ref.kind} {ref.name} not found")
     meta = {key: value for key, value in metadata(wanted).items() if key in ("labels", "annotations")}
     content = {key: value for key, value in wanted.items() if key not in _IDENTITY}
     patch: Manifest = {"metadata": {**meta, **_owners(wanted, present)}, **content}
-    if covers(present.raw, patch):
+    if says(dict(present.raw), patch):
         return None
     return Change(ref, wanted, patch, present.resource_version, f"{ref.kind} {ref.name} differs")
 

@@ -12,6 +12,8 @@ _LONGEST: Final = 63
 _DIGEST: Final = 8
 _SERVICE: Final = "-service"
 _DELEGATOR: Final = "-system:auth-delegator"
+DELEGATOR: Final = f"{_SERVICE}{_DELEGATOR}"
+"""How the names of the bindings end that operators of the same name share."""
 
 
 def service_name(deployment: str) -> str:

@@ -20,9 +20,10 @@ _OWNER = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
 def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
     """Conversions and rights that others may share, as changes; as an object what nobody else shares."""
     yield from _conversions(csv, facts)
-    heirs = {one.deployment for other in facts.neighbours if _lives(other, csv) for one in endpoints_of(other)}
+    living = (other for other in facts.neighbours if _lives(other, csv))
+    heirs = {(one.deployment, one.account) for other in living for one in endpoints_of(other)}
     for endpoint in endpoints_of(csv):
-        if endpoint.deployment in heirs:
+        if (endpoint.deployment, endpoint.account) in heirs:
             continue
         name = endpoint.deployment
         for found in (
@@ -35,6 +36,13 @@ def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
                     yield found
                 elif len(left) < len(found.subjects):
                     yield _given_up(csv, found, left)
+
+
+def is_shared(found: Object) -> bool:
+    """Whether a binding gives a right to others than the namespace of the version that it is labelled for."""
+    home, subjects = found.labels.get(names.OWNER_NAMESPACE), RoleBinding(found.raw).subjects
+    is_delegator = found.kind == kinds.CLUSTER_ROLE_BINDING.kind and found.name.endswith(naming.DELEGATOR)
+    return is_delegator and any(one.namespace != home for one in subjects)
 
 
 def _lives(other: Csv, csv: Csv) -> bool:

@@ -16,6 +16,7 @@ from shared.domain.objects.hashes import text_hash
 from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.targets import label_of
+from shared.domain.subset import covers
 from shared.domain.syntax import LABEL_VALUE
 from shared.kinds import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, Kind
 
@@ -26,6 +27,13 @@ _COPIED: Final = (
     "failurePolicy", "matchPolicy", "objectSelector", "sideEffects", "timeoutSeconds", "admissionReviewVersions",
 )  # fmt: skip
 _ONLY_MUTATING: Final = ("reinvocationPolicy",)
+_DEFAULTS: Final[ReadOnly] = {
+    "failurePolicy": "Fail", "matchPolicy": "Equivalent", "namespaceSelector": {}, "objectSelector": {},
+    "timeoutSeconds": 10, "reinvocationPolicy": "Never",
+}  # fmt: skip
+"""What the API server states where nothing is said; one that validates has no reinvocation, on either side."""
+_STATED: Final = (*_COPIED, *_ONLY_MUTATING, "name", "clientConfig", "rules", "namespaceSelector", "matchConditions")
+"""Fields of a webhook that are ours to state; later versions of Kubernetes may add others."""
 _DIGEST: Final = 10
 
 
@@ -69,6 +77,34 @@ def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection
     }
     meta: Manifest = {"name": name_of(csv, hook), "labels": labels(csv, hook)}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [stated]}
+
+
+def says(live: Manifest, wanted: Manifest) -> bool:
+    """Whether a configuration says what is wanted, and nothing more: a narrower selector is another one."""
+    return covers(live, wanted) and _told(live) == _told(wanted)
+
+
+def _told(manifest: Manifest) -> list[object]:
+    """What the webhooks say, with what the API server adds."""
+    return [_plain(_whole(one)) for one in fields.parts(manifest, "webhooks")]
+
+
+def _whole(webhook: ReadOnly) -> Manifest:
+    told = {**_DEFAULTS, **_present(webhook)}
+    rules = [{"scope": "*", **_present(rule)} for rule in fields.parts(webhook, "rules")]
+    return {**{key: told[key] for key in _STATED if key in told}, "rules": rules}
+
+
+def _present(part: ReadOnly) -> Manifest:
+    return {key: value for key, value in part.items() if value is not None}
+
+
+def _plain(value: object) -> object:
+    """Without fields that hold nothing: the API server leaves them out."""
+    if isinstance(value, dict):
+        plain = {key: _plain(one) for key, one in value.items()}
+        return {key: one for key, one in plain.items() if one not in (None, {}, [])}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def name_of(csv: Csv, hook: Webhook) -> str:

@@ -114,7 +114,7 @@ def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manife
 def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of webhooks, to write after their Deployments."""
     bundles = {name: content.bundle for name, content in held.items()}
-    yield from filter(None, (change(*pair) for pair in _configurations(csv, facts, bundles)))
+    yield from filter(None, (change(*pair, webhooks.says) for pair in _configurations(csv, facts, bundles)))
     for hook, name in conversion.conversions(csv):
         if (definition := facts.definition(name)) and hook.deployment in bundles:
             spec = {"conversion": conversion.wanted(csv, hook, bundle=bundles[hook.deployment])}
@@ -154,15 +154,15 @@ def moved(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Change, 
     """
     bundles = {name: content.bundle for name, content in held.items()}
     pairs = [*_configurations(csv, facts, bundles)]
-    if any(change(_as_placed(wanted, present), present) for wanted, present in pairs):
+    if any(change(_as_placed(wanted, present), present, webhooks.says) for wanted, present in pairs):
         return ()
-    return tuple(filter(None, (change(*pair) for pair in pairs)))
+    return tuple(filter(None, (change(*pair, webhooks.says) for pair in pairs)))
 
 
 def _as_placed(wanted: Manifest, present: Object | None) -> Manifest:
     """The configuration for the namespaces and scopes that the present one is for."""
     (hook,), (there, *_) = wanted["webhooks"], fields.parts(present.raw if present else {}, "webhooks") or ({},)
-    placed = {key: there[key] for key in ("rules", "namespaceSelector") if key in there}
+    placed: Manifest = {key: there.get(key) or empty for key, empty in (("rules", []), ("namespaceSelector", {}))}
     return {**wanted, "webhooks": [{**hook, **placed}]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from shared import kinds
@@ -89,3 +90,16 @@ def test_nothing_is_said_of_a_server_without_certificate() -> None:
     found = facts(a_crd(THINGS))
     assert [*work.served(csv, found, {}), *work.aggregated(api, found, {})] == []
     assert Object(a_crd(THINGS)).name == THINGS
+
+
+def test_an_heir_with_another_account_does_not_keep_the_old_one() -> None:
+    csv = a_version()
+    strategy = deepcopy(csv.raw["spec"])
+    strategy["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"]["serviceAccountName"] = "b"
+    heir = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}, "spec": strategy})
+    [theirs] = binding(heir)["subjects"]
+    whole = binding(csv)
+    [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], theirs]}, neighbours=(heir,)))
+    assert isinstance(found, Change)
+    assert found.patch
+    assert found.patch["subjects"] == [theirs]

@@ -312,6 +312,66 @@ def test_webhooks_follow_their_group_in_place_csv_md_19_23() -> None:
     assert world.does("probe").writes == ()
 
 
+@pytest.mark.parametrize("spec", [{"targetNamespaces": ["ns"]}, {"selector": {"matchLabels": {"a": "b"}}}])
+def test_webhooks_of_a_group_that_becomes_global_are_for_all_again_csv_md_19_23(spec: Manifest) -> None:
+    world = installed(a_world())
+    before = configuration(world)["webhooks"]
+    group = world.objects[OPERATOR_GROUP.ref("og", "ns")]
+    world.put({**group, "spec": spec, "status": {"namespaces": ["ns"]}})
+    world.does("probe")
+    assert configuration(world)["webhooks"] != before
+    world.put(group)
+    world.does("probe")
+    assert configuration(world)["webhooks"] == before
+    assert world.step("probe").writes == ()
+
+
+NARROWED = [
+    {"objectSelector": {"matchLabels": {"a": "b"}}}, {"matchConditions": [{"name": "a", "expression": "false"}]},
+    {"failurePolicy": "Ignore"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", NARROWED)
+def test_what_was_added_to_a_webhook_is_taken_back(edit: Manifest) -> None:
+    world = installed(a_world())
+    before = configuration(world)["webhooks"]
+    with world.edited(Ref.of(configuration(world))) as manifest:
+        manifest["webhooks"][0] |= edit
+    world.walk_until_rest()
+    assert (phase(world)[0], configuration(world)["webhooks"]) == ("Succeeded", before)
+
+
+def test_a_shared_right_is_not_deleted_for_its_label_csv_md_19_16() -> None:
+    """The version that it is labelled for does not even have the Deployment any more."""
+    world = installed(a_world())
+    ref = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
+    theirs = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
+    with world.edited(ref) as binding:
+        binding["subjects"].append(theirs)
+    csv = world.csv()
+    gone = {**csv["metadata"], "deletionTimestamp": "2026-01-01T12:00:00Z"}
+    world.put({**csv, "metadata": gone, "spec": {**csv["spec"], "webhookdefinitions": []}})
+    world.does("replace")
+    assert theirs in world.objects[ref]["subjects"]
+
+
+@pytest.mark.parametrize("apis", [(), (an_api(),)])
+def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...]) -> None:
+    world = installed(a_world(apis=apis))
+    csv, now = world.csv(), timestamp(NOW)
+    failed = {"phase": "Failed", "reason": "x", "lastUpdateTime": now, "lastTransitionTime": now}
+    other = {**failed, "phase": "Installing"}
+    history = [failed, other, failed, other, failed]
+    world.put({**csv, "status": {**csv["status"], **failed, "reason": "ComponentUnhealthy", "conditions": history}})
+    world.remove(CERTIFICATE)
+    paused = world.step("probe")
+    assert (paused.writes, paused.again_in) == ((), timedelta(seconds=10))
+    world.later(seconds=10)
+    world.does("probe")
+    assert phase(world)[0] == "Pending"
+
+
 def test_an_edited_ca_is_repaired_csv_md_18_row_88() -> None:
     world = installed(a_world())
     before = bundle(world)
