@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
+import orjson
 
 from shared import names
+from shared.adapters.content.databases import documents_of
 from shared.adapters.content.indexing import indexed, older
 from shared.adapters.content.room import Batch
 from shared.adapters.content.snapshot import Snapshot, Source, file_name
@@ -50,10 +53,9 @@ def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO) -> N
 def _write_files(origin: Origin[N], reference: N, store: Store, stream: BinaryIO, *, batch: Batch) -> None:
     image = pull(origin, reference, directories, lambda content: batch.add(partial(_copied, content)))
     files = {path: store.needed(name) for path, name in image.files.items()}
-    sources = [
-        Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in _chosen(files)
-    ]
     try:
+        chosen = _chosen(files) if CONFIGS in image.labels else _of_databases(files, batch, store)
+        sources = [Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in chosen]
         # The catalog that was used last is most likely the one of which this is the next edition.
         write(stream, sources, left_out=_left_out(image.labels), older=older(store, IMAGE))
     except NotACatalog as error:
@@ -63,13 +65,11 @@ def _write_files(origin: Origin[N], reference: N, store: Store, stream: BinaryIO
 
 
 def directories(labels: Mapping[str, str]) -> tuple[str, ...]:
-    """The folders of a catalog image with its files. OciError when it is not a catalog."""
+    """The folders of a catalog image with its files, or its database. OciError when it is not a catalog."""
     if CONFIGS in labels:
         return (labels[CONFIGS].strip("/"),)
     if DATABASE in labels:
-        raise OciError(
-            "NoCatalog", "it holds a database, a form of catalog that is no longer served: migrate it to files"
-        )
+        return (labels[DATABASE].strip("/"),)
     if PACKAGE in labels:
         raise OciError("NoCatalog", "it is a bundle, not a catalog: name the image of a catalog that lists it")
     raise OciError("NoCatalog", f"it is no catalog: the label {CONFIGS} does not say where its files are")
@@ -87,6 +87,13 @@ def _chosen(files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     lists = [path for path in files if path.rpartition("/")[2] == ignore.NAME]
     rules = ignore.IgnoreRules.parse({path: files[path].read_text("utf-8", "replace") for path in lists})
     return ((path, files[path]) for path in sorted(files) if not rules.is_ignored(path))
+
+
+def _of_databases(files: Mapping[str, Path], batch: Batch, store: Store) -> Iterator[tuple[str, Path]]:
+    """The documents of each database of an image, as a file. NotACatalog."""
+    for path, file in sorted(files.items()):
+        lines = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in documents_of(file))
+        yield f"{path}.json", store.needed(batch.add(partial(_copied, BytesIO(lines))))
 
 
 def _copied(content: BinaryIO, stream: BinaryIO) -> str:

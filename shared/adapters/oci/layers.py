@@ -65,7 +65,7 @@ class _Bounded:
 
 @dataclass(slots=True)
 class Tree(Generic[T]):
-    """The files below some directories of an image; each is kept as `keep` says."""
+    """The files below some directories of an image, or at these paths; each is kept as `keep` says."""
 
     directories: tuple[str, ...]
     """Without slashes at the ends; the empty one is the root."""
@@ -110,7 +110,7 @@ class Tree(Generic[T]):
         return self.files
 
     def _is_wanted(self, path: str) -> bool:
-        return any(not directory or path.startswith(f"{directory}/") for directory in self.directories)
+        return any(not one or path == one or path.startswith(f"{one}/") for one in self.directories)
 
     def _store(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
         self._make_room(path, is_directory=member.isdir())

@@ -155,7 +155,10 @@ def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: Scri
         pytest.param({}, b"", "the label operators.operatorframework.io.index.configs.v1", id="any image"),
         pytest.param({PACKAGE: "tea"}, b"", "it is a bundle, not a catalog", id="a bundle"),
         pytest.param(
-            {"operators.operatorframework.io.index.database.v1": "/db"}, b"", "no longer served", id="a database"
+            {"operators.operatorframework.io.index.database.v1": "/configs/c"},
+            b"no database",
+            "file is not a database",
+            id="a database that is none",
         ),
     ],
 )
