@@ -23,7 +23,6 @@ _STEPS: Final = 100_000
 _VALUE_BYTES: Final = 64 * 1024 * 1024
 _NEEDED: Final = ("package", "channel_entry", "operatorbundle")
 Row: TypeAlias = Mapping[str, str]
-_Edges: TypeAlias = Mapping[str, list[str]]
 
 
 def documents_of(path: Path, *, clock: Callable[[], float] = time.monotonic) -> list[Manifest]:
