@@ -41,6 +41,9 @@ class _Olmf(Verbs):
         "eventing.cli.resolve": {
             "resolve": "Say what the Subscriptions of a namespace would get: of a cluster, or of files.",
         },
+        "eventing.cli.plan": {
+            "plan": "Say what the Subscriptions of a namespace would create, change and delete.",
+        },
         "eventing.cli.explain": {
             "explain": "Say why each Subscription gets its version, or why it gets none and what would help.",
         },

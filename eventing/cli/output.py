@@ -38,6 +38,12 @@ OutputOption = Annotated[
 TextOption = Annotated[
     str, typer.Option("-o", "--output", callback=_one_of("text", "json", "yaml"), help="text, json or yaml.")
 ]
+ReportOption = Annotated[
+    str,
+    typer.Option(
+        "-o", "--output", callback=_one_of("text", "json", "yaml", "markdown"), help="text, json, yaml or markdown."
+    ),
+]
 
 
 def print_lines(*lines: str) -> None:

@@ -32,13 +32,34 @@ def as_text(report: Report) -> str:
     """Paragraphs; the verdict is the last, because it is what a terminal still shows."""
     lines = [*report.reasons, ""]
     if report.changes:
-        lines += ["Objects:", *(f"  {one['effect']:6} {one['object']}" for one in map(_change, report.changes)), ""]
+        lines += ["Objects:", *(line for one in report.changes for line in _lines(one)), ""]
     if report.permissions:
         lines += ["Permissions needed:", written(list(report.permissions), "yaml")]
     if report.remarks:
         lines += ["To be known:", *_indented(report.remarks), ""]
     lines += ["Blocked:", *_indented(report.blockers)] if report.blockers else [_outcome(report.changes)]
     return "\n".join(lines) + "\n"
+
+
+def as_markdown(report: Report) -> str:
+    """The same for a pull request; the verdict is the first."""
+    verdict = "Blocked" if report.blockers else _outcome(report.changes)
+    lines = [f"### {verdict}", "", *(f"- {one}" for one in (*report.blockers, *report.reasons) if one), ""]
+    if report.changes:
+        lines += ["| effect | object | fields |", "|---|---|---|"]
+        for one in report.changes:
+            told = _change(one)
+            lines.append(f"| {told['effect']} | `{told['object']}` | {', '.join(map(_code, one.differs))} |")
+    return "\n".join([*lines, "", *(f"- {one}" for one in report.remarks)]) + "\n"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _lines(change: Change) -> list[str]:
+    told = _change(change)
+    return [f"  {told['effect']:6} {told['object']}", *(f"           {path}" for path in change.differs)]
 
 
 def _indented(told: Sequence[str]) -> list[str]:
@@ -54,7 +75,7 @@ def _outcome(changes: Sequence[Change]) -> str:
 
 def as_value(report: Report) -> dict[str, Any]:
     """The same as JSON."""
-    changed = [{**_change(one), "manifest": dict(one.manifest)} for one in report.changes]
+    changed = [{**_change(one), "differs": one.differs, "manifest": dict(one.manifest)} for one in report.changes]
     found: dict[str, Any] = json.loads(json.dumps({
         "wouldDo": not report.blockers,
         "blockers": report.blockers,

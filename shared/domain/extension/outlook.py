@@ -34,6 +34,8 @@ class Change:
 
     effect: Effect
     manifest: ReadOnly
+    differs: tuple[str, ...] = ()
+    """Of an object that is changed: the paths of its fields that are there otherwise."""
 
 
 _DEFINITION: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
@@ -57,7 +59,7 @@ def changes(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> tuple[Ch
     old = {identity_of(one): one for one in present}
     ordered = [one for phase in phase_sort(wanted) for one in phase.objects]
     left = {identity_of(one) for one in ordered}
-    found = [Change(_effect(old.get(identity_of(one)), one), one) for one in ordered]
+    found = [_change(old.get(identity_of(one)), one) for one in ordered]
     return (*found, *(Change(Effect.REMOVE, one) for identity, one in old.items() if identity not in left))
 
 
@@ -109,6 +111,20 @@ def _definitions(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> Ite
 def identity_of(manifest: ReadOnly) -> tuple[str, str, str, str]:
     """Group, kind, namespace and name: what an object stays when its version changes."""
     return *group_kind(manifest), scope_of(manifest), name_of(manifest)
+
+
+def _change(present: ReadOnly | None, wanted: ReadOnly) -> Change:
+    effect = _effect(present, wanted)
+    return Change(effect, wanted, tuple(_differing(_placed(wanted), present)) if effect == Effect.CHANGE else ())
+
+
+def _differing(wanted: object, present: object, path: str = "") -> Iterator[str]:
+    """The paths of the fields in which the present is not as wanted; a list is one field."""
+    if isinstance(wanted, Mapping) and isinstance(present, Mapping):
+        for key, value in wanted.items():
+            yield from _differing(value, present.get(key), f"{path}.{key}".lstrip("."))
+    elif not _agrees(wanted, present):
+        yield path
 
 
 def _effect(present: ReadOnly | None, wanted: ReadOnly) -> Effect:
