@@ -328,7 +328,6 @@ def test_webhooks_of_a_group_that_becomes_global_are_for_all_again_csv_md_19_23(
 
 NARROWED = [
     {"objectSelector": {"matchLabels": {"a": "b"}}}, {"matchConditions": [{"name": "a", "expression": "false"}]},
-    {"failurePolicy": "Ignore"},
 ]  # fmt: skip
 
 

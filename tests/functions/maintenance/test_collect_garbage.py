@@ -173,6 +173,20 @@ def test_what_leads_to_a_version_that_is_gone_goes_csv_md_18_row_94(kind: Kind) 
     assert deleted(a_csv("living"), *found) == ["/left"]
 
 
+@pytest.mark.parametrize(("others", "is_kept"), [((), False), (("other",), True)])
+def test_a_right_that_others_share_does_not_go_with_its_first_owner_csv_md_19_16(
+    others: tuple[str, ...], *, is_kept: bool
+) -> None:
+    kind = kinds.CLUSTER_ROLE_BINDING
+    binding = {
+        **a_cluster_role("a-service-system:auth-delegator", "ClusterServiceVersion", "gone"), "kind": kind.kind,
+        "subjects": [{"kind": "ServiceAccount", "name": "x", "namespace": place} for place in ("ns", *others)],
+    }  # fmt: skip
+    cluster = FakeCluster([binding])
+    writes = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).writes
+    assert bool(writes) != is_kept
+
+
 def an_api_role(name: str, provider: str) -> dict[str, Any]:
     marks = {"labels": {"olm.managed": "true"}, "annotations": {"olmf.io/provided-by": provider}}
     meta = {"name": name, "uid": f"uid-{name}", **marks}
