@@ -84,6 +84,11 @@ def packages_server(event: Event) -> tuple[Ref, ...]:
     return () if ref is None else (ref,)
 
 
+def rights_of_cluster(_: Event) -> tuple[Ref, ...]:
+    """One key for all RBAC objects of the cluster that are in no namespace."""
+    return (kinds.CLUSTER_ROLE.ref(names.ANY),)
+
+
 def itself_outside(event: Event) -> tuple[Ref, ...]:
     """The object, as jobs for the sink name it."""
     return (to_outside(event.ref),)
@@ -251,6 +256,10 @@ ROUTES: tuple[Route, ...] = (
     *(
         Route(kind, "fanout/notify_dependents", rights_beside_it, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
+    ),
+    *(
+        Route(kind, "fanout/notify_dependents", rights_of_cluster, unowned, "bulk", DEBOUNCE)
+        for kind in (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
     ),
     *(
         Route(kind, "fanout/notify_dependents", itself, unsaid(events.OWNERS), "bulk")

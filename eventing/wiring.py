@@ -123,22 +123,22 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
 def _asked(values: Settings, cluster: CachedClient) -> dict[type, object]:
     """What steps ask, by port."""
     from shared.adapters.kube import KubeInventory
+    from shared.adapters.kube.accounts import KubeAccounts
     from shared.adapters.kube.copies import KubeCopies
     from shared.adapters.kube.warnings import KubeWarnings
 
     catalogs, bundles = content(values, cluster)
     return {
         ports.Cluster: cluster,
+        ports.Accounts: KubeAccounts(cluster),
         ports.Copies: KubeCopies(cluster),
         ports.Inventory: KubeInventory(cluster),
         ports.Keys: StoredKeys(cluster),
         ports.Warnings: KubeWarnings(cluster),
         ports.Discovery: cluster,
-        ports.Catalogs: catalogs,
-        ports.Content: catalogs,
-        ports.Bundles: bundles,
+        ports.Catalogs: catalogs, ports.Content: catalogs, ports.Bundles: bundles,
         ports.Policy: values.policy,
-    }
+    }  # fmt: skip
 
 
 def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, ImageBundles]:

@@ -49,6 +49,26 @@ class Cluster(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A read that a ServiceAccount may not make."""
+
+    message: str
+    """The sentence of the API server: verb, resource, API group, namespace and name."""
+
+
+class Accounts(Protocol):
+    """Reads of the Kubernetes API with the rights of a ServiceAccount; never answered from what we may read."""
+
+    def get(self, ref: Ref, account: Ref) -> Manifest | Denied | None:
+        """The object, or None when it does not exist (or its kind is not served)."""
+        ...
+
+    def list(self, kind: Kind, namespace: str, account: Ref) -> tuple[Manifest, ...] | Denied:
+        """The objects of a kind in a namespace, sorted by name."""
+        ...
+
+
 class Copies(Protocol):
     """Summaries of copied ClusterServiceVersions: there may be thousands of copies, each as large as its original."""
 
@@ -224,6 +244,8 @@ class Attempt:
     failure: WriteFailure | None = None
     ended: str = ""
     """Why the attempt before was ended by force, e.g. `ended after 600 s: its time limit`."""
+    conflict: WriteFailure | None = None
+    """The write of the decision just before this one that met an object which has changed, or exists already."""
 
 
 @dataclass(frozen=True, slots=True)

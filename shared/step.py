@@ -6,8 +6,8 @@ what becomes of foreign text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from shared.kinds import Kind, Ref
 
 __all__ = [
     "NOTHING", "Apply", "Code", "Create", "Delete", "Emit", "Kind", "Merge", "Outcome", "Record", "Ref", "Replace",
-    "SetStatus", "Statement", "StoreKeys", "Wait", "Write",
+    "SetStatus", "Statement", "StoreKeys", "Wait", "Write", "acting_as",
 ]  # fmt: skip
 
 
@@ -30,6 +30,8 @@ class Create:
     """Event to write when the API server answers with warnings; its message becomes `<count> <message>: <warnings>`."""
     must_be_new: bool = False
     """Whether an existing object of that name is a conflict: it may belong to another owner, so the step runs again."""
+    identity: Ref | None = None
+    """The ServiceAccount with whose rights the API server is asked; None: with ours."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
@@ -40,6 +42,8 @@ class Apply:
     """Forced server-side apply of a whole object that this project owns; field manager `olmf`."""
 
     manifest: Manifest
+    identity: Ref | None = None
+    """As in `Create`."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
@@ -51,6 +55,8 @@ class Replace:
 
     manifest: Manifest
     on_warning: Record | None = None
+    """As in `Create`."""
+    identity: Ref | None = None
     """As in `Create`."""
 
     def __post_init__(self) -> None:
@@ -65,6 +71,8 @@ class Merge:
     patch: Manifest
     resource_version: str = ""
     """Optimistic lock; empty means unconditional."""
+    identity: Ref | None = None
+    """As in `Create`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,8 @@ class Delete:
     uid: str = ""
     """Precondition: when the object has a different uid it is a new object, and is not deleted."""
     propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
+    identity: Ref | None = None
+    """As in `Create`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +128,21 @@ class StoreKeys:
     """What everybody may read, by key."""
     keys: Mapping[str, str]
     """The handle of a private key, by key (`shared.ports.Keys`)."""
+    identity: Ref | None = None
+    """As in `Create`."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
 
 
 Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | StoreKeys | Record
+
+
+def acting_as(identity: Ref | None, writes: Iterable[Write]) -> tuple[Write, ...]:
+    """The writes, made with the rights of a ServiceAccount (None: with ours); what we report is always ours."""
+    if identity is None:
+        return tuple(writes)
+    return tuple(one if isinstance(one, SetStatus | Record) else replace(one, identity=identity) for one in writes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,11 @@ GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kin
 (`install_plan`, `cluster_service_version`), also outside their namespace (`operator_group`), and for no other."""
 
 
+ACT_AS = (Right(kinds.SERVICE_ACCOUNT, ("impersonate",)),)
+"""To do with the rights of a ServiceAccount what an OperatorGroup with `serviceAccountName` limits: for the groups
+that write what a bundle or a version asks for. They may give any rights away already, so this adds none."""
+
+
 OF_OWNERS = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, *kinds.RBAC)
 """What `collect_garbage` deletes when its owner is gone."""
 
@@ -97,6 +102,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
         *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.RBAC),
         *GIVE_AWAY,
+        *ACT_AS,
         *_status(kinds.INSTALL_PLAN),
     ),
     "cluster_service_version": (
@@ -108,12 +114,15 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.SECRET, ("get", "create", "update")),  # of serving certificates
         Right(kinds.CUSTOM_RESOURCE_DEFINITION, ("patch",)),  # its conversion
         *GIVE_AWAY,
+        *ACT_AS,
         *_status(CSV, kinds.OPERATOR_CONDITION),
     ),
     "operator_group": (
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *_read(kinds.API_SERVICE),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
+        Right(kinds.SERVICE_ACCOUNT, ("patch",)),  # the label of one that a group names
+        *ACT_AS,
         Right(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
         Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),
         *GIVE_AWAY,
@@ -125,7 +134,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.OPERATOR, ("create",)),
         *_status(kinds.OPERATOR),
     ),
-    "fanout": _read(kinds.SUBSCRIPTION),
+    "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
         *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *OF_OWNERS)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from shared.api.manifest import Manifest
 from shared.kinds import Kind, Ref
@@ -14,6 +14,10 @@ class Api(Protocol):
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None when it does not exist."""
+        ...
+
+    def acting_as(self, account: Ref) -> Self:
+        """The same verbs with the rights of a ServiceAccount."""
         ...
 
     def create(self, manifest: Manifest) -> Manifest:

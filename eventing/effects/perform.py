@@ -6,8 +6,7 @@ Records come last, whatever their place: they do not count towards the writes of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from eventing.effects import equality
 from eventing.effects.api import Api
@@ -16,6 +15,7 @@ from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.secrets import stored
 from eventing.effects.targets import target
+from eventing.effects.written import Performed, Written
 from shared.adapters.keys import Keyring
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of
@@ -26,37 +26,6 @@ from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetS
 
 SLICE = 50
 """Maximum number of writes in one run, Records not counted; the next run continues."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The result of one write."""
-
-    did: Literal["", "sent", "same", "exists", "absent", "refused"]
-    """`same`: not sent, it would change nothing; `exists`, `absent`: this was already the state on the server; empty:
-    not tried."""
-    uid: str = ""
-    resource_version: str = ""
-    status: int = 0
-    """The HTTP status of a refused write."""
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Performed:
-    """The results of the writes of one decision, in their order, up to the last that was tried."""
-
-    written: tuple[Written, ...] = ()
-    failure: WriteFailure | None = None
-    is_lost: bool = False
-    """The lease was lost before a write: no further write is allowed."""
-    is_partial: bool = False
-    """Only a part of the writes was sent; the step must run again for the rest."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every write was tried, and only Records were refused."""
-        return self.failure is None and not self.is_lost and not self.is_partial
 
 
 class Effects:
@@ -155,10 +124,10 @@ class _Performance:
         match write:
             case Create():
                 return self._create(write)
-            case Apply(manifest):
-                return self._apply(manifest)
-            case Replace(manifest):
-                return self._replace(manifest)
+            case Apply():
+                return self._apply(write)
+            case Replace():
+                return self._replace(write)
             case Merge():
                 return self._merge(write)
             case StoreKeys():
@@ -169,6 +138,10 @@ class _Performance:
                 return self._delete(write)
             case Record():
                 return self._sent(None, note(self._api, write, self._known.get(write.ref), self._clock.now()))
+
+    def _as(self, write: Create | Apply | Replace | Merge | Delete | StoreKeys) -> Api:
+        """The API as the identity of a write may use it."""
+        return self._api if write.identity is None else self._api.acting_as(write.identity)
 
     def after_warnings(self, write: Write, answer: Written) -> Written:
         """The answer to a write, after an Event was written for the warnings in it."""
@@ -189,33 +162,33 @@ class _Performance:
         if present and (ref in self._ours or not write.must_be_new):
             return _same(present)
         try:
-            self._created[ref] = self._api.create(self._owners.fill(manifest))
+            self._created[ref] = self._as(write).create(self._owners.fill(manifest))
         except ApiError as error:
             if not error.already_exists or write.must_be_new:
                 raise
             return Written("exists")
         return self._sent(ref, self._created[ref])
 
-    def _apply(self, manifest: Manifest) -> Written:
-        ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
+    def _apply(self, write: Apply) -> Written:
+        ref, manifest = Ref.of(write.manifest), self._owners.fill(write.manifest)
         if self._looks_first and ref not in self._known:
             # why: the writes of earlier runs must not count towards the limit of this run
             self._known[ref] = self._api.get(ref)
         present = self._known.get(ref)
         if present and equality.applied(manifest, present):
             return _same(present)
-        return self._sent(ref, self._api.apply(manifest, field_manager=FIELD_MANAGER, force=True))
+        return self._sent(ref, self._as(write).apply(manifest, field_manager=FIELD_MANAGER, force=True))
 
-    def _replace(self, manifest: Manifest) -> Written:
-        ref, manifest = Ref.of(manifest), self._owners.fill(manifest)
+    def _replace(self, write: Replace) -> Written:
+        ref, manifest = Ref.of(write.manifest), self._owners.fill(write.manifest)
         present = self._known.get(ref)
         if present and equality.replaced(manifest, present):
             return _same(present)
-        return self._sent(ref, self._api.replace(manifest), locked_at=resource_version_of(manifest))
+        return self._sent(ref, self._as(write).replace(manifest), locked_at=resource_version_of(manifest))
 
     def _store_keys(self, write: StoreKeys) -> Written:
         manifest = self._owners.fill(write.manifest)
-        return self._sent(None, stored(self._api, manifest, write, self._keyring))
+        return self._sent(None, stored(self._as(write), manifest, write, self._keyring))
 
     def _merge(self, write: Merge) -> Written:
         present = self._known.get(write.ref)
@@ -224,7 +197,7 @@ class _Performance:
             return _same(present)
         if write.resource_version:
             patch = {**patch, "metadata": {**metadata(patch), "resourceVersion": write.resource_version}}
-        return self._sent(write.ref, self._api.merge(write.ref, patch), locked_at=write.resource_version)
+        return self._sent(write.ref, self._as(write).merge(write.ref, patch), locked_at=write.resource_version)
 
     def _set_status(self, write: SetStatus) -> Written:
         present = self._known.get(write.ref)
@@ -259,7 +232,7 @@ class _Performance:
                 # why: a finalizer may keep it for ever, and each DELETE would be answered as if it did something
                 return _same(present)
         try:
-            self._api.delete(write.ref, uid=write.uid, propagation=write.propagation)
+            self._as(write).delete(write.ref, uid=write.uid, propagation=write.propagation)
         except ApiError as error:
             if error.is_not_found or (write.uid and is_of_another_object(error)):
                 return Written("absent")

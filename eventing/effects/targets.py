@@ -8,7 +8,7 @@ from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetS
 def target(write: Write) -> Ref:
     """The ref of the object that a write changes."""
     match write:
-        case Create(manifest) | Apply(manifest) | Replace(manifest) | StoreKeys(manifest):
-            return Ref.of(manifest)
+        case Create() | Apply() | Replace() | StoreKeys():
+            return Ref.of(write.manifest)
         case Merge() | SetStatus() | Delete() | Record():
             return write.ref

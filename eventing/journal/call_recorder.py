@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,9 +13,7 @@ from eventing.journal.records import Answer
 from shared.api.manifest import Manifest
 from shared.errors import RetryLater, Terminal
 from shared.kinds import SECRET, Kind, Ref
-
-if TYPE_CHECKING:  # why: whoever only reads a cluster needs no port
-    from shared.ports import Listing
+from shared.ports import Denied, Listing
 
 _SCALARS = (str, bool, int, datetime, Kind)
 """Answers of these types stand in the record itself."""
@@ -60,7 +58,7 @@ class CallRecorder:
     def note(self, question: Question, answer: Any) -> None:
         """Write down one answer."""
         self.answers.append(self._answer(question, answer))
-        if question.port == "Cluster":
+        if question.port in ("Cluster", "Accounts") and not isinstance(answer, Denied):
             self._note_reads(question.args, answer)
 
     def refused(self, question: Question, error: Exception) -> None:

@@ -93,6 +93,8 @@ def wait_json(wait: Wait | None) -> Manifest | None:
 def write_json(write: Write) -> Manifest:
     """A write as JSON: its name in `op`, its ref, and its fields."""
     op: dict[str, Any] = {"op": type(write).__name__, "ref": str(target(write))}
+    if identity := getattr(write, "identity", None):
+        op["identity"] = str(identity)
     match write:
         case Create(manifest, note) | Replace(manifest, note):
             alone = {"must_be_new": True} if isinstance(write, Create) and write.must_be_new else {}

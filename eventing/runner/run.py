@@ -6,7 +6,7 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -132,6 +132,7 @@ class Runner:
             if refusal is None or performed.is_lost or rerun == RERUNS:
                 break
             if refusal.kind == "conflict" or (refusal.kind == "gone" and not step.names(Attempt)):
+                attempt = replace(attempt, conflict=refusal)
                 continue
             if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
                 break

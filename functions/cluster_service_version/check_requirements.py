@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from functions.cluster_service_version._limits import witnesses
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
-from shared.api.views import Csv, Deployment, InstallPlan, Object, OperatorGroup
+from shared.api.views import Csv, Deployment, InstallPlan, OperatorGroup
 from shared.domain.csv import preparation, requirements, retirement
 from shared.domain.csv.admission import PROVIDED_API_CONFLICTS, not_admitted
-from shared.domain.csv.phases import NO_RETRY, status_of
+from shared.domain.csv.phases import status_of
 from shared.domain.csv.requirements import Facts
 from shared.domain.objects.authorizer import Grants
+from shared.domain.objects.csv import NO_RETRY
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster, Discovery, Listing
 from shared.step import NOTHING, Delete, Outcome, Ref
 
 _CHECKED = ("", "Pending", "Failed", "Succeeded")
-_WITNESSES = (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
 
 
 def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
@@ -34,8 +35,7 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
         return NOTHING
     status = status_of(csv, clock.now())
     if status.reason == NO_RETRY:
-        witnesses = [one for kind in _WITNESSES for one in Object.each(cluster.list(kind, ref.namespace))]
-        return outcome_of(csv, preparation.try_again(status, witnesses))
+        return outcome_of(csv, preparation.try_again(status, witnesses(ref.namespace, cluster)))
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP))
     if refusal := not_admitted(csv, groups, status):
         has_api_conflict = refusal.status.reason in PROVIDED_API_CONFLICTS

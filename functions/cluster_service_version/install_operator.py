@@ -1,15 +1,17 @@
 """Write the Deployments of a ClusterServiceVersion that is ready to be installed, and what they need to serve.
 
 Reads:  the version; the Subscriptions and Deployments of its namespace. With webhooks or aggregated APIs: certificates,
-        Services and rights around its Deployments, APIServices, configurations, the definitions it converts, its group.
-Writes: Deployments that are missing or differ; deletes Deployments that the version no longer names; its status;
-        Secrets with certificates, and everything by which the API server finds the webhooks and APIs.
+        Services and rights around its Deployments, APIServices, configurations, the definitions it converts, its group
+        and the ServiceAccount that this names.
+Writes: its status; with the rights of that account Deployments that are missing or differ; deletes Deployments that the
+        version no longer names; Secrets with certificates, and everything by which the API server finds webhooks, APIs.
 """
 
 from __future__ import annotations
 
 from functions.cluster_service_version._endpoint_writes import deletes, secret_writes, writes_of
 from functions.cluster_service_version._endpoints import facts_of, pairs_of
+from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.views import Csv, Deployment, Subscription
@@ -23,10 +25,6 @@ from shared.ports import Attempt, Clock, Cluster, Keys
 from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
 
-_REFUSED = ("forbidden", "invalid")
-_UNRECOVERABLE = {kind.kind for kind in (kinds.DEPLOYMENT, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)}
-"""Kinds of which a forbidden write waits for other rights (csv.md §4.3)."""
-
 
 def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt, *, keys: Keys) -> Outcome:
     """Write what a version in InstallReady runs as, and set it to Installing."""
@@ -39,11 +37,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     strategy = strategy_of(csv)
     if isinstance(strategy, UnknownStrategy):
         return outcome_of(csv, preparation.unrecognized(status, strategy.message))
-    failure = attempt.failure
-    # Another client changed or deleted an object meanwhile: read again instead of failing.
-    if failure and failure.ref != ref and failure.kind in _REFUSED:
-        is_forbidden = failure.kind == "forbidden" and failure.ref.kind in _UNRECOVERABLE
-        return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=is_forbidden))
+    if failure := refused(attempt, csv, status):
+        return failure
     subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     facts = facts_of(csv, cluster, pairs_of(csv, keys), subscriptions)
     if why := work.refusal(csv, facts):
@@ -62,4 +57,5 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held))),
         *deletes(work.surplus(csv, facts)),
     )
-    return outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)
+    begun = outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)
+    return limited(begun, csv, status, cluster)

@@ -1,9 +1,9 @@
 """Check that the Deployments of a ClusterServiceVersion match its install strategy, are available, and serve.
 
 Reads:  the version and its neighbours; its group if it has failed; the Subscriptions of its namespace; its Deployments;
-        what is around its webhooks and aggregated APIs.
-Writes: its status; its Deployments where only annotations differ, or the name of its OperatorCondition is missing; the
-        next stage of the rotation of its certificates.
+        what is around its webhooks and aggregated APIs; the ServiceAccount that its group names.
+Writes: its status; with the rights of that account its Deployments where only annotations differ, or the name of its
+        OperatorCondition is missing, and the next stage of the rotation of its certificates.
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from dataclasses import replace
 from functools import partial
 
 from functions.cluster_service_version._endpoints import facts_of, looked_at, pairs_of
+from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
+from functions.cluster_service_version._successor import replaced_by_successor
 from shared import kinds
-from shared.api.views import Csv, Deployment, OperatorGroup, Subscription
+from shared.api.views import Csv, Deployment, Subscription
 from shared.domain.csv import observation, retirement, serving
 from shared.domain.csv.admission import unsupported_install_mode
 from shared.domain.csv.deployments import annotated, desired_deployments, with_condition_name
 from shared.domain.csv.health import first_problem
 from shared.domain.csv.phases import Status, status_of
-from shared.domain.csv.transition import Transition
 from shared.domain.endpoints.certificates import digests
 from shared.domain.endpoints.facts import Facts
 from shared.domain.objects.ownership import owner_labels
-from shared.ports import Clock, Cluster, Discovery, Keys, Policy
+from shared.ports import Attempt, Clock, Cluster, Discovery, Keys, Policy
 from shared.step import NOTHING, Outcome, Ref, Replace
 
 
 def probe_operator(
-    ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, keys: Keys, discovery: Discovery
+    ref: Ref, cluster: Cluster, clock: Clock, policy: Policy, *, keys: Keys, discovery: Discovery, attempt: Attempt
 ) -> Outcome:
     """Write the phase that follows from the health of the Deployments, and of what they serve."""
     csv = Csv.of(cluster.get(ref))
@@ -38,19 +39,27 @@ def probe_operator(
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):
         return NOTHING
+    if failure := refused(attempt, csv, status):
+        return failure
+    return limited(_observed(csv, cluster, status, policy, keys=keys, discovery=discovery), csv, status, cluster)
+
+
+def _observed(
+    csv: Csv, cluster: Cluster, status: Status, policy: Policy, *, keys: Keys, discovery: Discovery
+) -> Outcome:
     if other := unsupported_install_mode(csv, status) or observation.unchecked_requirements(csv, status):
         return outcome_of(csv, other)
-    if replaced := _replaced(csv, cluster, status):
+    if replaced := replaced_by_successor(csv, cluster, status):
         return outcome_of(csv, replaced)
-    subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, ref.namespace))
-    labelled = Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace, labels=owner_labels(csv)))
+    subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, csv.namespace))
+    labelled = Deployment.each(cluster.list(kinds.DEPLOYMENT, csv.namespace, labels=owner_labels(csv)))
     pairs = pairs_of(csv, keys)
     facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase != "Installing" else Facts(pairs)
     if flawed := serving.flawed(csv, status, facts, {one.name: one for one in labelled}):
         return outcome_of(csv, flawed)
     desired = desired_deployments(csv, subscriptions, digests(pairs))
     problem = first_problem(
-        csv, desired, labelled, partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=ref.namespace)
+        csv, desired, labelled, partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=csv.namespace)
     )
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
@@ -64,14 +73,6 @@ def probe_operator(
     transition = serving.watched(observation.decide(status, problem, policy.install_timeout), facts)
     if transition.status.phase == "Succeeded" != status.phase:
         # The version that it replaces may be deleted now, and the one that replaces it may be installed.
-        neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
+        neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
         transition = replace(transition, enqueues=retirement.related(csv, neighbours))
     return outcome_of(csv, transition)
-
-
-def _replaced(csv: Csv, cluster: Cluster, status: Status) -> Transition | None:
-    if status.phase == "Installing":
-        return None
-    neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
-    groups = cluster.list(kinds.OPERATOR_GROUP, csv.namespace) if status.phase == "Failed" else ()
-    return retirement.begin(csv, neighbours, OperatorGroup.each(groups), status)

@@ -1,18 +1,20 @@
 """Find the objects that a change affects when the event itself does not name them, and enqueue their steps.
 
-Reads:  OperatorGroups, the ClusterServiceVersions in their namespaces, the changed object where its owners matter.
+Reads:  OperatorGroups, the ClusterServiceVersions and InstallPlans in their namespaces, the changed object where its
+        owners matter.
 Writes: nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
+from functions.fanout._rights import beside_roles, of_cluster_roles, originals
 from shared import names
 from shared.api.views import Csv, Namespace, Object, OperatorGroup
 from shared.domain.csv import dependents
 from shared.domain.operator_groups.group import Group, operator_namespaces_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE
+from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref
 
@@ -34,19 +36,16 @@ def _namespace(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     if namespace is None or not holders:
         return
     present = {csv.name for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.name))}
-    for csv in _originals(holders, cluster):
+    for csv in originals(holders, cluster):
         if csv.name not in present:
             yield Emit(names.COPY_DUE, Ref.of(csv))
 
 
 def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    """Versions of the namespace that may wait for, or work with, RBAC objects without an owner."""
+    """What rests on the RBAC objects of a namespace, or of the cluster, that nobody owns; else the owners."""
     if ref.name != names.ANY:
-        yield from _owners(ref, cluster)
-        return
-    for csv in _originals({ref.namespace}, cluster):
-        if dependents.rests_on_rights(csv):
-            yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
+        return _owners(ref, cluster)
+    return beside_roles(ref, cluster) if ref.namespace else of_cluster_roles(cluster)
 
 
 def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
@@ -55,12 +54,8 @@ def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
         yield Emit(names.DEPENDENT_CHANGED, owner)
 
 
-def _originals(namespaces: Iterable[str], cluster: Cluster) -> Iterator[Csv]:
-    for namespace in sorted(namespaces):
-        yield from (csv for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)) if not csv.is_copy)
-
-
 _LOOKUPS: dict[str, Callable[[Ref, Cluster], Iterator[Emit]]] = {
     NAMESPACE.kind: _namespace,
     ROLE.kind: _rights,
+    CLUSTER_ROLE.kind: _rights,
 }

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shared.api.manifest import Manifest
-from shared.api.views import Csv, InstallPlan, Role, RoleBinding
+from shared.api.views import Csv, InstallPlan, OperatorGroup, Role, RoleBinding
 from shared.domain.csv import projection
 from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups import members
 from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.identity import Nobody
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, ROLE, ROLE_BINDING
-from shared.ports import Cluster, Inventory, Policy
-from shared.step import Ref
+from shared.ports import Attempt, Cluster, Inventory, Policy
+from shared.reading.identity import identity_in
+from shared.step import Apply, Record, Ref, Write, acting_as
 
 FEW = 10
 """Objects that are read one by one; more are listed, while nobody else has written objects with their labels."""
@@ -32,6 +34,18 @@ def lacking_rights(
     copies = (Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, csv.name, target)) for target in outside)
     wanted = [one for copy in copies if copy for one in projection.projected(csv, copy, granted)]
     yield from projection.lacking(wanted, projection.finder(_present(csv, wanted, cluster, inventory), cluster.get))
+
+
+def given(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
+    """The writes that give an operator what it lacks; an Event where the account of its group may not give that."""
+    if not lacking:
+        return ()
+    actor = identity_in(group.namespace, cluster)
+    if isinstance(actor, Nobody):
+        return (Record(Ref.of(group), "Warning", "GrantRefused", actor.message),)
+    if (refused := attempt.failure) and refused.kind == "forbidden":
+        return (Record(Ref.of(group), "Warning", "GrantRefused", f"{refused.ref}: {refused.message}"),)
+    return acting_as(actor.account, lacking)
 
 
 def _granted(csv: Csv, cluster: Cluster, policy: Policy) -> projection.Granted:

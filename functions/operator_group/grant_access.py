@@ -3,12 +3,13 @@
 Reads:  all groups; the versions of its namespace, the definitions that they claim, their InstallPlans (or Roles and
         RoleBindings); our roles; copies in target namespaces; APIServices.
 Writes: ClusterRoles of the group and of each provided API; the permissions of members, as ClusterRoles (all namespaces)
-        or as Roles in the target namespaces. Deletes those of APIs that no version provides, and of deleted groups.
+        or as Roles in the target namespaces, with the rights of the ServiceAccount that the group names. Deletes those
+        of APIs that no version provides, and of deleted groups.
 """
 
 from __future__ import annotations
 
-from functions.operator_group._rights import lacking_rights
+from functions.operator_group._rights import given, lacking_rights
 from shared import names
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
@@ -16,12 +17,12 @@ from shared.domain.operator_groups import members, roles, targets
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.provision import claims, provisions, reserved
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
-from shared.ports import Cluster, Inventory, Policy
+from shared.ports import Attempt, Cluster, Inventory, Policy
 from shared.reading.objects import read_all
-from shared.step import Apply, Delete, Outcome, Ref
+from shared.step import Apply, Delete, Outcome, Ref, Write
 
 
-def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy) -> Outcome:
+def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy, *, attempt: Attempt) -> Outcome:
     """Create, repair and withdraw the roles of one group (key: the OperatorGroup)."""
     present = {Ref.of(role): role for role in Role.each(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"}))}
     found = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace))
@@ -43,9 +44,10 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     wanted = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
     healthy = [one for csv in fit if csv.is_succeeded for one in provided[csv.name]]
     wanted += roles.wanted(healthy, present)
-    writes = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
+    writes: list[Write] = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
     able = [csv for csv in fit if members.has_claims(csv, group)]
-    writes += [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
+    lacking = [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
+    writes += given(lacking, stored, cluster, attempt)
     verdict = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), summary=unfit_name or verdict)
 

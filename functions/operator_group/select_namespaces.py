@@ -1,8 +1,8 @@
 """Select the namespaces of an OperatorGroup, label them, and enqueue the groups that this affects.
 
-Reads:  every OperatorGroup; the Namespaces that are selected now or were before.
-Writes: labels of Namespaces; the status of the group. Enqueues the other groups of its namespace, and groups that no
-        longer share a namespace with it.
+Reads:  every OperatorGroup; the Namespaces that are selected now or were before; the ServiceAccount of the group.
+Writes: labels of Namespaces and of that account; the status of the group. Enqueues the other groups of its namespace,
+        and groups that no longer share a namespace with it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from shared.domain.operator_groups import targets
 from shared.domain.operator_groups.group import Group
 from shared.kinds import NAMESPACE, OPERATOR_GROUP
 from shared.ports import Clock, Cluster
+from shared.reading.identity import account_of
 from shared.step import Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
@@ -39,7 +40,10 @@ def select_namespaces(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     selected = targets.selection(group, namespaces)
     before, after = Group.of(group), replace(Group.of(group), targets=selected)
     writes = [*_labels(namespaces or _concerned(after, cluster), [*other_groups, after])]
-    wanted = targets.status(group, selected, has_siblings=bool(beside), now=clock.now())
+    account = account_of(group.service_account, group.namespace, cluster)
+    if account is not None and names.MANAGED not in account.labels:
+        writes.append(Merge(Ref.of(account), {"metadata": {"labels": {names.MANAGED: "true"}}}))
+    wanted = targets.status(group, selected, account=account, has_siblings=bool(beside), now=clock.now())
     if wanted != group.status:
         writes.append(SetStatus(ref, wanted, group.resource_version))
     relieved = [rival for rival in other_groups if before.meets(rival) and not after.meets(rival)]

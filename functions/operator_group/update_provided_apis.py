@@ -16,7 +16,6 @@ from shared.domain.csv import retirement
 from shared.domain.operator_groups import members
 from shared.domain.operator_groups.group import Group, parse_apis
 from shared.domain.operator_groups.provided_apis import apis_of, concerned, updated
-from shared.domain.operator_groups.targets import refusal
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Merge, Outcome, Ref, Write
@@ -29,7 +28,7 @@ def update_provided_apis(ref: Ref, cluster: Cluster) -> Outcome:
     found = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.name))
     csvs = tuple(csv for csv in found if not csv.is_copy)
     match own:
-        case [stored] if not refusal(stored):
+        case [stored]:
             other_groups = [Group.of(group) for group in groups if group is not stored]
             return _served(stored, other_groups, csvs)
         case _:

@@ -18,7 +18,8 @@ from shared.domain.unpack import references
 from shared.domain.unpack.content import bundle_in, digest_in
 from shared.domain.unpack.references import Reference
 from shared.kinds import Kind
-from shared.ports import Cluster, Listing
+from shared.ports import Cluster
+from shared.reading.acting import ActingReads
 
 
 class StepFailed(Exception):
@@ -32,10 +33,10 @@ class BundleLost(StepFailed):
 class PlanObjects:
     """The versions, groups, stored objects and unpacked bundles that the steps of a plan name."""
 
-    def __init__(self, plan: InstallPlan, cluster: Cluster) -> None:
-        self.plan, self.cluster, self.namespace = plan, cluster, plan.namespace
+    def __init__(self, plan: InstallPlan, cluster: Cluster, acting: ActingReads) -> None:
+        self.plan, self.cluster, self.acting, self.namespace = plan, cluster, acting, plan.namespace
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
-        self._lists: dict[Kind, Mapping[str, Manifest]] = {}
+        self._lists: dict[Kind, Mapping[str, Manifest] | None] = {}
         kinds_planned = Counter(Resource.stated(step).kind for step in plan.steps)
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
 
@@ -51,12 +52,15 @@ class PlanObjects:
         return OperatorGroup.each(self.cluster.list(kinds.OPERATOR_GROUP, self.namespace))
 
     def live(self, kind: Kind, name: str) -> ReadOnly | None:
-        """The stored object, or None; several objects of a namespaced kind are read with one list."""
-        if kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
+        """The stored object, or None; several objects of a namespaced kind are read with one list.
+
+        With an account it is what the account may see.
+        """
+        if self.acting.account is None and kind == kinds.CLUSTER_SERVICE_VERSION and name in self.csvs:
             return self.csvs[name].raw
-        if kind.is_namespaced and kind.kind in self._listed:
-            return self._all(kind).get(name)
-        return kind.look_up(self.cluster.get, name, self.namespace)
+        if kind.is_namespaced and kind.kind in self._listed and (found := self._all(kind)) is not None:
+            return found.get(name)
+        return kind.look_up(self.acting.get, name, self.namespace)
 
     def manifest(self, step: PlanStep, resource: Resource) -> Manifest:
         """The object of a step: in the plan itself, or in the unpacked bundle that it refers to. StepFailed."""
@@ -71,15 +75,16 @@ class PlanObjects:
             raise StepFailed(f"couldn't find unpacked step for {resource.kind} {resource.name}")
         return found
 
-    def _all(self, kind: Kind) -> Mapping[str, Manifest]:
-        """The objects of a kind by name; what else will be listed for this plan is asked for with the first list."""
+    def _all(self, kind: Kind) -> Mapping[str, Manifest] | None:
+        """The objects of a kind by name; what else will be listed for this plan is asked for with the first list.
+
+        None when they may not be listed.
+        """
         if kind not in self._lists:
             later = (rule.kind for name, rule in RULES.items() if name in self._listed and rule.kind.is_namespaced)
             asked = sorted({kind, *later} - self._lists.keys())
-            for one, found in zip(
-                asked, self.cluster.list_all([Listing(each, self.namespace) for each in asked]), strict=True
-            ):
-                self._lists[one] = {name_of(each): each for each in found}
+            for one, found in zip(asked, self.acting.list_all(asked, self.namespace), strict=True):
+                self._lists[one] = None if found is None else {name_of(each): each for each in found}
         return self._lists[kind]
 
     def _bundle(self, reference: Reference) -> Mapping[Resource, Manifest]:

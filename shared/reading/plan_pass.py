@@ -19,7 +19,9 @@ from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import occupied, way_out
-from shared.ports import Cluster, Discovery
+from shared.kinds import Ref
+from shared.ports import Attempt, Cluster, Discovery
+from shared.reading.acting import ActingReads
 from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
 from shared.refs import misnamed
 
@@ -46,18 +48,40 @@ class Progress:
     error: str = ""
     is_curable: bool = False
     """The error may go away at any time, by a change somewhere else."""
+    is_denied: bool = False
+    """Who carries out the plan lacks a right."""
     warnings: tuple[str, ...] = ()
     """Warnings for people; they stopped no step."""
     is_bundle_lost: bool = False
     """A bundle of the plan has to be unpacked again."""
 
 
+class Denial(StepFailed):
+    """The account lacks a right, which may be granted at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a pass reads."""
+
+    cluster: Cluster
+    """With our own rights: versions and groups of the namespace, bundles, definitions."""
+    acting: ActingReads
+    """With the rights of whoever carries out the plan: all other objects."""
+    discovery: Discovery
+    home: str
+    """The namespace from which pull secrets are copied."""
+    attempt: Attempt
+    """What the API server has just refused: the step that writes that cannot be carried out now."""
+
+
 class _Pass:
     """One pass: what it reads, and what it found so far."""
 
-    def __init__(self, plan: InstallPlan, cluster: Cluster, discovery: Discovery, home: str) -> None:
-        self.plan, self.cluster, self.discovery, self.home = plan, cluster, discovery, home
-        self.objects = PlanObjects(plan, cluster)
+    def __init__(self, plan: InstallPlan, sources: Sources) -> None:
+        self.plan, self.cluster, self.discovery = plan, sources.cluster, sources.discovery
+        self.home, self.acting = sources.home, sources.acting
+        self.objects = PlanObjects(plan, sources.cluster, sources.acting)
         self.warnings: list[str] = []
         self.is_lease_valid = False
         """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
@@ -68,16 +92,17 @@ def statuses_of(plan: InstallPlan) -> tuple[str, ...]:
     return tuple(step.status or "Unknown" for step in plan.steps)
 
 
-def advance(plan: InstallPlan, cluster: Cluster, discovery: Discovery, *, home: str) -> Progress:
-    """The actions of the next pass over a plan; `home` is the namespace from which pull secrets are copied."""
+def advance(plan: InstallPlan, sources: Sources) -> Progress:
+    """The actions of the next pass over a plan."""
     statuses = list(statuses_of(plan))
-    going, stop = _Pass(plan, cluster, discovery, home), None
+    going, stop = _Pass(plan, sources), None
     actions: list[Action] = []
     for index, step in enumerate(plan.steps):
         if statuses[index] in FINISHED:
             continue
         try:
             action = _act(going, step)
+            _check_refusals(sources, action)
         except StepFailed as failure:
             statuses[index] = "UnsupportedResource" if isinstance(failure, InvalidStep) else statuses[index]
             stop = failure
@@ -88,10 +113,25 @@ def advance(plan: InstallPlan, cluster: Cluster, discovery: Discovery, *, home: 
         tuple(actions),
         tuple(statuses),
         error=str(stop or ""),
-        is_curable=isinstance(stop, NameOccupied),
+        is_curable=isinstance(stop, NameOccupied | Denial),
+        is_denied=isinstance(stop, Denial),
         warnings=tuple(going.warnings),
         is_bundle_lost=isinstance(stop, BundleLost),
     )
+
+
+def _check_refusals(sources: Sources, action: Action) -> None:
+    """StepFailed when the API server has just refused what the step writes, or denied a look at what is there."""
+    written = action.create or action.replace
+    ref = Ref.of(written) if written else None
+    if ref is None:
+        return
+    if (refused := sources.attempt.failure) and refused.ref == ref:
+        error = f"{ref.kind} {ref.name}: {refused.message}"
+        raise Denial(error) if refused.kind == "forbidden" else StepFailed(error)
+    met = sources.attempt.conflict
+    if met and met.ref == ref and ref in sources.acting.denied:
+        raise Denial(f"{ref.kind} {ref.name}: {sources.acting.denied[ref]}")
 
 
 def _act(going: _Pass, step: PlanStep) -> Action:
@@ -139,7 +179,7 @@ def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) 
         return Action("Created")  # one discovery request covers all CRDs of a group
     if is_waiting and going.is_lease_valid:
         return Action("WaitingForApi")
-    live = CustomResourceDefinition.of(going.objects.live(crds.RULE.kind, resource.name))
+    live = CustomResourceDefinition.of(crds.RULE.kind.look_up(going.cluster.get, resource.name))
     if is_waiting and live is not None:
         if problem := crds.rejected(live):
             raise StepFailed(problem)
@@ -177,9 +217,11 @@ def _checked(cluster: Cluster, new: Manifest, live: ReadOnly) -> Iterator[str]:
 
 def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
     """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
-    if kinds.SECRET.look_up(going.cluster.get, resource.name, place.namespace) is not None:
+    if kinds.SECRET.look_up(going.acting.get, resource.name, place.namespace) is not None:
         return Action("Present")
-    source = kinds.SECRET.look_up(going.cluster.get, resource.name, going.home)
+    source = kinds.SECRET.look_up(going.acting.get, resource.name, going.home)
     if source is None:
+        if why := going.acting.denied.get(kinds.SECRET.ref(resource.name, going.home)):
+            raise Denial(f"Secret {resource.name}: {why}")
         raise StepFailed(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
     return Action("Created", create=execution.copied(source, place))

@@ -31,6 +31,7 @@ from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.adapters.keys import StoredKeys
 from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.kube.accounts import KubeAccounts
 from shared.adapters.kube.warnings import KubeWarnings
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest, metadata, uid_of
@@ -38,6 +39,7 @@ from shared.api.schema import custom_resource_definition
 from shared.errors import RetryLater, StepError
 from shared.kinds import NAMESPACE, Kind, Ref
 from shared.ports import (
+    Accounts,
     Attempt,
     Clock,
     Cluster,
@@ -239,7 +241,7 @@ class World:
         self.keys = StoredKeys(self)
         self.ports: dict[type, Any] = {
             Cluster: self, Discovery: self, Copies: ListedCopies(self), Inventory: ListedInventory(self),
-            Warnings: KubeWarnings(self.api), Keys: self.keys, **(ports or {}),
+            Accounts: KubeAccounts(self.api), Warnings: KubeWarnings(self.api), Keys: self.keys, **(ports or {}),
         }  # fmt: skip
         self.policy = policy or Policy()
         self._sandbox = sandbox

@@ -9,13 +9,14 @@ from typing import Any, Protocol
 from eventing.effects import Api
 from shared import names
 from shared.adapters.keys import StoredKeys
+from shared.adapters.kube.accounts import KubeAccounts
 from shared.api.manifest import labels_of, name_of, namespace_of, resource_version_of
 from shared.api.views import Csv
 from shared.domain.csv.copies import Copy
 from shared.domain.progress import Progress
 from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
-from shared.ports import Cluster, Content, Copies, Discovery, Inventory, Journal, Keys, Runs, Warnings
+from shared.ports import Accounts, Cluster, Content, Copies, Discovery, Inventory, Journal, Keys, Runs, Warnings
 
 
 class World(Api, Cluster, Protocol):
@@ -30,6 +31,7 @@ def ports_of(world: World) -> dict[type, Any]:
     """The ports that a world can answer."""
     return {
         Cluster: world,
+        Accounts: KubeAccounts(world),
         Discovery: world,
         Copies: ListedCopies(world),
         Keys: StoredKeys(world),

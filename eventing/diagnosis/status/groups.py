@@ -10,7 +10,7 @@ from shared.domain.objects.csv import GROUP_REASONS, UNSUPPORTED_GROUP
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.install_modes import supports
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON, Refused, apis_of, intersection
-from shared.domain.operator_groups.targets import needs_namespaces, refusal, resolve
+from shared.domain.operator_groups.targets import needs_namespaces, resolve
 from shared.domain.resolver.model import PREVENTED
 
 _CONFLICTS = (CONFLICT_REASON, STATIC_REASON)
@@ -21,7 +21,7 @@ REASONS = frozenset({PREVENTED, *GROUP_REASONS, *_CONFLICTS})
 
 def are_prohibitive(groups: Sequence[OperatorGroup]) -> bool:
     """Whether these OperatorGroups, all of one namespace, stop everybody there."""
-    return len(groups) != 1 or refusal(groups[0]) is not None
+    return len(groups) != 1
 
 
 def groups_are_reason(reason: str, csv: Csv | None, context: NamespaceContext) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from multidict import CIMultiDictProxy
+from multidict import CIMultiDict, CIMultiDictProxy
 
 from eventing.local.apiserver.authentication import MASTERS, account_groups
 from eventing.local.apiserver.calls import Call, User, place_of, verb_of
@@ -36,18 +36,24 @@ def act_of(call: Call) -> Act:
     return Act(call.verb, resource.group, name, namespace, call.name)
 
 
-def impersonate(user: User, headers: CIMultiDictProxy[str], world: World) -> User:
+def impersonate(user: User, headers: CIMultiDictProxy[str] | CIMultiDict[str], world: World) -> User:
     """The impersonated user of a request, if its own user may impersonate it; without the headers, its own user."""
     name, groups = headers.get("Impersonate-User", ""), headers.getall("Impersonate-Group", [])
     if not name and not groups:
         return user
     if not name:
         raise bad_request(f"requested {groups} without impersonating a user")
-    for resource, wanted in (("users", name), *(("groups", group) for group in groups)):
-        if not is_allowed(user, Act("impersonate", resource=resource, name=wanted), world):
-            why = f'User "{user.name}" cannot impersonate resource "{resource}" in API group "" at the cluster scope'
-            raise forbidden(resource, "", wanted, why)
-    return User(name, (*groups, *account_groups(name), "system:authenticated"))
+    for act in (_impersonated(name), *(Act("impersonate", resource="groups", name=group) for group in groups)):
+        authorize_act(act, user, world)
+    return User(name, (*(groups or account_groups(name)), "system:authenticated"))
+
+
+def _impersonated(name: str) -> Act:
+    """To become a user, or the ServiceAccount that a user name means."""
+    match name.split(":"):
+        case ["system", "serviceaccount", namespace, account]:
+            return Act("impersonate", resource="serviceaccounts", namespace=namespace, name=account)
+    return Act("impersonate", resource="users", name=name)
 
 
 def authorize(call: Call, user: User, world: World) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 import orjson
+from multidict import CIMultiDict
 
-from eventing.local.apiserver import discovery, dispatch
+from eventing.local.apiserver import authorization, discovery, dispatch
 from eventing.local.apiserver.authentication import ADMIN
 from eventing.local.apiserver.bootstrap import fill_empty
 from eventing.local.apiserver.calls import parse
@@ -27,7 +28,10 @@ def fresh_sandbox() -> KubeClient:
 
 
 class Direct(Transport):
-    """Calls the same functions as the server; its user has all permissions, but cannot watch."""
+    """Calls the same functions as the server; its user has all permissions, but cannot watch.
+
+    Whom it impersonates has only his own.
+    """
 
     def __init__(self, world: World) -> None:
         super().__init__(Connection("sandbox://here"))
@@ -56,7 +60,9 @@ class Direct(Transport):
         if (found := discovery.describe(path, world.registry, aggregated=False)) is not None:
             return Reply(200, orjson.dumps(found))
         call = parse(method, path, query, world.registry)
-        call = replace(call, user=ADMIN, user_agent=headers["User-Agent"], time=world.now())
+        user = authorization.impersonate(ADMIN, CIMultiDict(headers), world)
+        call = replace(call, user=user, user_agent=headers["User-Agent"], time=world.now())
+        authorization.authorize(call, user, world)
         if call.verb == "watch" or (call.verb not in call.resource.verbs and not call.subresource):
             raise not_allowed()
         answer = dispatch.serve(call, world, body, headers["Content-Type"], accept=headers["Accept"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from shared.adapters.kube.at_once import AtOnce
 from shared.adapters.kube.connection import Connection, connect
@@ -44,6 +45,13 @@ class KubeClient:
         self._version = (float("-inf"), "")
         self._freshness = Freshness()
         self._at_once = AtOnce()
+        self._acting_as = ""
+
+    def acting_as(self, account: Ref) -> Self:
+        """The same client with the rights of a ServiceAccount; both see what either wrote."""
+        acting = copy.copy(self)
+        acting._acting_as = f"system:serviceaccount:{account.namespace}:{account.name}"  # noqa: SLF001  # why: a copy of itself
+        return acting
 
     @classmethod
     def from_kubeconfig(cls, path: str = "", *, agent: str = "olmf") -> KubeClient:
@@ -184,7 +192,9 @@ class KubeClient:
         accept: str = JSON,
     ) -> Manifest:
         """Any request to the API server."""
-        return self._transport.request(method, path, body, query=query, content_type=content_type, accept=accept)
+        return self._transport.request(
+            method, path, body, query=query, content_type=content_type, accept=accept, acting_as=self._acting_as
+        )
 
     def close(self) -> None:
         """Close the idle connections, and end the threads that ask for several things at once."""

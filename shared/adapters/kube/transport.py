@@ -78,11 +78,17 @@ class Transport:
         query: Mapping[str, str] | None = None,
         content_type: str = "application/json",
         accept: str = "application/json",
+        acting_as: str = "",
     ) -> Manifest:
-        """Send one request; returns the decoded answer. ApiError when its status is not 2xx."""
+        """Send one request; returns the decoded answer. ApiError when its status is not 2xx.
+
+        `acting_as` is the user with whose rights it is answered; of a ServiceAccount the server knows the groups.
+        """
         headers = {"Accept": accept, "User-Agent": self.connection.agent, "Content-Type": content_type}
         if authorization := self.connection.authorization():
             headers["Authorization"] = authorization
+        if acting_as:
+            headers["Impersonate-User"] = acting_as
         self.requests_made += 1
         if run := PRESENT_RUN.get():
             headers["Audit-ID"] = f"{run}.{self.requests_made}"

@@ -69,6 +69,8 @@ class InstallPlan(Object):
     """`status.phase`."""
     message = field.text("status", "message")
     """`status.message`: why it is tried again, or has failed."""
+    account = field.part("status", "attenuatedServiceAccountRef")
+    """`status.attenuatedServiceAccountRef`: with whose rights it is executed; empty: with ours."""
     started = field.moment("status", "startTime")
     """`status.startTime`; None before it is executed."""
     steps = field.views(PlanStep, "status", "plan")

@@ -24,6 +24,8 @@ class OperatorGroup(Object):
     """`spec.selector` of namespaces; empty without one."""
     service_account = field.text("spec", "serviceAccountName")
     """`spec.serviceAccountName`; empty without one."""
+    account = field.part("status", "serviceAccountRef")
+    """`status.serviceAccountRef`: the account that was found; empty without one."""
     is_static = field.flag("spec", "staticProvidedAPIs")
     """`spec.staticProvidedAPIs`: the annotation of its provided APIs is not to be changed."""
     provided_apis = field.text("metadata", "annotations", names.PROVIDED_APIS)

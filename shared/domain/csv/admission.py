@@ -49,7 +49,7 @@ def is_admitted(csv: Csv, groups: Sequence[OperatorGroup]) -> bool:
     This does not rest on its phase. `groups`: those of all namespaces.
     """
     match [group for group in groups if group.namespace == csv.namespace]:
-        case [own] if not targets.refusal(own):
+        case [own]:
             group, conflicting = Group.of(own), [Group.of(other) for other in groups]
             is_member = group.targets and not members.annotations_to_change(csv, group)
             agreed = provided_apis.intersection(provided_apis.apis_of(csv), group, conflicting)
@@ -69,7 +69,7 @@ def _failed(status: Status, reason: str, message: str) -> Transition:
 
 def _joins(csv: Csv, group: OperatorGroup, status: Status) -> Transition | None:
     """The transition that makes the version a member, or says why the group cannot have members; None for a member."""
-    if message := targets.refusal(group) or targets.invalid_targets(group):
+    if message := targets.invalid_targets(group):
         return _failed(status, "NoTargetNamespaces", message)
     member = Group.of(group)
     if patch := metadata_patch(csv, member):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shared import names
 from shared.api.views import Csv, Namespace, Object, OperatorGroup, Subscription
 from shared.domain.operator_groups.group import Group
-from shared.domain.operator_groups.targets import label_of, needs_namespaces, refusal
+from shared.domain.operator_groups.targets import label_of, needs_namespaces
 from shared.domain.selectors import matches
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_CONDITION, SUBSCRIPTION, Ref
 
@@ -16,8 +16,6 @@ _OWNERS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_CONDIT
 
 def must_select_again(group: OperatorGroup, namespace: Namespace | None, name: str) -> bool:
     """Whether the group's status, or its label on the namespace, is out of date (None: the namespace was deleted)."""
-    if refusal(group):
-        return False
     known = Group.of(group)
     was_selected = name in (known.targets or ())
     is_selected = was_selected

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from shared.domain.csv.phases import NO_RETRY, Status
+from shared.domain.csv.phases import Status
 from shared.domain.csv.transition import Transition
+from shared.domain.objects.csv import NO_RETRY
 
 _FAILED = "install strategy failed: "
 

@@ -23,9 +23,6 @@ _CALM: Final = timedelta(minutes=1)
 """After so long in Succeeded a failure has nothing to do with those before: somebody did new harm."""
 
 
-NO_RETRY: Final = "InstallComponentFailedNoRetry"
-
-
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A Kubernetes Event about a transition."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from shared.api.views import Csv, OperatorGroup
 from shared.domain.csv import chain
-from shared.domain.csv.phases import NO_RETRY, Status
+from shared.domain.csv.phases import Status
 from shared.domain.csv.transition import Transition
-from shared.domain.objects.csv import UNFIT
+from shared.domain.objects.csv import NO_RETRY, UNFIT
 from shared.kinds import Ref
 
 _LOST = "marked as replacement, but no replacement CSV found in cluster"

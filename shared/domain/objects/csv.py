@@ -6,6 +6,8 @@ from typing import Final
 
 from shared.api.views import Csv
 
+NO_RETRY: Final = "InstallComponentFailedNoRetry"
+"""The reason of a version that was not allowed to write what it consists of."""
 UNSUPPORTED_GROUP: Final = "UnsupportedOperatorGroup"
 
 

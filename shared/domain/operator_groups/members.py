@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from shared.api.views import Csv
-from shared.domain.objects.csv import GROUP_REASONS
+from shared.domain.objects.csv import GROUP_REASONS, NO_RETRY
 from shared.domain.operator_groups.group import Group, parse_apis
 from shared.domain.operator_groups.install_modes import duplicates, supports
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON, apis_of
 
-_WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON}
+_WAITING = GROUP_REASONS | {CONFLICT_REASON, STATIC_REASON, NO_RETRY}
 
 
 def annotations_to_change(csv: Csv, group: Group) -> dict[str, str]:

@@ -7,14 +7,14 @@ from datetime import datetime
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, timestamp
-from shared.api.views import Namespace, OperatorGroup
+from shared.api.views import Namespace, Object, OperatorGroup
 from shared.domain.annotations import without_effect
 from shared.domain.conditions import Condition, put_into
 from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.identity import is_same, reference
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES
 from shared.domain.selectors import matches
 from shared.domain.syntax import LABEL_VALUE
-from shared.domain.unsupported import unsupported
 
 MULTIPLE = "MultipleOperatorGroup"
 SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
@@ -22,11 +22,6 @@ INVALID = "InvalidTargetNamespaces"
 WITHOUT_ROLES = "OperatorGroupWithoutRoles"
 UNKNOWN_ANNOTATION = "UnknownAnnotation"
 _ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
-
-
-def refusal(group: OperatorGroup) -> str | None:
-    """Why the group is refused, so that it selects no namespaces; None for any other."""
-    return unsupported(group) or None
 
 
 def invalid_targets(group: OperatorGroup) -> str | None:
@@ -68,16 +63,21 @@ def resolve(group: OperatorGroup, namespaces: Iterable[Namespace] = ()) -> tuple
 
 
 def selection(group: OperatorGroup, namespaces: Iterable[Namespace]) -> tuple[str, ...] | None:
-    """The namespaces that the group selects now; None when it is refused, unchanged when its list is not valid."""
-    if refusal(group):
-        return None
+    """The namespaces that the group selects now, unchanged when its list is not valid; None: none so far."""
     if invalid_targets(group):
         return group.selected
     return resolve(group, namespaces)
 
 
-def status(group: OperatorGroup, targets: Sequence[str] | None, *, has_siblings: bool, now: datetime) -> Manifest:
-    """The wanted status of the group, equal to the present one without a change; without targets it is refused."""
+def status(
+    group: OperatorGroup,
+    targets: Sequence[str] | None,
+    *,
+    account: Object | None = None,
+    has_siblings: bool,
+    now: datetime,
+) -> Manifest:
+    """The wanted status of the group, equal to the present one without a change; `account` is the one that it names."""
     present = group.status
     wanted = {
         key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
@@ -86,26 +86,30 @@ def status(group: OperatorGroup, targets: Sequence[str] | None, *, has_siblings:
         wanted["namespaces"] = list(targets)
         if set(targets) == set(group.selected or ()):
             wanted["namespaces"] = present["namespaces"]
-    if conditions := _conditions(group, has_siblings=has_siblings, now=now):
+    if account is not None:
+        found = reference(account)
+        wanted["serviceAccountRef"] = group.account if is_same(group.account, found) else found
+    if conditions := _conditions(group, account, has_siblings=has_siblings, now=now):
         wanted["conditions"] = conditions
     if {**wanted, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
         wanted["lastUpdated"] = timestamp(now)
     return wanted
 
 
-def _conditions(group: OperatorGroup, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
+def _conditions(group: OperatorGroup, account: Object | None, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
     several = ("MultipleOperatorGroupsFound", "Multiple OperatorGroup found in the same namespace")
     texts = {MULTIPLE: several} if has_siblings else {}
+    if group.service_account and account is None:
+        texts[SERVICE_ACCOUNT] = ("ServiceAccountNotFound", f"ServiceAccount {group.service_account} not found")
     texts |= {kind: (reason, message) for kind, (reason, check) in _DEFECTS.items() if (message := check(group))}
-    present = (one for one in group.conditions if one.type in texts or one.type not in {MULTIPLE, *_DEFECTS})
-    conditions = [one.raw for one in present]
+    ours = {MULTIPLE, SERVICE_ACCOUNT, *_DEFECTS}
+    conditions = [one.raw for one in group.conditions if one.type in texts or one.type not in ours]
     for kind, text in texts.items():
         conditions = put_into(conditions, Condition(kind, "True", *text), now)
     return conditions
 
 
 _DEFECTS: Mapping[str, tuple[str, Callable[[OperatorGroup], str | None]]] = {
-    SERVICE_ACCOUNT: ("ScopedExecutionNotSupported", refusal),
     INVALID: ("NamespaceAllFound", invalid_targets),
     WITHOUT_ROLES: ("NameTooLong", unfit_name),
     UNKNOWN_ANNOTATION: ("HasNoEffect", unknown_annotation),
@@ -135,7 +139,7 @@ def described(targets: Sequence[str] | None) -> str:
     """The selected namespaces, as text for a message."""
     match targets:
         case None:
-            return "selects nothing: the group is refused"
+            return "selects nothing: its list of namespaces is not valid"
         case ("",):
             return "selects all namespaces"
         case _:

@@ -8,15 +8,19 @@ from datetime import datetime, timedelta
 
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
-from shared.api.views import InstallPlan, OperatorGroup
+from shared.api.views import InstallPlan
 from shared.domain.conditions import Condition, put_into
 from shared.domain.objects import plan_record
 from shared.domain.objects.install_plan import FINISHED
-from shared.domain.operator_groups.targets import refusal
+from shared.domain.operator_groups.identity import Identity, Nobody, is_same
+from shared.kinds import Ref
 
 CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)
 RETRY = timedelta(seconds=5)
+SLOWLY = timedelta(minutes=5)
+"""For a plan whose account lacks a right: RBAC objects wake it, and this is for rights that come from elsewhere."""
+_ACCOUNT = "attenuatedServiceAccountRef"
 _YOUNG = timedelta(seconds=10)
 _UNWRITTEN = timedelta(minutes=1)
 """How long a plan may be without steps: whoever made it, we or OLM, writes them right after it."""
@@ -52,12 +56,17 @@ class Going:
     """The plan may be executed."""
 
     status: Manifest
+    account: Ref | None = None
+    """The ServiceAccount with whose rights; None: with ours."""
 
 
 def gate(
-    plan: InstallPlan, groups: Sequence[OperatorGroup], now: datetime, *, trusts_others: bool = False
+    plan: InstallPlan, actor: Identity | Nobody, now: datetime, *, trusts_others: bool = False
 ) -> Blocked | Refused | Waiting | Going:
-    """Whether an unfinished plan may be executed now; with `trusts_others` also one that we did not write."""
+    """Whether an unfinished plan may be executed now; `actor` is who does that, or why nobody may.
+
+    With `trusts_others` also one that we did not write.
+    """
     status, made = plan.status, plan.created or now
     if plan.is_empty and now - made < _UNWRITTEN:
         return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made + _UNWRITTEN - now)
@@ -65,14 +74,14 @@ def gate(
     if not is_trusted and (no := plan_record.refusal(plan)):
         told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
         return Refused(no.message, {**told, "message": no.message})
-    if message := obstacle(groups):
-        return Blocked(message, blocked(status, message, now))
-    status = unblocked(status, now)
+    if isinstance(actor, Nobody):
+        return Blocked(actor.message, blocked(status, actor.message, now))
+    status = attenuated(unblocked(status, now), actor)
     if not plan.is_approved:
         message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
         is_begun = fields.text(status, "phase") == "Installing"
         return Waiting(message, status | ({"message": message} if is_begun else {"phase": "RequiresApproval"}))
-    return Going(approved(plan, status, now))
+    return Going(approved(plan, status, now), actor.account)
 
 
 def is_finished(plan: InstallPlan) -> bool:
@@ -86,22 +95,18 @@ def is_unwritten(plan: InstallPlan) -> bool:
     return plan.is_empty and not has_ended and not plan_record.is_intact(plan)
 
 
-def obstacle(groups: Sequence[OperatorGroup]) -> str:
-    """Why nothing may be installed in the namespace, even with approval; empty when it may."""
-    managing = [group for group in groups if group.selected]
-    if refused := [why for group in groups if (why := refusal(group))]:
-        return refused[0]
-    match managing:
-        case []:
-            return "no operator group found that is managing this namespace"
-        case [_]:
-            return ""
-    return f"more than one operator group(s) are managing this namespace count={len(managing)}"
+def attenuated(status: ReadOnly, actor: Identity) -> Manifest:
+    """The status with a reference to the account with whose rights it is executed, kept while that is the same one."""
+    stated, rest = status.get(_ACCOUNT), {key: value for key, value in status.items() if key != _ACCOUNT}
+    if actor.reference is None:
+        return rest
+    return {**rest, _ACCOUNT: stated if is_same(stated, actor.reference) else actor.reference}
 
 
-def is_blocked(plan: InstallPlan) -> bool:
-    """Whether the plan waits until its namespace is ready for plans."""
-    return not is_finished(plan) and _is_stopped(plan.status)
+def is_stopped(plan: InstallPlan) -> bool:
+    """Whether the plan waits until its namespace is ready for plans, or may wait for rights of its account."""
+    lacks_rights = bool(plan.account and plan.message) and plan.phase == "Installing"
+    return not is_finished(plan) and (lacks_rights or _is_stopped(plan.status))
 
 
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:
@@ -135,10 +140,12 @@ def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Mani
     return new
 
 
-def next_check(status: ReadOnly, now: datetime) -> timedelta | None:
+def next_check(status: ReadOnly, now: datetime, *, is_denied: bool = False) -> timedelta | None:
     """When to run a plan again: at once while it is young, because its APIs will be served soon; None: at an event."""
     if status["phase"] != "Installing":
         return None
+    if is_denied and _ACCOUNT in status:
+        return SLOWLY
     is_young = now - _started(status, now) < _YOUNG
     return NEXT_PASS if is_young and not fields.text(status, "message") else RETRY
 

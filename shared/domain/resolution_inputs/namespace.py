@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from shared.api.views import CatalogSource, Csv, OperatorGroup, Subscription
 from shared.domain.catalog_source import is_healthy
-from shared.domain.operator_groups.targets import refusal
 from shared.domain.resolution_inputs.existing import IncoherentCSVs, existing
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber, unreadable
@@ -69,8 +68,6 @@ def _problem(groups: Sequence[OperatorGroup] | None, policy: str) -> Reason | No
     if groups is not None and len(groups) != 1:
         text = f"expected 1 OperatorGroup in the namespace, found {len(groups)}"
         return Reason(Code.OPERATOR_GROUPS, text)
-    if text := next(filter(None, map(refusal, groups or ())), ""):
-        return Reason(Code.PREVENTED, text)
     return Reason(Code.ANNOTATION_INVALID, text) if (text := policy_problem(policy)) else None
 
 

@@ -174,12 +174,6 @@ def test_an_unsupported_install_mode_is_named(installation: Installation, namesp
     assert "OwnNamespace InstallModeType not supported" in csv["status"]["message"]
 
 
-def test_an_operator_group_with_a_service_account_is_refused(installation: Installation, namespace: str) -> None:
-    installation.apply(an_operator_group(namespace, serviceAccountName="scoped"), a_subscription("tide", namespace))
-    failed = installation.until_condition("tide", namespace, "ResolutionFailed")
-    assert "serviceAccountName" in failed["message"]
-
-
 def test_a_global_operator_is_copied_to_other_namespaces(installation: Installation, namespace: str) -> None:
     installation.apply(a_namespace(f"{namespace}-b"))
     installation.apply(an_operator_group(namespace), a_subscription("tide", namespace))

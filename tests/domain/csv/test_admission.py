@@ -139,9 +139,6 @@ def test_a_selector_that_matches_nothing_any_more_never_means_everything_csv_md_
     ("spec", "message"),
     [
         pytest.param({"targetNamespaces": [""]}, "TargetNamespaces cannot contain NamespaceAll", id="csv.md 18 row 31"),
-        pytest.param(
-            {"serviceAccountName": "x"}, "spec.serviceAccountName 'x' is refused", id="issue 3: scoped groups"
-        ),
     ],
 )
 def test_a_group_that_is_refused_takes_no_members(spec: Manifest, message: str) -> None:

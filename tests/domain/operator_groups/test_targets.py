@@ -13,7 +13,6 @@ from shared.domain.operator_groups.targets import (
     invalid_targets,
     label_patch,
     needs_namespaces,
-    refusal,
     resolve,
     status,
 )
@@ -86,11 +85,6 @@ def test_all_namespaces_in_the_list_is_an_error() -> None:
     assert invalid_targets(OperatorGroup(a_group({"targetNamespaces": ["a"]}))) is None
 
 
-def test_a_service_account_is_refused_with_a_sentence() -> None:
-    assert "'limited'" in (refusal(OperatorGroup(a_group({"serviceAccountName": "limited"}))) or "")
-    assert refusal(OperatorGroup(a_group())) is None
-
-
 MULTIPLE = {
     "type": "MultipleOperatorGroup",
     "status": "True",
@@ -147,22 +141,14 @@ def test_status(present: dict[str, Any], targets: Sequence[str], has_siblings: b
     assert status(OperatorGroup(a_group(status=present)), targets, has_siblings=has_siblings, now=NOW) == want
 
 
-def test_a_refused_group_selects_nothing_and_says_why() -> None:
-    """Issue 3 §2: a group with a service account is refused until scoped execution exists."""
-    group = a_group({"serviceAccountName": "limited"}, {"namespaces": ["a"], "lastUpdated": BEFORE})
+def test_a_reference_to_an_account_goes_with_the_name() -> None:
+    """csv.md 8.3 step 2: no name, no reference and no condition."""
+    before = {"namespaces": ["a"], "lastUpdated": BEFORE, "serviceAccountRef": {"name": "limited", "uid": "u"}}
+    told = {"type": "OperatorGroupServiceAccount", "status": "True", "reason": "ServiceAccountNotFound"}
 
-    got = status(OperatorGroup(group), None, has_siblings=False, now=NOW)
+    got = status(OperatorGroup(a_group(status={**before, "conditions": [told]})), ("a",), has_siblings=False, now=NOW)
 
-    assert got["conditions"] == [
-        {
-            "type": "OperatorGroupServiceAccount",
-            "status": "True",
-            "reason": "ScopedExecutionNotSupported",
-            "message": refusal(OperatorGroup(group)),
-            "lastTransitionTime": STAMP,
-        }
-    ]
-    assert "namespaces" not in got
+    assert got == {"namespaces": ["a"], "lastUpdated": STAMP}
 
 
 @pytest.mark.parametrize(

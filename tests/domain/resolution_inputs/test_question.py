@@ -121,13 +121,6 @@ def test_a_catalog_that_is_not_seen_is_explained(more: dict[str, Any], why: str)
     assert told.endswith(f" (namespace ns does not see catalog market/cat: {why})")
 
 
-def test_an_operator_group_that_is_refused_in_a_cluster_is_refused_in_a_question() -> None:
-    """Its ServiceAccount would limit what an installation may do."""
-    group = {"metadata": {"name": "og"}, "spec": {"serviceAccountName": "tester"}}
-    [told] = chosen(ask(catalog(releases("a", 1)), subs=[sub("a")], operatorGroups=[group]))
-    assert told.startswith("spec.serviceAccountName 'tester' is refused")
-
-
 @pytest.mark.parametrize("whole", [True, False])
 def test_versions_that_contradict_each_other_stop_the_namespace(*, whole: bool) -> None:
     """resolver.md 2.5: the virtual catalog cannot be read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Literal
+from typing import Literal, Self
 
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, resource_version_of, uid_of
@@ -45,6 +45,10 @@ class FakeApi:
 
     def list_all(self, listings: Sequence[Listing]) -> tuple[tuple[Manifest, ...], ...]:
         return tuple(self.list(one.kind, one.namespace, labels=one.labels) for one in listings)
+
+    def acting_as(self, account: Ref) -> Self:
+        self.calls.append(f"as {account.namespace}/{account.name}")
+        return self
 
     def create(self, manifest: Manifest) -> Manifest:
         ref = self._called("create", Ref.of(manifest))

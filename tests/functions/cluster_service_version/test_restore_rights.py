@@ -11,6 +11,7 @@ from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
 from shared.domain.objects import plan_record
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, Ref
+from shared.ports import Attempt
 from shared.step import NOTHING, Create, Emit
 from tests.domain.csv.builders import MEMBERSHIP, a_component, a_csv, a_permission, a_status
 from tests.functions.cluster_service_version.world import csv_ref
@@ -33,25 +34,31 @@ def a_plan(*made: Manifest, phase: str = "Complete", csv: str = "a.v1") -> Manif
     return {"apiVersion": INSTALL_PLAN.api_version, "kind": "InstallPlan", "metadata": meta, "status": status}
 
 
+GROUP: Manifest = {
+    "apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "status": {"namespaces": [REF.namespace]},
+    "metadata": {"name": "group", "namespace": REF.namespace},
+}  # fmt: skip
+
+
 def without(index: int) -> FakeCluster:
-    return FakeCluster([CSV, a_plan(*RIGHTS), *(each for at, each in enumerate(RIGHTS) if at != index)])
+    return FakeCluster([GROUP, CSV, a_plan(*RIGHTS), *(each for at, each in enumerate(RIGHTS) if at != index)])
 
 
 @pytest.mark.parametrize("index", range(len(RIGHTS)), ids=[each["kind"] for each in RIGHTS])
 def test_what_is_gone_is_made_again_and_nothing_else(index: int) -> None:
-    assert restore_rights(REF, without(index)).writes == (Create(RIGHTS[index]),)
+    assert restore_rights(REF, without(index), Attempt()).writes == (Create(RIGHTS[index]),)
 
 
 def test_of_a_failed_plan_what_it_did_make_is_made_again() -> None:
     """Another bundle in it may be why it failed."""
     plan = a_plan(*RIGHTS, phase="Failed")
     plan["status"]["plan"][-1]["status"] = "Unknown"
-    made = restore_rights(REF, FakeCluster([CSV, plan])).writes
+    made = restore_rights(REF, FakeCluster([GROUP, CSV, plan]), Attempt()).writes
     assert [write.manifest for write in made if isinstance(write, Create)] == list(RIGHTS[:-1])
 
 
 def test_nothing_is_written_where_nothing_is_gone() -> None:
-    assert restore_rights(REF, FakeCluster([CSV, a_plan(*RIGHTS), *RIGHTS])).writes == ()
+    assert restore_rights(REF, FakeCluster([GROUP, CSV, a_plan(*RIGHTS), *RIGHTS]), Attempt()).writes == ()
 
 
 EDITED = a_csv(
@@ -73,7 +80,7 @@ EDITED = a_csv(
     ],
 )  # fmt: skip
 def test_who_may_write_a_version_gets_no_rights_by_it(csv: Manifest, plans: list[Manifest], want: list[str]) -> None:
-    outcome = restore_rights(REF, FakeCluster([csv, *plans]))
+    outcome = restore_rights(REF, FakeCluster([GROUP, csv, *plans]), Attempt())
     assert [write.manifest["kind"] for write in outcome.writes if isinstance(write, Create)] == want
 
 
@@ -89,25 +96,27 @@ def test_who_may_write_the_status_of_a_plan_of_ours_adds_no_rights_by_it() -> No
     """Neither with the record in the status as it was, nor with one that fits."""
     ours, forged = recorded(a_plan(*RIGHTS)), recorded(a_plan(*objects_for(Csv(EDITED), REF.namespace)))
     for status in (forged["status"], {**forged["status"], "conditions": ours["status"]["conditions"]}):
-        assert restore_rights(REF, FakeCluster([EDITED, {**ours, "status": status}])).writes == ()
+        assert restore_rights(REF, FakeCluster([GROUP, EDITED, {**ours, "status": status}]), Attempt()).writes == ()
     waiting = {**ours, "spec": {"approved": False}}
-    assert restore_rights(REF, FakeCluster([CSV, waiting])).writes == (), "nobody approved it, whatever its phase says"
-    made = restore_rights(REF, FakeCluster([CSV, ours])).writes
+    assert restore_rights(REF, FakeCluster([GROUP, CSV, waiting]), Attempt()).writes == (), (
+        "nobody approved it, whatever its phase says"
+    )
+    made = restore_rights(REF, FakeCluster([GROUP, CSV, ours]), Attempt()).writes
     assert [write.manifest for write in made if isinstance(write, Create)] == list(RIGHTS)
 
 
 def test_the_group_looks_whether_it_lacks_a_role() -> None:
-    outcome = restore_rights(REF, FakeCluster([CSV, *RIGHTS]))
+    outcome = restore_rights(REF, FakeCluster([GROUP, CSV, *RIGHTS]), Attempt())
     assert outcome.emits == (Emit(names.GRANT_DUE, OPERATOR_GROUP.ref("og", REF.namespace)),)
 
 
 def test_a_version_in_no_group_enqueues_none() -> None:
-    assert restore_rights(REF, FakeCluster([a_csv(annotations={})])).emits == ()
+    assert restore_rights(REF, FakeCluster([a_csv(annotations={})]), Attempt()).emits == ()
 
 
 def test_beside_a_copy_the_group_of_the_original_is_enqueued_csv_md_8_9() -> None:
     copy = a_csv(annotations={**MEMBERSHIP, names.OPERATOR_NAMESPACE: "home"}, strategy=STRATEGY)
-    outcome = restore_rights(REF, FakeCluster([copy]))
+    outcome = restore_rights(REF, FakeCluster([copy]), Attempt())
     assert outcome.writes == ()
     assert outcome.emits == (Emit(names.GRANT_DUE, OPERATOR_GROUP.ref("og", "home")),)
 
@@ -121,15 +130,15 @@ def test_beside_a_copy_the_group_of_the_original_is_enqueued_csv_md_8_9() -> Non
     ],
 )
 def test_a_version_that_goes_takes_its_rights_along(csv: Manifest) -> None:
-    assert restore_rights(Ref.of(csv), FakeCluster([csv])) == NOTHING
+    assert restore_rights(Ref.of(csv), FakeCluster([csv]), Attempt()) == NOTHING
 
 
 def test_a_version_that_is_gone_gets_nothing() -> None:
-    assert restore_rights(REF, FakeCluster()) == NOTHING
+    assert restore_rights(REF, FakeCluster(), Attempt()) == NOTHING
 
 
 @pytest.mark.parametrize(("group", "home"), [("a/b", "x/y"), (".", "m-ok"), ("a,b", "ns"), ("a", ""), ("", "ns")])
 def test_a_group_that_nothing_can_be_called_is_not_enqueued(group: str, home: str) -> None:
     csv = a_csv(strategy=STRATEGY, status=a_status("Succeeded"))
     csv["metadata"]["annotations"] = {names.OPERATOR_GROUP: group, names.OPERATOR_NAMESPACE: home}
-    assert restore_rights(REF, FakeCluster([csv])).emits == ()
+    assert restore_rights(REF, FakeCluster([csv]), Attempt()).emits == ()

@@ -49,9 +49,6 @@ def run(ref: Ref, *objects: dict[str, Any]) -> tuple[Emit, ...]:
             a_group(targets=["a"], targetNamespaces=["a"]), None, False, id="csv.md 8.2: a target need not exist"
         ),
         pytest.param(a_group(targets=[""]), a_namespace("a"), False, id="csv.md 8.6: global groups never label"),
-        pytest.param(
-            a_group(serviceAccountName="x", **BY_LABEL), a_namespace("a", team="x"), False, id="issue 3 §2: refused"
-        ),
     ],
 )
 def test_groups_concerned_by_a_namespace(

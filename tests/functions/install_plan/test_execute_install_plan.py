@@ -186,9 +186,8 @@ def test_a_plan_of_ours_goes_on_from_any_phase_that_is_not_the_last(phase: str) 
         ),
         pytest.param(
             [an_operator_group(serviceAccountName="scoped")],
-            "spec.serviceAccountName 'scoped' is refused: installing with the rights of a ServiceAccount is not "
-            "supported yet. Remove the field to install with the rights of the operator lifecycle manager",
-            id="a service account is refused rather than ignored",
+            "please make sure the service account exists. sa=scoped operatorgroup=ns/group",
+            id="csv.md 8.4: a service account that does not exist",
         ),
     ],
 )

@@ -186,8 +186,8 @@ def test_a_deprecated_api_of_an_approved_plan_is_told_even_when_nobody_subscribe
     assert status(world)["phase"] == "Failed"
 
 
-def test_a_service_account_of_the_group_refuses_every_plan() -> None:
-    """catalog.md 4.4: scoped execution does not exist yet, so that nothing runs with more rights than asked for."""
+def test_an_account_that_does_not_exist_stops_every_plan() -> None:
+    """catalog.md 4.3.2: nothing is executed with our rights instead."""
     world = World(an_operator_group(serviceAccountName="narrow"), a_plan(CSV))
     world.settle()
     assert "narrow" in status(world)["conditions"][0]["message"]

@@ -6,9 +6,8 @@ import pytest
 
 from functions.operator_group.select_namespaces import select_namespaces
 from shared import names
-from shared.api.views import OperatorGroup
-from shared.domain.operator_groups.targets import refusal
-from shared.kinds import NAMESPACE, OPERATOR_GROUP
+from shared.api.manifest import Manifest
+from shared.kinds import NAMESPACE, OPERATOR_GROUP, SERVICE_ACCOUNT
 from shared.step import NOTHING, Emit, Merge, Outcome, SetStatus
 from tests.functions.operator_group.builders import a_group, a_namespace
 from tests.kit.cluster import FakeCluster, FixedClock
@@ -92,15 +91,43 @@ def test_the_condition_goes_when_one_group_remains() -> None:
     assert status(run(group)) == {"namespaces": [""], "lastUpdated": STAMP}
 
 
-def test_a_service_account_is_refused_in_a_sentence() -> None:
-    """Issue 3 §2: ignoring the account would give away rights, so the group selects nothing."""
-    group = a_group(targets=[""], serviceAccountName="limited")
+def test_a_service_account_that_does_not_exist_is_told() -> None:
+    """csv.md 18.5 row 119: SA missing. The namespaces are selected all the same: nothing is installed in them."""
+    outcome = run(a_group(targets=[""], serviceAccountName="limited"))
 
-    outcome = run(group)
-
-    assert "namespaces" not in status(outcome)
+    assert status(outcome)["namespaces"] == [""]
     (condition,) = status(outcome)["conditions"]
-    assert (condition["type"], condition["message"]) == ("OperatorGroupServiceAccount", refusal(OperatorGroup(group)))
+    assert (condition["type"], condition["status"]) == ("OperatorGroupServiceAccount", "True")
+    assert (condition["reason"], condition["message"]) == ("ServiceAccountNotFound", "ServiceAccount limited not found")
+
+
+def test_a_service_account_that_exists_is_referred_to_and_labelled() -> None:
+    """csv.md 18.5 row 119: SA exists; §8.3 step 2: it gets the label `olm.managed`."""
+    outcome = run(a_group(targets=[""], serviceAccountName="limited"), an_account("limited", "u1"))
+
+    assert status(outcome)["serviceAccountRef"] == {
+        "apiVersion": "v1", "kind": "ServiceAccount", "namespace": "ns", "name": "limited", "uid": "u1",
+        "resourceVersion": "7",
+    }  # fmt: skip
+    assert "conditions" not in status(outcome)
+    labelled = Merge(SERVICE_ACCOUNT.ref("limited", "ns"), {"metadata": {"labels": {"olm.managed": "true"}}})
+    assert labelled in outcome.writes
+
+
+def test_another_version_of_the_same_account_writes_nothing() -> None:
+    """csv.md §19-22: only the uid tells one account from another."""
+    group = a_group(targets=[""], serviceAccountName="limited")
+    account = an_account("limited", "u1", **{"olm.managed": "true"})
+    group["status"] = status(run(group, account))
+
+    assert run(group, {**account, "metadata": {**account["metadata"], "resourceVersion": "8"}}).writes == ()
+    again = an_account("limited", "u2", **{"olm.managed": "true"})
+    assert status(run(group, again))["serviceAccountRef"]["uid"] == "u2"
+
+
+def an_account(name: str, uid: str, **labels: str) -> Manifest:
+    meta = {"name": name, "namespace": "ns", "uid": uid, "resourceVersion": "7", "labels": labels}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}
 
 
 def test_all_namespaces_in_the_list_leaves_the_targets_as_they_were() -> None:

@@ -186,9 +186,6 @@ def test_a_loser_is_enqueued_again() -> None:
         pytest.param([], "NoOperatorGroup", (), id="csv.md 3.3: no group, and it knows"),
         pytest.param([a_group(), a_group("h")], "", (ENQUEUED,), id="csv.md 3.3: two groups, and it does not know"),
         pytest.param([a_group(), a_group("h")], "TooManyOperatorGroups", (), id="csv.md 3.3: two groups, and it knows"),
-        pytest.param(
-            [a_group(serviceAccountName="x")], "", (ENQUEUED,), id="issue 3 §2: a refused group takes no members"
-        ),
     ],
 )
 def test_without_one_group_nobody_is_annotated(

@@ -156,10 +156,6 @@ def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None
     [
         pytest.param([], "when the OperatorGroups of the namespace change", id="no group"),
         pytest.param([a_group("one"), a_group("two")], "when the OperatorGroups of the namespace change", id="two"),
-        pytest.param(
-            [{**a_group(), "spec": {"serviceAccountName": "x"}}], "when the OperatorGroups of the namespace change",
-            id="a group that is refused",
-        ),
         pytest.param([a_group()], "", id="something else"),
     ],
 )  # fmt: skip

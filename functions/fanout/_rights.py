@@ -1,0 +1,47 @@
+"""What may wait for, or work with, RBAC objects that nobody owns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from shared import names
+from shared.api.views import Csv, InstallPlan, OperatorGroup
+from shared.domain.csv import dependents
+from shared.domain.objects.csv import NO_RETRY
+from shared.domain.plan.state import is_stopped
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP
+from shared.ports import Cluster
+from shared.step import Emit, Ref
+
+
+def beside_roles(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+    """What rests on the Roles, RoleBindings and ServiceAccounts of the namespace of `ref`."""
+    for csv in originals({ref.namespace}, cluster):
+        if dependents.rests_on_rights(csv):
+            yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
+    yield from _scoped(OperatorGroup.each(cluster.list(OPERATOR_GROUP, ref.namespace)), cluster)
+
+
+def of_cluster_roles(cluster: Cluster) -> Iterator[Emit]:
+    """What waits for rights of a ServiceAccount: a role or binding of the whole cluster may give them to any."""
+    groups = [group for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP)) if group.service_account]
+    for csv in originals({group.namespace for group in groups}, cluster):
+        if csv.reason == NO_RETRY:
+            yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
+    yield from _scoped(groups, cluster)
+
+
+def originals(namespaces: Iterable[str], cluster: Cluster) -> Iterator[Csv]:
+    """The versions in these namespaces that are no copies."""
+    for namespace in sorted(namespaces):
+        yield from (csv for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)) if not csv.is_copy)
+
+
+def _scoped(groups: Iterable[OperatorGroup], cluster: Cluster) -> Iterator[Emit]:
+    """The groups that name an account, and the plans that wait for it or for its rights."""
+    for group in groups:
+        if group.service_account:
+            yield Emit(names.GROUP_CHANGED, Ref.of(group))
+            plans = InstallPlan.each(cluster.list(INSTALL_PLAN, group.namespace))
+            waiting = filter(is_stopped, plans)
+            yield from (Emit(names.DEPENDENT_CHANGED, Ref.of(plan)) for plan in waiting)

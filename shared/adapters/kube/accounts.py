@@ -1,0 +1,47 @@
+"""Reads with the rights of ServiceAccounts, by impersonation: nobody has to hold their tokens."""
+
+from __future__ import annotations
+
+from typing import Protocol, Self
+
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest
+from shared.kinds import Kind, Ref
+from shared.ports import Cluster, Denied
+
+_FORBIDDEN = 403
+
+
+class Server(Cluster, Protocol):
+    """A client that may act as a ServiceAccount."""
+
+    def acting_as(self, account: Ref) -> Self:
+        """The same client with the rights of the account."""
+        ...
+
+
+class KubeAccounts:
+    """The accounts of a cluster. Implements `Accounts`."""
+
+    def __init__(self, client: Server) -> None:
+        self._client = client
+
+    def get(self, ref: Ref, account: Ref) -> Manifest | Denied | None:
+        """The object, or None when it does not exist (or its kind is not served)."""
+        try:
+            return self._client.acting_as(account).get(ref)
+        except ApiError as error:
+            return _denied(error)
+
+    def list(self, kind: Kind, namespace: str, account: Ref) -> tuple[Manifest, ...] | Denied:
+        """The objects of a kind in a namespace, sorted by name."""
+        try:
+            return self._client.acting_as(account).list(kind, namespace)
+        except ApiError as error:
+            return _denied(error)
+
+
+def _denied(error: ApiError) -> Denied:
+    if error.status == _FORBIDDEN:
+        return Denied(error.message)
+    raise error

@@ -1,0 +1,35 @@
+"""Reads with the rights of whoever carries out a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shared.api.manifest import Manifest
+from shared.kinds import Kind, Ref
+from shared.ports import Accounts, Cluster, Denied, Listing
+
+
+class ActingReads:
+    """What an account may not see is not there; without an account these are our own reads."""
+
+    def __init__(self, cluster: Cluster, accounts: Accounts, account: Ref | None) -> None:
+        self._cluster, self._accounts, self.account = cluster, accounts, account
+        self.denied: dict[Ref, str] = {}
+        """The refusals of the API server, by object."""
+
+    def get(self, ref: Ref) -> Manifest | None:
+        """The object; None when it does not exist, or may not be read."""
+        if self.account is None:
+            return self._cluster.get(ref)
+        answer = self._accounts.get(ref, self.account)
+        if not isinstance(answer, Denied):
+            return answer
+        self.denied[ref] = answer.message
+        return None
+
+    def list_all(self, kinds: Sequence[Kind], namespace: str) -> tuple[tuple[Manifest, ...] | None, ...]:
+        """The objects of each kind in a namespace; None where they may not be listed."""
+        if self.account is None:
+            return self._cluster.list_all([Listing(kind, namespace) for kind in kinds])
+        answers = [self._accounts.list(kind, namespace, self.account) for kind in kinds]
+        return tuple(None if isinstance(answer, Denied) else answer for answer in answers)

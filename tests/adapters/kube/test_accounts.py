@@ -1,0 +1,62 @@
+"""Reads with the rights of a ServiceAccount."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eventing.local.apiserver.direct import fresh_sandbox
+from shared.adapters.kube import ApiError
+from shared.adapters.kube.accounts import KubeAccounts
+from shared.kinds import NAMESPACE, ROLE, ROLE_BINDING, SECRET, SERVICE_ACCOUNT, Kind
+from shared.ports import Denied
+
+WHO = SERVICE_ACCOUNT.ref("reader", "ns")
+
+
+def made(kind: Kind, name: str, **fields: Any) -> dict[str, Any]:
+    place = {"namespace": "ns"} if kind.is_namespaced else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, **place}, **fields}
+
+
+def test_what_an_account_may_not_read_is_denied() -> None:
+    """catalog.md 8.12 row 149: without a grant Forbidden, with one NotFound; never what we ourselves may read."""
+    client = fresh_sandbox()
+    accounts = KubeAccounts(client)
+    client.create(made(NAMESPACE, "ns"))
+    client.create(made(SECRET, "there"))
+
+    denied = accounts.get(SECRET.ref("there", "ns"), WHO)
+    assert isinstance(denied, Denied)
+    assert 'cannot get resource "secrets" in API group "" in the namespace "ns"' in denied.message
+    assert isinstance(accounts.list(SECRET, "ns", WHO), Denied)
+
+    rule = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]}
+    client.create(made(ROLE, "some", rules=[rule]))
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "some"}
+    subject = {"kind": "ServiceAccount", "name": "reader", "namespace": "ns"}
+    client.create(made(ROLE_BINDING, "some", roleRef=ref, subjects=[subject]))
+    found = accounts.get(SECRET.ref("there", "ns"), WHO)
+    assert isinstance(found, dict)
+    assert found["metadata"]["name"] == "there"
+    assert accounts.get(SECRET.ref("absent", "ns"), WHO) is None
+    listed = accounts.list(SECRET, "ns", WHO)
+    assert not isinstance(listed, Denied)
+    assert [one["metadata"]["name"] for one in listed] == ["there"]
+
+
+class Away:
+    """A server that does not answer."""
+
+    def acting_as(self, account: object) -> Any:
+        return self
+
+    def get(self, ref: object) -> None:
+        raise ApiError(0, "Unreachable", "away")
+
+
+def test_a_missing_answer_is_no_denial() -> None:
+    away: Any = Away()
+    with pytest.raises(ApiError, match="away"):
+        KubeAccounts(away).get(SECRET.ref("there", "ns"), WHO)

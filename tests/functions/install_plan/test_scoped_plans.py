@@ -1,0 +1,155 @@
+"""Plans that are executed with the rights of the ServiceAccount that the OperatorGroup names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from shared import kinds
+from shared.api.manifest import Manifest, metadata
+from shared.kinds import Kind, Ref
+from tests.functions.install_plan.test_execute_install_plan import CSV, PLAN, a_plan, an_object, status
+from tests.functions.subscription.world import World, a_crd, an_operator_group
+from tests.kit.plans import recorded
+
+RBAC = "rbac.authorization.k8s.io"
+SERVICE = an_object("Service")
+GROUP = an_operator_group(serviceAccountName="limited")
+
+
+def made(kind: Kind, name: str, **fields: Any) -> Manifest:
+    place = {"namespace": "ns"} if kind.is_namespaced else {}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, **place}, **fields}
+
+
+ACCOUNT = made(kinds.SERVICE_ACCOUNT, "limited")
+
+
+def may(*rules: tuple[str, str, Iterable[str]]) -> list[Manifest]:
+    """A Role with these rules (API group, resource, verbs), and its binding to the account."""
+    stated = [{"apiGroups": [group], "resources": [one], "verbs": [*verbs]} for group, one, verbs in rules]
+    subject = {"kind": "ServiceAccount", "name": "limited", "namespace": "ns"}
+    ref = {"apiGroup": RBAC, "kind": "Role", "name": "some"}
+    binding = made(kinds.ROLE_BINDING, "some", roleRef=ref, subjects=[subject])
+    return [made(kinds.ROLE, "some", rules=stated), binding]
+
+
+CSVS = ("operators.coreos.com", "clusterserviceversions", ("create", "get"))
+SERVICES = ("", "services", ("create", "get", "update"))
+
+
+def world_of(*objects: Manifest) -> World:
+    world = World(GROUP, *objects)
+    world.settle()
+    return world
+
+
+def words(world: World) -> list[str]:
+    return [step["status"] for step in status(world)["plan"]]
+
+
+def told(resource: str, group: str, verb: str = "create") -> str:
+    return (
+        f'User "system:serviceaccount:ns:limited" cannot {verb} resource "{resource}" in API group "{group}"'
+        ' in the namespace "ns"'
+    )
+
+
+def test_without_rights_the_plan_says_which_one_is_missing() -> None:
+    """catalog.md 8.12 row 143."""
+    world = world_of(ACCOUNT, a_plan(CSV, SERVICE))
+    assert told("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
+    assert (status(world)["phase"], words(world)) == ("Installing", ["Unknown", "Unknown"])
+    uid = metadata(world.objects[Ref.of(ACCOUNT)])["uid"]
+    assert status(world)["attenuatedServiceAccountRef"]["uid"] == uid
+
+
+def test_a_plan_that_lacks_a_right_waits_without_end_and_without_writes() -> None:
+    """catalog.md 4.3: a Forbidden error never fails it; issue 15: it does not poll."""
+    world = world_of(ACCOUNT, a_plan(CSV))
+    world.later(seconds=3)  # the account came
+    written = world.requests["write"]
+    world.later(seconds=290)
+    assert world.requests["write"] == written
+    world.later(seconds=3600)
+    assert status(world)["phase"] == "Installing"
+
+
+def test_it_goes_on_where_a_right_is_granted() -> None:
+    """catalog.md 8.12 rows 144, 145 and 147."""
+    world = world_of(ACCOUNT, *may(CSVS), a_plan(CSV, SERVICE))
+    assert told("services", "") in status(world)["message"]
+    assert words(world) == ["Present", "Unknown"]
+    for manifest in may(CSVS, SERVICES):
+        world.put(manifest)
+    world.settle()
+    world.later(seconds=3)
+    assert (status(world)["phase"], words(world)) == ("Complete", ["Present", "Created"])
+    assert "message" not in status(world)
+
+
+def test_definitions_are_made_with_our_rights() -> None:
+    """catalog.md 8.12 row 146."""
+    definition = a_crd("etcds.example.com")
+    for before in ([], [definition]):
+        world = world_of(*before, ACCOUNT, *may(CSVS), a_plan(CSV, definition))
+        assert status(world)["phase"] == "Complete"
+
+
+def test_what_may_be_written_but_not_read_is_written() -> None:
+    """OLM creates first, and looks only at what exists already."""
+    world = world_of(ACCOUNT, *may(CSVS, ("", "services", ["create"])), a_plan(CSV, SERVICE))
+    assert status(world)["phase"] == "Complete"
+
+
+def test_what_exists_and_may_not_be_read_stops_the_plan() -> None:
+    """catalog.md 8.12 row 149: it is not known whether it is what was to be written."""
+    there = {**SERVICE, "metadata": {"name": "thing", "namespace": "ns"}, "spec": {"ports": [{"port": 443}]}}
+    world = world_of(there, ACCOUNT, *may(CSVS, ("", "services", ["create"])), a_plan(CSV, SERVICE))
+    assert told("services", "", "get") in status(world)["message"]
+    assert world.objects[kinds.SERVICE.ref("thing", "ns")]["spec"]["ports"][0]["port"] == 443
+
+
+def test_a_pull_secret_is_copied_only_for_an_account_that_may_read_it() -> None:
+    """catalog.md 4.5, row `Secret`: otherwise a tenant would get the Secrets of the global namespace."""
+    secret = {**made(kinds.SECRET, "crown", data={"jewel": "eA=="}, type="Opaque")}
+    secret["metadata"] = {"name": "crown", "namespace": "olm"}
+    step = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "crown"}}
+    secrets = ("", "secrets", ("create", "get"))
+    world = world_of(secret, ACCOUNT, *may(CSVS, secrets), a_plan(CSV, step))
+    assert 'cannot get resource "secrets" in API group "" in the namespace "olm"' in status(world)["message"]
+    assert kinds.SECRET.ref("crown", "ns") not in world.objects
+
+
+def test_a_group_that_names_no_account_any_more_uses_ours() -> None:
+    """csv.md 18 row 75; the reference goes, which OLM forgets."""
+    world = world_of(ACCOUNT, a_plan(CSV))
+    world.put(an_operator_group())
+    world.settle()
+    assert status(world)["phase"] == "Complete"
+    assert "attenuatedServiceAccountRef" not in status(world)
+
+
+@pytest.mark.parametrize("forged", [None, {"name": "strong", "namespace": "ns", "uid": "1"}], ids=["none", "another"])
+def test_what_the_status_says_of_the_account_counts_for_nothing(forged: Manifest | None) -> None:
+    """Who may write `installplans/status` chooses no identity."""
+    plan = a_plan(CSV)
+    if forged:
+        plan["status"]["attenuatedServiceAccountRef"] = forged
+    world = world_of(ACCOUNT, recorded(plan))
+    assert told("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
+    assert status(world)["attenuatedServiceAccountRef"]["name"] == "limited"
+    assert PLAN in world.objects
+
+
+def test_an_account_that_is_made_again_is_another_one() -> None:
+    world = world_of(ACCOUNT, a_plan(CSV))
+    first = status(world)["attenuatedServiceAccountRef"]["uid"]
+    world.remove(Ref.of(ACCOUNT))
+    world.later(seconds=3)
+    assert "please make sure the service account exists. sa=limited" in status(world)["conditions"][0]["message"]
+    world.put(ACCOUNT)
+    world.later(seconds=10)
+    assert status(world)["attenuatedServiceAccountRef"]["uid"] != first
