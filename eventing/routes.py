@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeAlias
 
 from eventing.events import event as events
 from eventing.events.event import Event
-from eventing.events.job import SINK, Job, Lane, to_outside
+from eventing.events.job import SINK, Job, Lane
+from eventing.events.keys import (
+    Key,
+    its_api_group,
+    its_namespace,
+    its_operators,
+    its_owner,
+    its_reporter,
+    itself,
+    itself_outside,
+    packages_server,
+    rights_beside_it,
+    rights_of_cluster,
+)
+from eventing.events.predicates import (
+    Predicate,
+    a_copy,
+    always,
+    both,
+    came_or_went,
+    edited,
+    gone,
+    named,
+    no_bundle,
+    original,
+    over,
+    phase,
+    present,
+    unowned,
+    unpacks,
+    unsaid,
+)
 from shared import kinds, names
 from shared.domain.subscription import operators
-from shared.kinds import Kind, Ref
-
-Predicate: TypeAlias = Callable[[Event], bool]
-Key: TypeAlias = Callable[[Event], tuple[Ref, ...]]
+from shared.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,134 +61,11 @@ class Route:
             raise ValueError(f"{self.step}: nobody watches {self.on.kind}; say `watched` of it in shared/kinds.py")
 
 
-def itself(event: Event) -> tuple[Ref, ...]:
-    """The object of the event as the key."""
-    return (event.ref,)
-
-
-def its_namespace(event: Event) -> tuple[Ref, ...]:
-    """The Namespace of the object as the key."""
-    ref = kinds.NAMESPACE.ref_or_none(event.ref.namespace)
-    return () if ref is None else (ref,)
-
-
-def its_owner(kind: Kind) -> Key:
-    """The owners of that kind that the event names as keys; no keys when the event names none."""
-
-    def key(event: Event) -> tuple[Ref, ...]:
-        owners = (one for one in events.Owner.split(event.hints.get(events.OWNERS, "")) if one.kind == kind.kind)
-        found = (kind.ref_or_none(one.name, one.namespace or event.ref.namespace) for one in owners)
-        return tuple(filter(None, found))
-
-    return key
-
-
-def its_reporter(event: Event) -> tuple[Ref, ...]:
-    """The CSVs whose OperatorConditions own the object: they have the same names."""
-    return tuple(CSV.ref(ref.name, ref.namespace) for ref in its_owner(kinds.OPERATOR_CONDITION)(event))
-
-
-def its_operators(event: Event) -> tuple[Ref, ...]:
-    """The Operators that the object is a component of, or was."""
-    found = event.hints.get(events.COMPONENTS, "").split(",")
-    return tuple(filter(None, map(kinds.OPERATOR.ref_or_none, filter(None, found))))
-
-
-def its_api_group(event: Event) -> tuple[Ref, ...]:
-    """One key for all definitions of an API group, which is a valid name: an operator brings many at once."""
-    ref = kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(event.ref.name.partition(".")[2])
-    return () if ref is None else (ref,)
-
-
-def rights_beside_it(event: Event) -> tuple[Ref, ...]:
-    """One key for all RBAC objects of a namespace."""
-    return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
-
-
-def packages_server(event: Event) -> tuple[Ref, ...]:
-    """Our Deployment that serves PackageManifests, in the namespace that the event is about."""
-    ref = kinds.DEPLOYMENT.ref_or_none(names.PACKAGES, event.ref.name)
-    return () if ref is None else (ref,)
-
-
-def rights_of_cluster(_: Event) -> tuple[Ref, ...]:
-    """One key for all RBAC objects of the cluster that are in no namespace."""
-    return (kinds.CLUSTER_ROLE.ref(names.ANY),)
-
-
-def itself_outside(event: Event) -> tuple[Ref, ...]:
-    """The object, as jobs for the sink name it."""
-    return (to_outside(event.ref),)
-
-
-def always(_: Event) -> bool:
-    """Any event."""
-    return True
-
-
-def gone(event: Event) -> bool:
-    """The object was deleted."""
-    return event.type.endswith(".delete")
-
-
-def present(event: Event) -> bool:
-    """The object was added or changed."""
-    return not gone(event)
-
-
-def edited(event: Event) -> bool:
-    """The object was changed or deleted; one that was just created needs no repair."""
-    return not event.type.endswith(".add")
-
-
-def came_or_went(event: Event) -> bool:
-    """The object was added or deleted."""
-    return not event.type.endswith(".update")
-
-
-def hint(name: str, *values: str) -> Predicate:
-    """The hint has one of the values, or is absent."""
-    return lambda event: event.hints.get(name, values[0]) in values
-
-
-def unsaid(name: str) -> Predicate:
-    """The event does not have the hint, so a step has to read the object."""
-    return lambda event: name not in event.hints
-
-
-def unowned(event: Event) -> bool:
-    """The event names no owner of the object: there is none, or the sender does not say."""
-    return not event.hints.get(events.OWNERS)
-
-
-def named(name: str) -> Predicate:
-    """The object has that name."""
-    return lambda event: event.ref.name == name
-
-
-def both(*predicates: Predicate) -> Predicate:
-    """All predicates hold."""
-    return lambda event: all(predicate(event) for predicate in predicates)
-
-
-def either(*predicates: Predicate) -> Predicate:
-    """One of the predicates holds."""
-    return lambda event: any(predicate(event) for predicate in predicates)
-
-
-def phase(*values: str) -> Predicate:
-    """A present, original (not copied) CSV in one of the phases."""
-    return both(present, original, hint(events.PHASE, *values))
-
-
-original = hint(events.COPIED, "false")
-a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "true"))
-unpacks = hint(events.UNPACK, "true")
-no_bundle = hint(events.UNPACK, "false")
-over = either(gone, hint(events.PHASE, events.OVER))
-
-CSV, LOOK = kinds.CLUSTER_SERVICE_VERSION, "cluster_service_version/check_certificates"
-OF_AUDITS = ("operator_group/make_defaults", "maintenance/audit_cluster", LOOK, "maintenance/collect_garbage")
+CSV = kinds.CLUSTER_SERVICE_VERSION
+OF_AUDITS = (
+    "operator_group/make_defaults", "maintenance/audit_cluster", "cluster_service_version/check_certificates",
+    "maintenance/collect_garbage",
+)  # fmt: skip
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)

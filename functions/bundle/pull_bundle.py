@@ -26,10 +26,8 @@ def pull_bundle(
     if config_map is None or catalog is None:
         return NOTHING
     waiting = waiting_namespaces(cluster, ref.namespace, policy.global_namespace)
-    if not waiting:
-        return Outcome(summary=f"{image}: nobody waits for it")  # who does later asks for it anew
     if (left := pulled.rest(config_map, clock.now())) and not attempt.ended:
-        return Outcome(again_in=left, summary=f"{image}: not again so soon after a failure")
+        return Outcome(again_in=left if waiting else None, summary=f"{image}: not again so soon after a failure")
     # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
     ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
     result = ended or bundles.config_map_payload(ImageSource(image, ref.namespace, catalog.secrets))
@@ -38,6 +36,7 @@ def pull_bundle(
         case Unavailable(reason, message, after):
             patch = pulled.failed(reason, message, clock.now())
             write = Merge(ref, patch, config_map.resource_version)
-            return Outcome((write,), emits, again_in=max(pulled.RETRY, after), summary=f"{image}: {message}")
+            again_in = max(pulled.RETRY, after) if waiting else None  # who waits for it later asks for it anew
+            return Outcome((write,), emits, again_in=again_in, summary=f"{image}: {message}")
         case payload:
             return Outcome((Replace(pulled.filled(config_map, payload)),), emits, summary=f"{image} is unpacked")

@@ -12,7 +12,9 @@ from eventing.deploy.flow_chart import mermaid
 from eventing.events import event as events
 from eventing.events.event import Event
 from eventing.events.job import Job
-from eventing.routes import NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, always, itself, jobs_for
+from eventing.events.keys import itself
+from eventing.events.predicates import always
+from eventing.routes import NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 

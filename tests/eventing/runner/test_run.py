@@ -13,8 +13,10 @@ import structlog
 from eventing.effects.perform import SLICE
 from eventing.events.event import change_id
 from eventing.events.job import Job
+from eventing.events.keys import itself
+from eventing.events.predicates import always
 from eventing.journal.records import Run, unpack_run
-from eventing.routes import Route, always, itself
+from eventing.routes import Route
 from eventing.runner import Runner, Steps
 from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease
 from eventing.workqueue import Claim

@@ -1,0 +1,78 @@
+"""Which events a route is about: predicates that compose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from eventing.events import event as events
+from eventing.events.event import Event
+
+Predicate: TypeAlias = Callable[[Event], bool]
+
+
+def always(_: Event) -> bool:
+    """Any event."""
+    return True
+
+
+def gone(event: Event) -> bool:
+    """The object was deleted."""
+    return event.type.endswith(".delete")
+
+
+def present(event: Event) -> bool:
+    """The object was added or changed."""
+    return not gone(event)
+
+
+def edited(event: Event) -> bool:
+    """The object was changed or deleted; one that was just created needs no repair."""
+    return not event.type.endswith(".add")
+
+
+def came_or_went(event: Event) -> bool:
+    """The object was added or deleted."""
+    return not event.type.endswith(".update")
+
+
+def hint(name: str, *values: str) -> Predicate:
+    """The hint has one of the values, or is absent."""
+    return lambda event: event.hints.get(name, values[0]) in values
+
+
+def unsaid(name: str) -> Predicate:
+    """The event does not have the hint, so a step has to read the object."""
+    return lambda event: name not in event.hints
+
+
+def unowned(event: Event) -> bool:
+    """The event names no owner of the object: there is none, or the sender does not say."""
+    return not event.hints.get(events.OWNERS)
+
+
+def named(name: str) -> Predicate:
+    """The object has that name."""
+    return lambda event: event.ref.name == name
+
+
+def both(*predicates: Predicate) -> Predicate:
+    """All predicates hold."""
+    return lambda event: all(predicate(event) for predicate in predicates)
+
+
+def either(*predicates: Predicate) -> Predicate:
+    """One of the predicates holds."""
+    return lambda event: any(predicate(event) for predicate in predicates)
+
+
+def phase(*values: str) -> Predicate:
+    """A present, original (not copied) CSV in one of the phases."""
+    return both(present, original, hint(events.PHASE, *values))
+
+
+original = hint(events.COPIED, "false")
+a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "true"))
+unpacks = hint(events.UNPACK, "true")
+no_bundle = hint(events.UNPACK, "false")
+over = either(gone, hint(events.PHASE, events.OVER))
