@@ -6,6 +6,7 @@ import asyncio
 import base64
 import binascii
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
@@ -27,6 +28,10 @@ from shared.ports import Unavailable
 Open: TypeAlias = Callable[[str, ImageSource], Snapshot | Unavailable]
 """The snapshot of a catalog by the reference of its content."""
 RETRY_SECONDS: Final = 30.0
+READERS: Final = 4
+"""Catalogs that are read at once: a registry that does not answer holds up its own catalog."""
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Of the packages of all catalogs together."""
 NO_ICON: Final = Icon(
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#8a8d90" '
     b'd="M12 2 3 7v10l9 5 9-5V7zm0 2.3L18.1 7.6 12 11 5.9 7.6zM5 9.3l6 3.3v6.6l-6-3.3zm8 9.9v-6.6l6-3.3v6.6z"/></svg>',
@@ -39,16 +44,21 @@ log = structlog.get_logger()
 
 
 class CatalogFollower:
-    """Keeps a cache equal to the catalogs, one at a time, each read in a thread. An observer of a watch."""
+    """Keeps a cache equal to the catalogs, a few at a time, each read in a thread. An observer of a watch."""
 
     def __init__(self, cache: PackageCache, open_: Open) -> None:
         self._cache = cache
         self._open = open_
-        self._thread = ThreadPoolExecutor(1, "catalog")
+        self._threads = ThreadPoolExecutor(READERS, "catalog")
         self._sources: dict[Catalog, CatalogSource] = {}
         self._read: dict[Catalog, object] = {}
         """What the packages of a catalog were last made of."""
+        self._sizes: dict[Catalog, int] = {}
         self._due: asyncio.Queue[Catalog] = asyncio.Queue()
+        self._queued: set[Catalog] = set()
+        self._locks: defaultdict[Catalog, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._failed: dict[Catalog, object] = {}
+        """What could not be read last, until it is tried again."""
         self.filled = asyncio.Event()
         """Set when all catalogs of the first list were read, or could not be."""
 
@@ -78,33 +88,66 @@ class CatalogFollower:
     async def deliver(self, catalogs: Sequence[Catalog]) -> None:
         """Remember which catalogs have to be looked at."""
         for one in catalogs:
-            self._due.put_nowait(one)
+            self._enqueue(one)
 
     async def run(self, is_listed: asyncio.Event) -> None:
         """Read what is due, for ever; `is_listed` is set when all CatalogSources were seen once."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(READERS):
+                tasks.create_task(self._read_due())
+            await is_listed.wait()
+            await self._due.join()
+            self.filled.set()
+
+    def _enqueue(self, catalog: Catalog) -> None:
+        """Once, however often that is asked for before it is its turn."""
+        if catalog not in self._queued:
+            self._queued.add(catalog)
+            self._due.put_nowait(catalog)
+
+    async def _read_due(self) -> None:
         while True:
-            if self._due.empty() and not self.filled.is_set():
-                await is_listed.wait()
-                if self._due.empty():
-                    self.filled.set()
-                continue
-            await self._refresh(await self._due.get())
+            catalog = await self._due.get()
+            self._queued.discard(catalog)
+            async with self._locks[catalog]:
+                await self._refresh(catalog)
+            self._due.task_done()
 
     async def _refresh(self, catalog: Catalog) -> None:
         source = self._sources.get(catalog)
         if source is None or source.connection.state == TRANSIENT_FAILURE:
-            self._read.pop(catalog, None)
+            for known in (self._read, self._sizes, self._failed, self._locks):
+                known.pop(catalog, None)
             self._cache.replace(catalog, ())
-        elif source.connection.state == READY and self._read.get(catalog) != (made_of := _made_of(source)):
-            loop = asyncio.get_running_loop()
-            found = await loop.run_in_executor(self._thread, self._packages, source)
-            if isinstance(found, Unavailable):
-                log.warning("catalog_unavailable", catalog="/".join(catalog), reason=found.reason, error=found.message)
-                loop.call_later(RETRY_SECONDS, self._due.put_nowait, catalog)
-                return
-            self._read[catalog] = made_of
-            self._cache.replace(catalog, found)
-            log.info("catalog_read", catalog="/".join(catalog), packages=len(found))
+            return
+        made_of = _made_of(source)
+        if source.connection.state != READY or made_of in (self._read.get(catalog), self._failed.get(catalog)):
+            return
+        found = await asyncio.get_running_loop().run_in_executor(self._threads, self._packages, source)
+        if not isinstance(found, Unavailable):
+            found = self._fitting(catalog, found)
+        if isinstance(found, Unavailable):
+            log.warning("catalog_unavailable", catalog="/".join(catalog), reason=found.reason, error=found.message)
+            self._failed[catalog] = made_of
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._retry, catalog)
+            return
+        self._failed.pop(catalog, None)
+        self._read[catalog] = made_of
+        self._cache.replace(catalog, found)
+        log.info("catalog_read", catalog="/".join(catalog), packages=len(found))
+
+    def _retry(self, catalog: Catalog) -> None:
+        if self._failed.pop(catalog, None) is not None:
+            self._enqueue(catalog)
+
+    def _fitting(self, catalog: Catalog, found: tuple[Listed, ...]) -> tuple[Listed, ...] | Unavailable:
+        """The packages, if they fit beside those of the other catalogs."""
+        size = sum(one.size for one in found)
+        others = sum(self._sizes.values()) - self._sizes.get(catalog, 0)
+        if others + size > MOST_BYTES:
+            return Unavailable("TooLarge", f"its packages have {size} bytes, and {MOST_BYTES - others} are left")
+        self._sizes[catalog] = size
+        return found
 
     def _packages(self, source: CatalogSource) -> tuple[Listed, ...] | Unavailable:
         reference = source.connection.address
@@ -113,6 +156,9 @@ class CatalogFollower:
             return snapshot if isinstance(snapshot, Unavailable) else tuple(_listed(source, snapshot))
         except (BrokenSnapshot, FileNotFoundError) as error:
             return Unavailable("Malformed", str(error))
+        except Exception as error:  # why: one catalog must not end the server of all others
+            log.exception("catalog_failed", catalog=f"{source.namespace}/{source.name}")
+            return Unavailable("Unreachable", f"{type(error).__name__}: {error}")
 
 
 def _made_of(source: CatalogSource) -> object:

@@ -57,6 +57,11 @@ class Listed:
         return str(self.metadata["name"])
 
     @property
+    def size(self) -> int:
+        """About how many bytes of memory it takes."""
+        return len(self.status) + len(self.icon.content)
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """What label selectors choose by."""
         found: Mapping[str, str] = self.metadata["labels"]

@@ -31,8 +31,8 @@ HEAD = """# The suites of our peers
 Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
 Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
 it is listed in `peers/edits.py`, images that nobody here can pull are made anew in `peers/images.py`. Our programs run
-with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. A row is the
-last result of its spec: a run with `--resume` leaves out what has passed.
+with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. A row is
+the last result of its spec: a run with `--resume` leaves out what has passed.
 
 """
 
