@@ -109,7 +109,7 @@ def test_who_lost_its_owner_enqueues_the_former_owner_once() -> None:
     [
         pytest.param(kinds.DEPLOYMENT, {}, 0, 0, id="a Deployment of somebody else is not ours to look at"),
         pytest.param(kinds.JOB, {}, 0, 0, id="a Job of somebody else is not ours to look at"),
-        pytest.param(kinds.CLUSTER_ROLE, {}, 0, 0, id="no step looks at a ClusterRole that nobody owns"),
+        pytest.param(kinds.CLUSTER_ROLE, {}, 0, 1, id="a ClusterRole may give an account its rights when it changes"),
         pytest.param(kinds.SERVICE_ACCOUNT, {}, 0, 1, id="a ServiceAccount that nobody owns enqueues when it appears"),
         pytest.param(kinds.ROLE, {}, 0, 1, id="a Role that nobody owns enqueues when it changes"),
         pytest.param(kinds.ROLE, {"olm.managed": "true"}, 1, 1, id="the audit looks for every object of ours"),
