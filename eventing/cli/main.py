@@ -42,7 +42,10 @@ class _Olmf(Verbs):
             "resolve": "Say what the Subscriptions of a namespace would get: of a cluster, or of files.",
         },
         "eventing.cli.plan": {
-            "plan": "Say what the Subscriptions of a namespace would create, change and delete.",
+            "plan": (
+                "Say what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, "
+                "or files."
+            ),
         },
         "eventing.cli.explain": {
             "explain": "Say why each Subscription gets its version, or why it gets none and what would help.",

@@ -37,7 +37,7 @@ class Deployment(Object):
     def wanted_replicas(self) -> int:
         """How many Pods there shall be; one when it does not say."""
         found = fields.value(self.raw, "spec", "replicas")
-        return found if isinstance(found, int) else 1
+        return found if type(found) is int else 1
 
 
 class Job(Object):

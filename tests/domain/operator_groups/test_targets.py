@@ -10,6 +10,7 @@ from shared.api.manifest import Manifest
 from shared.api.views import Namespace, OperatorGroup
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.targets import (
+    described,
     invalid_targets,
     label_patch,
     needs_namespaces,
@@ -18,6 +19,7 @@ from shared.domain.operator_groups.targets import (
 )
 from shared.domain.selectors import matches
 
+SELECTIONS = [(None, "nothing"), (("",), "all namespaces"), ((), "no namespace"), (("a", "b"), "a, b")]
 NOT_KNOWN = "is not known on an OperatorGroup and has no effect"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 STAMP = "2026-01-01T00:00:00Z"
@@ -221,3 +223,8 @@ def test_an_annotation_without_effect_is_told_once(annotations: dict[str, str], 
 )
 def test_labels_of_a_namespace(labels: dict[str, str], groups: list[Group], want: dict[str, str | None]) -> None:
     assert label_patch(Namespace({"metadata": {"name": "n", "labels": labels}}), groups) == want
+
+
+@pytest.mark.parametrize(("selected", "words"), SELECTIONS)
+def test_what_a_group_selects_is_said(selected: Sequence[str] | None, words: str) -> None:
+    assert described(selected).startswith(f"selects {words}")

@@ -6,7 +6,7 @@ import pytest
 
 from shared.domain.catalog.model import Property
 from shared.domain.resolver.cel import InvalidRule, rule
-from shared.domain.resolver.cel_cost import TooCostly, bound_of, cost, size_of
+from shared.domain.resolver.cel_cost import TooCostly, bound_of, bound_of_value, cost, size_of
 from shared.domain.resolver.cel_expression import Node
 
 FEW = (Property("olm.package", {"packageName": "p", "version": "1.2.3"}),)
@@ -101,3 +101,8 @@ def test_a_property_that_cannot_be_measured_is_not_given_to_a_rule() -> None:
     for value in (deep, "\ud800"):
         with pytest.raises(InvalidRule, match="was given up: a property cannot be measured"):
             rule("properties.size() == 1")((Property("x", value),))
+
+
+def test_a_value_costs_what_its_text_does() -> None:
+    small, large = (bound_of_value({"a": ["x" * length]}) for length in (1, 1000))
+    assert large.size - small.size == 999

@@ -17,8 +17,9 @@ import urllib3
 from eventing.catalogs.program import Place, serve
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.local.objects import apply_definitions
-from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.snapshot import Snapshot
+from shared.adapters.content.snapshot.identity import digest_of
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient, connect
 from shared.api.expressions import V1
@@ -91,7 +92,7 @@ class running:  # noqa: N801  # reads like a function
         def open_(reference: str, _: ImageSource) -> Snapshot | Unavailable:
             if reference in broken:
                 return Unavailable("Unreachable", "the registry is away")
-            return snapshot_at(str(folder.parent / PACKAGES[reference]), store)
+            return snapshot_of(folder.parent / PACKAGES[reference], store, digest_of)
 
         def started(address: str) -> None:
             self._address = address
@@ -112,6 +113,7 @@ class running:  # noqa: N801  # reads like a function
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
+        self._loop.close()
 
 
 def documents(package: str) -> list[Json]:

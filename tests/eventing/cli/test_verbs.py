@@ -77,8 +77,8 @@ def test_status_names_addresses_and_processes(sandbox: Installation) -> None:
     answer = sandbox.status()
     assert {"kubeconfig", "endpoint", "redis", "registry", "state", "processes"} <= answer.keys()
     assert {process["name"] for process in answer["processes"]} == {
-        "redis", "api", "content", "worker", "worker-long-1", "worker-long-2", "endpoint", "scheduler", "watch",
-        "kubelet",
+        "redis", "api", "content", "catalogs", "worker", "worker-long-1", "worker-long-2", "endpoint", "scheduler",
+        "watch", "kubelet",
     }  # fmt: skip
     assert all(process["pid"] for process in answer["processes"])
     wait_for(lambda: all(process["healthy"] for process in sandbox.status()["processes"]), "health of every process")
@@ -162,7 +162,7 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
 
 def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(sandbox: Installation) -> None:
     said = sandbox.olmf("install", "lodge", "-n", "inn").stdout
-    assert "OperatorGroup inn selects inn only" in said
+    assert "made OperatorGroup inn for this namespace only" in said
     assert said.splitlines()[-1] == "lodge: lodge.v1.0.0 Succeeded"
     group = sandbox.cluster.get(OPERATOR_GROUP.ref("inn", "inn"))
     assert group is not None

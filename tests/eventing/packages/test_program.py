@@ -135,6 +135,7 @@ class running:  # noqa: N801  # reads like a function
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
+        self._loop.close()
 
 
 def a_catalog(package: str) -> list[Json]:
