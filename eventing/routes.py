@@ -145,9 +145,16 @@ ROUTES: tuple[Route, ...] = (
         Route(kind, "operator/update_operator", its_operators, always, "bulk", DEBOUNCE)
         for kind in (*operators.WHOLE, *operators.BARE)
     ),
-    Route(CSV, "operator/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),
+    Route(CSV, "cluster_service_version/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),
     *(
-        Route(kind, "operator/adopt_components", its_owner(CSV), both(came_or_went, present), "bulk", DEBOUNCE)
+        Route(
+            kind,
+            "cluster_service_version/adopt_components",
+            its_owner(CSV),
+            both(came_or_went, present),
+            "bulk",
+            DEBOUNCE,
+        )
         for kind in (kinds.SERVICE, kinds.OPERATOR_CONDITION, kinds.API_SERVICE, *kinds.COMPONENTS)
     ),
     # look-ups: which objects does the change affect?

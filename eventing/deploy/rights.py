@@ -112,7 +112,8 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *_write(kinds.SERVICE, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS),
         Right(kinds.SECRET, ("get", "create", "update")),  # of serving certificates
-        Right(kinds.CUSTOM_RESOURCE_DEFINITION, ("patch",)),  # its conversion
+        *_read(*ADOPTED),
+        *(Right(kind, ("patch",)) for kind in ADOPTED),  # a label; of a definition its conversion, too
         *GIVE_AWAY,
         *ACT_AS,
         *_status(CSV, kinds.OPERATOR_CONDITION),
@@ -130,7 +131,6 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     ),
     "operator": (
         *_read(*operators.WHOLE, *operators.BARE),
-        *(Right(kind, ("patch",)) for kind in ADOPTED),  # a label
         Right(kinds.OPERATOR, ("create",)),
         *_status(kinds.OPERATOR),
     ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from functions.operator.adopt_components import adopt_components
+from functions.cluster_service_version.adopt_components import adopt_components
 from functions.operator.update_operator import update_operator
 from shared import kinds
 from shared.api.manifest import Manifest
