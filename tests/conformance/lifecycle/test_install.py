@@ -145,8 +145,14 @@ def test_a_deleted_csv_is_not_reinstalled_and_the_subscription_says_so(
 
 def test_a_subscription_to_nothing_says_what_is_missing(installation: Installation, namespace: str) -> None:
     subscribe(installation, namespace, "nothing-of-that-name")
-    failed = installation.until_condition("nothing-of-that-name", namespace, "ResolutionFailed")
-    assert "nothing-of-that-name" in failed["message"]
+    installation.until(
+        SUBSCRIPTION.ref("nothing-of-that-name", namespace),
+        lambda each: any(
+            one["type"] == "ResolutionFailed" and "nothing-of-that-name" in one["message"]
+            for one in each.get("status", {}).get("conditions", ())
+        ),
+        "a condition that names what is missing",
+    )
 
 
 def test_a_good_subscription_beside_a_broken_one_is_installed(installation: Installation, namespace: str) -> None:
