@@ -55,7 +55,8 @@ def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[P
     fine = [name for name in wanted if name not in names]
     unclaimed = len(statuses) - len(wanted)
     besides = f"; {unclaimed} installed without one" if unclaimed else ""
-    print_lines(f"Namespace {namespace}: {len(wanted)} Subscriptions, {len(wanted) - len(fine)} waiting{besides}", "")
+    many = "Subscription" if len(wanted) == 1 else "Subscriptions"
+    print_lines(f"Namespace {namespace}: {len(wanted)} {many}, {len(wanted) - len(fine)} waiting{besides}", "")
     if troubled:
         table([{**row_of(one), "message": message_of(one)} for one in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:

@@ -68,6 +68,8 @@ def _indented(told: Sequence[str]) -> list[str]:
 
 def _outcome(changes: Sequence[Change]) -> str:
     """How many objects something would happen to."""
+    if not changes:
+        return "Nothing would be done."
     counts = Counter(str(change.effect) for change in changes)
     told = ", ".join(f"{effect} {number}" for effect, number in counts.items())
     return f"Would be done: {len(changes)} object{'' if len(changes) == 1 else 's'} ({told})."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -57,3 +58,9 @@ def test_order_and_labels() -> None:
 
 def test_a_row_of_a_table() -> None:
     assert ALL[0].cells(NOW) == ("tea", "The shop", "24h")
+
+
+def test_a_package_is_as_large_as_its_status_and_its_picture() -> None:
+    found = listed("tea", "olm")
+    assert found.size == len(found.status)
+    assert replace(found, icon=Icon(b"12345", "", "")).size == len(found.status) + 5

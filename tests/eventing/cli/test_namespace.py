@@ -202,4 +202,4 @@ def test_the_journal_is_asked_about_as_many_as_are_shown() -> None:
 
 def test_where_all_is_well_nothing_else_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     show("olm", [a_status("etcd")], [])
-    assert capsys.readouterr().out == "Namespace olm: 1 Subscriptions, 0 waiting\n\nas wanted: etcd\n"
+    assert capsys.readouterr().out == "Namespace olm: 1 Subscription, 0 waiting\n\nas wanted: etcd\n"

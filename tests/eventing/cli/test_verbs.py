@@ -189,7 +189,7 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
     assert "status: beacon.v1.0.0 is InstallPlanPending: RequiresApproval" in said
     assert approve in said
     said = sandbox.olmf("why", "-n", "two").stdout
-    assert said.startswith("Namespace two: 1 Subscriptions, 1 waiting\n")
+    assert said.startswith("Namespace two: 1 Subscription, 1 waiting\n")
     assert approve in said
     assert rows(sandbox, "why", "-n", "two")["waiting"][0]["subscription"] == "beacon"
     assert "beacon.v1.0.0: unpacked" in sandbox.olmf("why", "csv/beacon.v1.0.0", "-n", "two").stdout, (
