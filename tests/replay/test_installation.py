@@ -10,7 +10,8 @@ from eventing.diagnosis.replay import capture, open_capture, replay
 from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
+from shared import names
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, OPERATOR_CONDITION, Ref
 from tests.kit.installation import installed
 
 
@@ -40,6 +41,10 @@ def a_story(folder: Path) -> Path:
         publish(bundles, "tide/1.0.0")
         found.until_phase("tide.v1.0.0", "one")
         found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
+        # why: what a version leaves behind is its Operator's only if it was labelled before
+        label = f"{names.COMPONENT_PREFIX}beacon.two"
+        definition = CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io")
+        found.until(definition, lambda each: label in each["metadata"]["labels"], "the label of a component")
         found.olmf("uninstall", "beacon", "-n", "two")
         found.until_gone(DEPLOYMENT.ref("beacon-controller", "two"))
         found.until_it_rests()
