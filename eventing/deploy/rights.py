@@ -137,7 +137,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
-        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, CSV, *OF_OWNERS)),
+        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),
         Right(kinds.API_SERVICE, ("create", "patch")),  # of PackageManifests; the rest: `eventing/deploy/packages.py`
         *_status(kinds.OLM_CONFIG),
     ),

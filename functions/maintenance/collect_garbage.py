@@ -1,9 +1,9 @@
 """Delete objects that are no longer needed and that the garbage collector of Kubernetes does not delete.
 
 Reads:  InstallPlans and Subscriptions; cluster-scoped roles, APIServices and webhook configurations, their owners or
-        providers; copies and originals; the images that CatalogSources and ClusterCatalogs refer to.
+        providers; Operators; copies and originals; the images that CatalogSources and ClusterCatalogs refer to.
 Writes: deletes surplus InstallPlans, unwanted copies, what belongs to owners that were deleted, roles whose API nobody
-        provides, and those that earlier builds wrote for what versions claimed.
+        provides, and those that earlier builds wrote for what versions claimed; empty Operators that we made.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from shared.api.views import CatalogSource, ClusterCatalog, Csv, InstallPlan, Ob
 from shared.domain.csv import copies
 from shared.domain.endpoints.retreat import is_shared
 from shared.domain.operator_groups import garbage
+from shared.domain.subscription import operators
 from shared.kinds import (
     API_SERVICE,
     CATALOG_SOURCE,
@@ -23,6 +24,7 @@ from shared.kinds import (
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
     INSTALL_PLAN,
+    OPERATOR,
     OPERATOR_GROUP,
     SUBSCRIPTION,
     WEBHOOK_CONFIGURATIONS,
@@ -37,7 +39,8 @@ OWNED = (API_SERVICE, *WEBHOOK_CONFIGURATIONS, CLUSTER_ROLE_BINDING, CLUSTER_ROL
 
 def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) -> Outcome:
     """Collect garbage once in the whole cluster and in the local catalog content (key: anything)."""
-    found = [one for one in (*_plans(cluster), *_roles(cluster)) if not one.is_deleted]
+    empty = operators.emptied(Object.each(cluster.list(OPERATOR)))  # one that is needed after all is made again
+    found = [one for one in (*_plans(cluster), *_roles(cluster), *empty) if not one.is_deleted]
     writes = (*(Delete(Ref.of(one), one.uid) for one in found), *_copies(cluster, made))
     used = {one.connection.address for one in CatalogSource.each(cluster.list(CATALOG_SOURCE))}
     used |= {one.resolved for one in ClusterCatalog.each(cluster.list(CLUSTER_CATALOG))}

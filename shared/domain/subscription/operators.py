@@ -35,9 +35,15 @@ def key(name: str) -> str:
 
 
 def operator(name: str) -> Manifest:
-    """A new Operator."""
+    """A new Operator, marked as ours: one that somebody else writes stays without components, too."""
     kind = kinds.OPERATOR
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": {}}
+    meta = {"name": name, "labels": {names.MANAGED: "true"}}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": {}}
+
+
+def emptied(found: Iterable[Object]) -> Iterator[Object]:
+    """The Operators of our making whose last component is gone."""
+    return (one for one in found if one.labels.get(names.MANAGED) == "true" and not refs_of(one.status))
 
 
 def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:

@@ -18,13 +18,18 @@ from tests.kit.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.conformance
 Verdict = Callable[[str, object], None]
+AUDITED = {"OLMF_AUDIT_SECONDS": "60"}
+"""What the tenant leaves behind is deleted with the audit, which comes every five minutes otherwise."""
 
 
 @pytest.fixture(scope="module", params=[SANDBOX, REAL])
 def facts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Facts]:
     """One attack on each target; every test looks at one side of it."""
     folder: Path = tmp_path_factory.mktemp(f"attacks-{request.param}")
-    with running(request.param, folder, "--bundles", str(SAMPLES)) as found, hostile_registry() as registry:
+    with (
+        running(request.param, folder, "--bundles", str(SAMPLES), environ=AUDITED) as found,
+        hostile_registry() as registry,
+    ):
         api = Api.of(Path(found.status()["kubeconfig"]))
         yield run(found, api, registry)
 

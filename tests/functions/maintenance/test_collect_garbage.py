@@ -8,7 +8,7 @@ import pytest
 
 from functions.maintenance.collect_garbage import collect_garbage
 from shared import kinds
-from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, WEBHOOK_CONFIGURATIONS, Kind
+from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR, WEBHOOK_CONFIGURATIONS, Kind
 from shared.step import Delete
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
@@ -251,3 +251,24 @@ def test_roles_that_earlier_builds_wrote_for_claims_go(
     cluster = FakeCluster([csv, role])
     gone = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).writes
     assert gone == (() if is_kept else (Delete(CLUSTER_ROLE.ref("geese.birds.com-v1-edit"), "u"),))
+
+
+def test_operators_of_our_making_go_when_their_last_component_is_gone() -> None:
+    """A tenant may label what it likes and delete it again: nothing of that may stay in the cluster for ever."""
+
+    def an_operator(name: str, *, labels: dict[str, str], **components: object) -> dict[str, Any]:
+        meta = {"name": name, "uid": f"uid-{name}", "labels": labels}
+        return {
+            "apiVersion": OPERATOR.api_version,
+            "kind": OPERATOR.kind,
+            "metadata": meta,
+            "status": {"components": components},
+        }
+
+    ours = {"olm.managed": "true"}
+    found = [
+        an_operator("empty", labels=ours),
+        an_operator("whole", labels=ours, refs=[{"kind": "Role", "name": "a"}]),
+        an_operator("theirs", labels={}),
+    ]
+    assert deleted(*found) == ["/empty"]

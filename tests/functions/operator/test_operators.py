@@ -65,7 +65,7 @@ def test_an_operator_is_made_of_its_first_component() -> None:
     """csv.md 18 row 147: deleted while it has components, it comes back."""
     create, told = update(DEPLOYMENT).writes
     assert isinstance(create, Create)
-    assert create.manifest["metadata"] == {"name": NAME}
+    assert create.manifest["metadata"] == {"name": NAME, "labels": MANAGED}
     assert isinstance(told, SetStatus)
     assert told.resource_version == ""
     assert told.status["components"]["labelSelector"] == {"matchExpressions": [{"key": KEY, "operator": "Exists"}]}
@@ -114,7 +114,7 @@ def test_copies_and_versions_without_a_phase() -> None:
 
 
 def test_a_component_that_leaves_is_not_listed_any_more_and_nothing_is_written_twice() -> None:
-    """csv.md 18 row 148: the label was removed from the last one; the Operator stays."""
+    """csv.md 18 row 148: the label was removed from the last one; the Operator stays till the next audit."""
     namespace = an_object(kinds.NAMESPACE, "any", labels={KEY: "whatever"})
     (told,) = (one for one in update(namespace).writes if isinstance(one, SetStatus))
     assert refs(update(namespace)) == [{"apiVersion": "v1", "kind": "Namespace", "name": "any"}]
