@@ -64,6 +64,12 @@ class _Olmf(Verbs):
                 "Secret data."
             ),
         },
+        "eventing.cli.doctor": {
+            "doctor": (
+                "Look for what will hurt: two OLMs, missing definitions or rights, stuck deletions, dead webhooks "
+                "and jobs."
+            ),
+        },
         "eventing.cli.replay": {
             "replay": (
                 "Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, "

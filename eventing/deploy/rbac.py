@@ -27,6 +27,11 @@ def files() -> dict[str, list[Manifest]]:
     return found
 
 
+def rules_by_role() -> dict[str, list[Manifest]]:
+    """The rules of the ClusterRole of each group, by its name."""
+    return {account_of(group): rules(rights) for group, rights in RIGHTS.items()}
+
+
 def account_of(group: str) -> str:
     """Name of the ServiceAccount, and of the ClusterRole, of a group."""
     return f"olmf-{_dashed(group)}"

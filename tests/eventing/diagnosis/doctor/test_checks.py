@@ -1,0 +1,256 @@
+"""Each check of the doctor: what it finds, what it advises, and that what is well is not found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from eventing.diagnosis.doctor.checks import CHECKS, examine
+from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
+from eventing.diagnosis.doctor.rights import check_rights
+from shared import kinds
+from shared.adapters.kube import ApiError
+from shared.api.definitions import DEFINITIONS
+from shared.api.manifest import Manifest
+from shared.api.schema import custom_resource_definition
+from shared.kinds import Kind
+from shared.ports import Cluster
+from tests.kit.cluster import FakeCluster
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+LONG_AGO, JUST_NOW = "2026-01-01T22:00:00Z", "2026-01-01T23:59:00Z"
+ESTABLISHED = [{"type": "Established", "status": "True"}, {"type": "NamesAccepted", "status": "True"}]
+CLIENT = {"service": {"namespace": "ns", "name": "hook"}}
+
+
+def an_object(kind: Kind, name: str, *, meta: Mapping[str, Any] | None = None, **more: Any) -> Manifest:
+    place = {"namespace": "ns"} if kind.is_namespaced else {}
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": name, **place, **(meta or {})},
+        **more,
+    }
+
+
+def definitions(**changed: Any) -> list[Manifest]:
+    """Ours as they should be; the first one with other top-level fields, or without it when they are none."""
+    found = [{**custom_resource_definition(one), "status": {"conditions": ESTABLISHED}} for one in DEFINITIONS]
+    return [{**found[0], **changed}, *found[1:]]
+
+
+def findings(*objects: Manifest, checks: Mapping[str, Check] = CHECKS) -> list[Finding]:
+    found = list(examine(FakeCluster(objects), NOW, checks))
+    assert not [one for one in found if isinstance(one, Unknown)]
+    return [one for one in found if isinstance(one, Finding)]
+
+
+def test_a_cluster_that_is_well() -> None:
+    well = (
+        an_object(kinds.NAMESPACE, "ns", status={"phase": "Active"}),
+        an_object(kinds.API_SERVICE, "v1.x.io", status={"conditions": [{"type": "Available", "status": "True"}]}),
+        an_object(kinds.SERVICE, "hook"),
+        an_object(kinds.VALIDATING_WEBHOOKS, "a", webhooks=[{"name": "a.x.io", "clientConfig": CLIENT}]),
+        an_object(kinds.DEPLOYMENT, "olmf-worker", spec={"replicas": 2}, status={"availableReplicas": 2}),
+        an_object(kinds.DEPLOYMENT, "olm-operator", spec={"replicas": 0}),
+    )
+    assert findings(*definitions(), *well) == []
+
+
+FIRST = DEFINITIONS[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "state"),
+    [
+        pytest.param({"status": {}}, "is not established: the API server waits", id="not established"),
+        pytest.param(
+            {"status": {"conditions": [{"type": "NamesAccepted", "status": "False", "message": "taken"}]}},
+            "is not established: taken",
+            id="its names are taken",
+        ),
+        pytest.param({"metadata": {"name": FIRST.name, "deletionTimestamp": JUST_NOW}}, "is being deleted", id="going"),
+        pytest.param(
+            {"spec": {"versions": []}}, f"does not serve {FIRST.versions[0].name}", id="a version is not served"
+        ),
+        pytest.param(
+            {"status": {"conditions": ESTABLISHED, "storedVersions": ["v0"]}},
+            "has objects stored in v0, which it lacks",
+            id="a stored version is gone",
+        ),
+    ],
+)
+def test_a_definition_of_ours_that_is_not_as_it_should_be(changed: dict[str, Any], state: str) -> None:
+    (found,) = findings(*definitions(**changed))
+    assert (found.ref.name, found.state) == (FIRST.name, state)
+    assert found.effect
+    assert str(found.fix.command) == "kubectl apply --server-side -k k8s/crds"
+
+
+def test_a_definition_that_is_missing() -> None:
+    (found,) = findings(*definitions()[1:])
+    assert (found.ref.name, found.state) == (FIRST.name, "is missing")
+
+
+SINCE = {"deletionTimestamp": LONG_AGO}
+
+
+@pytest.mark.parametrize(
+    ("broken", "state", "command"),
+    [
+        pytest.param(
+            an_object(kinds.DEPLOYMENT, "catalog-operator"),
+            "classic OLM runs",
+            "kubectl -n ns scale deployment/catalog-operator --replicas=0",
+            id="two OLMs",
+        ),
+        pytest.param(
+            an_object(kinds.POD, "cat-x", meta={"labels": {"olm.catalogSource": "cat"}}),
+            "is what OLM made for a catalog",
+            "kubectl -n ns delete pod cat-x",
+            id="a Pod that OLM left",
+        ),
+        pytest.param(
+            an_object(
+                kinds.DEPLOYMENT,
+                "olmf-worker",
+                status={"conditions": [{"type": "Available", "status": "False", "message": "no quota"}]},
+            ),
+            "has 0 of 1 Pods available: no quota",
+            "kubectl -n ns describe pods -l app.kubernetes.io/name=olmf-worker",
+            id="our worker does not run",
+        ),
+        pytest.param(
+            an_object(
+                kinds.NAMESPACE,
+                "old",
+                meta=SINCE,
+                status={
+                    "phase": "Terminating",
+                    "conditions": [{"type": "NamespaceContentRemaining", "status": "True", "message": "a.x.io has 1"}],
+                },
+            ),
+            "is being deleted for 120m: a.x.io has 1",
+            "kubectl get namespace old -o yaml",
+            id="a namespace that does not end",
+        ),
+        pytest.param(
+            an_object(kinds.SUBSCRIPTION, "s", meta={**SINCE, "finalizers": ["x.io/keep"]}),
+            "is being deleted for 120m and waits for x.io/keep",
+            "kubectl -n ns get subscriptions.operators.coreos.com s -o yaml",
+            id="a finalizer of somebody else",
+        ),
+        pytest.param(
+            an_object(
+                kinds.CLUSTER_SERVICE_VERSION,
+                "v",
+                meta={**SINCE, "finalizers": ["operators.coreos.com/csv-cleanup"]},
+            ),
+            "is being deleted for 120m and waits for operators.coreos.com/csv-cleanup",
+            "olmf status",
+            id="a finalizer of ours",
+        ),
+        pytest.param(
+            an_object(
+                kinds.API_SERVICE,
+                "v1.x.io",
+                status={"conditions": [{"type": "Available", "status": "False", "message": "no endpoints"}]},
+            ),
+            "is not available: no endpoints",
+            "kubectl delete apiservice v1.x.io",
+            id="an aggregated API that nobody serves",
+        ),
+        pytest.param(
+            an_object(kinds.MUTATING_WEBHOOKS, "a", webhooks=[{"name": "a.x.io", "clientConfig": CLIENT}]),
+            "calls Service ns/hook, which does not exist",
+            "kubectl delete mutatingwebhookconfiguration a",
+            id="a webhook that nobody answers",
+        ),
+        pytest.param(
+            an_object(
+                kinds.CUSTOM_RESOURCE_DEFINITION,
+                "as.x.io",
+                spec={"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": CLIENT}}},
+            ),
+            "converts by Service ns/hook, which does not exist",
+            "None",
+            id="a conversion that nobody answers",
+        ),
+    ],
+)
+def test_what_hurts(broken: Manifest, state: str, command: str) -> None:
+    (found,) = findings(*definitions(), broken)
+    assert (found.ref.name, found.state, str(found.fix.command)) == (broken["metadata"]["name"], state, command)
+    assert found.effect
+    assert found.fix.what
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        pytest.param(
+            an_object(kinds.VALIDATING_WEBHOOKS, "a", webhooks=[{"clientConfig": CLIENT, "failurePolicy": "Ignore"}]),
+            id="nobody has to answer",
+        ),
+        pytest.param(
+            an_object(kinds.VALIDATING_WEBHOOKS, "a", webhooks=[{"clientConfig": {"url": "https://a"}}]), id="a URL"
+        ),
+        pytest.param(
+            an_object(kinds.SUBSCRIPTION, "s", meta={"deletionTimestamp": JUST_NOW, "finalizers": ["x.io/keep"]}),
+            id="going since a minute",
+        ),
+    ],
+)
+def test_what_does_not_hurt(harmless: Manifest) -> None:
+    assert findings(*definitions(), harmless) == []
+
+
+RULES = [{"apiGroups": ["x.io"], "resources": ["as", "bs"], "verbs": ["get", "list"]}]
+
+
+@pytest.mark.parametrize(
+    ("rules", "state"),
+    [
+        pytest.param([{**RULES[0], "resources": ["as"]}], "lacks get, list on bs.x.io", id="a resource"),
+        pytest.param([{**RULES[0], "verbs": ["get"]}], "lacks list on as.x.io; list on bs.x.io", id="a verb"),
+        pytest.param([{**RULES[0], "resourceNames": ["a"]}], "lacks get, list on as.x.io; get, list on bs.x.io",
+                     id="only for names"),
+    ],
+)  # fmt: skip
+def test_a_role_that_lacks_rights(rules: list[Manifest], state: str) -> None:
+    role = an_object(kinds.CLUSTER_ROLE, "ours", rules=rules)
+    (found,) = findings(role, checks={"rights": check_rights({"ours": RULES})})
+    assert (found.ref.name, found.state) == ("ours", state)
+
+
+def test_roles_are_looked_at_only_where_some_are_installed() -> None:
+    expected = {"ours": RULES, "other": RULES}
+    check = {"rights": check_rights(expected)}
+    whole = an_object(kinds.CLUSTER_ROLE, "ours", rules=[{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
+    assert findings(checks=check) == []
+    (found,) = findings(whole, checks=check)
+    assert (found.ref.name, found.state) == ("other", "lacks every right")
+
+
+def _refused(status: int, reason: str) -> Check:
+    def check(_: Cluster, __: datetime) -> Any:
+        raise ApiError(status, reason, "no")
+        yield
+
+    return check
+
+
+def test_a_check_that_is_refused_stops_no_other() -> None:
+    role = an_object(kinds.CLUSTER_ROLE, "ours", rules=[])
+    checks = {"first": _refused(403, "Forbidden"), "second": check_rights({"ours": RULES})}
+    first, second = examine(FakeCluster([role]), NOW, checks)
+    assert first == Unknown("first", "Forbidden (403): no")
+    assert isinstance(second, Finding)
+
+
+def test_an_api_server_that_does_not_answer_ends_it() -> None:
+    with pytest.raises(ApiError):
+        list(examine(FakeCluster(), NOW, {"first": _refused(0, "Unreachable")}))
