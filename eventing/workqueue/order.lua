@@ -13,8 +13,11 @@ local function line_key(group, lane, namespace) return 'olmf:order:' .. group ..
 local function spent_key(lane) return 'olmf:spent:' .. lane end
 local function level_key(lane) return 'olmf:level:' .. lane end
 
--- To whom a run is charged: to the namespace of its ref, a Namespace to itself.
-local function payer_of(ref) return ref:match('^v1/Namespace//(.*)$') or namespace_of(ref) end
+-- To whom a run is charged: to the namespace of its ref, a Namespace to itself. All Operators are charged together, apart
+-- from other cluster-scoped objects: labels name them, which anybody may write.
+local function payer_of(ref)
+  return ref:match('^v1/Namespace//(.*)$') or ref:match('^operators%.coreos%.com/v1/(Operator)//') or namespace_of(ref)
+end
 
 -- How many steps of an install come after this one; FURTHEST for a step that belongs to none.
 local function distance_of(entry) return DISTANCES[entry:match('^[^|]*')] or FURTHEST end

@@ -1,7 +1,8 @@
 """Create the OperatorCondition of a ClusterServiceVersion, let its ServiceAccounts write it, and copy their report.
 
 Reads:  the version, its OperatorCondition, the Role and RoleBinding of the same name.
-Writes: these three; the status of the OperatorCondition. Enqueues the version while it is being replaced.
+Writes: these three, unless the Role or RoleBinding is somebody else's; the status of the OperatorCondition. Enqueues
+        the version while it is being replaced.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from shared import names
 from shared.api.views import Csv, Object, OperatorCondition
 from shared.domain.csv import operator_condition
+from shared.domain.csv.operator_condition import is_ours
 from shared.kinds import OPERATOR_CONDITION
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, SetStatus, Write
@@ -24,19 +26,20 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
     ours = OperatorCondition(wanted)
     owner = present or ours
     rights = (operator_condition.role(ours, owner=owner), operator_condition.role_binding(ours, owner=owner))
-    if present is None:
-        return Outcome((Create(wanted), *map(Create, rights)))
+    if present is None:  # a Role that exists is looked at by the next run, before anybody is bound to it
+        return Outcome((Create(wanted), *(Create(item, must_be_new=True) for item in rights)))
     writes: list[Write] = []
     if patch := operator_condition.repair(wanted, present):
         writes.append(Merge(target, patch, present.resource_version))
-    for item in rights:
-        found = Object.of(cluster.get(Ref.of(item)))
-        if found is None:
-            writes.append(Create(item))
-        elif changed := operator_condition.corrected(item, found):
+    found = [Object.of(cluster.get(Ref.of(item))) for item in rights]
+    taken = [f"{one.kind} {one.name} belongs to somebody else" for one in found if one and not is_ours(one)]
+    for item, stored in zip(rights, found, strict=True) if not taken else ():
+        if stored is None:
+            writes.append(Create(item, must_be_new=True))
+        elif changed := operator_condition.corrected(item, stored):
             writes.append(Replace(changed))
     if (status := operator_condition.mirrored(present, clock.now())) != present.status:
         writes.append(SetStatus(target, status, present.resource_version))
     # The upgrade may continue now: the successor of this version reads its condition (`Upgradeable`).
     emits = (Emit(names.REQUIREMENT_CHANGED, ref),) if csv.phase == "Replacing" else ()
-    return Outcome(tuple(writes), emits)
+    return Outcome(tuple(writes), emits, summary=", ".join(taken))

@@ -2,7 +2,8 @@
 
 Reads:  the plan; OperatorGroups and versions of its namespace; the ServiceAccount that its group names; unpacked
         bundles; definitions. With the rights of that account, if any: the objects to change, and pull secrets.
-Writes: the objects of its steps, with the same rights, definitions with ours; its status, last.
+Writes: the objects of its steps, with the same rights; definitions that are new, or of this namespace alone, with ours;
+        its status, last.
 Emits:  when it ends what `end_of` names; `io.olmf.bundle.lost` when a bundle was deleted.
 """
 
@@ -13,7 +14,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.api.views import InstallPlan, OperatorGroup
 from shared.domain.objects import plan_record
-from shared.domain.plan import crds, state
+from shared.domain.plan import state
 from shared.domain.plan.execution import Action, warned
 from shared.errors import RetryLater
 from shared.ports import Accounts, Attempt, Clock, Cluster, Discovery, Policy
@@ -70,8 +71,7 @@ def _writes(plan: InstallPlan, action: Action, account: Ref | None) -> tuple[Wri
     note = Record(Ref.of(plan), "Warning", "AppliedWithWarnings", sentence, path)
     created = () if action.create is None else (Create(action.create, note, must_be_new=True),)
     replaced = () if action.replace is None else (Replace(action.replace, note),)
-    is_definition = plan.steps[action.index].kind == crds.RULE.kind.kind
-    return acting_as(None if is_definition else account, (*created, *replaced))
+    return acting_as(None if action.is_ours else account, (*created, *replaced))
 
 
 def _status(ref: Ref, plan: InstallPlan, status: Manifest) -> tuple[Write, ...]:

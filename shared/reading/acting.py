@@ -31,5 +31,11 @@ class ActingReads:
         """The objects of each kind in a namespace; None where they may not be listed."""
         if self.account is None:
             return self._cluster.list_all([Listing(kind, namespace) for kind in kinds])
-        answers = [self._accounts.list(kind, namespace, self.account) for kind in kinds]
+        answers = [self.list(kind, namespace) for kind in kinds]
         return tuple(None if isinstance(answer, Denied) else answer for answer in answers)
+
+    def list(self, kind: Kind, namespace: str = "") -> tuple[Manifest, ...] | Denied:
+        """The objects of a kind in a namespace (empty: in all), or why they may not be listed."""
+        if self.account is None:
+            return self._cluster.list(kind, namespace)
+        return self._accounts.list(kind, namespace, self.account)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeAlias
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly
@@ -19,11 +20,13 @@ from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import occupied, way_out
-from shared.kinds import Ref
-from shared.ports import Attempt, Cluster, Discovery
+from shared.kinds import Kind, Ref
+from shared.ports import Attempt, Cluster, Denied, Discovery
 from shared.reading.acting import ActingReads
 from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
 from shared.refs import misnamed
+
+_Listed: TypeAlias = Callable[[Kind], tuple[Manifest, ...] | Denied]
 
 
 class InvalidStep(StepFailed):
@@ -192,19 +195,34 @@ def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) 
         raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     if why := misnamed(manifest):
         raise StepFailed(why)
-    if live is not None:
-        going.warnings += _checked(going.cluster, manifest, live.raw)
-    return crds.act(manifest, live, place, going.objects.csvs.keys())
+    action = crds.act(manifest, live, place, going.objects.csvs.keys())
+    return action if live is None else _update(going, manifest, live, action)
 
 
-def _checked(cluster: Cluster, new: Manifest, live: ReadOnly) -> Iterator[str]:
-    """Warnings about a safe update of a CRD; StepFailed when the update is not safe."""
+def _update(going: _Pass, manifest: Manifest, live: CustomResourceDefinition, action: Action) -> Action:
+    """The change of a definition that exists: an account changes what other namespaces rest on by its own rights."""
+    is_guest = going.acting.account is not None and not crds.is_of(going.plan.namespace, live)
+    if is_guest:
+        action = crds.as_a_guest(action, live.raw)
+    if action.replace is not None:
+        going.warnings += _checked(going.acting.list if is_guest else going.cluster.list, manifest, live.raw)
+    return action
+
+
+def _checked(listed: _Listed, new: Manifest, live: ReadOnly) -> Iterator[str]:
+    """Warnings about a safe update of a CRD; StepFailed when the update is not safe.
+
+    What does not fit is told with its values: `listed` tells what whoever carries out the plan may see.
+    """
     try:
         JSON.read(new, crds.RULE.kind.kind)
     except MisfitError as error:
         raise StepFailed(f"error parsing step manifest: {error}") from error
     for kind in stored.to_check(live, new):
-        for misfit in islice(stored.misfits(new, kind, cluster.list(kind)), 1):
+        found = listed(kind)
+        if isinstance(found, Denied):
+            raise Denial(found.message)
+        for misfit in islice(stored.misfits(new, kind, found), 1):
             if not stored.converts_by_webhook(new):
                 raise StepFailed(misfit.sentence(new))
             yield (

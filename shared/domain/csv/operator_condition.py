@@ -87,6 +87,16 @@ def corrected(wanted: ReadOnly, present: Object) -> Manifest | None:
     return {**present.raw, "metadata": meta, **{key: wanted[key] for key in rights}}
 
 
+def is_ours(present: Object) -> bool:
+    """Whether a Role or RoleBinding was made for an OperatorCondition of its name, of this one or of one before.
+
+    Who names a version chooses that name, and may have no right to what somebody else has called so.
+    """
+    if not present.owners:
+        return present.labels.get(names.MANAGED) == "true"
+    return any((one.kind, one.name) == (OPERATOR_CONDITION.kind, present.name) for one in present.owners)
+
+
 def mirrored(condition: OperatorCondition, now: datetime) -> Manifest:
     """The status with the conditions of the spec; conditions already copied at this generation are not changed."""
     generation, status = condition.generation, dict(condition.status)

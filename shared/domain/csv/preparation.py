@@ -26,6 +26,8 @@ HEALTH_REASONS: Final = frozenset({
 """Reasons of failures that end when the Deployments are healthy."""
 SLOWLY: Final = timedelta(minutes=5)
 """Interval of retries, as a fallback for events."""
+_DOUBT: Final = timedelta(seconds=2)
+"""A right given so shortly before a refusal was told may have come too late for it: times are whole seconds."""
 _UPGRADEABLE: Final = "Upgradeable"
 _PLAN_GRACE: Final = timedelta(minutes=1)
 _PLAN_PAUSE: Final = timedelta(seconds=2)
@@ -58,9 +60,10 @@ def applied_by(csv: Csv, plans: Iterable[InstallPlan], status: Status) -> Transi
 
 def try_again(status: Status, witnesses: Iterable[Object]) -> Transition:
     """The transition of an installation that was forbidden: try again when roles have changed, or after a pause."""
-    changed = any(moment > status.since for item in witnesses for moment in _moments(item))
-    rest = status.since + SLOWLY - status.now
-    if changed or rest <= timedelta():
+    last = max((moment for item in witnesses for moment in _moments(item)), default=status.since - SLOWLY)
+    pause = timedelta() if last > status.since else _DOUBT if last >= status.since - _DOUBT else SLOWLY
+    rest = status.since + pause - status.now
+    if rest <= timedelta():
         message = "Cluster resources changed state"
         return Transition(status.to("Pending", "DetectedClusterChange", message), message)
     return Transition(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from shared import kinds, names
 from shared.api import fields
@@ -48,14 +49,38 @@ def act(manifest: ReadOnly, live: CustomResourceDefinition | None, place: Place,
     wanted = prepared(manifest, RULE, place)
     wanted["metadata"]["annotations"] = _alongside(annotations_of(manifest), place, csvs)
     if live is None:
-        return Action("WaitingForApi", create=wanted)
+        return Action("WaitingForApi", create=wanted, is_ours=True)
     whole = merged(wanted, live.raw)
     whole["metadata"]["annotations"] = {
         **{key: value for key, value in live.annotations.items() if not key.startswith(_PREFIX)},
         **_alongside(live.annotations, place, csvs),
         **wanted["metadata"]["annotations"],
     }
-    return Action("Present", replace=_with_ca_bundle(_with_conversion(whole, live), live.raw))
+    return Action("Present", replace=_with_ca_bundle(_with_conversion(whole, live), live.raw), is_ours=True)
+
+
+def is_of(namespace: str, live: CustomResourceDefinition) -> bool:
+    """Whether plans of this namespace, and of no other one, brought the definition."""
+    return {installer.partition("/")[0] for installer in live.installers} == {namespace}
+
+
+def as_a_guest(action: Action, live: ReadOnly) -> Action:
+    """The same action with the rights of an account, on a definition of others; none where they define the same.
+
+    The annotation that names a version is a claim on the definition, so it takes the right to write it, too.
+    """
+    if action.replace is None or _defined(action.replace) == _defined(live):
+        return replace(action, replace=None)
+    return replace(action, is_ours=False)
+
+
+def _defined(definition: ReadOnly) -> Manifest:
+    """What a definition says, with what an API server fills in."""
+    spec = fields.part(definition, "spec")
+    stated = fields.part(spec, "names")
+    kind = fields.text(stated, "kind")
+    names_stated = {"singular": kind.lower(), "listKind": f"{kind}List", **stated}
+    return {"conversion": {"strategy": "None"}, "preserveUnknownFields": False, **spec, "names": names_stated}
 
 
 def risk(manifest: ReadOnly, live: ReadOnly) -> str:

@@ -69,6 +69,8 @@ class Action:
     replace: Manifest | None = None
     index: int = 0
     """The index of the step in its plan."""
+    is_ours: bool = False
+    """Written with our own rights, whoever carries out the plan."""
 
 
 def warned(step: PlanStep) -> str:

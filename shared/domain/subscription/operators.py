@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from shared import kinds, names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, instant
-from shared.api.views import Csv, Object
+from shared.api.views import Csv, CustomResourceDefinition, Object
+from shared.domain.endpoints.owning import is_named
 from shared.domain.objects.ownership import is_labelled_for, is_owned_by
 from shared.domain.syntax import QUALIFIED_NAME
 from shared.kinds import Ref
@@ -22,6 +24,11 @@ BARE: Final = (kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds of components of which nothing but the name is read. Secrets are left out: a right to list shows them whole."""
 MOST: Final = 1_000
 """Components of one Operator that are listed: anybody may label what is his, and an object has an end."""
+MOST_CONDITIONS: Final = 16
+LONGEST: Final = 1_024
+"""Characters of a reason or message of a condition."""
+MOST_TEXT: Final = 256 * 1_024
+"""Characters of all conditions together: an object has an end, and people write conditions of any length."""
 MOST_OPERATORS: Final = 16
 """Operators that one object is a component of: whoever may label it wakes a step for each."""
 _STATUSES: Final = ("True", "False", "Unknown")
@@ -49,12 +56,34 @@ def emptied(found: Iterable[Object]) -> Iterator[Object]:
 def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:
     """What the status has to be: `present` with the components; copies of a version are none."""
     components = (one for one in found if not (_is_version(one) and Csv(one.raw).is_copy))
-    listed = [(Ref.of(one.raw), [*_conditions(one)]) for one in components] + [(ref, []) for ref in bare]
-    listed.sort(key=lambda one: (one[0].kind, one[0].api_version, one[0].namespace, one[0].name))
+    stated = [(Ref.of(one.raw), [*islice(_conditions(one), MOST_CONDITIONS)]) for one in components]
+    listed = sorted([*stated, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0])))
+    refs = [_described(*one) for one in sorted(_short(listed[:MOST]), key=lambda one: _order(one[0]))]
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
-    refs = [_described(ref, conditions) for ref, conditions in listed[:MOST]]
     told: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
     return {**present, "components": told}
+
+
+def _order(ref: Ref) -> tuple[str, ...]:
+    return ref.kind, ref.api_version, ref.namespace, ref.name
+
+
+def _distance(ref: Ref, name: str) -> int:
+    """How far a component is from the namespace of the Operator, which its name ends with: near ones are listed first.
+
+    Else whoever may write objects in any namespace could crowd out those that belong there.
+    """
+    if not ref.namespace:
+        return 1
+    return 0 if name.endswith(f".{ref.namespace}") else 2
+
+
+def _short(listed: Iterable[tuple[Ref, list[Manifest]]]) -> Iterator[tuple[Ref, list[Manifest]]]:
+    """The components, with conditions as long as there is room for them."""
+    room = MOST_TEXT
+    for ref, conditions in listed:
+        room -= sum(len(str(text)) for one in conditions for text in one.values())
+        yield ref, conditions if room >= 0 else []
 
 
 def refs_of(status: ReadOnly) -> tuple[ReadOnly, ...]:
@@ -79,12 +108,12 @@ def _conditions(component: Object) -> Iterator[Manifest]:
         return
     for one in component.conditions:
         if one.type and one.status in _STATUSES:
-            yield {"type": one.type, "status": one.status, **_details(one.raw)}
+            yield {"type": one.type[:LONGEST], "status": one.status, **_details(one.raw)}
 
 
 def _details(stated: ReadOnly) -> Manifest:
     """What the definition of an Operator has room for; an object of somebody else's definition may say anything."""
-    texts = {name: text for name in _TEXTS if (text := fields.text(stated, name))}
+    texts = {name: text[:LONGEST] for name in _TEXTS if (text := fields.text(stated, name))}
     return texts | {name: text for name in _TIMES if instant(text := fields.text(stated, name))}
 
 
@@ -105,5 +134,5 @@ def adoptable(csv: Csv, found: Iterable[Object]) -> Iterator[tuple[Ref, Manifest
 
 def _belongs(one: Object, csv: Csv) -> bool:
     if one.kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
-        return any(api.name == one.name for api in csv.owned_definitions)
+        return is_named(csv, CustomResourceDefinition(one.raw))
     return is_owned_by(one, csv) or is_labelled_for(one, csv)

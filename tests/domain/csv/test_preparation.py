@@ -326,6 +326,20 @@ def test_a_forbidden_installation(witnesses: list[Manifest], phase: str) -> None
         assert found.again_in == timedelta(minutes=4)
 
 
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_right_that_came_as_the_refusal_was_told_is_tried_once(before: int) -> None:
+    """Times are whole seconds, and a refusal is told after it happened: else such a right waits for five minutes."""
+    given = a_witness(creationTimestamp=at(timedelta(minutes=1, seconds=before)))
+    soon = NOW - timedelta(minutes=1) + timedelta(seconds=1)
+    found = preparation.try_again(status_of(Csv(FORBIDDEN), soon), Object.each([given]))
+    assert (found.status.phase, found.again_in) == ("Failed", timedelta(seconds=1))
+    later = preparation.try_again(status_of(Csv(FORBIDDEN), soon + timedelta(seconds=1)), Object.each([given]))
+    assert later.status.phase == "Pending"
+    again = {**FORBIDDEN, "status": a_status("Failed", "InstallComponentFailedNoRetry", "m", ago=-timedelta(seconds=3))}
+    third = preparation.try_again(status_of(Csv(again), NOW + timedelta(seconds=3)), Object.each([given]))
+    assert (third.status.phase, third.again_in) == ("Failed", timedelta(minutes=5)), "refused again after that"
+
+
 def test_a_forbidden_installation_is_tried_again_after_a_while_csv_md_19_11() -> None:
     found = preparation.try_again(status_of(Csv(FORBIDDEN), NOW + timedelta(minutes=5)), [])
     assert found.status.phase == "Pending"

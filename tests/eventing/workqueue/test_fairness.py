@@ -10,7 +10,7 @@ import pytest
 from eventing.events.job import Job, Lane
 from eventing.workqueue import Claim, WorkQueue
 from shared.config import Settings
-from shared.kinds import NAMESPACE, Ref
+from shared.kinds import CLUSTER_ROLE, NAMESPACE, OPERATOR, Ref
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
 
 
@@ -41,6 +41,17 @@ def test_a_backlog_delays_the_first_job_of_another_namespace_by_one_job(rig: Rig
     rig.queue.add([a_job_of("calm", "job", lane)], "event")
 
     assert "calm" in order(rig)[:2]
+
+
+def test_operators_that_labels_name_delay_no_other_cluster_scoped_object(rig: Rig) -> None:
+    """Whoever may label one object in one namespace names as many Operators as he likes."""
+    named = [Job("subscription/look", OPERATOR.ref(f"any-{number}.calm"), "bulk") for number in range(100)]
+    rig.queue.add(named, "event")
+    for _ in range(3):
+        rig.queue.finish(rig.claim(), a_result())
+    rig.queue.add([Job("subscription/look", CLUSTER_ROLE.ref("view"), "bulk")], "event")
+
+    assert "view" in order(rig)[:2]
 
 
 def test_a_chain_of_steps_passes_the_backlog_at_each_step(rig: Rig) -> None:

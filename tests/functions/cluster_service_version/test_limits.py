@@ -23,6 +23,7 @@ def a_group(account: str = "limited", *, name: str = "group", namespaces: tuple[
 
 def installed(*objects: Manifest) -> tuple[World, Outcome]:
     world = World([a_csv(status=a_status("InstallReady")), *objects])
+    world.later(minutes=1)
     return world, world.does("install")
 
 

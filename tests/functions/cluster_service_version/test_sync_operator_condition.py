@@ -132,6 +132,41 @@ def test_tampered_rights_are_restored(index: int, change: dict[str, Any], ref: o
     assert run(csv, *world).writes == (Replace(labelled),)
 
 
+THEIRS: list[dict[str, Any]] = [
+    {"labels": {"olm.managed": "true"}, "ownerReferences": [{"kind": "ClusterServiceVersion", "name": "op.v1"}]},
+    {"labels": {"olm.managed": "true"}, "ownerReferences": [{"kind": "OperatorCondition", "name": "other"}]},
+    {},
+]
+
+
+@pytest.mark.parametrize("index", [1, 2], ids=["Role", "RoleBinding"])
+@pytest.mark.parametrize("meta", THEIRS, ids=["of a version", "of another condition", "of a person"])
+def test_what_somebody_else_called_so_is_neither_changed_nor_bound(index: int, meta: dict[str, Any]) -> None:
+    """Whoever names a version could else have any Role of the namespace changed, or be bound to it."""
+    csv = a_csv(install=INSTALL)
+    world = stored(csv)
+    theirs = {**world[index], "metadata": {"name": "op.v1", "namespace": "ns", **meta}}
+    for beside in ([], [world[3 - index]]):
+        outcome = run(csv, world[0], theirs, *beside)
+        assert (outcome.writes, outcome.summary) == ((), f"{theirs['kind']} op.v1 belongs to somebody else")
+
+
+def test_nobody_is_bound_to_a_role_that_was_not_looked_at() -> None:
+    """The first run makes all three: a Role of that name stops it, instead of being taken for ours."""
+    rights = run(a_csv(install=INSTALL)).writes[1:]
+    assert [write.must_be_new for write in rights if isinstance(write, Create)] == [True, True]
+
+
+def test_a_role_that_lost_its_owner_is_given_it_again() -> None:
+    """csv.md 11.3 steps 1 and 2."""
+    csv = a_csv(install=INSTALL)
+    condition, role, binding = stored(csv)
+    lost = {**role, "metadata": {**role["metadata"], "ownerReferences": []}}
+    (write,) = run(csv, condition, lost, binding).writes
+    assert isinstance(write, Replace)
+    assert write.manifest["metadata"]["ownerReferences"] == role["metadata"]["ownerReferences"]
+
+
 def a_report(status: str = "False", **more: Any) -> dict[str, Any]:
     return {
         "type": "Upgradeable",

@@ -153,3 +153,81 @@ def test_an_account_that_is_made_again_is_another_one() -> None:
     world.put(ACCOUNT)
     world.later(seconds=10)
     assert status(world)["attenuatedServiceAccountRef"]["uid"] != first
+
+
+DEFINED = "etcds.example.com"
+CLUSTER_WIDE = ("apiextensions.k8s.io", "customresourcedefinitions", ("get", "update"))
+OBJECTS = ("example.com", "etcds", ("list",))
+
+
+def may_everywhere(*rules: tuple[str, str, Iterable[str]]) -> list[Manifest]:
+    """The same rights in the whole cluster."""
+    role, binding = may(*rules)
+    role = {**made(kinds.CLUSTER_ROLE, "wide"), "rules": role["rules"]}
+    ref = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "wide"}
+    return [role, made(kinds.CLUSTER_ROLE_BINDING, "wide", roleRef=ref, subjects=binding["subjects"])]
+
+
+def brought_by(*versions: str, **schema: Any) -> Manifest:
+    """A definition that plans brought with these versions."""
+    definition = a_crd(DEFINED)
+    marks = {f"operatorframework.io/installed-alongside-{index}": one for index, one in enumerate(versions)}
+    definition["metadata"]["annotations"] = marks
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] |= schema
+    return definition
+
+
+STRICT = brought_by(description="another", properties={"spec": {"type": "object", "maxProperties": 0}})
+FOREIGN = [
+    pytest.param((), id="that no plan brought"),
+    pytest.param(("other/etcd.v1",), id="of another namespace"),
+    pytest.param(("other/etcd.v1", "ns/etcd.v1"), id="that it shares with another namespace"),
+]
+
+
+@pytest.mark.parametrize("owners", FOREIGN)
+def test_a_definition_of_others_is_changed_with_the_rights_of_the_account(owners: tuple[str, ...]) -> None:
+    """Else a tenant could change the API of any operator, and claim it; OLM lets it."""
+    theirs = brought_by(*owners)
+    world = world_of(theirs, ACCOUNT, *may(CSVS), a_plan(CSV, STRICT))
+    assert "cannot list resource" in status(world)["message"]
+    for manifest in may_everywhere(OBJECTS):
+        world.put(manifest)
+    world.later(seconds=3)
+    assert 'cannot update resource "customresourcedefinitions"' in status(world)["message"]
+    found = world.objects[Ref.of(theirs)]
+    assert (found["spec"], metadata(found)["annotations"]) == (theirs["spec"], metadata(theirs)["annotations"])
+    for manifest in may_everywhere(OBJECTS, CLUSTER_WIDE):
+        world.put(manifest)
+    world.later(seconds=3)
+    assert status(world)["phase"] == "Complete"
+    assert world.objects[Ref.of(theirs)]["spec"]["versions"] == STRICT["spec"]["versions"]
+
+
+def test_the_objects_of_others_are_told_only_to_who_may_list_them() -> None:
+    """The sentence about what does not fit quotes it: a schema could ask for the values of any object."""
+    secret = {"apiVersion": "example.com/v1", "kind": "Etcd", "spec": {"crown": "jewel"}}
+    secret["metadata"] = {"name": "one", "namespace": "other"}
+    served = Kind("example.com/v1", "Etcd", "etcds")
+    world = World(GROUP, secret, ACCOUNT, *may(CSVS), a_plan(CSV, STRICT), served=[served])
+    world.settle()
+    assert 'cannot list resource "etcds" in API group "example.com" at the cluster scope' in status(world)["message"]
+    assert "other/one" not in str(status(world))
+
+
+def test_a_definition_of_others_that_is_the_same_needs_no_right_and_gets_no_claim() -> None:
+    """Several tenants install one operator; whom the annotation names decides about conversions and roles."""
+    theirs = brought_by("other/etcd.v1")
+    same = a_crd(DEFINED)
+    for word in ("singular", "listKind"):
+        del same["spec"]["names"][word]
+    world = world_of(theirs, ACCOUNT, *may(CSVS), a_plan(CSV, same))
+    assert status(world)["phase"] == "Complete"
+    assert metadata(world.objects[Ref.of(theirs)])["annotations"] == metadata(theirs)["annotations"]
+
+
+def test_a_definition_that_only_this_namespace_brought_is_updated() -> None:
+    """catalog.md 8.12 row 146: upgrades of an account without rights on definitions."""
+    world = world_of(brought_by("ns/etcd.v0"), ACCOUNT, *may(CSVS), a_plan(CSV, brought_by(description="another")))
+    assert status(world)["phase"] == "Complete"
+    assert "description" in str(world.objects[kinds.CUSTOM_RESOURCE_DEFINITION.ref(DEFINED)]["spec"])

@@ -10,7 +10,7 @@ from functions.cluster_service_version.adopt_components import adopt_components
 from functions.operator.update_operator import update_operator
 from shared import kinds
 from shared.api.manifest import Manifest
-from shared.domain.subscription.operators import MOST, MOST_OPERATORS, names_of
+from shared.domain.subscription.operators import MOST, MOST_CONDITIONS, MOST_OPERATORS, MOST_TEXT, names_of
 from shared.kinds import Kind, Ref
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
 from tests.kit.cluster import FakeCluster
@@ -138,6 +138,32 @@ def test_the_list_has_an_end() -> None:
     assert len(refs(update(*(an_object(kinds.ROLE, f"r{at}") for at in range(MOST + 1))))) == MOST
 
 
+def test_objects_of_other_namespaces_crowd_nobody_out() -> None:
+    """A label names any Operator: a thousand objects of a tenant leave those beside the operator in its list."""
+    foreign = [an_object(kinds.CONFIG_MAP, f"c{at}", meta={"namespace": "elsewhere"}) for at in range(MOST)]
+    crd = an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "tides.x.io")
+    found = refs(update(*foreign, DEPLOYMENT, crd))
+    assert len(found) == MOST
+    assert [one["kind"] for one in found if one.get("namespace") != "elsewhere"] == [
+        "CustomResourceDefinition",
+        "Deployment",
+    ]
+
+
+def test_conditions_of_any_length_leave_an_operator_that_can_be_written() -> None:
+    """An object has 1.5 MiB: conditions of one component must not keep those of the others from being told."""
+    stated = [{**CONDITION, "type": f"C{at}", "message": "x" * 32_768} for at in range(40)]
+    foreign = [
+        an_object(kinds.DEPLOYMENT, f"d{at}", meta={"namespace": "elsewhere"}, status={"conditions": stated})
+        for at in range(40)
+    ]
+    found = refs(update(*foreign, DEPLOYMENT))
+    (own,) = [one for one in found if one["namespace"] == "ns"]
+    assert own["conditions"] == [CONDITION]
+    assert max(len(one.get("conditions", ())) for one in found) == MOST_CONDITIONS
+    assert len(str(found)) < 2 * MOST_TEXT
+
+
 @pytest.mark.parametrize("name", ["UPPER", "under_score", "", "-", "a..b"])
 def test_a_label_that_names_no_object_names_no_operator(name: str) -> None:
     assert names_of([f"operators.coreos.com/{name}", "other/tide"]) == ()
@@ -147,11 +173,19 @@ def test_one_object_wakes_so_many_operators_at_most() -> None:
     assert len(names_of(f"operators.coreos.com/a{at}" for at in range(99))) == MOST_OPERATORS
 
 
+INSTALLED = {"annotations": {"operatorframework.io/installed-alongside-1": "ns/tide.v1"}}
+
+
 def test_what_belongs_to_a_version_is_labelled_once() -> None:
-    """csv.md 18 row 150: by owner reference, by owner labels, and definitions that it owns."""
+    """csv.md 18 row 150: by owner reference, by owner labels, and definitions that a plan installed for it.
+
+    A version may claim any definition: labels on those of others, as many as one likes, are not its own affair.
+    """
     reference = {"ownerReferences": [{"apiVersion": CSV_REF.api_version, "kind": CSV_REF.kind, "uid": "c"}]}
-    crd = an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "tides.x.io", labels={})
-    csv = a_csv(customresourcedefinitions={"owned": [{"name": "tides.x.io"}, {"name": "absent.x.io"}]})
+    crd = an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "tides.x.io", labels={}, meta=INSTALLED)
+    csv = a_csv(
+        customresourcedefinitions={"owned": [{"name": f"{word}.x.io"} for word in ("tides", "absent", "claimed")]}
+    )
     lacking = [
         an_object(kinds.SERVICE_ACCOUNT, "a", labels=MANAGED, meta=reference),
         an_object(kinds.CLUSTER_ROLE, "b", labels=OWNED), crd,
@@ -160,6 +194,7 @@ def test_what_belongs_to_a_version_is_labelled_once() -> None:
     others = [
         an_object(kinds.SERVICE, "c", labels={**MANAGED, KEY: ""}, meta=reference),
         an_object(kinds.SERVICE, "foreign", labels=MANAGED),
+        an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "claimed.x.io", labels={}),
         an_object(kinds.SERVICE, "going", labels=MANAGED, meta={**reference, "deletionTimestamp": SINCE}),
     ]
     writes = adopt(csv, *lacking, *others).writes
