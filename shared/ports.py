@@ -145,12 +145,13 @@ class Pulled:
 
 UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
-    "Blocked", "MirrorMiss", "TimedOut", "NoCatalog", "NotRecorded",
+    "Blocked", "MirrorMiss", "TimedOut", "NoCatalog", "BadCatalog", "NotRecorded",
 ]  # fmt: skip
 """Why content is unavailable.
 
 `Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all mirrors, `NoCatalog`
-for an image that does not say where its catalog is, `NotRecorded` in a replay.
+for an image that does not say where its catalog is, `BadCatalog` for one whose files are no catalog, `NotRecorded` in
+a replay.
 """
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import aiohttp
+import structlog
 
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.watch.kind_watch import KindWatch
@@ -21,6 +22,9 @@ from shared.adapters.kube import Connection
 from shared.kinds import CLUSTER_CATALOG, Watch
 
 _WATCH_SECONDS: Final = 300
+RENEW_SECONDS: Final = 30.0
+"""Between two looks at the certificate."""
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,10 @@ class Place:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate, self.key)
         return context
+
+    def content(self) -> tuple[bytes, ...]:
+        """What the files of the certificate hold. OSError."""
+        return tuple(path.read_bytes() for path in (self.certificate, self.key) if path is not None)
 
 
 def run(place: Place, connection: Connection, catalogs: ServedCatalogs, on_ready: Callable[[str], None]) -> None:
@@ -71,9 +79,29 @@ async def serve(
         known, over = asyncio.create_task(health.complete.wait()), asyncio.create_task(ended.wait())
         await asyncio.wait({known, over}, return_when=asyncio.FIRST_COMPLETED)
         if known.done():
-            with web.running(catalogs, place.host, place.port, trust=place.trust()) as port:
+            present, trust = place.content(), place.trust()
+            with web.running(catalogs, place.host, place.port, trust=trust) as port:
                 scheme = "https" if place.certificate else "http"
+                if trust is not None:
+                    working.append(tasks.create_task(_renew(trust, place, present)))
                 on_ready(f"{scheme}://{place.host or '127.0.0.1'}:{port}")
                 await over
         for task in (*working, known, over):
             task.cancel()
+
+
+async def _renew(trust: ssl.SSLContext, place: Place, present: tuple[bytes, ...]) -> None:
+    """Show a new certificate to whoever connects from then on; one that cannot be used changes nothing."""
+    while True:
+        await asyncio.sleep(RENEW_SECONDS)
+        try:
+            found = place.content()
+            if found == present or place.certificate is None:
+                continue
+            place.trust()  # half of a pair must not get into the one that is in use
+            trust.load_cert_chain(place.certificate, place.key)
+        except (OSError, ssl.SSLError) as error:
+            log.warning("certificate_unusable", error=str(error))
+        else:
+            present = found
+            log.info("certificate_renewed")

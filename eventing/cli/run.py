@@ -137,7 +137,7 @@ def catalogs(
     """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does."""
     from eventing import wiring
     from eventing.catalogs import program
-    from eventing.catalogs.served_catalogs import ServedCatalogs
+    from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
     from shared.adapters.kube import KubeClient
 
     if (certificate is None) != (key is None):
@@ -145,8 +145,8 @@ def catalogs(
     settings = _settings()
     client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
     policy, store = settings.policy, Store(settings.content, limit_bytes=settings.content_bytes)
-    open_ = wiring.content(settings, client)[0].snapshot
-    served = ServedCatalogs(open_, store, policy.global_namespace, policy.pull_secrets)
+    opens = [wiring.content(settings, client)[0].snapshot for _ in range(OPENED_AT_ONCE)]
+    served = ServedCatalogs(opens, store, policy.global_namespace, policy.pull_secrets)
     host = "127.0.0.1" if settings.kubeconfig else ""
     program.run(program.Place(host, settings.port, certificate, key), client.connection, served, announce)
 

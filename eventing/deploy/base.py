@@ -110,12 +110,13 @@ def image_of_worker() -> Manifest:
     return {"kind": "Deployment", "name": WORKER, "fieldPath": "spec.template.spec.containers.[name=worker].image"}
 
 
-def environment() -> list[Manifest]:
-    """The environment of every program of ours."""
-    password = {"secretKeyRef": {"name": REDIS, "key": "password"}}
+def environment(*, has_queue: bool = True) -> list[Manifest]:
+    """The environment of every program of ours; one that answers others and has no queue gets no password of it."""
+    password = [{"name": "REDIS_PASSWORD", "valueFrom": {"secretKeyRef": {"name": REDIS, "key": "password"}}}]
+    login = ":$(REDIS_PASSWORD)@" if has_queue else ""
     return [
-        {"name": "REDIS_PASSWORD", "valueFrom": password},
-        {"name": "OLMF_REDIS_URL", "value": f"redis://:$(REDIS_PASSWORD)@{REDIS}.{NAMESPACE}.svc:{REDIS_PORT}/0"},
+        *(password if has_queue else ()),
+        {"name": "OLMF_REDIS_URL", "value": f"redis://{login}{REDIS}.{NAMESPACE}.svc:{REDIS_PORT}/0"},
         {"name": "OLMF_UNPACK_IMAGE", "value": IMAGE},
         {"name": "OLMF_GLOBAL_NAMESPACE", "value": NAMESPACE},
     ]

@@ -11,7 +11,7 @@ from shared import kinds, names
 from shared.api.manifest import Manifest
 
 NAME = names.CATALOGS
-_MEMORY = "512Mi"  # to index a catalog that its own folder has lost
+_MEMORY = "768Mi"  # to index two catalogs at once that its own folder has lost
 _RIGHTS = (
     Right(kinds.CLUSTER_CATALOG, (*READ, "watch")),
     *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
@@ -47,7 +47,7 @@ def rights() -> list[Manifest]:
 
 def _deployment() -> Manifest:
     served = {
-        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"], "env": base.environment(),
+        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"], "env": base.environment(has_queue=False),
         "ports": [{"name": "http", "containerPort": base.PORT, "protocol": "TCP"}],
         **_probes(), **confined(_MEMORY), **base.mounts(),
     }  # fmt: skip

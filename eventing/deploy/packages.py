@@ -56,7 +56,7 @@ def _deployment() -> Manifest:
     mounts = base.mounts()["volumeMounts"]
     served = {
         **whole, **_probes(), **confined(_MEMORY),
-        "env": [*whole["env"], *base.environment()], "volumeMounts": [*whole["volumeMounts"], *mounts],
+        "env": [*whole["env"], *base.environment(has_queue=False)], "volumeMounts": [*whole["volumeMounts"], *mounts],
     }  # fmt: skip
     pod = {
         "serviceAccountName": NAME, "automountServiceAccountToken": True, "securityContext": {"fsGroup": USER},

@@ -45,6 +45,8 @@ def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Ou
     pause, fault = max(_RETRY, trouble.after), cluster_catalog.pull_fault(trouble.message)
     if trouble.reason == "NoCatalog":
         fault = cluster_catalog.no_catalog(catalog, trouble.message)
+    elif trouble.reason == "BadCatalog":
+        fault = cluster_catalog.bad_catalog(trouble.message)
     after = cluster_catalog.failed(catalog, fault, now)
     writes = (SetStatus(Ref.of(catalog), after, catalog.resource_version),) if after != catalog.status else ()
     if fault.is_terminal:

@@ -109,6 +109,11 @@ def no_catalog(catalog: ClusterCatalog, why: str) -> Fault:
     return Fault(f"source catalog content: error applying image: {what}", is_terminal="@" in catalog.image)
 
 
+def bad_catalog(why: str) -> Fault:
+    """The files of the image are no catalog; as upstream has it, that may go away (v1.md §3.5)."""
+    return Fault(f"error storing fbc: {why}")
+
+
 def interval(catalog: ClusterCatalog) -> timedelta | None:
     """How often the tag is looked up; None: only after an event (v1.md §3.4)."""
     return timedelta(minutes=min(catalog.poll_minutes, _LONGEST)) if catalog.poll_minutes else None

@@ -60,7 +60,7 @@ def _write_files(origin: Origin[N], reference: N, store: Store, stream: BinaryIO
         write(stream, sources, left_out=_left_out(image.labels), older=older(store, IMAGE))
     except NotACatalog as error:
         raise OciError(
-            "Malformed", f"{reference}: the image holds no catalog: {error}; try `olmf catalog validate` on it"
+            "BadCatalog", f"{reference}: the image holds no catalog: {error}; try `olmf catalog validate` on it"
         ) from error
 
 

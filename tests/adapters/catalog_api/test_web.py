@@ -5,20 +5,28 @@ import json
 import logging
 import socket
 import struct
-from collections.abc import Iterator
-from contextlib import closing
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shared.adapters.bounded_server import BoundedServer, PromptHandler
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.catalog_api.web import running
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.store import Store
 from tests.kit.catalogs import a_bundle, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 _ALL = "/catalogs/tea/api/v1/all"
 _METAS = "/catalogs/tea/api/v1/metas"
@@ -27,11 +35,11 @@ _PAST, _FUTURE = "Thu, 01 Jan 2015 00:00:00 GMT", "Thu, 01 Jan 2099 00:00:00 GMT
 
 class Client:
     def __init__(self, port: int) -> None:
-        self._port = port
+        self.port = port
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, bytes, dict[str, str]]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        with closing(HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_SECONDS)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)) as connection:
             connection.request(method, path, headers=named)
             response = connection.getresponse()
             return response.status, response.read(), dict(response.headers)
@@ -173,6 +181,143 @@ def test_v1_md_6_large_answers_are_compressed_where_wanted(client: Client) -> No
     assert gzip.decompress(content) == whole
     small = client.ask(f"{_METAS}?schema=olm.package", Accept_Encoding="gzip")
     assert "Content-Encoding" not in small[2]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [
+        pytest.param("gzip", "gzip", id="one"),
+        pytest.param("gzip, zstd", "zstd", id="the one that packs better"),
+        pytest.param("gzip, zstd;q=0.5", "gzip", id="the one that is liked better"),
+        pytest.param("gzip;q=0", None, id="one that is refused"),
+        pytest.param("gzip;q=x", None, id="a weight that is none"),
+        pytest.param("*;q=0.1", "zstd", id="any"),
+        pytest.param("br", None, id="another"),
+    ],
+)
+@pytest.mark.parametrize("path", [_ALL, f"{_METAS}?schema=olm.bundle"])
+def test_how_an_answer_is_packed(client: Client, path: str, accepted: str, coding: str | None) -> None:
+    whole = client.ask(path)
+    status, content, headers = client.ask(path, Accept_Encoding=accepted)
+    assert (status, headers.get("Content-Encoding")) == (200, coding)
+    unpack: Callable[[bytes], bytes] = {"gzip": gzip.decompress, "zstd": zstd.decompress}.get(coding or "", bytes)
+    assert unpack(content) == whole[1]
+    assert (headers["ETag"] == whole[2]["ETag"]) is (coding is None), "packed bytes are others"
+    assert ("Accept-Ranges" in headers) is (coding is None), "what was packed is not gone on with"
+    assert client.ask(path, Accept_Encoding=accepted, If_None_Match=headers["ETag"])[0] == 304
+    part = client.ask(path, Accept_Encoding=accepted, Range="bytes=5-", If_Range=headers["ETag"])
+    assert part[0] == (206 if coding is None else 200), "the rest of packed bytes is never that of the others"
+
+
+def said(port: int, *requests: bytes) -> bytes:
+    """All that a server says until it hangs up."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
+        connection.sendall(b"".join(requests))
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def test_who_speaks_an_old_http_gets_nothing_packed(client: Client) -> None:
+    answer = said(client.port, f"GET {_ALL} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"chunked" not in head
+    assert body == client.ask(_ALL)[1]
+
+
+def test_the_body_of_a_read_is_no_request(client: Client) -> None:
+    hidden = b"GET /hidden HTTP/1.1\r\n\r\n"
+    answer = said(client.port, f"GET /one HTTP/1.1\r\nContent-Length: {len(hidden)}\r\n\r\n".encode(), hidden)
+    assert answer.count(b"404 Not Found") == 1
+
+
+@pytest.mark.parametrize("target", ["http://[", "http://[::1/catalogs/tea/api/v1/all", "//[x"])
+def test_an_address_that_is_none_is_no_defect(client: Client, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(client.port, f"GET {target} HTTP/1.1\r\n\r\n".encode())[9:12] in (b"400", b"404")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH"])
+def test_v1_md_6_methods_that_nobody_knows(client: Client, method: str) -> None:
+    assert client.ask(_ALL, method)[0] == 405
+
+
+def test_a_name_may_be_escaped(client: Client) -> None:
+    assert client.ask("/catalogs/%74ea/api/v1/all")[0] == 200
+    assert client.ask("/catalogs/..%2Ftea/api/v1/all")[0] == 400
+
+
+def test_nothing_has_no_ranges(client: Client) -> None:
+    assert client.ask(f"{_METAS}?name=none", Range="bytes=0-")[:2] == (200, b"")
+
+
+def test_a_range_of_some_documents(client: Client) -> None:
+    path = f"{_METAS}?schema=olm.bundle"
+    whole = client.ask(path)[1]
+    for start, end in ((0, 0), (10, 700), (len(whole) - 3, len(whole) - 1)):
+        assert client.ask(path, Range=f"bytes={start}-{end}")[:2] == (206, whole[start : end + 1])
+
+
+def test_who_says_a_byte_at_a_time_is_hung_up_on() -> None:
+    class Impatient(PromptHandler):
+        request_seconds = 0.2
+
+    with _served(Impatient) as port, socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
+        connection.settimeout(0.02)
+
+        def is_over() -> bool:
+            try:
+                connection.sendall(b"x")
+                return connection.recv(1) == b""
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+
+        wait_for(is_over, "the end of its patience")
+
+
+def test_who_does_not_read_is_hung_up_on() -> None:
+    ended = threading.Event()
+
+    class Impatient(PromptHandler):
+        answer_seconds = 0.2
+
+        def do_GET(self) -> None:  # noqa: N802  # why: the name that http.server calls
+            self.send_response(200)
+            try:
+                for _ in range(10_000):
+                    self.write(bytes(65536))
+            except TimeoutError:
+                ended.set()
+                raise
+
+    with _served(Impatient) as port, socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert ended.wait(PATIENCE_SECONDS)
+
+
+def test_who_comes_when_all_places_are_taken_is_hung_up_on() -> None:
+    with _served(PromptHandler, most=1) as port:
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as first:
+            first.sendall(b"GET")
+            with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
+                assert second.recv(1) == b""
+        wait_for(lambda: b"501" in said(port, b"GET / HTTP/1.1\r\n\r\n"), "a free place")
+
+
+@contextmanager
+def _served(handler: type[PromptHandler], most: int = 8) -> Iterator[int]:
+    class Server(BoundedServer):
+        most_connections = most
+
+    with Server.at("", 0, handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield int(server.server_address[1])
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_a_client_that_resets_its_connection_leaves_one_line_for_whoever_debugs(

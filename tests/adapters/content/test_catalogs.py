@@ -168,7 +168,7 @@ def test_issue_3_3_a_catalog_that_is_not_a_catalog(
     registry.put("cat", "latest", [a_layer(a_file("configs/c", content))], labels)
     answer = catalogs(tmp_path).pull(ImageSource(f"{registry.address}/cat", "olm"))
     assert isinstance(answer, Unavailable)
-    assert answer.reason == ("Malformed" if content else "NoCatalog")
+    assert answer.reason == ("BadCatalog" if content else "NoCatalog")
     assert words in answer.message
     assert f"{registry.address}/cat" in answer.message
     assert list(tmp_path.glob("catalog*")) == []

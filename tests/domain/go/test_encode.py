@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.domain.go.encode import indented_json, json_text
+from shared.domain.go.encode import indented_json, json_text, retold
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,26 @@ def test_a_document_may_be_indented() -> None:
 )
 def test_what_is_written_reads_as_the_same_value(value: object) -> None:
     assert json.loads(json_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        pytest.param(b'{ "b": "<1.5>",\n"a": [1, -20] }', b'{"a":[1,-20],"b":"<1.5>"}', id="whole numbers"),
+        pytest.param(b'{"b":[ 1.50],"a": -2e2}', b'{"a":-200,"b":[1.5]}', id="fractions"),
+        pytest.param(b"1.0", b"1", id="nothing but a number"),
+        pytest.param(b"[123456789012345678901]", b"[123456789012345680000]", id="more than 64 bits"),
+    ],
+)
+def test_v1_md_5_1_a_text_is_told_again_as_go_does(text: bytes, want: bytes) -> None:
+    assert retold(text) == want
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.floats(-1e15, 1e15),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_no_fraction_is_overlooked(value: object) -> None:
+    assert retold(json.dumps(value).encode()).decode() == json_text(value, escapes_html=False)

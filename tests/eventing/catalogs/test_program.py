@@ -5,45 +5,71 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import threading
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 import urllib3
 
+from eventing.catalogs import program
 from eventing.catalogs.program import Place, serve
-from eventing.catalogs.served_catalogs import ServedCatalogs
+from eventing.catalogs.served_catalogs import Open, ServedCatalogs
 from eventing.local.objects import apply_definitions
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.identity import digest_of
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient, connect
+from shared.adapters.oci.errors import OciError
 from shared.api.expressions import V1
 from shared.domain.image_source import ImageSource
 from shared.ports import Unavailable
 from tests.conformance.http import Api, Json
 from tests.kit.fbc import a_bundle, a_channel, a_package
 from tests.kit.sandbox import running_sandbox
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 from tests.kit.webhook_server import make_authority
 
+DEEPEST: Json = {"type": "x", "value": json.loads("[" * 400 + "]" * 400)}
 CATALOGS = f"/apis/{V1}/v1/clustercatalogs"
-TEA, CUP = ("registry.example/c@sha256:" + digit * 64 for digit in "12")
-PACKAGES = {TEA: "tea", CUP: "cup"}
+TEA, CUP, DEEP, DEFECT, FULL, POOR, SLOW = ("registry.example/c@sha256:" + digit * 64 for digit in "1234567")
+PACKAGES = {TEA: "tea", CUP: "cup", DEEP: "deep", SLOW: "slow"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Replicas:
     """Two servers with a store of their own each, and the sandbox that both follow."""
 
     sandbox: Api
-    addresses: tuple[str, ...]
+    kubeconfig: Path
     keys: Path
-    broken: set[str]
+    addresses: tuple[str, ...] = ()
+    broken: set[str] = field(default_factory=set)
+    tried: Counter[str] = field(default_factory=Counter)
+    """How often each content was to be opened."""
+    patience: threading.Event = field(default_factory=threading.Event)
+    """When the slow one answers."""
+
+    def opens(self, folder: Path) -> tuple[Open, Store]:
+        """What opens catalogs below a folder, and its store."""
+        store = Store(folder / "store")
+
+        def open_(reference: str, _: ImageSource) -> Snapshot | Unavailable:
+            self.tried[reference] += 1
+            if reference in self.broken or reference == POOR:
+                return Unavailable("Unreachable", "the registry is away")
+            if reference == FULL:
+                raise OciError("TooLarge", "it does not fit")
+            if reference == SLOW:
+                assert self.patience.wait(PATIENCE_SECONDS)
+            return snapshot_of(folder.parent / PACKAGES[reference], store, digest_of)
+
+        return open_, store
 
     def ask(self, path: str, replica: int = 0, method: str = "GET") -> urllib3.BaseHTTPResponse:
         with urllib3.PoolManager(ca_certs=str(self.keys / "ca.crt"), timeout=30, retries=False) as pool:
@@ -71,56 +97,49 @@ class Replicas:
 def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
     folder = tmp_path_factory.mktemp("catalogs")
     keys = make_authority(folder / "pki", "IP:127.0.0.1")
-    broken: set[str] = set()
     for package in PACKAGES.values():
         (folder / package).mkdir()
         (folder / package / "catalog.json").write_text("\n".join(map(json.dumps, documents(package))))
     with running_sandbox(folder / "sandbox") as kubeconfig, ExitStack() as stack:
         apply_definitions(KubeClient.from_kubeconfig(str(kubeconfig)))
-        found = [stack.enter_context(running(kubeconfig, folder / str(one), keys, broken)) for one in range(2)]
-        yield Replicas(Api.of(kubeconfig), tuple(found), keys, broken)
+        found = Replicas(Api.of(kubeconfig), kubeconfig, keys)
+        places = [found.opens(folder / str(one)) for one in range(2)]
+        found.addresses = tuple(stack.enter_context(running(kubeconfig, keys, *each)) for each in places)
+        yield found
+        found.patience.set()
 
 
-class running:  # noqa: N801  # reads like a function
-    """The server in a thread; yields its address."""
+@contextmanager
+def running(kubeconfig: Path, keys: Path, open_: Open, store: Store) -> Iterator[str]:
+    """The address of a server in a thread."""
+    loop, ended, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+    addresses: list[str] = []
 
-    def __init__(self, kubeconfig: Path, folder: Path, keys: Path, broken: set[str]) -> None:
-        self._loop, self._ended, self._ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-        self._address = ""
-        store = Store(folder / "store")
+    def started(address: str) -> None:
+        addresses.append(address)
+        ready.set()
 
-        def open_(reference: str, _: ImageSource) -> Snapshot | Unavailable:
-            if reference in broken:
-                return Unavailable("Unreachable", "the registry is away")
-            return snapshot_of(folder.parent / PACKAGES[reference], store, digest_of)
+    async def work() -> None:
+        served = ServedCatalogs([open_, open_], store, "olm")
+        place = Place("127.0.0.1", 0, keys / "server.crt", keys / "server.key")
+        await serve(place, connect(str(kubeconfig)), served, on_ready=started, ended=ended)
 
-        def started(address: str) -> None:
-            self._address = address
-            self._ready.set()
-
-        async def work() -> None:
-            served = ServedCatalogs(open_, store, "olm")
-            place = Place("127.0.0.1", 0, keys / "server.crt", keys / "server.key")
-            await serve(place, connect(str(kubeconfig)), served, on_ready=started, ended=self._ended)
-
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(work()))
-
-    def __enter__(self) -> str:
-        self._thread.start()
-        assert self._ready.wait(60)
-        return self._address
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._ended.set)
-        self._thread.join()
-        self._loop.close()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(work()))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield addresses[0]
+    finally:
+        loop.call_soon_threadsafe(ended.set)
+        thread.join()
+        loop.close()
 
 
 def documents(package: str) -> list[Json]:
     name = f"{package}.v1.0.0"
     return [
         a_package(package, defaultChannel="alpha"), a_channel("alpha", {"name": name}, package=package),
-        a_bundle(name, "1.0.0", package=package),
+        a_bundle(name, "1.0.0", package=package) | ({"properties": [DEEPEST]} if package == "deep" else {}),
     ]  # fmt: skip
 
 
@@ -181,6 +200,57 @@ def test_what_is_unavailable_or_gone_is_404(replicas: Replicas) -> None:
     assert replicas.sandbox.delete(f"{CATALOGS}/gone").status == 200
     replicas.until("off/api/v1/all", 404)
     replicas.until("gone/api/v1/all", 404)
+
+
+def test_one_bad_catalog_does_not_end_the_others(replicas: Replicas) -> None:
+    replicas.publish("deep", DEEP)
+    replicas.publish("defect", DEFECT)
+    replicas.publish("full", FULL)
+    replicas.until("deep/api/v1/all", 200)
+    replicas.until("defect/api/v1/all", 503)
+    replicas.until("full/api/v1/all", 503)
+    replicas.publish("good", TEA)
+    replicas.until("good/api/v1/all", 200)
+
+
+def test_what_cannot_be_opened_is_tried_again_once_for_each_pause(replicas: Replicas) -> None:
+    replicas.publish("poor", POOR)
+    replicas.until("poor/api/v1/all", 503)
+    wait_for(lambda: replicas.tried[POOR] >= 2, "both replicas have tried it")
+    for number in range(8):
+        replicas.sandbox.patch(f"{CATALOGS}/poor", {"metadata": {"annotations": {"number": str(number)}}})
+    replicas.publish("after", CUP)
+    replicas.until("after/api/v1/all", 200)  # whoever serves this one has heard of all of that
+    assert replicas.tried[POOR] == 2
+
+
+def test_a_slow_catalog_holds_up_no_other(replicas: Replicas) -> None:
+    replicas.publish("slow", SLOW)
+    wait_for(lambda: replicas.tried[SLOW] >= 2, "both replicas are at it")
+    replicas.publish("quick", CUP)
+    replicas.until("quick/api/v1/all", 200)
+    replicas.patience.set()
+
+
+def test_a_new_certificate_is_shown_without_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replicas: Replicas
+) -> None:
+    monkeypatch.setattr(program, "RENEW_SECONDS", 0.01)
+    keys = make_authority(tmp_path / "old", "IP:127.0.0.1")
+
+    def shown() -> str:
+        host, _, port = address.removeprefix("https://").partition(":")
+        return ssl.get_server_certificate((host, int(port)))
+
+    with running(replicas.kubeconfig, keys, *replicas.opens(tmp_path)) as address:
+        before = shown()
+        assert before in (keys / "server.crt").read_text()
+        (keys / "server.crt").write_text("half of a pair")
+        renewed = make_authority(tmp_path / "new", "IP:127.0.0.1")
+        assert shown() == before
+        for name in ("server.key", "server.crt"):
+            (keys / name).write_bytes((renewed / name).read_bytes())
+        wait_for(lambda: shown() in (renewed / "server.crt").read_text(), "the new certificate")
 
 
 def test_who_speaks_no_tls_stops_nobody(replicas: Replicas) -> None:

@@ -178,6 +178,16 @@ def test_v1_md_3_6_row_3_an_image_by_digest_that_is_no_catalog_is_blocked(ref: s
         assert unpacked(world).writes == (), "nothing is tried again"
 
 
+def test_v1_md_3_6_row_5_files_that_are_no_catalog_are_tried_again() -> None:
+    world = served()
+    world.catalogs.trouble = Unavailable("BadCatalog", "a.json, document 1: missing root schema field")
+    outcome = unpacked(world)
+    assert outcome.again_in is not None
+    found = conditions(follow(world, outcome))
+    why = "error storing fbc: a.json, document 1: missing root schema field"
+    assert found == {**SERVED, "Progressing": ("True", "Retrying", why)}
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [

@@ -11,7 +11,7 @@ import msgspec
 
 from shared.domain.catalog.model import Bundle, Channel, Property
 
-FORMAT: Final = "4"
+FORMAT: Final = "5"
 """Raised when records change: files of another format are not looked at, and indexed again."""
 MAGIC: Final = b"OLMFCAT" + FORMAT.encode()
 TAIL: Final = struct.Struct(">QQI8s")
@@ -110,9 +110,21 @@ class Row(msgspec.Struct, array_like=True, frozen=True):
     schema: str
     name: str
     file: int
-    """Index into `Documents.files`, or `HERE`: in the snapshot of this record, as one line of JSON."""
+    """Index into `Documents.files`; of a text in the snapshot of this record, as one line of JSON, its complement."""
     offset: int
     length: int
+    number: int = 0
+    """Of a text in the snapshot: which document of its file it is, from 1."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the text is in the snapshot of this record."""
+        return self.file < 0
+
+    @property
+    def place(self) -> int:
+        """Rises with the documents of a file."""
+        return self.number if self.is_here else self.offset
 
 
 class Documents(msgspec.Struct, array_like=True, frozen=True):

@@ -176,9 +176,13 @@ class Pages:
             if schema in ("", row.schema) and name in ("", row.name):
                 yield row
 
+    def path(self, row: Row) -> str:
+        """The file of the catalog that a document is from."""
+        return self.documents.files[~row.file if row.is_here else row.file]
+
     def text(self, row: Row) -> bytes:
         """The full text of a document, as JSON. FileNotFoundError when its file is gone or has changed."""
-        if row.file == HERE:
+        if row.is_here:
             return bytes(self.snapshot.of(self.home)[row.offset : row.offset + row.length])
         if row.file not in self._open:
             self._open[row.file] = self.snapshot.source(self.documents.files[row.file])

@@ -37,6 +37,8 @@ class Found:
     length: int
     text: bytes = b""
     """The document as one line, where no place in the file holds it as JSON."""
+    number: int = 0
+    """Of such a document: which one of its file it is, from 1."""
 
 
 _NULL: Final = msgspec.Raw(b"null")
@@ -194,7 +196,7 @@ def carefully(path: str, content: bytes) -> Iterator[Found]:
             text = orjson.dumps(part.value)
         except orjson.JSONEncodeError as error:
             raise NotACatalog(f"it cannot be kept: {str(error).lower()}", place) from error
-        yield Found(document, 0, len(text), text)
+        yield Found(document, 0, len(text), text, part.number)
 
 
 def _with_line(place: Place, file: Path) -> Place:

@@ -162,8 +162,9 @@ class _Writer:
         files, rows = tuple(contents), []
         for index, path in enumerate(files):
             for found in contents[path]:
-                file, offset = (HERE, self._write(found.text)) if found.text else (index, found.offset)
-                rows.append(Row(found.document.schema, found.document.name, file, offset, found.length))
+                file, offset = (~index, self._write(found.text)) if found.text else (index, found.offset)
+                document = found.document
+                rows.append(Row(document.schema, document.name, file, offset, found.length, found.number))
         return Documents(files, tuple(rows))
 
     def _record(self, value: object) -> Part:
@@ -179,7 +180,7 @@ class _Writer:
     def _copied(self, snapshot: Snapshot, name: str, entry: Entry) -> Entry:
         pages = snapshot.documents(name)
         rows = tuple(
-            row if row.file != HERE else structs.replace(row, offset=self._write(pages.text(row)))
+            structs.replace(row, offset=self._write(pages.text(row))) if row.is_here else row
             for row in pages.documents.rows
         )
         documents = self._record(Documents(pages.documents.files, rows))
