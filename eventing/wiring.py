@@ -194,12 +194,12 @@ def senders(values: Settings) -> Senders:
 
     review = None
     if values.endpoint_audience:
-        from eventing.endpoint.reviews import TokenReviews
+        from eventing.endpoint.reviews import reviews_of_senders
         from shared.adapters.kube import KubeClient
 
         client = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/endpoint")
         ours = f"system:serviceaccount:{values.policy.global_namespace}:*"
-        review = TokenReviews(
+        review = reviews_of_senders(
             lambda path, body: client.request("POST", path, body),
             values.endpoint_audience,
             values.endpoint_senders or (ours,),

@@ -19,10 +19,11 @@ _READER = "extension-apiserver-authentication-reader"
 _MEMORY = "512Mi"  # to index a catalog; it serves with a quarter of it
 _RIGHTS = (
     Right(kinds.CATALOG_SOURCE, (*READ, "watch")),
+    Right(kinds.CONFIG_MAP, ("get",)),
     Right(kinds.SECRET, ("get",)),
     *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
 )
-"""It reads catalogs as the workers do, with the logins of their namespaces."""
+"""It reads catalogs as the workers do: images with the logins of their namespaces, and ConfigMaps."""
 
 
 def objects() -> list[Manifest]:

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 import structlog
 
-from eventing.endpoint.reviews import ReviewUnavailable
+from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.config import SettingError
 
 Authentication: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
@@ -36,10 +36,10 @@ class Senders:
         *,
         token: str = "",
         token_file: str = "",
-        review: Callable[[str], bool] | None = None,
+        review: Callable[[str], object] | None = None,
         trusts_network: bool = False,
     ) -> None:
-        """`review` asks the cluster whether a token is that of a sender; `trusts_network` is for lack of all others."""
+        """`review` asks the cluster for the sender whose token it is; `trusts_network` is for lack of all others."""
         self._token, self._file = token, token_file
         self._review = review
         self._trusts_network = trusts_network

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from eventing.packages.requester import ANONYMOUS, User, access_review, reviewed
+from eventing.packages.shares import Shares
 from shared.adapters.kube import ApiError
+from shared.adapters.kube.token_reviews import Post, ReviewUnavailable, TokenReviews
 from shared.api import fields
-from shared.api.manifest import Manifest, ReadOnly
 
-Post: TypeAlias = Callable[[str, Manifest], Manifest]
 SECONDS: Final = 5.0
 """How long the API server may take for an answer."""
 FRESH_SECONDS: Final = 10.0
 MOST: Final = 2_000
-_TOKENS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 _ACCESS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _AT_ONCE: Final = 8
+_Question: TypeAlias = tuple[User, str, str, str, str]
 _T = TypeVar("_T")
-
-
-class ReviewUnavailable(Exception):
-    """The API server did not answer."""
 
 
 class Access:
@@ -36,10 +31,11 @@ class Access:
 
     def __init__(self, post: Post, now: Callable[[], float] = time.monotonic) -> None:
         """`post` sends a body to a path of the API server; raises ApiError."""
-        self._post = post
+        self._post, self._now = post, now
         self._threads = ThreadPoolExecutor(_AT_ONCE, "review")
-        self._users: _Recent[User | None] = _Recent(now)
-        self._answers: _Recent[str] = _Recent(now)
+        self._questions = Shares("questions to the API server", each=2 * _AT_ONCE, together=16 * _AT_ONCE)
+        self._owners = TokenReviews(post, reviewed, trusted_seconds=FRESH_SECONDS, now=now)
+        self._answers: OrderedDict[_Question, tuple[float, str]] = OrderedDict()
         self._is_proven = False
         """Whether an answer has come."""
         self.flaw = ""
@@ -49,53 +45,47 @@ class Access:
         """Find out whether we may ask, if that is not known to be so."""
         if self.flaw or not self._is_proven:
             with suppress(ReviewUnavailable):
-                await self._asked(_ACCESS, access_review(ANONYMOUS, "get", ""))
+                await self._asked(lambda: self._reviewed((ANONYMOUS, "get", "", "", "")))
 
     async def owner(self, token: str) -> User | None:
-        """The owner of a token; None for one that the cluster does not know. ReviewUnavailable."""
-        key = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-        if key not in self._users:
-            review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
-            self._users.keep(key, reviewed(await self._asked(_TOKENS, review)))
-        return self._users[key]
+        """The owner of a token; None for one that the cluster does not know. ReviewUnavailable, TooMany."""
+        with self._questions.one(""):
+            return await self._asked(lambda: self._owners(token))
 
     async def refusal(self, user: User, verb: str, namespace: str, *, subresource: str = "", name: str = "") -> str:
-        """Why a user may not do that; empty when he may. ReviewUnavailable."""
+        """Why a user may not do that; empty when he may. ReviewUnavailable, TooMany."""
         key = (user, verb, namespace, subresource, name)
-        if key not in self._answers:
-            review = access_review(user, verb, namespace, subresource=subresource, name=name)
-            status = await self._asked(_ACCESS, review)
-            why = fields.text(status, "reason") or "no rule allows it"
-            self._answers.keep(key, "" if fields.flag(status, "allowed") else why)
-        return self._answers[key]
+        until, why = self._answers.get(key, (0.0, ""))
+        if self._now() < until:
+            return why
+        with self._questions.one(user.tenant):
+            why = await self._asked(lambda: self._reviewed(key))
+        self._answers[key] = (self._now() + FRESH_SECONDS, why)
+        self._answers.move_to_end(key)
+        if len(self._answers) > MOST:
+            self._answers.popitem(last=False)
+        return why
 
-    async def _asked(self, path: str, review: Manifest) -> ReadOnly:
-        asked = asyncio.get_running_loop().run_in_executor(self._threads, self._post, path, review)
+    def _reviewed(self, question: _Question) -> str:
+        """Why not, as the API server says it; empty when it allows it."""
+        user, verb, namespace, subresource, name = question
+        review = access_review(user, verb, namespace, subresource=subresource, name=name)
         try:
-            status = fields.part(await asyncio.wait_for(asked, SECONDS), "status")
-        except (TimeoutError, ApiError) as error:
-            if isinstance(error, ApiError) and error.status in (401, 403):
-                self.flaw = f"may not ask who may do what: {error.message}"
-            raise ReviewUnavailable(str(error) or f"no answer within {SECONDS:g} s") from error
+            status = fields.part(self._post(_ACCESS, review), "status")
+        except ApiError as error:
+            raise ReviewUnavailable(str(error)) from error
+        return "" if fields.flag(status, "allowed") else fields.text(status, "reason") or "no rule allows it"
+
+    async def _asked(self, ask: Callable[[], _T]) -> _T:
+        asked = asyncio.get_running_loop().run_in_executor(self._threads, ask)
+        try:
+            answer = await asyncio.wait_for(asked, SECONDS)
+        except TimeoutError as error:
+            raise ReviewUnavailable(f"no answer within {SECONDS:g} s") from error
+        except ReviewUnavailable as error:
+            cause = error.__cause__
+            if isinstance(cause, ApiError) and cause.status in (401, 403):
+                self.flaw = f"may not ask who may do what: {cause.message}"
+            raise
         self._is_proven, self.flaw = True, ""
-        return status
-
-
-class _Recent(Generic[_T]):
-    """Answers that still count; the oldest are forgotten first."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        self._now = now
-        self._kept: OrderedDict[Hashable, tuple[float, _T]] = OrderedDict()
-
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._kept and self._now() < self._kept[key][0]
-
-    def __getitem__(self, key: Hashable) -> _T:
-        return self._kept[key][1]
-
-    def keep(self, key: Hashable, answer: _T) -> None:
-        self._kept[key] = (self._now() + FRESH_SECONDS, answer)
-        self._kept.move_to_end(key)
-        if len(self._kept) > MOST:
-            self._kept.popitem(last=False)
+        return answer

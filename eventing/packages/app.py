@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -12,11 +13,13 @@ import orjson
 from aiohttp import web
 
 from eventing.packages import documents
-from eventing.packages.access import Access, ReviewUnavailable
+from eventing.packages.access import Access
 from eventing.packages.catalog_follower import CatalogFollower
 from eventing.packages.package_cache import PackageCache
 from eventing.packages.requester import ANONYMOUS, FrontProxy, User, common_names
+from eventing.packages.shares import Shares, TooMany
 from eventing.packages.watching import Watching, follow
+from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.domain.selectors import SelectorError, parsed
 from shared.domain.serving.package_list import Listed, chosen, visible
 
@@ -30,6 +33,10 @@ _DISCOVERY: Final = {
 _FIELD: Final = re.compile(r"([\w.]+)(?:==|=)(.*)")
 _TABLE: Final = "as=Table"
 _CLIENT_SECONDS: Final = 75.0
+_SEND_SECONDS: Final = 60.0
+"""How long a client may take to read a list."""
+_LONGEST_TOKEN: Final = 8_192
+_LATER: Final = {429: {"Retry-After": "5"}, 503: {"Retry-After": "1"}}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -38,9 +45,8 @@ class Refusal(Exception):
 
     def __init__(self, code: int, reason: str, message: str, name: str = "") -> None:
         super().__init__(message)
-        self.answer = web.Response(
-            status=code, body=documents.failure(code, reason, message, name=name), content_type="application/json"
-        )
+        body, headers = documents.failure(code, reason, message, name=name), {"Content-Type": "application/json"}
+        self.answer = web.Response(status=code, body=body, headers=headers | _LATER.get(code, {}))
 
 
 @dataclass(slots=True)
@@ -52,6 +58,9 @@ class Packages:
     follower: CatalogFollower
     global_namespace: str
     front_proxy: FrontProxy = field(default_factory=FrontProxy)
+    watches: Shares = field(default_factory=lambda: Shares("watches", each=16, together=256))
+    lists: Shares = field(default_factory=lambda: Shares("lists", each=8, together=24))
+    """Until they are sent: each has all packages in memory, and its client reads as slowly as it likes."""
     flaw: str = ""
     """Why the API server would get no answer; empty when it would."""
 
@@ -79,11 +88,16 @@ class Packages:
     async def _list(self, request: web.Request) -> web.StreamResponse:
         namespace = request.match_info.get("namespace", "")
         is_watch = request.query.get("watch", "").lower() in ("1", "true")
-        await self._allow(request, "watch" if is_watch else "list", namespace)
+        user = await self._allow(request, "watch" if is_watch else "list", namespace)
         fits = _selection(request)
         if is_watch:
             wanted = Watching(namespace, self.global_namespace, fits, _is_table(request))
-            return await follow(request, self.cache, wanted)
+            with self.watches.one(user.tenant):
+                return await follow(request, self.cache, wanted)
+        with self.lists.one(user.tenant):
+            return await _sent(request, self._listed(request, namespace, fits))
+
+    def _listed(self, request: web.Request, namespace: str, fits: Callable[[Listed], bool]) -> web.Response:
         found = [one for one in visible(self.cache.packages(), namespace, self.global_namespace) if fits(one)]
         version = str(self.cache.version)
         if _is_table(request):
@@ -115,7 +129,8 @@ class Packages:
 
     async def _allow(
         self, request: web.Request, verb: str, namespace: str, *, subresource: str = "", name: str = ""
-    ) -> None:
+    ) -> User:
+        """The user, who may do that."""
         try:
             user = await self._user(request)
             why = await self.access.refusal(user, verb, namespace, subresource=subresource, name=name)
@@ -127,6 +142,7 @@ class Packages:
             message = f'User "{user.name}" cannot {verb} resource "{what}" in API group "{documents.GROUP}"{where}'
             full = f"{documents.RESOURCE}.{documents.GROUP}" + (f' "{name}"' if name else "")
             raise Refusal(403, "Forbidden", f"{full} is forbidden: {message}", name)
+        return user
 
     async def _user(self, request: web.Request) -> User:
         connection = request.transport.get_extra_info("peercert") if request.transport else None
@@ -135,6 +151,8 @@ class Packages:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             return ANONYMOUS
+        if len(token) > _LONGEST_TOKEN:
+            raise Refusal(401, "Unauthorized", "Unauthorized")
         owner = await self.access.owner(token.strip())
         if owner is None:
             raise Refusal(401, "Unauthorized", "Unauthorized")
@@ -171,6 +189,20 @@ def _json(body: bytes) -> web.Response:
     return answer
 
 
+async def _sent(request: web.Request, answer: web.Response) -> web.Response:
+    """The answer when the client has it, is gone, or took too long to read it."""
+    try:
+        async with asyncio.timeout(_SEND_SECONDS):
+            await answer.prepare(request)
+            await answer.write_eof()
+    except TimeoutError:
+        if request.transport is not None:
+            request.transport.abort()
+    except ConnectionResetError:
+        pass
+    return answer
+
+
 def _constant(body: bytes) -> Handler:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(body=body, content_type="application/json" if body[:1] == b"{" else "text/plain")
@@ -184,3 +216,5 @@ async def _with_failures(request: web.Request, handler: Handler) -> web.StreamRe
         return await handler(request)
     except Refusal as refusal:
         return refusal.answer
+    except TooMany as error:
+        return Refusal(429, "TooManyRequests", f"{error}: try again later").answer

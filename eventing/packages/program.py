@@ -74,10 +74,12 @@ async def serve(
 ) -> None:
     """Serve until `ended`."""
     cache = PackageCache()
-    follower = CatalogFollower(cache, open_)
+    follower = CatalogFollower(cache, open_, serving.global_namespace)
     access = Access(partial(client.request, "POST"))
     packages = Packages(cache, access, follower, serving.global_namespace)
-    runner = web.AppRunner(packages.app(), access_log=None, shutdown_timeout=_GRACE_SECONDS)
+    runner = web.AppRunner(  # why: a watch whose client is gone ends at once, and counts for its user no longer
+        packages.app(), access_log=None, shutdown_timeout=_GRACE_SECONDS, handler_cancellation=True
+    )
     await runner.setup()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as tasks:
         stream = Stream(session, client.connection, kinds.CATALOG_SOURCE, kinds.Watch(is_whole=True))

@@ -14,6 +14,7 @@ from shared.api.manifest import Manifest, ReadOnly
 
 AUTHORITY: Final = "requestheader-client-ca-file"
 """The key of the front proxy's CA in the ConfigMap `kube-system/extension-apiserver-authentication`."""
+_ACCOUNT: Final = "system:serviceaccount:"
 CONFIG_MAP: Final = ("kube-system", "extension-apiserver-authentication")
 
 
@@ -25,6 +26,12 @@ class User:
     groups: tuple[str, ...] = ()
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
     uid: str = ""
+
+    @property
+    def tenant(self) -> str:
+        """Who counts as one where somebody takes too much: all accounts of a namespace do, as they are made there."""
+        is_account = self.name.startswith(_ACCOUNT)
+        return self.name.rpartition(":")[0] if is_account else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +111,7 @@ def common_names(certificate: Mapping[str, object] | None) -> tuple[str, ...]:
 
 def reviewed(status: ReadOnly) -> User | None:
     """The owner of a token, from the status of a TokenReview."""
-    if not fields.flag(status, "authenticated"):
+    if not fields.text(status, "user", "username"):
         return None
     extra = fields.part(status, "user", "extra")
     more = tuple((key, fields.texts(extra, key)) for key in sorted(extra))

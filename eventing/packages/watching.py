@@ -19,6 +19,7 @@ from shared.domain.serving.package_list import Listed, visible
 from shared.domain.serving.package_manifest import API_VERSION, KIND
 
 _LONGEST_SECONDS: Final = 3_600
+_CHUNK: Final = 64 * 1024
 _BEAT_SECONDS: Final = 55.0
 """Between two looks whether the client is still there, and two bookmarks."""
 
@@ -87,8 +88,15 @@ async def _rest(
 
 
 async def _send(response: web.StreamResponse, lines: Iterable[bytes]) -> None:
-    if text := b"".join(lines):
-        await response.write(text)
+    """The lines, a few packages at a time: a client that reads slowly keeps no more in memory."""
+    waiting = bytearray()
+    for line in lines:
+        waiting += line
+        if len(waiting) > _CHUNK:
+            await response.write(bytes(waiting))
+            waiting.clear()
+    if waiting:
+        await response.write(bytes(waiting))
 
 
 def _bookmark(version: int) -> bytes:

@@ -200,6 +200,17 @@ def test_what_pulls_is_told_of_authorities_mirrors_and_proxies_if_there_are(work
         assert container["envFrom"] == [{"configMapRef": {"name": "olmf-proxy", "optional": True}}]
 
 
+def test_the_server_of_packages_reads_every_kind_of_catalog_writes_nothing_and_knows_no_password() -> None:
+    """Users reach it; of catalogs it reads images with the logins of their namespaces, and ConfigMaps."""
+    roles = (one for one in objects("rbac") if one["kind"] == "ClusterRole")
+    (role,) = (one for one in roles if one["metadata"]["name"] == PACKAGES)
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} <= {"get", "list", "watch"}
+    named = {one: rule["verbs"] for rule in role["rules"] for one in rule["resources"]}
+    assert named["secrets"] == named["configmaps"] == ["get"]
+    (pod,) = (one for one in WORKLOADS if one["metadata"]["name"] == PACKAGES)
+    assert "REDIS_PASSWORD" not in str(pod)
+
+
 def test_no_secret_but_the_password_of_redis_must_be_there() -> None:
     env = [one for container in CONTAINERS for one in container["env"] if "secretKeyRef" in one.get("valueFrom", {})]
     needed = {

@@ -11,7 +11,6 @@ from starlette.types import ASGIApp, Message
 
 from eventing.endpoint.app import asgi
 from eventing.endpoint.gate import LARGEST_BODY
-from eventing.endpoint.reviews import ReviewUnavailable
 from eventing.endpoint.senders import Senders
 from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import to_request
@@ -20,6 +19,7 @@ from eventing.journal import RedisJournal
 from eventing.wiring import senders, sink
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
+from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.config import SettingError, Settings
 
 AN_EVENT = Event("1", names.RESYNC_REQUESTED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))

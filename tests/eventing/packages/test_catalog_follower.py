@@ -25,9 +25,9 @@ from shared.ports import Unavailable
 from tests.eventing.packages.test_program import a_catalog
 
 
-def a_source(name: str, address: str) -> Manifest:
+def a_source(name: str, address: str, namespace: str = "olm") -> Manifest:
     status = {"connectionState": {"address": address, "lastObservedState": "READY"}}
-    return {"metadata": {"name": name, "namespace": "olm", "uid": name}, "spec": {"image": "x"}, "status": status}
+    return {"metadata": {"name": name, "namespace": namespace, "uid": name}, "spec": {"image": "x"}, "status": status}
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def following(folder: Path, trouble: Callable[[str], Unavailable | None]) 
         (place / "catalog.json").write_text("\n".join(map(json.dumps, a_catalog(reference))))
         return snapshot_at(str(place), store)
 
-    follower, is_listed = CatalogFollower(PackageCache(), open_), asyncio.Event()
+    follower, is_listed = CatalogFollower(PackageCache(), open_, "olm"), asyncio.Event()
     is_listed.set()
     running = asyncio.create_task(follower.run(is_listed))
     try:
@@ -90,6 +90,44 @@ async def test_a_slow_registry_holds_up_its_own_catalog(tmp_path: Path) -> None:
         await until(lambda: names(follower) == ["tea"])
         answered.set()
         await until(lambda: names(follower) == ["slow", "tea"])
+
+
+async def test_slow_registries_of_one_namespace_hold_up_no_other_and_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a tenant whose registry is slow on purpose keeps the server from being ready, and the API from everybody."""
+    answered = threading.Event()
+
+    def waits(address: str) -> None:
+        if address.startswith("slow"):
+            answered.wait(60)
+
+    monkeypatch.setattr(catalog_follower, "FILL_SECONDS", 0.05)
+    async with following(tmp_path, waits) as follower:
+        slow = [a_source(f"far-{at}", f"slow-{at}", "mallory") for at in range(catalog_follower.READERS + 1)]
+        await tell(follower, *slow, a_source("near", "tea"), a_source("own", "cup", "neighbour"))
+        await until(lambda: names(follower) == ["cup", "tea"])
+        await until(follower.filled.is_set)
+        answered.set()
+        await until(lambda: len(names(follower)) == len(slow) + 2)
+        assert not follower._due
+
+
+async def test_catalogs_of_one_namespace_leave_room_for_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with following(tmp_path, lambda _: None) as follower:
+        await tell(follower, a_source("first", "tea", "mallory"))
+        await until(lambda: names(follower) == ["tea"])
+        monkeypatch.setattr(catalog_follower, "MOST_OF_ONE", 2 * follower._cache.packages()[0].size - 1)
+        await tell(follower, a_source("second", "cup", "mallory"))
+        await until(lambda: bool(follower._failed))
+        await tell(follower, a_source("own", "pot", "neighbour"))
+        await until(lambda: names(follower) == ["pot", "tea"])
+        monkeypatch.setattr(catalog_follower, "MOST_BYTES", 2 * sum(one.size for one in follower._cache.packages()))
+        await tell(follower, a_source("more", "jar", "third"), a_source("global", "mug"))
+        await until(lambda: names(follower) == ["mug", "pot", "tea"])
+        await until(lambda: ("third", "more") in follower._failed)
 
 
 async def test_events_of_a_catalog_that_failed_do_not_multiply_its_tries(

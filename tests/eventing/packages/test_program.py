@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -326,3 +327,31 @@ def test_a_token_is_reviewed(server: Running) -> None:
     path, ours = f"{BASE}/packagemanifests", {"Authorization": f"Bearer {server.sandbox.token}"}
     assert server.ask(path, client="", headers=ours).status == 200
     assert server.ask(path, client="", headers={"Authorization": "Bearer nonsense"}).status == 401
+
+
+def test_watches_of_one_user_have_an_end(shop: Running) -> None:
+    """Each has its place in memory; another user is not kept out, and one that ends makes room."""
+    path, sent = f"{shop.address}{BASE}/namespaces/mine/packagemanifests?watch=1", {"X-Remote-Group": "system:masters"}
+
+    def watching(pool: urllib3.PoolManager, user: str) -> urllib3.BaseHTTPResponse:
+        return pool.request("GET", path, headers=sent | {"X-Remote-User": user}, preload_content=False)
+
+    with shop.pool("front-proxy") as pool:
+        held = [watching(pool, "ann") for _ in range(16)]
+        try:
+            assert {one.status for one in held} == {200}
+            refused = watching(pool, "ann")
+            said = json.loads(refused.data)
+            assert (refused.status, said["reason"], refused.headers["Retry-After"]) == (429, "TooManyRequests", "5")
+            assert shop.ask(f"{BASE}/namespaces/mine/packagemanifests", "ann").status == 200
+            held.append(watching(pool, "ben"))
+            assert held[-1].status == 200
+        finally:
+            for one in held:
+                one.close()
+
+        def is_let_in() -> bool:
+            with contextlib.closing(watching(pool, "ann")) as again:
+                return again.status == 200
+
+        wait_for(is_let_in, "room for another watch")
