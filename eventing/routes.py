@@ -72,6 +72,8 @@ RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
 DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
+GATHER = timedelta(seconds=10)
+"""An installation changes the components of an Operator all the time, and each look at it lists every kind of them."""
 CRD_SETTLE = timedelta(milliseconds=250)
 """An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""
 
@@ -142,7 +144,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     Route(kinds.OPERATOR, "operator/update_operator", itself, came_or_went, "bulk"),
     *(
-        Route(kind, "operator/update_operator", its_operators, always, "bulk", DEBOUNCE)
+        Route(kind, "operator/update_operator", its_operators, always, "bulk", GATHER)
         for kind in (*operators.WHOLE, *operators.BARE)
     ),
     Route(CSV, "cluster_service_version/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from pathlib import Path
 
@@ -10,9 +11,9 @@ from eventing.diagnosis.replay import capture, open_capture, replay
 from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
-from shared import names
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, OPERATOR_CONDITION, Ref
-from tests.kit.installation import installed
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
+from tests.kit.installation import Installation, installed
+from tests.kit.waiting import wait_for
 
 
 def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
@@ -41,16 +42,19 @@ def a_story(folder: Path) -> Path:
         publish(bundles, "tide/1.0.0")
         found.until_phase("tide.v1.0.0", "one")
         found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
-        # why: what a version leaves behind is its Operator's only if it was labelled before
-        label = f"{names.COMPONENT_PREFIX}beacon.two"
-        definition = CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io")
-        found.until(definition, lambda each: label in each["metadata"]["labels"], "the label of a component")
         found.olmf("uninstall", "beacon", "-n", "two")
         found.until_gone(DEPLOYMENT.ref("beacon-controller", "two"))
+        wait_for(lambda: not operators_due(found), "the Operators, which follow their components ten seconds later")
         found.until_it_rests()
         file = folder / "story.tar.gz"
         found.olmf("capture", "-o", str(file))
     return file
+
+
+def operators_due(found: Installation) -> list[str]:
+    """The Operators that are still to be compared with their components."""
+    jobs = json.loads(found.olmf("queue", "ls", "-o", "json").stdout)
+    return [job["ref"] for job in jobs if job["step"] == "operator/update_operator"]
 
 
 def falsified(file: Path) -> Path:

@@ -19,7 +19,13 @@ from shared.domain.csv.overrides import by_name, config_of, overridden
 from shared.domain.csv.strategy import Strategy, strategy_of
 from shared.domain.endpoints.pods import serving
 from shared.domain.objects.hashes import deployment_hash
-from shared.domain.objects.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
+from shared.domain.objects.ownership import (
+    component_labels,
+    is_labelled_for,
+    is_owned_by,
+    owner_labels,
+    owner_reference,
+)
 from shared.domain.subset import covers
 from shared.kinds import DEPLOYMENT
 
@@ -92,9 +98,9 @@ def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]
     there = {one.name: one for one in present}
     wanted = {name_of(item) for item in desired}
     return Changes(
-        tuple(item for item in desired if name_of(item) not in there),
+        tuple(_as_component(item, csv) for item in desired if name_of(item) not in there),
         tuple(
-            _at(item, there[name_of(item)].resource_version)
+            _at(_as_component(item, csv), there[name_of(item)].resource_version)
             for item in desired
             if name_of(item) in there and not covers(there[name_of(item)].raw, item)
         ),
@@ -104,6 +110,12 @@ def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]
             if one.name not in wanted and is_labelled_for(one, csv) and is_owned_by(one, csv) and not one.is_deleted
         ),
     )
+
+
+def _as_component(deployment: Manifest, csv: Csv) -> Manifest:
+    """The Deployment with component labels, which are no difference by themselves: that would be an installation."""
+    meta = metadata(deployment)
+    return {**deployment, "metadata": {**meta, "labels": {**meta["labels"], **component_labels(csv)}}}
 
 
 def annotated(desired: Iterable[Manifest], present: Iterable[Deployment]) -> tuple[Manifest, ...]:

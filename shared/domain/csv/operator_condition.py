@@ -9,14 +9,16 @@ from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, metadata, timestamp
 from shared.api.views import ABSENT, Csv, InstallStrategy, Object, OperatorCondition
-from shared.domain.objects.ownership import owner_reference
+from shared.domain.objects.ownership import component_labels, owner_reference
 from shared.kinds import OPERATOR_CONDITION, ROLE, ROLE_BINDING, Kind
 
 
 def operator_condition(csv: Csv) -> Manifest:
     """The OperatorCondition to create, without `overrides` and conditions, which others write."""
+    whole, labels = _object(OPERATOR_CONDITION, csv, owner=csv), component_labels(csv)
     return {
-        **_object(OPERATOR_CONDITION, csv, owner=csv),
+        **whole,
+        "metadata": {**whole["metadata"], **({"labels": labels} if labels else {})},
         "spec": {
             "serviceAccounts": list(_accounts(csv.install)) or ["default"],
             "deployments": [deployment.name for deployment in csv.install.deployments],

@@ -17,6 +17,11 @@ def owner_labels(owner: Object, kind: str = CSV_KIND) -> dict[str, str]:
     return labels_for(owner.name, owner.namespace, kind)
 
 
+def component_labels(csv: Object) -> dict[str, str]:
+    """The labels by which a ClusterServiceVersion is a component of Operators: its objects get them from the start."""
+    return {key: value for key, value in csv.labels.items() if key.startswith(names.COMPONENT_PREFIX)}
+
+
 def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str]:
     """The owner labels of an owner known by name only."""
     return {names.OWNER: name, names.OWNER_NAMESPACE: namespace, names.OWNER_KIND: kind}

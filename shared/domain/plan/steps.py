@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,11 @@ from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.api.views import Csv, Object, PlanStep
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.csv.rbac import objects_for
-from shared.domain.subscription import components
+from shared.domain.objects.ownership import component_labels
+from shared.domain.subscription import components, operators
 from shared.domain.unpack.references import Reference
 
+_COMPONENTS = frozenset(one.kind for one in (*operators.WHOLE, *operators.BARE))
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind
 
 
@@ -45,7 +47,16 @@ def objects(bundle: UnpackedBundle, namespace: str, reference: Reference) -> tup
     """All objects of the bundle for the namespace, in order: CSV, its other objects, generated RBAC."""
     csv = installed_csv(Csv(bundle.csv), namespace, reference)
     others = [manifest for manifest in bundle.objects if Object(manifest).kind != _CSV]
-    return (csv, *others, *objects_for(Csv(csv), namespace))
+    labels = component_labels(Csv(csv))
+    return (csv, *(_labelled(one, labels) for one in (*others, *objects_for(Csv(csv), namespace))))
+
+
+def _labelled(manifest: Manifest, labels: Mapping[str, str]) -> Manifest:
+    """An object with the component labels: a later patch of a definition costs the API server as much as it itself."""
+    one = Object(manifest)
+    if one.kind not in _COMPONENTS:
+        return manifest
+    return {**manifest, "metadata": {**one.metadata, "labels": {**one.labels, **labels}}}
 
 
 def installed_csv(csv: Csv, namespace: str, reference: Reference) -> Manifest:

@@ -114,6 +114,16 @@ def test_a_missing_deployment_is_created_csv_md_6_1_2() -> None:
     assert changes(Csv(CSV), WANTED, []).created == WANTED
 
 
+def test_what_is_written_is_a_component_from_the_start_and_to_be_none_is_no_difference_csv_md_12_3() -> None:
+    label = {"operators.coreos.com/a.ns": ""}
+    csv = Csv({**CSV, "metadata": {**metadata(CSV), "labels": label}})
+    (made,) = changes(csv, WANTED, []).created
+    assert made["metadata"]["labels"] == {**metadata(WANTED[0])["labels"], **label}
+    (replaced,) = changes(csv, WANTED, [Deployment(stored(WANTED[0], labels={}))]).replaced
+    assert replaced["metadata"]["labels"] == made["metadata"]["labels"]
+    assert changes(csv, WANTED, [Deployment(stored(WANTED[0]))]).replaced == ()
+
+
 def test_an_equal_deployment_is_left_alone_whatever_the_server_added() -> None:
     live = stored(WANTED[0])
     live["spec"] = {**live["spec"], "progressDeadlineSeconds": 600}

@@ -98,6 +98,15 @@ def test_steps_come_in_order_csv_objects_generated_rights() -> None:
     assert {Resource.stated(PlanStep(step)) for step in made} == found, "every step finds its object again"
 
 
+def test_what_a_bundle_brings_is_a_component_from_the_start_csv_md_12_3() -> None:
+    """Adopted later, a definition would be written twice, which costs the API server most of an installation."""
+    others = [{"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}} for kind in ("Secret", "Service")]
+    properties = '{"properties":[{"type":"olm.package","value":{"packageName":"etcd"}}]}'
+    made = objects(bundle(*others), "ns", Reference("h", "olm", KEY, "etcd.v0", properties))
+    labelled = {one["kind"] for one in made if "operators.coreos.com/etcd.ns" in labels_of(one)}
+    assert {one["kind"] for one in made} - labelled == {"Secret"}, "no Operator lists those"
+
+
 def test_an_object_without_name_goes_by_its_generate_name() -> None:
     """catalog.md 4.6: the step name of an object without name is its generateName."""
     made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "settings-"}}

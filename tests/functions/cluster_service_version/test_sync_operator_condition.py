@@ -38,6 +38,12 @@ def stored(csv: dict[str, Any], **change: Any) -> list[dict[str, Any]]:
     return [condition, rights["Role"], rights["RoleBinding"]]
 
 
+def test_a_condition_is_a_component_from_the_start_csv_md_12_3() -> None:
+    label = {"operators.coreos.com/op.ns": ""}
+    made = created(run(a_csv(install=INSTALL, labels=label)))
+    assert made["OperatorCondition"]["metadata"]["labels"] == label
+
+
 def test_everything_is_made() -> None:
     """csv.md 11.2, 11.3 steps 1–2; 18.7 row 142: cluster permissions first, duplicates kept."""
     made = created(run(a_csv(install=INSTALL)))
