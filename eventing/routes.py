@@ -147,7 +147,7 @@ ROUTES: tuple[Route, ...] = (
         Route(kind, "operator/update_operator", its_operators, always, "bulk", GATHER)
         for kind in (*operators.WHOLE, *operators.BARE)
     ),
-    Route(CSV, "cluster_service_version/adopt_components", itself, phase("Succeeded"), "bulk", DEBOUNCE),
+    Route(CSV, "cluster_service_version/adopt_components", itself, phase("Succeeded"), "bulk", GATHER),
     *(
         Route(
             kind,
@@ -155,7 +155,7 @@ ROUTES: tuple[Route, ...] = (
             its_owner(CSV),
             both(came_or_went, present),
             "bulk",
-            DEBOUNCE,
+            GATHER,
         )
         for kind in (kinds.SERVICE, kinds.OPERATOR_CONDITION, kinds.API_SERVICE, *kinds.COMPONENTS)
     ),

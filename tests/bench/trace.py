@@ -15,7 +15,7 @@ import redis
 from eventing.journal.records import Recorded, Run
 from eventing.journal.stream import RedisJournal
 from tests.bench import processors
-from tests.bench.audit import Line
+from tests.bench.audit import OURS, Line
 from tests.bench.requests import PROMETHEUS, REAL_PACKAGES, real, settle
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
 
@@ -33,7 +33,9 @@ def main(package: str = PROMETHEUS) -> None:
         ended, took = time.time(), used()
         time.sleep(1.0)
         found = [line for line in lines() if line.verb != "watch"]
-        print(f"Succeeded after {ended - began:.2f} s; processor time until then: {processors.told(took)}")
+        asked = sum(line.agent in OURS and line.at <= ended for line in found)
+        used_until_then = f"{asked} requests; processor time until then: {processors.told(took)}"
+        print(f"Succeeded after {ended - began:.2f} s and {used_until_then}")
         for text in told(runs_since(installation, began), found, began):
             print(text)
 
