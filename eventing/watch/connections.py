@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import structlog
@@ -36,6 +38,8 @@ LONGEST_BREAK_SECONDS: Final = 300.0
 each lets a catalog be read, and who hangs up at once must not have it read all the time."""
 MOST, MOST_OF_NAMESPACE = 256, 16
 """Connections that are held; the catalogs beyond are read every quarter of an hour only."""
+DIALLED, DIALLED_OF_NAMESPACE = 16, 2
+"""Addresses that are looked up at a time: a name server may take its time on purpose."""
 _STAY: Final = (("grpc.client_idle_timeout_ms", 2**31 - 1),)
 _Key: TypeAlias = tuple[str, str]
 log = structlog.get_logger()
@@ -60,6 +64,8 @@ class Connections:
         self._dial = dial
         self._deliver = deliver
         self._held: dict[_Key, tuple[str, asyncio.Task[None]]] = {}
+        self._threads = ThreadPoolExecutor(DIALLED, "dial")
+        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
         self.states: dict[_Key, str] = {}
         """READY or BROKEN, of each catalog whose server was tried: what was found last."""
 
@@ -79,6 +85,8 @@ class Connections:
         self.states.pop(key, None)
         if found := self._held.pop(key, None):
             found[1].cancel()
+        if not self._of_namespace(key[0]):
+            self._turns.pop(key[0], None)
 
     def keep(self, listed: set[_Key]) -> None:
         """Follow only the servers of CatalogSources that were listed."""
@@ -93,7 +101,7 @@ class Connections:
         failures, breaks = 0, 0
         while True:
             started = asyncio.get_running_loop().time()
-            async for state in self._states(address):
+            async for state in self._states(key[0], address):
                 before, self.states[key] = self.states.get(key), state
                 if before and (state == READY or before != state):
                     await self._tell(key, state)
@@ -106,10 +114,11 @@ class Connections:
                 pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(failures, 16))
             await asyncio.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311  # why: not all at once
 
-    async def _states(self, address: str) -> AsyncIterator[str]:
+    async def _states(self, namespace: str, address: str) -> AsyncIterator[str]:
         """READY once it is connected; BROKEN when it could not be. Ends when the connection has."""
         try:
-            way = await asyncio.to_thread(self._dial, address)
+            async with self._turns[namespace]:
+                way = await asyncio.get_running_loop().run_in_executor(self._threads, self._dial, address)
         except OciError:
             yield BROKEN
             return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
 SECURE: Final = "grpcs://"
 _MOST: Final = 65535
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[A-Za-z_-][A-Za-z0-9_.-]*)?")
+"""A name or an address: what else there may be would be decoded by gRPC, and reach a proxy as lines of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class ServerAddress:
         """The address in `spec.address`. ValueError in OLM's words, e.g. `address foo: missing port in address`."""
         plain = text.removeprefix(SECURE)
         host, port = _split(plain)
-        if not host or not (port.isascii() and port.isdigit() and 0 < int(port) <= _MOST):
+        if not _NAME.fullmatch(host) or not (port.isascii() and port.isdigit() and 0 < int(port) <= _MOST):
             raise ValueError(f"address {text}: wanted host:port")
         return cls(host, int(port), plain != text)
 

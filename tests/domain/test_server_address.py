@@ -15,6 +15,7 @@ from shared.domain.server_address import ServerAddress
         ),
         pytest.param("tea.olm.svc:50051", ServerAddress("tea.olm.svc", 50051), id="a Service"),
         pytest.param("[fd00::7]:50051", ServerAddress("fd00::7", 50051), id="IPv6"),
+        pytest.param("[fd00::7%eth0]:9", ServerAddress("fd00::7%eth0", 9), id="IPv6 with a zone"),
         pytest.param("grpcs://tea.example:443", ServerAddress("tea.example", 443, is_secure=True), id="TLS"),
     ],
 )
@@ -39,6 +40,11 @@ def test_an_address(text: str, want: ServerAddress) -> None:
         pytest.param("a:grpc", "address a:grpc: wanted host:port", id="a name of a port"),
         pytest.param("a:65536", "address a:65536: wanted host:port", id="no such port"),
         pytest.param(":9", "address :9: wanted host:port", id="no host"),
+        pytest.param("a b:9", "address a b:9: wanted host:port", id="a space"),
+        pytest.param("a\r\nb:9", "address a\r\nb:9: wanted host:port", id="two lines"),
+        pytest.param("a%0d%0ab:9", "address a%0d%0ab:9: wanted host:port", id="two lines to who decodes them"),
+        pytest.param("user@a:9", "address user@a:9: wanted host:port", id="a user"),
+        pytest.param("a/b:9", "address a/b:9: wanted host:port", id="a path"),
         pytest.param("a:٣", "address a:٣: wanted host:port", id="digits of another script"),
     ],
 )

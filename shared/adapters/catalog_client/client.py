@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 import grpc
-import orjson
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError, Message
 
@@ -20,11 +19,13 @@ from shared.adapters.oci import pace
 from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import Manifest
-from shared.domain.serving.from_registry_api import BadAnswer, documents
+from shared.domain.serving.from_registry_api import BadAnswer, documents, lines_of
 
 _SECONDS: Final = 60.0
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 
+_WORDS: Final = 300
+"""Characters of what a server says of an error."""
 _CATALOG_BYTES: Final = 1024 * 1024 * 1024
 Read: TypeAlias = Callable[[bytes], Message]
 
@@ -39,8 +40,7 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules
             names = sorted(one.name for one in server.ask("ListPackages", ListPackageRequest()))
             packages = [MessageToDict(server.ask("GetPackage", GetPackageRequest(name=name))) for name in names]
             bundles = map(MessageToDict, server.ask("ListBundles", ListBundlesRequest()))
-            found = documents(packages, _in_order(bundles))
-            return b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in found)
+            return lines_of(documents(packages, _in_order(bundles)))
     except grpc.RpcError as error:
         if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED and (running := pace.present()) is not None:
             running.remember(f"{address} does not answer in time")
@@ -93,9 +93,14 @@ def _in_order(bundles: Iterator[Manifest]) -> Sequence[Manifest]:
     )
 
 
+def _foreign(text: str) -> str:
+    """What a server says, on one line and not endlessly."""
+    return "".join(one if one.isprintable() else " " for one in text[:_WORDS])
+
+
 def _unreachable(address: str, error: grpc.RpcError) -> OciError:
-    code, details = error.code(), error.details()
-    if code == grpc.StatusCode.UNAVAILABLE and "DNS" in (details or ""):
+    code, details = error.code(), _foreign(error.details() or "")
+    if code == grpc.StatusCode.UNAVAILABLE and "DNS" in details:
         return nameless(address)
     return OciError("Unreachable", f"{address}: no answer over gRPC: {code.name}: {details}; check that a catalog is "
                     "served there, e.g. with `olmf catalog serve`; `grpcs://` before an address is TLS")  # fmt: skip

@@ -22,6 +22,7 @@ from shared.domain.authoring.config_map_catalog import KEYS, converted
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog_source import IN_CONFIG_MAP
 from shared.domain.image_source import ImageSource
+from shared.domain.serving.from_registry_api import BadAnswer, lines_of
 from shared.kinds import Ref
 
 Get: TypeAlias = Callable[[Ref], Manifest | None]
@@ -90,7 +91,7 @@ def _read(place: Place, get: Get) -> ConfigMap:
 def _indexed(place: Place, config_map: ConfigMap, store: Store) -> Snapshot:
     try:
         catalog = converted(config_map)
-        lines = b"\n".join(map(orjson.dumps, catalog.documents))
+        lines = lines_of(catalog.documents)
         return snapshot_of_lines(store, name_of(place.digest), lines, left_out=catalog.left_out)
-    except NotACatalog as error:
+    except (NotACatalog, BadAnswer) as error:
         raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error}") from error

@@ -18,9 +18,15 @@ from shared.domain.catalog.documents import NotACatalog
 from shared.domain.serving.from_registry_api import BadAnswer, documents
 
 _SECONDS: Final = 120.0
-_STEPS: Final = 100_000
+_STEPS: Final = 1000
 """Instructions of the database between two looks at the clock."""
-_VALUE_BYTES: Final = 64 * 1024 * 1024
+_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 64 * 1024 * 1024, sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1024 * 1024,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100, sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100, sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}  # fmt: skip
+"""The first one is the size of a value or row in bytes."""
+_TIMES: Final = 2
+"""How many bytes may be read, in sizes of the file: pages that many rows share would hold more than any disk."""
 _NEEDED: Final = ("package", "channel_entry", "operatorbundle")
 Row: TypeAlias = Mapping[str, str]
 
@@ -31,7 +37,8 @@ def documents_of(path: Path, *, clock: Callable[[], float] = time.monotonic) -> 
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             database.set_progress_handler(lambda: clock() > ends, _STEPS)
-            return list(_documents(_Tables(database)))
+            tables = _Tables(database, _TIMES * path.stat().st_size, lambda: clock() > ends)
+            return list(_documents(tables))
     except (sqlite3.Error, BadAnswer) as error:
         raise NotACatalog(f"the database cannot be read: {error}") from error
     except KeyError as error:
@@ -41,24 +48,42 @@ def documents_of(path: Path, *, clock: Callable[[], float] = time.monotonic) -> 
 class _Tables:
     """The plain tables of a database, as rows of text."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        database.text_factory = lambda content: content.decode("utf-8", "replace")
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_BYTES)
+    def __init__(self, database: sqlite3.Connection, left: int, is_over: Callable[[], bool]) -> None:
+        """`left` is how many bytes may be read."""
+        self._database, self._left, self._is_over = database, left, is_over
+        database.text_factory = bytes
+        for limit, value in _LIMITS.items():
+            database.setlimit(limit, value)
         for setting in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON", "mmap_size = 0"):
             database.execute(f"PRAGMA {setting}")
         found = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
-        self._names = frozenset(str(row[0]) for row in found)
+        self._names = frozenset(_text(row[0]) for row in found)
         if missing := [name for name in _NEEDED if name not in self._names]:
             raise NotACatalog(f"the database has no table {', '.join(missing)}")
 
     def rows(self, table: str) -> Iterator[Row]:
         """All rows of a table that is named here, by column; none when it is absent."""
-        if table in self._names:
-            cursor = self._database.execute(f'SELECT rowid AS "row id", * FROM "{table}" ORDER BY rowid')  # noqa: S608  # why: our own names
-            columns = [one[0] for one in cursor.description]
-            for row in cursor:
-                yield {column: _text(value) for column, value in zip(columns, row, strict=True)}
+        if table not in self._names:
+            return
+        columns = ["rowid", *self._columns(table)]
+        for row in self._database.execute(f'SELECT {", ".join(columns)} FROM "{table}" NOT INDEXED ORDER BY rowid'):  # noqa: S608  # why: our own names
+            self._left -= sum(len(value) for value in row if isinstance(value, bytes))
+            if self._left < 0:
+                raise NotACatalog("more is read from the database than its file holds")
+            if self._is_over():
+                raise NotACatalog(f"the database was not read within {_SECONDS:.0f} s")
+            yield {column: _text(value) for column, value in zip(columns, row, strict=True)}
+
+    def _columns(self, table: str) -> list[str]:
+        """The columns of a table that are read here and stored: a generated one computes whatever its maker likes."""
+        found = self._database.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", (table,))
+        return sorted(_COLUMNS.intersection(_text(row[0]) for row in found))
+
+
+_COLUMNS: Final = frozenset((
+    "bundle", "bundlepath", "channel_entry_id", "channel_name", "csv", "default_channel", "entry_id", "group_name",
+    "kind", "name", "operatorbundle_name", "package_name", "replaces", "skiprange", "skips", "type", "value", "version",
+))  # fmt: skip
 
 
 def _documents(tables: _Tables) -> Iterator[Manifest]:
@@ -66,7 +91,7 @@ def _documents(tables: _Tables) -> Iterator[Manifest]:
         {"name": row["name"], "defaultChannelName": row.get("default_channel", "")} for row in tables.rows("package")
     ]
     entries = list(tables.rows("channel_entry"))
-    named = {row.get("entry_id") or row["row id"]: row["operatorbundle_name"] for row in entries}
+    named = {row.get("entry_id") or row["rowid"]: row["operatorbundle_name"] for row in entries}
     facts = {table: _grouped(tables, table, named) for table in ("properties", "dependencies", *_APIS)}
     bundles = {row["name"]: _bundle(row, facts) for row in tables.rows("operatorbundle")}
     places: dict[tuple[str, str, str], list[str]] = {}

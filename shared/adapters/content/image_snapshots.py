@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
-import orjson
 
 from shared import names
 from shared.adapters.content.databases import documents_of
@@ -26,6 +25,7 @@ from shared.adapters.oci.origin import N, Origin
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 from shared.domain.catalog import ignore
 from shared.domain.catalog.documents import NotACatalog
+from shared.domain.serving.from_registry_api import BadAnswer, lines_of
 
 _CHUNK_BYTES: Final = 1024 * 1024
 
@@ -92,7 +92,10 @@ def _chosen(files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 def _of_databases(files: Mapping[str, Path], batch: Batch, store: Store) -> Iterator[tuple[str, Path]]:
     """The documents of each database of an image, as a file. NotACatalog."""
     for path, file in sorted(files.items()):
-        lines = b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in documents_of(file))
+        try:
+            lines = lines_of(documents_of(file))
+        except BadAnswer as error:
+            raise NotACatalog(f"{path}: {error}") from error
         yield f"{path}.json", store.needed(batch.add(partial(_copied, BytesIO(lines))))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -35,6 +36,7 @@ _TRANSLATED: Final = tuple(map(IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "
 """IPv6 networks whose last 32 bits are an IPv4 address that a gateway connects to."""
 _LOW: Final = 0xFFFFFFFF
 _PORT: Final = re.compile(r"^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$")
+_NUMBERS: Final = re.compile(r"^[0-9a-fx.]+$")
 _NAME: Final = re.compile(r"^(?:\*\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
 _INNER: Final = (".svc", ".cluster.local", ".internal")
 """Ends of names that are never those of a registry outside."""
@@ -110,7 +112,7 @@ class AddressRules:
         if self.is_open or self.is_named(host, port):
             return ""
         plain = _plain(host)
-        if (literal := as_address(plain)) is not None:
+        if (literal := as_address(plain) or _as_old_address(plain)) is not None:
             return self.why_not(host, port, literal, is_server=is_server)
         if plain == "localhost" or plain.endswith(".localhost"):
             return "is a name of this machine or cluster"
@@ -162,6 +164,14 @@ def as_address(text: str) -> Ip | None:
     try:
         return ip_address(text.strip("[]").partition("%")[0])
     except ValueError:
+        return None
+
+
+def _as_old_address(text: str) -> Ip | None:
+    """The address that a text is to whoever reads numbers as C does: `127.1`, `0x7f.1`, `2130706433`."""
+    try:
+        return IPv4Address(socket.inet_aton(text)) if _NUMBERS.match(text) else None
+    except OSError:
         return None
 
 

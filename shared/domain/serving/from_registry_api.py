@@ -6,6 +6,8 @@ import base64
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+import orjson
+
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import BUNDLE_OBJECT, GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Entry
 from shared.domain.go import json as gojson
@@ -34,6 +36,18 @@ def documents(packages: Iterable[Told], bundles: Iterable[Told]) -> Iterator[Man
         yield from (_bundle(name, bundle) for bundle in unique.values())
         if notices := list(_notices(package, unique.values())):
             yield {"schema": "olm.deprecations", "package": name, "entries": notices}
+
+
+def lines_of(found: Iterable[Manifest]) -> bytes:
+    """The same as a file, a document each line. BadAnswer when one cannot be written, as it is nested too deep."""
+    pieces = []
+    for one in found:
+        try:
+            pieces.append(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE))
+        except orjson.JSONEncodeError as error:
+            what = f"{one['schema']} {one['name']}" if "name" in one else str(one["schema"])
+            raise BadAnswer(f"{what} cannot be kept: {str(error).lower()}") from error
+    return b"".join(pieces)
 
 
 def _entry(bundle: Told) -> Manifest:

@@ -22,7 +22,7 @@ from shared.domain.bundle.annotations import DATABASE
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
-from shared.ports import Pulled
+from shared.ports import Pulled, Unavailable
 from tests.kit.image_registry import a_file, a_layer, scripted_registry
 
 CSV = {"kind": "ClusterServiceVersion", "metadata": {"name": "tea.v1.0.0"}}
@@ -131,8 +131,48 @@ def test_a_database_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
     script = f"{LAST}; {many} INSERT INTO package SELECT 'p' || i, '' FROM n"
     hours: Iterator[int] = count(0, 3600)
-    with pytest.raises(NotACatalog, match="interrupted"):
+    with pytest.raises(NotACatalog, match=r"was not read within 120 s|interrupted"):
         documents_of(a_database(tmp_path / "index.db", script), clock=lambda: next(hours))
+
+
+def test_what_its_maker_wants_computed_is_not_read(tmp_path: Path) -> None:
+    columns = ", ".join(f"c{n} TEXT GENERATED ALWAYS AS (printf('%.*c', 60000000, 'x')) VIRTUAL" for n in range(40))
+    made = f"CREATE TABLE package (name TEXT, default_channel TEXT GENERATED ALWAYS AS (1 / 0) VIRTUAL, {columns})"
+    script = f"{LAST}; DROP TABLE package; {made}; INSERT INTO package (name) VALUES ('tea')"
+    found = by_name(a_database(tmp_path / "index.db", script))
+    assert found["olm.package", "tea"]["defaultChannel"] == ""
+
+
+def test_pages_that_many_rows_share_are_not_read_for_ever(tmp_path: Path) -> None:
+    # Of rows of this size only a little stands in the page of the table, so that it has room for all of them.
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7)"
+    script = f"{LAST}; DELETE FROM package; {many} INSERT INTO package SELECT i || hex(zeroblob(102542)), '' FROM n"
+    path = a_database(tmp_path / "index.db", script)
+    with closing(sqlite3.connect(path)) as database:
+        [(root,)] = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'package'")
+    content = bytearray(path.read_bytes())
+    cells = [int.from_bytes(content[at : at + 2]) for at in range((root - 1) * 4096 + 8, (root - 1) * 4096 + 22, 2)]
+    # The number of the first page that holds the rest of a row stands at the end of its cell.
+    ends = sorted((root - 1) * 4096 + end for end in (4096, *cells))[1:]
+    first, second = sorted(int.from_bytes(content[end - 4 : end]) for end in ends)[:2]
+    for end in ends:
+        content[end - 4 : end] = first.to_bytes(4)
+    content[28:32] = (second - 1).to_bytes(4)
+    path.write_bytes(content[: (second - 1) * 4096])
+    with pytest.raises(NotACatalog, match="more is read from the database than its file holds"):
+        documents_of(path)
+
+
+def test_an_image_with_a_database_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+    deep = "[" * 300 + "]" * 300
+    content = a_database(tmp_path / "index.db", f"{LAST}; UPDATE properties SET value = '{deep}'").read_bytes()
+    with scripted_registry() as registry:
+        registry.put("cat", "latest", [a_layer(a_file("database/index.db", content))], {DATABASE: "/database/index.db"})
+        port = ImageCatalogs(Store(tmp_path / "store"), Puller(lambda *_: None, Transport(attempts=1)))
+        pulled = port.pull(ImageSource(f"{registry.address}/cat:latest", "olm"))
+    assert isinstance(pulled, Unavailable)
+    assert "database/index.db: olm.bundle tea.v" in pulled.message
+    assert "cannot be kept: recursion limit reached" in pulled.message
 
 
 def test_an_image_with_a_database_is_pulled(tmp_path: Path) -> None:

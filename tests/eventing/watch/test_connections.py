@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -97,6 +98,31 @@ async def test_a_server_that_stays_away_is_told_once_at_most(monkeypatch: pytest
         observer.page([a_source("nowhere:1")], set())
         await until(lambda: len(told.dialled) >= 20)
     assert told.events == []
+
+
+async def test_slow_names_of_one_namespace_hold_up_no_other() -> None:
+    asleep, told = threading.Event(), Told()
+    waiting = []
+
+    def dial(address: str) -> Opens:
+        if address.startswith("slow"):
+            waiting.append(address)
+            asleep.wait(PATIENCE_SECONDS)
+        return told.dial(address)
+
+    server, port = a_server()
+    held = Connections(dial, told.deliver)
+    try:
+        for number in range(connections.MOST_OF_NAMESPACE):
+            held.put(a_source(f"slow{number}:1", f"slow{number}", "tenant"))
+        held.put(a_source(f"127.0.0.1:{port}"))
+        await until(lambda: held.states.get(("olm", "tea")) == "READY")
+        assert len(waiting) <= connections.DIALLED_OF_NAMESPACE
+        await asyncio.to_thread(str)  # what everybody shares is free
+    finally:
+        asleep.set()
+        held.keep(set())
+        await asyncio.to_thread(server.stop(0).wait)
 
 
 async def test_what_names_no_server_is_not_followed_any_more() -> None:
