@@ -70,6 +70,11 @@ BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
+ROLLED_OUT = (
+    *kinds.COMPONENTS, kinds.SERVICE, kinds.CONFIG_MAP, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE,
+    *kinds.WEBHOOK_CONFIGURATIONS,
+)  # fmt: skip
+"""Watched kinds that revisions consist of. Of any other kind the audit tells."""
 DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 GATHER = timedelta(seconds=10)
@@ -87,6 +92,16 @@ ROUTES: tuple[Route, ...] = (
     Route(names.CATALOG_SNAPSHOTTED, "fanout/notify_catalog_users", itself, always, "bulk"),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/guard_catalog", itself, present),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/unpack_catalog", itself, present, "long"),
+    # extensions and their revisions
+    Route(kinds.CLUSTER_CATALOG, "fanout/notify_extensions", itself, always, "bulk"),
+    Route(kinds.CLUSTER_EXTENSION, "cluster_extension/resolve_extension", itself, present),
+    Route(kinds.CLUSTER_OBJECT_SET, "cluster_extension/resolve_extension", its_owner(kinds.CLUSTER_EXTENSION), always),
+    Route(names.EXTENSION_RESOLVED, "cluster_extension/install_bundle", itself, always, "long"),
+    Route(kinds.CLUSTER_OBJECT_SET, "cluster_object_set/roll_out", itself, present),
+    Route(kinds.CLUSTER_OBJECT_SET, "cluster_object_set/tear_down", itself, present),
+    *(Route(kind, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always) for kind in ROLLED_OUT),
+    *(Route(kind, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), gone) for kind in ROLLED_OUT),
+    Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", itself, always, "bulk"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
     Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),

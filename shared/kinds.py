@@ -115,6 +115,12 @@ OLM_CONFIG = watched(Kind(f"{_OLM}/v1", "OLMConfig", "olmconfigs", is_namespaced
 CLUSTER_CATALOG = watched(
     Kind("olm.operatorframework.io/v1", "ClusterCatalog", "clustercatalogs", is_namespaced=False), is_whole=True
 )
+CLUSTER_EXTENSION = watched(
+    Kind("olm.operatorframework.io/v1", "ClusterExtension", "clusterextensions", is_namespaced=False), is_whole=True
+)
+CLUSTER_OBJECT_SET = watched(
+    Kind("olm.operatorframework.io/v1", "ClusterObjectSet", "clusterobjectsets", is_namespaced=False), is_whole=True
+)
 
 NAMESPACE = watched(Kind("v1", "Namespace", "namespaces", is_namespaced=False))
 CONFIG_MAP = watched(Kind("v1", "ConfigMap", "configmaps"), is_high_cardinality=True, is_ours_alone=True)

@@ -213,6 +213,10 @@ class Content(Protocol):
 class Bundles(Protocol):
     """Bundle images."""
 
+    def files(self, source: ImageSource) -> Manifest | Unavailable:
+        """`{"binaryData": …}` of the files of the image by path, as a ConfigMap would hold them, without its limit."""
+        ...
+
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         """`{"annotations": …, "binaryData": …}`: the ConfigMap content of the unpacked bundle (catalog.md §5.5)."""
         ...

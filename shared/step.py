@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from shared.api.manifest import Manifest
 from shared.domain.statement import Code, Statement, sentence
 from shared.kinds import Kind, Ref
+from shared.names import FIELD_MANAGER
 
 __all__ = [
     "NOTHING", "Apply", "Code", "Create", "Delete", "Emit", "Kind", "Merge", "Outcome", "Record", "Ref", "Replace",
@@ -32,6 +33,8 @@ class Create:
     """Whether an existing object of that name is a conflict: it may belong to another owner, so the step runs again."""
     identity: Ref | None = None
     """The ServiceAccount with whose rights the API server is asked; None: with ours."""
+    field_manager: str = ""
+    """Who owns the fields; empty: the program that sends it."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
@@ -39,11 +42,16 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Forced server-side apply of a whole object that this project owns; field manager `olmf`."""
+    """Forced server-side apply of a whole object that this project owns.
+
+    A manifest with a resourceVersion is applied to that version alone.
+    """
 
     manifest: Manifest
     identity: Ref | None = None
     """As in `Create`."""
+    field_manager: str = FIELD_MANAGER
+    """Who owns the fields."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)

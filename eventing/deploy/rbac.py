@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, WRITE, Right
+from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, V1_API_GROUPS, WRITE, Right
 from shared.api.manifest import Manifest
 from shared.kinds import WATCHED
 
@@ -58,14 +58,21 @@ def rules(rights: Iterable[Right]) -> list[Manifest]:
 
 def _of_group(group: str, rights: tuple[Right, ...]) -> Iterator[Manifest]:
     name = account_of(group)
-    extra = list(_bundled()) if group == "install_plan" else []
+    extra = list(_bundled(_BEYOND_KINDS.get(group, {})))
     yield service_account(name)
     yield role(name, [*rules(rights), *extra])
     yield binding(name, name)
 
 
-def _bundled() -> Iterator[Manifest]:
-    for group, resources in BUNDLED_API_GROUPS.items():
+_BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "install_plan": BUNDLED_API_GROUPS,
+    "cluster_object_set": V1_API_GROUPS,
+}
+"""Group to the kinds of bundles that it writes beside those that have a name in code."""
+
+
+def _bundled(groups: Mapping[str, tuple[str, ...]]) -> Iterator[Manifest]:
+    for group, resources in groups.items():
         yield {"apiGroups": [group], "resources": list(resources), "verbs": [*READ, *WRITE]}
 
 

@@ -85,6 +85,19 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.CLUSTER_CATALOG, ("patch",)),  # its label and its finalizer
         *_status(kinds.CLUSTER_CATALOG),
     ),
+    "cluster_extension": (
+        *_read(kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.MIRROR_SETS),
+        Right(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
+        *_write(kinds.CLUSTER_OBJECT_SET),
+        *_status(kinds.CLUSTER_EXTENSION),
+    ),
+    "cluster_object_set": (
+        Right(kinds.CLUSTER_OBJECT_SET, (*READ, "patch")),  # finalizer; the end of those that are replaced
+        *_write(kinds.SERVICE, kinds.CONFIG_MAP, kinds.SECRET, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE),
+        *_write(*kinds.COMPONENTS, *kinds.WEBHOOK_CONFIGURATIONS),
+        *GIVE_AWAY,
+        *_status(kinds.CLUSTER_OBJECT_SET),
+    ),
     "subscription": (
         *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
@@ -134,7 +147,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.OPERATOR, ("create",)),
         *_status(kinds.OPERATOR),
     ),
-    "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+    "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_EXTENSION),
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
         *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),
@@ -159,3 +172,14 @@ BUNDLED_API_GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """API group to the resources that a bundle may carry besides the core ones (catalog.md §4.5)."""
+
+V1_API_GROUPS: Mapping[str, tuple[str, ...]] = {
+    **BUNDLED_API_GROUPS,
+    "": ("persistentvolumes", "persistentvolumeclaims"),
+    "monitoring.coreos.com": ("prometheusrules", "servicemonitors", "podmonitors"),
+    "networking.k8s.io": ("networkpolicies", "ingresses"),
+    "storage.k8s.io": ("storageclasses",),
+    "cert-manager.io": ("issuers", "certificates"),
+    "route.openshift.io": ("routes",),
+}  # fmt: skip
+"""The same of the revisions of OLM v1: every kind that a phase names (v1.md §21.3), and what certificates take."""

@@ -20,8 +20,8 @@ class Api(Protocol):
         """The same verbs with the rights of a ServiceAccount."""
         ...
 
-    def create(self, manifest: Manifest) -> Manifest:
-        """POST."""
+    def create(self, manifest: Manifest, *, field_manager: str = "") -> Manifest:
+        """POST; without `field_manager` the server names the program that sent it."""
         ...
 
     def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:

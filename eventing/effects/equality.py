@@ -21,12 +21,12 @@ def is_subset(wanted: Any, present: Any) -> bool:
     return type(wanted) is type(present) and bool(wanted == present)
 
 
-def applied(wanted: Manifest, present: ReadOnly) -> bool:
-    """Whether our server-side apply would change nothing: no field to set, and no field of ours to remove."""
+def applied(wanted: Manifest, present: ReadOnly, manager: str = FIELD_MANAGER) -> bool:
+    """Whether a server-side apply would change nothing: no field to set, and no field of the manager to remove."""
     return is_subset(wanted, present) and not any(
         _gives_up(entry.get("fieldsV1") or {}, wanted)
         for entry in metadata(present).get("managedFields") or ()
-        if entry.get("manager") == FIELD_MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource")
+        if entry.get("manager") == manager and entry.get("operation") == "Apply" and not entry.get("subresource")
     )
 
 

@@ -20,7 +20,6 @@ from shared.adapters.keys import Keyring
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
-from shared.names import FIELD_MANAGER
 from shared.ports import Clock, WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, StoreKeys, Write
 
@@ -162,7 +161,8 @@ class _Performance:
         if present and (ref in self._ours or not write.must_be_new):
             return _same(present)
         try:
-            self._created[ref] = self._as(write).create(self._owners.fill(manifest))
+            whole = self._owners.fill(manifest)
+            self._created[ref] = self._as(write).create(whole, field_manager=write.field_manager)
         except ApiError as error:
             if not error.already_exists or write.must_be_new:
                 raise
@@ -175,9 +175,9 @@ class _Performance:
             # why: the writes of earlier runs must not count towards the limit of this run
             self._known[ref] = self._api.get(ref)
         present = self._known.get(ref)
-        if present and equality.applied(manifest, present):
+        if present and equality.applied(manifest, present, write.field_manager):
             return _same(present)
-        return self._sent(ref, self._as(write).apply(manifest, field_manager=FIELD_MANAGER, force=True))
+        return self._sent(ref, self._as(write).apply(manifest, field_manager=write.field_manager, force=True))
 
     def _replace(self, write: Replace) -> Written:
         ref, manifest = Ref.of(write.manifest), self._owners.fill(write.manifest)

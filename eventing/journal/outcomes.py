@@ -10,6 +10,7 @@ from eventing.effects.targets import target
 from shared.api.manifest import Manifest
 from shared.domain.statement import sentence
 from shared.errors import RetryLater, StepError, Terminal
+from shared.names import FIELD_MANAGER
 from shared.step import (
     Apply,
     Create,
@@ -98,11 +99,12 @@ def write_json(write: Write) -> Manifest:
     match write:
         case Create(manifest, note) | Replace(manifest, note):
             alone = {"must_be_new": True} if isinstance(write, Create) and write.must_be_new else {}
-            return {**op, "manifest": manifest, **({"on_warning": write_json(note)} if note else {}), **alone}
+            told = {"on_warning": write_json(note)} if note else {}
+            return {**op, **_manager(write, ""), "manifest": manifest, **told, **alone}
         case StoreKeys(manifest, texts, keys):
             return {**op, "manifest": manifest, "texts": dict(texts), "keys": dict(keys)}
         case Apply(manifest):
-            return {**op, "manifest": manifest}
+            return {**op, **_manager(write, FIELD_MANAGER), "manifest": manifest}
         case Merge(_, patch, version):
             return {**op, "patch": patch, "resourceVersion": version}
         case SetStatus(_, status, version):
@@ -111,3 +113,8 @@ def write_json(write: Write) -> Manifest:
             return {**op, "uid": uid, "propagation": propagation}
         case Record(_, kind, reason, message, path):
             return {**op, "type": kind, "reason": reason, "message": message, **({"fieldPath": path} if path else {})}
+
+
+def _manager(write: Write, usual: str) -> Manifest:
+    manager = getattr(write, "field_manager", usual)
+    return {} if manager == usual else {"field_manager": manager}

@@ -10,14 +10,11 @@ import pytest
 from tests.architecture.callers import Tree, roots, trees
 
 MODULES = trees(Path(__file__).parents[2])
-AWAITED = tuple(f"shared.domain.extension.{name}." for name in ("deprecation", "fallback", "phases"))
-"""What the functions of OLM v1 will call (`shared/domain/extension/README.md`)."""
 
 
-def test_everything_has_a_caller_or_is_awaited() -> None:
+def test_everything_has_a_caller() -> None:
     unused = Tree(MODULES).unused(roots(MODULES))
-    assert [name for name in unused if not name.startswith(AWAITED)] == []
-    assert [prefix for prefix in AWAITED if not any(name.startswith(prefix) for name in unused)] == []
+    assert unused == []
 
 
 STEP = "from shared import rules\ndef step():\n    return rules.used()\n"

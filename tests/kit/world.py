@@ -101,9 +101,9 @@ class Client(KubeClient):
         if failure := self.refused.get(ref):
             raise ApiError(_STATUS[failure.kind], failure.kind, failure.message)
 
-    def create(self, manifest: Manifest) -> Manifest:
+    def create(self, manifest: Manifest, **options: Any) -> Manifest:
         self._asked(Ref.of(manifest))
-        return super().create(manifest)
+        return super().create(manifest, **options)
 
     def apply(self, manifest: Manifest, **options: Any) -> Manifest:
         self._asked(Ref.of(manifest))

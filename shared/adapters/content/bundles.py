@@ -16,7 +16,7 @@ from shared.adapters.oci.registry import Registry
 from shared.api.manifest import Manifest
 from shared.domain.bundle.inline import InlineBundle
 from shared.domain.bundle.model import BadBundle
-from shared.domain.bundle.payload import payload
+from shared.domain.bundle.payload import payload, whole
 from shared.domain.image_source import ImageSource
 from shared.domain.serving.registry_api import NotServable, content_of
 from shared.ports import Unavailable
@@ -35,6 +35,10 @@ class ImageBundles:
     def __init__(self, puller: Puller, catalogs: ImageCatalogs) -> None:
         self._puller = puller
         self._catalogs = catalogs
+
+    def files(self, source: ImageSource) -> Manifest | Unavailable:
+        """`{"binaryData": …}` of the files of the image by path."""
+        return self._puller.run(source, source.image, partial(files_of, source.image), limits=LIMITS)
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         """`{"annotations": …, "binaryData": …}` of the unpacked bundle (catalog.md §5.5)."""
@@ -62,3 +66,11 @@ def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:
     if isinstance(result, BadBundle):
         raise OciError("TooLarge" if result.reason == "TooLarge" else "Malformed", result.message)
     return result
+
+
+def files_of(path: str, registry: Registry, reference: Reference) -> Manifest:
+    """The files of a bundle image, whose path in the catalog is `path`. OciError when they are too many."""
+    found = whole(pull(registry, reference, lambda _: _DIRECTORIES, in_memory).files, path)
+    if isinstance(found, BadBundle):
+        raise OciError("TooLarge", found.message)
+    return found

@@ -144,9 +144,10 @@ class KubeClient:
 
     # writes: each returns the stored object
 
-    def create(self, manifest: Manifest) -> Manifest:
-        """POST."""
-        return self._write("POST", Ref.of(manifest), manifest)
+    def create(self, manifest: Manifest, *, field_manager: str = "") -> Manifest:
+        """POST; without `field_manager` the server names the program that sent it."""
+        query = {"fieldManager": field_manager} if field_manager else {}
+        return self._write("POST", Ref.of(manifest), manifest, query=query)
 
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""

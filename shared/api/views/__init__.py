@@ -6,6 +6,7 @@ from shared.api.views.access import Role, RoleBinding, Subject
 from shared.api.views.apis import ApiService, CustomResourceDefinition
 from shared.api.views.catalog_source import CatalogSource, Connection
 from shared.api.views.cluster_catalog import ClusterCatalog
+from shared.api.views.cluster_extension import ClusterExtension, ClusterObjectSet
 from shared.api.views.core import ConfigMap, Event, Namespace
 from shared.api.views.csv import (
     ApiEntry,
@@ -38,6 +39,8 @@ __all__ = [
     "CatalogHealth",
     "CatalogSource",
     "ClusterCatalog",
+    "ClusterExtension",
+    "ClusterObjectSet",
     "ConfigMap",
     "Connection",
     "ContainerStatus",

@@ -20,6 +20,8 @@ from shared.domain.go import yaml as goyaml
 
 LIMIT: Final = 1024 * 1024
 """Bytes of encoded content that fit a ConfigMap."""
+WHOLE_LIMIT: Final = 16 * 1024 * 1024
+"""The same of a bundle whose objects go into Secrets, as many as they need."""
 _UNPACKED_BYTES: Final = 64 * 1024 * 1024
 """What the content may grow to: a mebibyte of zeros, compressed, is a gibibyte of memory."""
 ENCODING: Final = "olm.contentEncoding"
@@ -85,6 +87,23 @@ def _fitting(image: str, labels: dict[str, str], texts: dict[str, bytes]) -> Man
     }
 
 
+def whole(files: Files, image: str) -> Manifest | BadBundle:
+    """`{"binaryData": …}`: every file by its path, packed as in a ConfigMap."""
+    texts = {path: packed(files[path]) for path in sorted(files)}
+    size = sum(map(len, texts.values()))
+    if size > WHOLE_LIMIT:
+        told = f"bundle files exceeded {WHOLE_LIMIT} bytes limit ({size} bytes compressed and encoded)"
+        return BadBundle(
+            "TooLarge", f"{image}: {told}: make the bundle smaller, e.g. shorten the descriptions in its CRDs"
+        )
+    return {"binaryData": {path: base64.b64encode(text).decode() for path, text in texts.items()}}
+
+
+def files_in(packed_files: ReadOnly) -> Files:
+    """The files that `whole` packed."""
+    return _unpacked(packed_files)
+
+
 def load(config_map: ReadOnly) -> UnpackedBundle | BadBundle:
     """The bundle in a ConfigMap. `Empty` says that nothing was unpacked yet."""
     try:
@@ -103,6 +122,10 @@ class _Unreadable(ValueError):
 def _contents(config_map: ReadOnly) -> Mapping[str, str | bytes]:
     if annotations_of(config_map).get(ENCODING) != _GZIP_BASE64:
         return config_map.get("data") or {}
+    return _unpacked(config_map)
+
+
+def _unpacked(config_map: ReadOnly) -> dict[str, bytes]:
     contents, left = {}, _UNPACKED_BYTES
     for key, value in (config_map.get("binaryData") or {}).items():
         try:

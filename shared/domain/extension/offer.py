@@ -55,6 +55,16 @@ def offer_of_package(package: Package, deprecations: ReadOnly | None, *, has_rel
     return Offer(_in_order(bundles), package.channels, deprecations)
 
 
+def deprecations_of(package: Package) -> ReadOnly | None:
+    """The `olm.deprecations` document that the index made its deprecations of; None without any."""
+    schemas = {"package": "olm.package", "channel": "olm.channel", "bundle": "olm.bundle"}
+    entries = []
+    for place, message in package.deprecations.items():
+        kind, _, name = place.partition("/")
+        entries.append({"reference": {"schema": schemas[kind], **({"name": name} if name else {})}, "message": message})
+    return {"schema": "olm.deprecations", "package": package.name, "entries": entries} if entries else None
+
+
 def _meta(blob: Mapping[str, Any]) -> Meta:
     if why := refusal(blob):
         raise InvalidQuestion(why)

@@ -9,7 +9,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import BadBundle, UnpackedBundle
-from shared.domain.bundle.payload import load, payload
+from shared.domain.bundle.payload import files_in, load, payload, whole
 
 _CSV = b"apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: tea.v1}\n"
 _CRD = b"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: teas.x.io}\n"
@@ -185,3 +185,17 @@ def test_a_config_map_that_holds_no_bundle_says_why(binary: dict[str, str], reas
     assert isinstance(verdict, BadBundle)
     assert verdict.reason == reason
     assert words in verdict.message
+
+
+def test_whole_files_come_back_as_they_were() -> None:
+    files = {"manifests/a.yaml": b"kind: A", "metadata/annotations.yaml": b"annotations: {}"}
+    found = whole(files, "image")
+    assert isinstance(found, dict)
+    assert files_in(found) == files
+
+
+def test_whole_files_have_a_limit_of_their_own() -> None:
+    noise = random.Random(1).randbytes(12 * 1024 * 1024)
+    found = whole({"manifests/a.yaml": noise}, "image")
+    assert isinstance(found, BadBundle)
+    assert "image: bundle files exceeded 16777216 bytes limit" in found.message

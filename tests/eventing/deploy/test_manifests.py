@@ -60,7 +60,8 @@ def test_only_groups_that_install_or_lift_rbac_may_escalate() -> None:
         for role in objects("rbac")
         if role["kind"] == "ClusterRole" and any("escalate" in rule["verbs"] for rule in role["rules"])
     }
-    assert escalating == {"olmf-install-plan", "olmf-cluster-service-version", "olmf-operator-group"}
+    installing = {"olmf-install-plan", "olmf-cluster-service-version", "olmf-cluster-object-set"}
+    assert escalating == {*installing, "olmf-operator-group"}
 
 
 def test_no_role_uses_wildcards() -> None:
@@ -69,7 +70,7 @@ def test_no_role_uses_wildcards() -> None:
     assert not [rule for rule in rules if "*" in (*rule["verbs"], *rule["resources"], *rule["apiGroups"])]
 
 
-def test_only_catalogs_bundles_plans_and_certificates_see_secrets() -> None:
+def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -> None:
     """Who watches must not: RBAC knows no right to see metadata alone."""
     seeing = {
         role["metadata"]["name"]
@@ -82,6 +83,8 @@ def test_only_catalogs_bundles_plans_and_certificates_see_secrets() -> None:
         "olmf-subscription",
         "olmf-bundle",
         "olmf-install-plan",
+        "olmf-cluster-extension",
+        "olmf-cluster-object-set",
         CERTIFIES,
         PACKAGES,
     }

@@ -50,7 +50,7 @@ class FakeApi:
         self.calls.append(f"as {account.namespace}/{account.name}")
         return self
 
-    def create(self, manifest: Manifest) -> Manifest:
+    def create(self, manifest: Manifest, *, field_manager: str = "") -> Manifest:
         ref = self._called("create", Ref.of(manifest))
         if ref in self.objects:
             raise ApiError(409, "AlreadyExists", f"{ref.name} already exists")

@@ -11,6 +11,7 @@ from typing import Any
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, timestamp
+from shared.domain.bundle.payload import whole
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
 from shared.domain.image_source import ImageSource
 from shared.domain.resolver.catalog_readers import LoadedCatalog
@@ -67,6 +68,16 @@ class FakeBundles:
     """Bundle images: their objects, by image."""
 
     images: dict[str, tuple[Manifest, ...]] = field(default_factory=dict)
+
+    def files(self, source: ImageSource) -> Manifest | Unavailable:
+        if source.image not in self.images:
+            return Unavailable("NotFound", f"{source.image}: no such image")
+        package = source.image.rpartition("/")[2].partition(":")[0]
+        told = {"annotations": {"operators.operatorframework.io.bundle.package.v1": package}}
+        files = {f"manifests/{i}.json": json.dumps(one).encode() for i, one in enumerate(self.images[source.image])}
+        found = whole({**files, "metadata/annotations.yaml": json.dumps(told).encode()}, source.image)
+        assert isinstance(found, dict)
+        return found
 
     def config_map_payload(self, source: ImageSource) -> Manifest | Unavailable:
         if source.image not in self.images:

@@ -17,9 +17,9 @@ from shared.domain.extension.phases.revision import is_active
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
 SUCCEEDED: Final = "Succeeded"
-_SOON: Final = timedelta(seconds=10)
+SOON: Final = timedelta(seconds=10)
 """When a revision that was refused is tried again."""
-_TEARDOWN: Final = timedelta(seconds=5)
+TEARDOWN: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def archived(revision: ReadOnly, now: datetime, *, is_done: bool) -> RolloutStat
     """The objects of the revision are gone, or still on their way."""
     if not is_done:
         what = "removing revision resources that are not owned by another revision"
-        return retrying(revision, what, now, again=_TEARDOWN)
+        return retrying(revision, what, now, again=TEARDOWN)
     said = "revision is archived"
     return RolloutStatus(
         (Condition(PROGRESSING, "False", "Archived", said), Condition(AVAILABLE, "Unknown", "Archived", said))
@@ -99,9 +99,9 @@ def archived(revision: ReadOnly, now: datetime, *, is_done: bool) -> RolloutStat
 def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime, *, problem: str = "") -> RolloutStatus:
     """What became of one attempt to apply all phases; `problem` is why the whole revision was refused."""
     if why := f"revision validation error: {problem}" if problem else _refusal(phases):
-        return retrying(revision, why, now, again=_SOON)
+        return retrying(revision, why, now, again=SOON)
     version = annotations_of(revision).get(names.V1_BUNDLE_VERSION, "")
-    if all(phase.is_complete for phase in phases):
+    if is_complete(phases):
         return RolloutStatus((
             Condition(PROGRESSING, "True", "Succeeded", f"Revision {version} has rolled out."),
             Condition(AVAILABLE, "True", "ProbesSucceeded", "Objects are available and pass all probes."),
@@ -113,6 +113,11 @@ def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime,
     left = until_deadline(revision, now)
     found = (_progressing(revision, "RollingOut", rolling, now), Condition(AVAILABLE, "False", reason, why))
     return RolloutStatus(found, left if left and left > timedelta() else None)
+
+
+def is_complete(phases: Sequence[PhaseResult]) -> bool:
+    """Whether every phase is."""
+    return all(phase.is_complete for phase in phases)
 
 
 def _refusal(phases: Sequence[PhaseResult]) -> str:

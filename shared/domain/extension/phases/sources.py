@@ -6,7 +6,8 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from shared.api.manifest import Manifest, ReadOnly
+from shared import names
+from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
 from shared.domain.extension.phases.order import Phase
 from shared.domain.extension.phases.packing import Unreadable, unpack
 from shared.domain.go.text import quoted
@@ -29,6 +30,16 @@ def mutable(revision: ReadOnly, secrets: Secrets) -> str:
         return ""
     why = "referenced secrets must have immutable set to true"
     return f"the following secrets are not immutable ({why}): {', '.join(wrong)}"
+
+
+def ownerless(revision: ReadOnly, secrets: Secrets) -> tuple[tuple[str, str], ...]:
+    """The Secrets that were made for a revision and would outlive it: whoever made them was ended before it said so."""
+    return tuple(
+        place
+        for place, secret in secrets.items()
+        if labels_of(secret).get(names.V1_REVISION_NAME) == name_of(revision)
+        and all(one.get("uid") != uid_of(revision) for one in metadata(secret).get("ownerReferences") or ())
+    )
 
 
 def resolved(revision: ReadOnly, secrets: Secrets) -> tuple[Phase, ...]:

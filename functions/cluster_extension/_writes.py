@@ -1,0 +1,42 @@
+"""What is written about a bundle that an extension is to run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from shared import kinds, names
+from shared.api.views import ClusterExtension
+from shared.domain.extension import report
+from shared.domain.extension.decision import Target
+from shared.domain.extension.making import Change, Refusal, Renewal
+from shared.domain.extension.revisions import Revisions
+from shared.errors import RetryLater
+from shared.step import Create, Delete, Merge, Outcome, Ref, SetStatus, Wait, Write
+
+
+def writes_of(change: Change) -> tuple[Write, ...]:
+    """The Secrets before the revision that refers to them: who is killed in between finds them again by their names."""
+    if isinstance(change, Renewal):
+        return (Merge(Ref.of(change.revision), change.patch, change.revision.resource_version),)
+    return (
+        *(Delete(kinds.CLUSTER_OBJECT_SET.ref(name)) for name in change.superfluous),
+        *(Create(secret) for secret in change.secrets),
+        Create(change.revision, must_be_new=True, field_manager=names.V1_EXTENSION_MANAGER),
+    )
+
+
+def refused(
+    extension: ClusterExtension, revisions: Revisions, target: Target, why: Refusal, *, now: datetime
+) -> Outcome:  # fmt: skip
+    """The status that says why the bundle is not rolled out; RetryLater when it says so already."""
+    sentence = report.about(target, why.why)
+    said = (report.refused(sentence, is_terminal=why.is_terminal), *report.available(revisions))
+    status = report.status(extension, revisions, said, now)
+    ref = Ref.of(extension)
+    writes = () if status == extension.status else (SetStatus(ref, status, extension.resource_version),)
+    if why.is_terminal:
+        return Outcome(writes, summary=sentence)
+    wait = Wait(sentence, now, now + why.after)
+    if not writes:
+        raise RetryLater(f"{ref}: {sentence}", after=why.after, wait=wait)
+    return Outcome(writes, again_in=why.after, summary=sentence, wait=wait)

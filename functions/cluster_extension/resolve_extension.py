@@ -1,0 +1,47 @@
+"""Decide which bundle a ClusterExtension is to run, and say what it runs.
+
+Reads:  the extension, its ClusterObjectSets; ClusterCatalogs, and what those that it selects have of its package.
+Writes: its status.
+Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is to run.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from shared import names
+from shared.api.views import ClusterExtension
+from shared.domain.extension import decision, report
+from shared.ports import Catalogs, Clock, Cluster, Discovery, Policy
+from shared.reading.extension import Sources, cert_provider, sight_of
+from shared.step import NOTHING, Emit, Outcome, Ref, SetStatus, Wait
+
+_RETRY = timedelta(seconds=15)
+"""When a catalog is asked again whose content could not be read."""
+
+
+def resolve_extension(
+    ref: Ref, cluster: Cluster, catalogs: Catalogs, discovery: Discovery, *, clock: Clock, policy: Policy
+) -> Outcome:
+    """The status of an extension; what is to be fetched and rendered, a worker of the long lane does."""
+    extension = ClusterExtension.of(cluster.get(ref))
+    if extension is None or extension.is_deleted:
+        return NOTHING
+    now = clock.now()
+    sight = sight_of(extension, Sources(cluster, catalogs, policy))
+    found = decision.decide(extension, sight.revisions, sight.catalogs)
+    due = decision.due(extension, sight.revisions, found, cert_provider(discovery))
+    said = (
+        *decision.deprecations(extension, sight.revisions, found),
+        *report.progress(sight.revisions, found, is_due=due is not None),
+    )
+    status = report.status(extension, sight.revisions, said, now)
+    again = _RETRY if sight.is_blurred and isinstance(found, decision.Failed) else None
+    verdict = report.verdict(found, is_due=due is not None)
+    return Outcome(
+        () if status == extension.status else (SetStatus(ref, status, extension.resource_version),),
+        () if due is None else (Emit(names.EXTENSION_RESOLVED, ref),),
+        again_in=again,
+        summary=verdict,
+        wait=Wait(verdict, now, now + again if again else None) if isinstance(found, decision.Failed) else None,
+    )

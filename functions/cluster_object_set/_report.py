@@ -1,0 +1,29 @@
+"""What a ClusterObjectSet says after a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from shared.api.manifest import Manifest
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases.rollout import RolloutStatus
+from shared.domain.extension.status import stated
+from shared.step import Outcome, Ref, SetStatus, Wait, Write
+
+
+def reported(
+    revision: ClusterObjectSet, found: RolloutStatus, now: datetime, *,
+    digests: Mapping[str, str] | None = None, writes: tuple[Write, ...] = (),
+) -> Outcome:  # fmt: skip
+    """The writes, and then the status; `digests` are those of the phases where they were never noted."""
+    status: Manifest = {**revision.status, "conditions": stated(revision, found.conditions, now)}
+    if digests and not revision.digests:
+        status["observedPhases"] = [{"name": name, "digest": digest} for name, digest in digests.items()]
+    ref, progressing = Ref.of(revision), found.conditions[0]
+    told = () if status == revision.status else (SetStatus(ref, status, revision.resource_version),)
+    again = None if found.again is None else max(found.again, timedelta(seconds=1))
+    what = progressing.message
+    is_settled = progressing.reason in ("Succeeded", "Archived")
+    wait = None if is_settled else Wait(what, now, None if again is None else now + again)
+    return Outcome((*writes, *told), again_in=again, summary=what.partition("\n")[0], wait=wait)

@@ -1,0 +1,68 @@
+"""The writes for a revision and its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, metadata, resource_version_of, uid_of
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases.actions import Teardown
+from shared.domain.extension.phases.objects import Task
+from shared.domain.extension.phases.stamp import claimed, released, unmarked
+from shared.reading.revision import Left
+from shared.step import Apply, Create, Delete, Merge, Ref, Write
+
+
+def guarded(revision: ClusterObjectSet) -> tuple[Write, ...]:
+    """The finalizer, where it is not there: before anything that it guards."""
+    if names.V1_TEARDOWN in revision.finalizers:
+        return ()
+    patch = {"metadata": {"finalizers": [*revision.finalizers, names.V1_TEARDOWN]}}
+    return (Merge(Ref.of(revision), patch, revision.resource_version),)
+
+
+def unguarded(revision: ClusterObjectSet) -> tuple[Write, ...]:
+    """The revision without the finalizer."""
+    if names.V1_TEARDOWN not in revision.finalizers:
+        return ()
+    patch = {"metadata": {"finalizers": [one for one in revision.finalizers if one != names.V1_TEARDOWN]}}
+    return (Merge(Ref.of(revision), patch, revision.resource_version),)
+
+
+def owned(revision: ClusterObjectSet, place: tuple[str, str]) -> Write:
+    """A Secret of the revision goes with it."""
+    namespace, name = place
+    return Merge(kinds.SECRET.ref(name, namespace), {"metadata": {"ownerReferences": [dict(revision.reference)]}})
+
+
+def archived(replaced: ReadOnly) -> Write:
+    """A revision whose objects are not wanted any more."""
+    return Merge(Ref.of(replaced), {"spec": {"lifecycleState": "Archived"}}, resource_version_of(replaced))
+
+
+def writes_of(task: Task) -> Iterator[Write]:
+    """Create what is not there; else apply to exactly what was read. What somebody made meanwhile is never taken."""
+    if task.actual is None:
+        yield Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER)
+        return
+    version = resource_version_of(task.actual)
+    if (patch := claimed(task.actual)) is not None:
+        yield Merge(Ref.of(task.desired), patch, version)
+        version = ""  # that write was the lock
+    yield Apply(_at(task.desired, version), field_manager=names.V1_MANAGER)
+
+
+def _at(desired: Manifest, version: str) -> Manifest:
+    return {**desired, "metadata": {**metadata(desired), "resourceVersion": version}} if version else desired
+
+
+def teardown_of(left: Left, revision: ClusterObjectSet) -> Write:
+    """What becomes of an object of a revision that goes."""
+    version = resource_version_of(left.actual)
+    match left.action:
+        case Teardown.DELETE:
+            return Delete(left.ref, uid=uid_of(left.actual))
+        case Teardown.UNMARK:
+            return Merge(left.ref, unmarked(), version)
+    return Merge(left.ref, released(left.actual, revision.uid), version)

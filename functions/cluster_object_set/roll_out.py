@@ -1,0 +1,49 @@
+"""Bring the objects of a revision into the cluster, phase by phase, and keep them there.
+
+Reads:  the ClusterObjectSet, its Secrets, the others of its extension; its objects, as far as the roll-out has come.
+Writes: its finalizer; its objects; `lifecycleState` of the revisions that it has replaced; its status, last.
+"""
+
+from __future__ import annotations
+
+from functions.cluster_object_set._report import reported
+from functions.cluster_object_set._writes import archived, guarded, owned, writes_of
+from shared import kinds, names
+from shared.api.manifest import uid_of
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases import rollout
+from shared.domain.extension.phases.content import Content, content_of
+from shared.domain.extension.phases.objects import Claim
+from shared.domain.extension.phases.revision import previous, siblings
+from shared.domain.extension.phases.sources import ownerless
+from shared.ports import Attempt, Clock, Cluster, Discovery
+from shared.reading.revision import advance, secrets_of
+from shared.step import NOTHING, Outcome, Ref
+
+
+def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, attempt: Attempt) -> Outcome:
+    """One look at the objects of a revision that is wanted, what is to be written of them, and how it stands."""
+    revision = ClusterObjectSet.of(cluster.get(ref))
+    if revision is None or revision.is_deleted or revision.is_archived:
+        return NOTHING
+    now = clock.now()
+    if attempt.failure:
+        why = f"revision reconcile: {attempt.failure.ref}: {attempt.failure.message}"
+        return reported(revision, rollout.retrying(revision.raw, why, now, again=rollout.SOON), now)
+    secrets = secrets_of(revision, cluster)
+    content = content_of(revision, secrets, now)
+    if not isinstance(content, Content):
+        return reported(revision, content, now)
+    labels = {names.V1_OWNER_NAME: revision.owner}
+    others = cluster.list(kinds.CLUSTER_OBJECT_SET, labels=labels) if revision.owner else ()
+    claim = Claim(revision, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
+    done = advance(claim, content.phases, cluster, discovery)
+    replaced = previous(revision.raw, others) if rollout.is_complete(done.phases) else ()
+    writes = (
+        *guarded(revision),
+        *(owned(revision, place) for place in ownerless(revision.raw, secrets)),
+        *(write for task in done.tasks for write in writes_of(task)),
+        *map(archived, replaced),
+    )
+    found = rollout.rolled_out(revision.raw, done.phases, now)
+    return reported(revision, found, now, digests=content.digests, writes=writes)

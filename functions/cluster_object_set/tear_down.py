@@ -1,0 +1,44 @@
+"""Take the objects of a revision out of the cluster that is archived or deleted, the last phase first.
+
+Reads:  the ClusterObjectSet, its Secrets, its objects as far as the teardown has come.
+Writes: deletes the objects that are its own, gives up the others; its status; its finalizer, last.
+"""
+
+from __future__ import annotations
+
+from functions.cluster_object_set._report import reported
+from functions.cluster_object_set._writes import teardown_of, unguarded
+from shared import names
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases import rollout
+from shared.domain.extension.phases.actions import Teardown
+from shared.domain.extension.phases.packing import Unreadable
+from shared.domain.extension.phases.sources import resolved
+from shared.ports import Clock, Cluster, Discovery
+from shared.reading.revision import left_of, secrets_of
+from shared.step import NOTHING, Outcome, Ref
+
+
+def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
+    """One look at the last phase that has objects left. Whoever is not ours is let go, never deleted."""
+    revision = ClusterObjectSet.of(cluster.get(ref))
+    if revision is None or names.V1_TEARDOWN not in revision.finalizers:
+        return NOTHING
+    if not (revision.is_deleted or revision.is_archived):
+        return NOTHING
+    now = clock.now()
+    try:
+        phases = resolved(revision.raw, secrets_of(revision, cluster))
+    except Unreadable as error:
+        if revision.is_deleted:  # its Secrets went before it: what is left, the garbage collector takes
+            return Outcome(unguarded(revision), summary=f"let go without its content: {error}")
+        return reported(revision, rollout.retrying(revision.raw, str(error), now, again=rollout.SOON), now)
+    left = left_of(revision, phases, cluster, discovery)
+    writes = tuple(teardown_of(one, revision) for one in left)
+    if any(one.action is Teardown.DELETE for one in left):
+        return reported(revision, rollout.archived(revision.raw, now, is_done=False), now, writes=writes)
+    if revision.is_archived:
+        told = reported(revision, rollout.archived(revision.raw, now, is_done=True), now, writes=writes)
+        if told.writes:
+            return told
+    return Outcome((*writes, *unguarded(revision)), summary="its objects are gone")

@@ -1,0 +1,133 @@
+"""Which bundle an extension is to run, by its spec, its revisions and the catalogs (v1.md §12.4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, TypeAlias
+
+from shared import names
+from shared.api.views import ClusterExtension, ClusterObjectSet, Object
+from shared.domain.conditions import Condition
+from shared.domain.extension import deprecation, fallback, selector
+from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Request
+from shared.domain.extension.question import request_of
+from shared.domain.extension.render.model import (
+    DEPLOYMENT_CONFIG_GATE,
+    SINGLE_OWN_GATE,
+    CertProvider,
+    RenderOptions,
+)
+from shared.domain.extension.resolve import resolve
+from shared.domain.extension.revisions import Revisions, bundle_of
+
+GATES: Final[Mapping[str, bool]] = {SINGLE_OWN_GATE: True, DEPLOYMENT_CONFIG_GATE: True}
+"""What of upstream's alpha gates is on: what the definition of ClusterExtensions has fields for."""
+HAS_RELEASES: Final = True
+"""Upstream's gate BundleReleaseSupport."""
+_EDITION: Final = "1"
+"""Of rendering: another one renders every bundle again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maintain:
+    """What there are revisions of is kept; nothing else is looked for now."""
+
+    answer: Answer | None = None
+    """The resolution that failed without consequences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The bundle that was chosen."""
+
+    answer: Answer
+    bundle: Bundle
+    identity: Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Nothing was chosen, and why."""
+
+    answer: Answer
+
+
+Decision: TypeAlias = Maintain | Target | Failed
+
+
+def decide(extension: ClusterExtension, revisions: Revisions, catalogs: Sequence[CatalogView]) -> Decision:
+    """What to do. A roll-out that goes on is not disturbed, unless the spec was edited after it began."""
+    if revisions.rolling and not _is_edited(extension, revisions):
+        return Maintain()
+    request = request_for(extension)
+    installed = bundle_of(revisions.installed) if revisions.installed else None
+    answer = resolve(request, installed, catalogs)
+    chosen = answer.bundle
+    if chosen is not None and chosen.identity is not None:
+        return Target(answer, chosen, chosen.identity)
+    kept = fallback.decide(answer.error, request, installed, catalogs)
+    return Maintain(answer) if isinstance(kept, fallback.Keep) else Failed(answer)
+
+
+def request_for(extension: ClusterExtension) -> Request:
+    """What an extension asks for."""
+    return request_of(extension.source, "spec.source.catalog")
+
+
+def may_select(extension: ClusterExtension, catalog: Object) -> bool:
+    """Whether an extension asks a catalog; not with a selector that is none."""
+    wanted = extension.source.get("selector")
+    try:
+        selector.check(wanted or {})
+    except selector.InvalidSelector:
+        return False
+    return selector.selects(wanted, catalog.labels)
+
+
+def deprecations(extension: ClusterExtension, revisions: Revisions, decision: Decision) -> tuple[Condition, ...]:
+    """What is deprecated of what is installed; only a resolution that chose something knows (v1.md §11.3)."""
+    name = bundle_of(revisions.installed).name if revisions.installed else ""
+    known = decision.answer.deprecations if isinstance(decision, Target) else None
+    return deprecation.conditions(
+        request_for(extension).channels, name, known, has_catalog_data=isinstance(decision, Target)
+    )
+
+
+def due(extension: ClusterExtension, revisions: Revisions, decision: Decision, provider: CertProvider) -> Target | None:
+    """The bundle that is to be fetched and rendered: there is no revision yet of what would be made of it."""
+    if not isinstance(decision, Target):
+        return None
+    newest = revisions.newest
+    is_made = newest is not None and newest in revisions.active and is_recorded(newest, extension, decision, provider)
+    return None if is_made else decision
+
+
+def is_recorded(
+    revision: ClusterObjectSet, extension: ClusterExtension, target: Target, provider: CertProvider
+) -> bool:
+    """Whether a revision says that it was made of a target, by the present spec."""
+    is_same = revision.annotation(names.RENDERED_FROM) == rendered_from(extension, target, provider)
+    return is_same and revision.deadline == extension.deadline
+
+
+def options(extension: ClusterExtension, provider: CertProvider) -> RenderOptions:
+    """How the bundles of an extension are rendered."""
+    return RenderOptions(extension.install_namespace, extension.config, provider, GATES)
+
+
+def rendered_from(extension: ClusterExtension, target: Target, provider: CertProvider) -> str:
+    """The digest of all that decides what a bundle is rendered to, and of how it is recorded."""
+    told = [
+        _EDITION, target.bundle.name, target.bundle.image, target.identity.recorded(has_releases=HAS_RELEASES),
+        extension.install_namespace, extension.config, provider, request_for(extension).package,
+    ]  # fmt: skip
+    return f"sha256:{sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}"
+
+
+def _is_edited(extension: ClusterExtension, revisions: Revisions) -> bool:
+    """Whether the newest revision was decided for another edition of the spec."""
+    newest = revisions.rolling[-1]
+    return newest.annotation(names.DECIDED_FOR) not in (None, str(extension.generation))

@@ -1,0 +1,162 @@
+"""The objects of a revision as they are written, and how the cluster's differ from them (v1.md §21.7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from shared import kinds, names
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases.actions import Drift
+from shared.domain.subset import covers
+
+_SEEN_BY_LABEL: Final = frozenset((kind.api_version, kind.kind) for kind in kinds.HIGH_CARDINALITY)
+"""Kinds of which a cluster has many: the audit, and Knative's source, look at those with our label alone."""
+_IDENTITY: Final = ("name", "namespace")
+Fields: TypeAlias = Mapping[str, Any]  # why: a tree of `fieldsV1`
+"""Fields as `managedFields` lists them."""
+
+
+def stamped(
+    manifest: ReadOnly, revision: ClusterObjectSet, actual: ReadOnly | None, *, is_namespaced: bool
+) -> Manifest:
+    """The object as the revision writes it: marked as its own, and without a controller besides it."""
+    labels = {**labels_of(manifest), names.V1_MANAGED_BY: names.V1_MANAGER}
+    if revision.owner:
+        labels[names.V1_OWNER_NAME] = revision.owner
+    if (manifest.get("apiVersion"), manifest.get("kind")) in _SEEN_BY_LABEL:
+        labels[names.MANAGED] = "true"
+    annotations = {**annotations_of(manifest), names.V1_REVISION: str(revision.number)}
+    others = [one for one in _owners(actual) if one.get("uid") != revision.uid]
+    released = [{**one, "controller": False} if one.get("controller") else dict(one) for one in others]
+    meta = {
+        **metadata(manifest), "labels": labels, "annotations": annotations,
+        "ownerReferences": [*released, dict(revision.reference)],
+    }  # fmt: skip
+    if not is_namespaced:
+        meta.pop("namespace", None)
+    return {**manifest, "metadata": meta}
+
+
+def released(actual: ReadOnly, uid: str) -> Manifest:
+    """The patch that takes the owner reference of a revision off an object."""
+    return {"metadata": {"ownerReferences": [dict(one) for one in _owners(actual) if one.get("uid") != uid]}}
+
+
+def unmarked() -> Manifest:
+    """The patch that takes the marks of a revision off an object that outlives it."""
+    return {"metadata": {"labels": {names.V1_MANAGED_BY: None}, "annotations": {names.V1_REVISION: None}}}
+
+
+def drift(desired: ReadOnly, actual: ReadOnly) -> Drift:
+    """How the cluster's object differs: which of our fields others hold, and which nobody holds as it should be.
+
+    What we hold is as we wrote it, even where the server spells it in another way.
+    """
+    ours, theirs = _held(actual, is_ours=True), _held(actual, is_ours=False)
+    if not ours and not theirs:  # a server that keeps no account of fields
+        return Drift(is_modified=not covers(actual, _stated(desired)))
+    lost = list(_lost(_stated(desired), actual, ours))
+    return Drift(
+        is_modified=any(not one.is_there for one in lost),
+        is_contested=any(_covers(theirs, one.path) for one in lost),
+    )
+
+
+def claimed(actual: ReadOnly) -> Manifest | None:
+    """The patch that makes fields which we created ones that we apply; None when there are none.
+
+    Only what was applied goes when it is not applied any more.
+    """
+    entries = list(metadata(actual).get("managedFields") or ())
+    created = [one for one in entries if _is_ours(one) and one.get("operation") == "Update"]
+    if not created:
+        return None
+    mine = [one for one in entries if _is_ours(one)]
+    together: Manifest = {}
+    for one in mine:
+        _unite(together, one.get("fieldsV1") or {})
+    applied = {**created[0], "operation": "Apply", "fieldsV1": together}
+    return {"metadata": {"managedFields": [applied, *(one for one in entries if one not in mine)]}}
+
+
+def _owners(actual: ReadOnly | None) -> Sequence[ReadOnly]:
+    return metadata(actual or {}).get("ownerReferences") or ()
+
+
+def _is_ours(entry: ReadOnly) -> bool:
+    return entry.get("manager") == names.V1_MANAGER and not entry.get("subresource")
+
+
+def _held(actual: ReadOnly, *, is_ours: bool) -> Manifest:
+    found: Manifest = {}
+    for entry in metadata(actual).get("managedFields") or ():
+        if _is_ours(entry) == is_ours and entry.get("subresource") != "status":
+            _unite(found, entry.get("fieldsV1") or {})
+    return found
+
+
+def _unite(into: Manifest, other: ReadOnly) -> None:
+    for key, value in other.items():
+        _unite(into.setdefault(key, {}), value)
+
+
+def _stated(desired: ReadOnly) -> Manifest:
+    """What a manifest states besides what the object is."""
+    meta = {key: value for key, value in metadata(desired).items() if key not in _IDENTITY}
+    return {**{key: value for key, value in desired.items() if key not in ("apiVersion", "kind")}, "metadata": meta}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """A field that is stated and that we do not hold."""
+
+    path: tuple[str, ...]
+    """Keys of `fieldsV1` from the top."""
+    is_there: bool
+    """Whether the object has what is stated."""
+
+
+def _lost(stated: Any, found: Any, held: Fields, path: tuple[str, ...] = ()) -> Iterator[_Lost]:
+    for key, value, there in _parts(stated, found, held):
+        inner = held.get(key)
+        if inner:
+            yield from _lost(value, there, inner, (*path, key))
+        elif inner is None or (isinstance(value, Mapping) and not covers(there, value)):
+            # An object is held as a whole, or what is left of it once others took the rest: then it tells nothing.
+            yield _Lost((*path, key), covers(there, value))
+
+
+def _parts(stated: Any, found: Any, held: Fields) -> Iterator[tuple[str, Any, Any]]:
+    """The parts of an object or a list: the key under which each is held; what is stated, and what is there."""
+    if isinstance(stated, Mapping):
+        there = found if isinstance(found, Mapping) else {}
+        yield from ((f"f:{key}", value, there.get(key)) for key, value in stated.items() if value is not None)
+    elif isinstance(stated, list):
+        for item in stated:
+            key = next((one for one in held if _is_key_of(one, item)), f"v:{json.dumps(item)}")
+            same = (one for one in found or () if _is_key_of(key, one)) if isinstance(found, list) else ()
+            yield key, item, next(iter(same), None)
+
+
+def _is_key_of(key: str, item: Any) -> bool:
+    """Whether an item of a list is held under that key; what it leaves out of its identity, the server filled in."""
+    mark, _, text = key.partition(":")
+    if mark == "v":
+        return bool(json.loads(text) == item)
+    if mark != "k" or not isinstance(item, Mapping):
+        return False
+    identity = json.loads(text)
+    return any(name in item for name in identity) and all(item.get(name, one) == one for name, one in identity.items())
+
+
+def _covers(held: Fields, path: tuple[str, ...]) -> bool:
+    """Whether a field, or something inside it, is held."""
+    for key in path:
+        if key not in held:
+            return False
+        held = held[key]
+    return True

@@ -1,0 +1,122 @@
+"""What a ClusterExtension says: what is installed, and how the work at it goes (v1.md §11, §12.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from shared import names
+from shared.api.manifest import Manifest
+from shared.api.views import ClusterExtension, ClusterObjectSet
+from shared.domain.conditions import Condition
+from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Target
+from shared.domain.extension.revisions import Revisions, bundle_of
+from shared.domain.extension.status import sanitised, stated
+from shared.domain.go.text import quoted
+
+INSTALLED: Final = "Installed"
+PROGRESSING: Final = "Progressing"
+AVAILABLE: Final = "Available"
+_TERMINAL: Final = "terminal error: "
+
+
+def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable[Condition], now: datetime) -> Manifest:
+    """The whole status; `progress` is stated beside what the revisions say by themselves."""
+    wanted = (installed(revisions), *progress)
+    found: Manifest = {**extension.status, "conditions": stated(extension, wanted, now)}
+    _set(found, "install", _install(revisions))
+    _set(found, "activeRevisions", [_active(one, revisions) for one in _in_order(revisions)])
+    return found
+
+
+def installed(revisions: Revisions) -> Condition:
+    """Whether a bundle is installed."""
+    if revisions.installed:
+        image = revisions.installed.annotations.get(names.V1_BUNDLE_REFERENCE, "")
+        return Condition(INSTALLED, "True", "Succeeded", f"Installed bundle {image} successfully")
+    newest = revisions.rolling[-1] if revisions.rolling else None
+    is_failed = newest is None or newest.condition(PROGRESSING).reason == "Retrying"
+    return Condition(INSTALLED, "False", "Failed" if is_failed else "Absent", "No bundle installed")
+
+
+def progress(revisions: Revisions, found: Decision, *, is_due: bool) -> tuple[Condition, ...]:
+    """How the work goes, after a resolution. What a bundle is refused for, who renders it says; that stays here."""
+    if isinstance(found, Failed):
+        return (*available(revisions), retrying(found.answer.error))
+    return available(revisions) if is_due else mirrored(revisions)
+
+
+def verdict(found: Decision, *, is_due: bool) -> str:
+    """What was decided, as a sentence."""
+    match found:
+        case Failed(answer):
+            return answer.error
+        case Target(_, bundle):
+            return f"{bundle.name} is to be rolled out" if is_due else f"{bundle.name} is what it is to run"
+    return "its revisions stay as they are"
+
+
+def mirrored(revisions: Revisions) -> tuple[Condition, ...]:
+    """What the revisions say of themselves: the installed one, but the progress of the newest that is rolled out."""
+    found: dict[str, Condition] = {}
+    if revisions.installed:
+        found |= {one.type: one for one in _said(revisions.installed, (AVAILABLE, PROGRESSING))}
+    if revisions.rolling:
+        found |= {one.type: one for one in _said(revisions.rolling[-1], (PROGRESSING,))}
+    return tuple(found.values())
+
+
+def available(revisions: Revisions) -> tuple[Condition, ...]:
+    """Whether what is installed works, whatever becomes of the next bundle."""
+    return _said(revisions.installed, (AVAILABLE,)) if revisions.installed else ()
+
+
+def retrying(message: str) -> Condition:
+    """Something failed that may work later."""
+    return Condition(PROGRESSING, "True", "Retrying", sanitised(message))
+
+
+def refused(message: str, *, is_terminal: bool) -> Condition:
+    """Why a bundle cannot be rolled out; what is terminal is about the configuration: only an edit of it can help."""
+    if not is_terminal:
+        return retrying(message)
+    return Condition(PROGRESSING, "False", "InvalidConfiguration", sanitised(message.replace(_TERMINAL, "", 1)))
+
+
+def about(target: Target, why: str) -> str:
+    """A sentence about a bundle that was chosen."""
+    version = target.identity.recorded(has_releases=HAS_RELEASES)["version"]
+    return f"error for resolved bundle {quoted(target.bundle.name)} with version {quoted(version)}: {why}"
+
+
+def _said(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, ...]:
+    found = (revision.condition(kind) for kind in kinds if revision.has_condition(kind))
+    return tuple(Condition(one.type, one.status, one.reason, one.message) for one in found)
+
+
+def _install(revisions: Revisions) -> Manifest | None:
+    if revisions.installed is None:
+        return None
+    bundle = bundle_of(revisions.installed)
+    release = {} if bundle.release is None else {"release": bundle.release}
+    return {"bundle": {"name": bundle.name, "version": bundle.version, **release}}
+
+
+def _in_order(revisions: Revisions) -> Iterable[ClusterObjectSet]:
+    """The installed one first, then those that are rolled out, the oldest first."""
+    return (*((revisions.installed,) if revisions.installed else ()), *revisions.rolling)
+
+
+def _active(revision: ClusterObjectSet, revisions: Revisions) -> Manifest:
+    if revision is revisions.installed:
+        return {"name": revision.name}
+    kept = [dict(one.raw) for one in revision.conditions if one.type in (AVAILABLE, PROGRESSING)]
+    return {"name": revision.name, **({"conditions": kept} if kept else {})}
+
+
+def _set(found: Manifest, key: str, value: object) -> None:
+    if value:
+        found[key] = value
+    else:
+        found.pop(key, None)

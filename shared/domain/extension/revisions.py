@@ -1,0 +1,56 @@
+"""Which bundle an extension has installed, and which it is rolling out, by its revisions (v1.md §12.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from shared import names
+from shared.api.manifest import ReadOnly
+from shared.api.views import ClusterExtension, ClusterObjectSet
+from shared.domain.extension.model import Installed
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The revisions of one extension, the oldest first."""
+
+    all: tuple[ClusterObjectSet, ...] = ()
+
+    @classmethod
+    def of(cls, found: Iterable[ReadOnly], extension: ClusterExtension) -> Revisions:
+        """Those of the extension: one of an earlier extension of its name, which is on its way out, is none."""
+        mine = (one for one in ClusterObjectSet.each(found) if _is_of(one, extension))
+        return cls(tuple(sorted(mine, key=lambda one: one.number)))
+
+    @property
+    def active(self) -> tuple[ClusterObjectSet, ...]:
+        """Those whose objects are wanted."""
+        return tuple(one for one in self.all if not one.is_archived and not one.is_deleted)
+
+    @property
+    def installed(self) -> ClusterObjectSet | None:
+        """The newest that was rolled out."""
+        return next((one for one in reversed(self.active) if one.has_succeeded), None)
+
+    @property
+    def rolling(self) -> tuple[ClusterObjectSet, ...]:
+        """Those that are being rolled out."""
+        return tuple(one for one in self.active if not one.has_succeeded)
+
+    @property
+    def newest(self) -> ClusterObjectSet | None:
+        """The one with the highest number, whatever its state."""
+        return self.all[-1] if self.all else None
+
+
+def _is_of(revision: ClusterObjectSet, extension: ClusterExtension) -> bool:
+    return revision.owner == extension.name and any(one.uid == extension.uid for one in revision.owners)
+
+
+def bundle_of(revision: ClusterObjectSet) -> Installed:
+    """The bundle of a revision, as it was recorded."""
+    said = revision.annotations
+    return Installed(
+        said.get(names.V1_BUNDLE_NAME, ""), said.get(names.V1_BUNDLE_VERSION, ""), said.get(names.V1_BUNDLE_RELEASE)
+    )
