@@ -23,6 +23,7 @@ PAGES = (
     "installs",
     "together",
     "requests",
+    "scoped",
     "latency",
 )
 """The modules beside this one; each has `rows()`."""

@@ -133,6 +133,40 @@ def test_a_plan_waits_for_each_right_of_its_account(installation: Installation, 
     installation.until_phase("beacon.v1.1.0", namespace)
 
 
+def test_an_account_that_loses_its_rights_in_the_middle_of_a_plan(installation: Installation, namespace: str) -> None:
+    """What was written stays, nothing more is written, least of all with our rights; and the same plan goes on."""
+    installation.apply(an_account(namespace), an_object(ROLE, "some", namespace, rules=BUT_SERVICES))
+    installation.apply(a_binding(ROLE_BINDING, ROLE, namespace, "some"))
+    installation.apply(a_scoped_group(namespace), a_beacon(namespace))
+    before = until_plan(installation, namespace, lacks("services"), "the Service alone")
+    version = CLUSTER_SERVICE_VERSION.ref("beacon.v1.0.0", namespace)
+    assert installation.cluster.get(version)
+
+    installation.apply(an_object(ROLE, "some", namespace, rules=[SERVICES]))
+    until_plan(installation, namespace, lacks("serviceaccounts"), "what it lacks now")
+    installation.until_it_rests()
+    assert installation.cluster.get(SERVICE.ref("beacon-metrics", namespace)), "for which the right was still there"
+    assert installation.cluster.get(version), "from before"
+    made = [one for kind in (ROLE, ROLE_BINDING) for one in installation.cluster.list(kind, namespace)]
+    named = {name_of(one) for one in made if not is_reporting(one)}
+    assert named == {"some"}
+    assert installation.cluster.list(DEPLOYMENT, namespace) == ()
+
+    installation.cluster.delete(ROLE_BINDING.ref("some", namespace))
+    installation.apply(an_object(ROLE, "some", namespace, rules=EVERYTHING))
+    installation.until_it_rests()
+    assert lacks("serviceaccounts")(plan_of(installation, namespace)["status"]), "nobody is bound to it"
+    installation.apply(a_binding(ROLE_BINDING, ROLE, namespace, "some"))
+    after = until_plan(installation, namespace, is_complete, "Complete")
+    assert after["startTime"] == before["startTime"]
+    installation.until_phase("beacon.v1.0.0", namespace)
+
+
+def is_reporting(right: Manifest) -> bool:
+    """Whether it lets an operator write its OperatorCondition: these are ours, as in OLM."""
+    return any(one["kind"] == "OperatorCondition" for one in right["metadata"].get("ownerReferences", ()))
+
+
 def grants(namespace: str) -> dict[str, list[Manifest]]:
     """Every way to give an account rights in its namespace."""
     all_of_it = f"system:serviceaccounts:{namespace}"
