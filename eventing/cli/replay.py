@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eventing.diagnosis.replay import Replayed
-    from eventing.diagnosis.replay.perturbation import Kind
+    from eventing.diagnosis.replay.perturbation import Kind, Perturbation
     from eventing.diagnosis.replay.search import Found
     from eventing.diagnosis.replay.world import WorldReport
 
@@ -102,7 +102,8 @@ def _other_code(file: Path, code: str, only: str) -> int:
     from eventing.diagnosis.replay import open_capture
     from eventing.diagnosis.replay.other_code import decided, tree_of
 
-    open_capture(file)  # what is wrong with the file is not the fault of that code
+    runs = open_capture(file).index.runs  # what is wrong with the file is not the fault of that code
+    _say(f"deciding {len(runs)} recorded runs with the code of {code}")
     counts = {"same": 0, "different": 0, "skipped": 0}
     with tree_of(code) as tree:
         for each in decided(tree, file, checked_step("--only", only)):
@@ -117,6 +118,7 @@ def _world(file: Path) -> int:
     from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 
     _quiet()
+    _say(f"living {file} again in a fresh sandbox")
     report = replay_in_sandbox(file)
     _tell(report)
     sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
@@ -129,7 +131,11 @@ def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
 
     _quiet()
     changes = changes_of(file)
-    found = search(lambda perturbed: replay_in_sandbox(file, perturbed=perturbed), len(changes), kind, seeds)
+
+    def replayed(perturbed: Perturbation | None) -> WorldReport:
+        return replay_in_sandbox(file, perturbed=perturbed)
+
+    found = search(replayed, len(changes), kind, seeds, _say)
     if found.perturbed:
         sys.stdout.write("\n".join(story(changes, found.perturbed)) + "\n")
     _tell(found.report)
@@ -138,13 +144,20 @@ def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
 
 
 def _verdict(found: Found, kind: Kind) -> str:
-    differing = len(found.report.differences)
+    differing = f"{len(found.report.differences)} objects ended differently"
     if found.perturbed:
         count = len(found.perturbed.places)
-        return f"{differing} objects ended differently after these {count} events ({kind}), in world {found.worlds}\n"
+        end = f"{differing} after these {count} events ({kind}), in world {found.worlds}"
+        return f"{end}\n" if found.is_fewest else f"{end}; fewer may do: only {found.tried} more worlds were tried\n"
     if found.report.exit_code:
-        return f"{differing} objects ended differently although no event was perturbed\n"
+        return f"{differing} although no event was perturbed\n"
     return f"{found.worlds} worlds, in {found.worlds - 1} of them events went astray ({kind}): all ended alike\n"
+
+
+def _say(sentence: str) -> None:
+    """What is being done, at once, beside the answer."""
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
 
 
 def _tell(report: WorldReport) -> None:

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from queue import Empty, SimpleQueue
+from typing import IO, Literal, cast
 
 import msgspec
 
@@ -21,15 +23,28 @@ import eventing
 _PACKAGES = ("functions", "shared", "eventing")
 _SECONDS = 60
 """Limit of a git command."""
+DECISION_SECONDS = 60.0
+"""How long other code may think about one decision, or take to start."""
 _DRIVER = """
-import json, sys
+import inspect, json, os, sys
 from pathlib import Path
+told = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)
 from eventing.diagnosis.replay import replay
-for each in replay(Path(sys.argv[1]), only=sys.argv[2]).replayed:
+
+def tell(each):
     run = each.run
     row = {"id": run.id, "step": run.step, "ref": run.ref, "result": each.result, "detail": each.detail}
-    print(json.dumps(row))
+    print(json.dumps(row), file=told)
+    return True
+
+path, only = Path(sys.argv[1]), sys.argv[2]
+if "on_each" in inspect.signature(replay).parameters:
+    replay(path, only=only, on_each=tell)
+else:
+    list(map(tell, replay(path, only=only).replayed))
 """
+"""What that code prints itself goes to stderr."""
 
 
 class NoSuchCode(ValueError):
@@ -69,6 +84,8 @@ def _archive(revision: str) -> bytes:
         return subprocess.run(command, capture_output=True, check=True, timeout=_SECONDS).stdout
     except FileNotFoundError as error:
         raise NoSuchCode(f"{code_is(revision)}: git is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise NoSuchCode(f"{code_is(revision)}: git did not answer within {_SECONDS} s") from error
     except subprocess.CalledProcessError as error:
         raise NoSuchCode(f"{code_is(revision)}: {error.stderr.decode(errors='replace').strip()}") from error
 
@@ -78,12 +95,59 @@ def code_is(revision: str) -> str:
     return f"{revision}: no folder, and no revision of {Path(eventing.__file__).parents[1]}"
 
 
-def decided(tree: Path, capture: Path, only: str = "") -> Iterator[Verdict]:
-    """Each decision of a capture as the code in `tree` makes it. NoSuchCode when it fails."""
+def decided(tree: Path, capture: Path, only: str = "", *, seconds: float = DECISION_SECONDS) -> Iterator[Verdict]:
+    """Each decision of a capture as the code in `tree` makes it, as it comes. NoSuchCode when it fails.
+
+    `seconds` is how long the next one may take.
+    """
     command = [sys.executable, "-c", _DRIVER, str(capture.resolve()), only]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, check=False)
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise NoSuchCode(f"{tree} cannot decide {capture}: {''.join(last)}")
-    yield from (msgspec.json.decode(line, type=Verdict) for line in done.stdout.splitlines())
+    with (
+        tempfile.TemporaryFile() as said,
+        _ended(subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=said)) as process,
+    ):
+        lines = _lines_of(process)
+        while (line := _next(lines, seconds)) is not None:
+            if line is _LATE:
+                raise NoSuchCode(f"{tree} cannot decide {capture}: nothing came for {seconds:.0f} s")
+            yield msgspec.json.decode(line, type=Verdict)
+        if process.wait():
+            said.seek(0)
+            last = said.read().decode(errors="replace").strip().splitlines()[-1:]
+            why = "".join(last) or f"it ended with {process.returncode}"
+            raise NoSuchCode(f"{tree} cannot decide {capture}: {why}")
+
+
+_LATE = b""
+
+
+def _lines_of(process: subprocess.Popen[bytes]) -> SimpleQueue[bytes | None]:
+    """What it prints, line by line; None at the end."""
+    lines: SimpleQueue[bytes | None] = SimpleQueue()
+    stream = cast("IO[bytes]", process.stdout)
+
+    def read() -> None:
+        with stream:
+            for line in stream:
+                lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def _next(lines: SimpleQueue[bytes | None], seconds: float) -> bytes | None:
+    try:
+        return lines.get(timeout=seconds)
+    except Empty:
+        return _LATE
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is gone after the block."""
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -29,40 +30,85 @@ class Found:
     """Of the last world, or of the one that ended otherwise with the fewest perturbed events."""
     perturbed: Perturbation | None = None
     """The fewest events; None: no world ended otherwise, or the one that nothing perturbs did."""
+    is_fewest: bool = True
+    """Whether each smaller part of them was tried; else the tries, or who waited, came to an end before."""
+    tried: int = 0
+    """How many worlds looked for fewer events."""
 
 
-def search(replayed: World, count: int, kind: Kind, seeds: Iterable[int]) -> Found:
-    """Replay a recording of `count` changes undisturbed, then perturbed once for each seed, until a world differs."""
+def search(
+    replayed: World, count: int, kind: Kind, seeds: Sequence[int], tell: Callable[[str], object] = lambda _: None
+) -> Found:
+    """Replay a recording of `count` changes undisturbed, then perturbed once for each seed, until a world differs.
+
+    `tell` gets a sentence before each world. Who interrupts the search for fewer events gets the fewest known by then.
+    """
+    most = len(seeds) + 1
+    tell(f"world 1 of at most {most}: undisturbed, {count} changes")
     report, worlds = replayed(None), 1
     for seed in seeds if report.exit_code == 0 else ():
         perturbed, worlds = drawn(kind, count, seed), worlds + 1
+        tell(f"world {worlds} of at most {most}: seed {seed}, {len(perturbed.places)} of {count} events ({kind})")
         report = replayed(perturbed)
         if report.exit_code:
-            fewest = Perturbation(kind, fewest_of(perturbed.places, lambda some: _differs(replayed, kind, some)))
-            return Found(worlds, replayed(fewest), fewest)
+            return _shrunk(replayed, perturbed, report, worlds, tell=tell)
     return Found(worlds, report)
 
 
-def _differs(replayed: World, kind: Kind, places: frozenset[int]) -> bool:
-    return replayed(Perturbation(kind, places)).exit_code != 0
+def _shrunk(
+    replayed: World, perturbed: Perturbation, report: WorldReport, worlds: int, *, tell: Callable[[str], object]
+) -> Found:
+    reports = {perturbed.places: report}
+    shrinking = Shrinking(perturbed.places)
+
+    def fails(some: frozenset[int]) -> bool:
+        before = f"it ends otherwise after {len(shrinking.places)} events"
+        tell(f"{before}; try {shrinking.tried} of at most {TRIES}: {len(some)} of them")
+        reports[some] = replayed(Perturbation(perturbed.kind, some))
+        return reports[some].exit_code != 0
+
+    with suppress(KeyboardInterrupt):
+        shrinking.run(fails)
+    places = shrinking.places
+    fewest = Perturbation(perturbed.kind, places)
+    return Found(worlds, reports[places], fewest, is_fewest=shrinking.is_fewest, tried=shrinking.tried)
 
 
-def fewest_of(places: frozenset[int], fails: Callable[[frozenset[int]], bool], tries: int = TRIES) -> frozenset[int]:
-    """A subset that still fails and of which no part can be left out, as far as `tries` calls of `fails` show.
+@dataclass(slots=True)
+class Shrinking:
+    """Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002)."""
 
-    Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002).
-    """
-    parts, budget = 2, iter(range(tries))
-    while len(places) > 1:
-        candidates = _parts(places, parts)
-        smaller = next((each for each in candidates if next(budget, None) is not None and fails(each)), None)
-        if smaller is not None:
-            places, parts = smaller, min(len(smaller), max(2, parts - 1))
-        elif parts >= len(places):
-            break
-        else:
-            parts = min(len(places), 2 * parts)
-    return places
+    places: frozenset[int]
+    """The fewest that are known to fail."""
+    tried: int = 0
+    is_fewest: bool = False
+    """Whether none of them can be left out."""
+    _passing: set[frozenset[int]] = field(default_factory=set)
+
+    def run(self, fails: Callable[[frozenset[int]], bool], most: int = TRIES) -> None:
+        """Look for fewer by `most` calls of `fails` at most; none is made twice."""
+        parts = 2
+        while len(self.places) > 1:
+            smaller = None
+            for some in _parts(self.places, parts):
+                if some in self._passing:
+                    continue
+                if self.tried == most:
+                    return
+                self.tried += 1
+                if fails(some):
+                    smaller = some
+                    break
+                self._passing.add(some)
+            if smaller is not None:
+                is_rest = len(smaller) * 2 > len(self.places)
+                self.places, parts = smaller, max(2, parts - 1) if is_rest else 2
+            elif parts >= len(self.places):
+                break
+            else:
+                parts *= 2
+            parts = min(parts, len(self.places))
+        self.is_fewest = True
 
 
 def _parts(places: frozenset[int], parts: int) -> Iterator[frozenset[int]]:

@@ -10,6 +10,7 @@ import typer
 
 from eventing.cli.failure import CliError
 from eventing.cli.replay import replay
+from eventing.diagnosis.replay.other_code import NoSuchCode, decided
 from tests.eventing.diagnosis.replay.test_verb import ONE_STEP, RUNS, STORY
 
 ROOT = Path(__file__).parents[4]
@@ -49,6 +50,30 @@ def test_code_that_does_not_start_says_why(tmp_path: Path) -> None:
     broken = another(tmp_path, ("from __future__ import annotations", "import nothing_of_this_name"))
     with pytest.raises(CliError, match="nothing_of_this_name"):
         replay(STORY, code=str(broken), only=ONE_STEP)
+
+
+def test_what_other_code_prints_is_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chatty = another(tmp_path, ("from __future__ import annotations", "print('hello')"))
+    assert said(capsys, chatty)[0] == 0
+
+
+def test_code_that_never_decides_is_given_up(tmp_path: Path) -> None:
+    endless = another(tmp_path, ("from __future__ import annotations", "while True: pass"))
+    with pytest.raises(NoSuchCode, match="nothing came for 5 s"):
+        list(decided(endless, STORY, seconds=5))
+
+
+def test_code_that_is_killed_says_so(tmp_path: Path) -> None:
+    suicidal = another(tmp_path, ("from __future__ import annotations", "import os; os.kill(os.getpid(), 9)"))
+    with pytest.raises(NoSuchCode, match="it ended with -9"):
+        list(decided(suicidal, STORY))
+
+
+def test_what_is_done_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = another(tmp_path, ("from __future__ import annotations", "import nothing_of_this_name"))
+    with pytest.raises(CliError):
+        replay(STORY, code=str(broken))
+    assert capsys.readouterr().err == f"deciding {len(RUNS)} recorded runs with the code of {broken}\n"
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this code is not in a git repository")

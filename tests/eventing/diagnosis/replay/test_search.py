@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from eventing.diagnosis.replay.perturbation import Kind, Perturbation, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
-from eventing.diagnosis.replay.search import changes_of, fewest_of, search, story
+from eventing.diagnosis.replay.search import TRIES, Shrinking, changes_of, search, story
 from eventing.diagnosis.replay.world import WorldReport
 from shared.kinds import Ref
 from shared.ports import Cluster
@@ -75,9 +77,28 @@ def test_what_differs_undisturbed_is_not_searched() -> None:
     assert (asked, found.worlds, found.perturbed) == ([None], 1, None)
 
 
+def fewest_of(places: frozenset[int], fails: Callable[[frozenset[int]], bool], most: int) -> Shrinking:
+    shrinking = Shrinking(places)
+    shrinking.run(fails, most)
+    return shrinking
+
+
 @given(PLACES, PLACES)
 def test_nothing_can_be_left_out_of_the_fewest(culprits: frozenset[int], others: frozenset[int]) -> None:
-    assert fewest_of(culprits | others, lambda some: culprits <= some, tries=10_000) == culprits
+    found = fewest_of(culprits | others, lambda some: culprits <= some, 10_000)
+    assert (found.places, found.is_fewest) == (culprits, True)
+
+
+@given(PLACES, st.integers())
+def test_nor_where_more_events_may_do_less(places: frozenset[int], seed: int) -> None:
+    def fails(some: frozenset[int]) -> bool:
+        return some == places or random.Random(f"{seed} {sorted(some)}").random() < 1 / 3
+
+    found = fewest_of(places, fails, 10_000)
+    assert found.is_fewest
+    assert fails(found.places)
+    if len(found.places) > 1:
+        assert not any(fails(found.places - {one}) for one in found.places)
 
 
 @given(PLACES, st.integers(0, 10))
@@ -88,8 +109,42 @@ def test_what_a_small_budget_leaves_still_fails(culprits: frozenset[int], tries:
         asked.append(some)
         return culprits <= some
 
-    assert culprits <= fewest_of(culprits | frozenset(range(40)), fails, tries)
-    assert len(asked) <= tries
+    found = fewest_of(culprits | frozenset(range(40)), fails, tries)
+    assert culprits <= found.places
+    assert len(asked) == found.tried <= tries
+    assert len(set(asked)) == len(asked), "no world is lived twice"
+    assert found.places == culprits or not found.is_fewest
+
+
+def test_the_number_of_worlds_is_bounded_and_said_before_each() -> None:
+    said: list[str] = []
+    lived: list[Perturbation | None] = []
+
+    def differs(perturbed: Perturbation | None) -> WorldReport:
+        lived.append(perturbed)
+        assert len(said) == len(lived), "it is said first"
+        is_bad = perturbed is not None and len(perturbed.places) > 40
+        return WorldReport(len(lived), (), is_settled=not is_bad)
+
+    found = search(differs, 400, "drop", range(5), said.append)
+    assert (found.worlds, found.tried, found.is_fewest) == (2, TRIES, False)
+    assert len(lived) == 2 + TRIES
+    assert found.perturbed in lived
+    assert found.report.runs == lived.index(found.perturbed) + 1, "the report is that of this very world"
+    assert said[0] == "world 1 of at most 6: undisturbed, 400 changes"
+    assert said[1].startswith("world 2 of at most 6: seed 0, ")
+
+
+def test_who_interrupts_gets_the_fewest_known_by_then() -> None:
+    def differs(perturbed: Perturbation | None) -> WorldReport:
+        if perturbed and len(perturbed.places) < 5:
+            raise KeyboardInterrupt
+        return WorldReport(1, (), is_settled=perturbed is None)
+
+    found = search(differs, 40, "drop", range(1))
+    assert found.perturbed
+    assert not found.is_fewest
+    assert found.report.exit_code == 1
 
 
 @given(st.sampled_from(("drop", "duplicate", "reorder", "delay")), st.integers(0, 30), st.integers(0, 99))
