@@ -13,6 +13,7 @@ from pathlib import Path
 
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE
 from shared.names import COPIED_FROM
+from tests.bench import plain_client
 from tests.bench.audit import Asked, AuditLog, listed
 from tests.bench.row import Row
 from tests.conformance.control_plane import running_control_plane
@@ -68,14 +69,19 @@ def _one_real_operator(
 ) -> Iterator[Row]:
     installation.apply(a_namespace(package), an_operator_group(package, targets=(package,)))
     settle(audit)
+    before = plain_client.present(installation.cluster)
     asked, started = audit.mark(), time.perf_counter()
     installation.apply(a_subscription(package, package))
     _until(lambda: _phase(installation, REAL_PACKAGES[package], package) == "Succeeded")
     took = time.perf_counter() - started
+    objects = plain_client.made(installation.cluster, before)
     time.sleep(AFTER_SECONDS)
     found = asked()
     end = 1 + max(index for index, one in enumerate(found) if one.resource == "clusterserviceversions/status")
     yield Row(f"{package} on a real API server, Subscription to Succeeded", took, seconds, "s")
+    yield Row(
+        f"{package}: against a plain client that makes its objects", took / plain_client.seconds(objects), 1.4, "times"
+    )
     yield _counted(f"{package}: our requests up to Succeeded", found[:end], requests, "requests")
     yield _counted(f"{package}: our requests in the {AFTER_SECONDS} s after that", found[end:], 100, "requests")
 
