@@ -28,6 +28,7 @@ class Metric(Enum):
     subscription_count = "gauge", "Number of Subscriptions"
     catalog_source_count = "gauge", "Number of CatalogSources"
     catalogsource_ready = "gauge", "1 while a CatalogSource is READY, else 0"
+    catalog_source_snapshots_total = "counter", "How often a CatalogSource was seen with new content"
     subscription_sync_total = "counter", "Changes of a Subscription that were looked at"
     olm_resolution_duration_seconds = (
         "summary",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
+from shared.api import fields
 from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
 from shared.api.views import Csv, Subscription
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
@@ -42,12 +43,15 @@ class ObjectMetrics:
             return
         before, now = (
             self.known.get(key),
-            _Known(resource_version_of(manifest), Csv(manifest).phase, _series(kind, manifest)),
+            _Known(resource_version_of(manifest), Csv(manifest).phase, _series(kind, manifest), _connected(manifest)),
         )
         if before and before.version == now.version:
             return
         if kind == SUBSCRIPTION and before:
             now.series = {series: count + before.series.get(series, 0) for series, count in now.series.items()}
+        if kind == CATALOG_SOURCE:
+            now.contents = before.contents + (now.connected != before.connected) if before else 0
+            now.series = {**now.series, _snapshots(manifest): now.contents}
         if kind == CLUSTER_SERVICE_VERSION and before and now.phase == "Replacing" != before.phase:
             self.upgrades += 1
         self.known[key] = now
@@ -77,10 +81,26 @@ class _Known:
     phase: str
     series: Mapping[Series, int]
     """Of a Subscription: the number of its changes since its labels last changed."""
+    connected: str = ""
+    """When the present content of a catalog came."""
+    contents: int = 0
+    """How often that changed since the watch began."""
+
+
+def _place(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
+    return ("namespace", namespace_of(manifest)), ("name", name_of(manifest))
+
+
+def _connected(manifest: ReadOnly) -> str:
+    return fields.text(manifest, "status", "connectionState", "lastConnect")
+
+
+def _snapshots(manifest: ReadOnly) -> Series:
+    return Series(Metric.catalog_source_snapshots_total, _place(manifest))
 
 
 def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
-    place = (("namespace", namespace_of(manifest)), ("name", name_of(manifest)))
+    place = _place(manifest)
     spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
     if kind == CLUSTER_SERVICE_VERSION:
         return dict(_health(manifest, (*place, ("version", str(spec.get("version") or _UNVERSIONED)))))

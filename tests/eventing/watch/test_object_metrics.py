@@ -110,6 +110,20 @@ def test_catalogs(state: str, value: float) -> None:
     assert f'catalogsource_ready{{name="a",namespace="ns"}} {value}' in text(metrics.values()).splitlines()
 
 
+def test_new_contents_of_a_catalog_are_counted_csv_md_14_2_and_catalog_md_6() -> None:
+    def connected(version: int, at: str) -> Manifest:
+        status = {"connectionState": {"lastObservedState": "READY", "lastConnect": at}}
+        return an_object(CATALOG_SOURCE, version=version, status=status)
+
+    metrics = ObjectMetrics()
+    for version, at, count in ((1, "1:00", 0), (2, "1:00", 0), (3, "2:00", 1), (4, "3:00", 2)):
+        metrics.put(CATALOG_SOURCE, connected(version, at))
+        line = f'catalog_source_snapshots_total{{name="a",namespace="ns"}} {count}.0'
+        assert line in text(metrics.values()).splitlines()
+    metrics.drop(CATALOG_SOURCE, "ns", "a")
+    assert "catalog_source_snapshots_total{" not in text(metrics.values())
+
+
 def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None:
     labels = 'approval="Manual",channel="alpha",installed="{}",name="sub",package="etcd"'
     twice = after(SUBSCRIPTION, a_subscription(1), a_subscription(1), a_subscription(2))
