@@ -10,13 +10,16 @@ from typing import Annotated
 import typer
 
 from eventing.cli.catalog.source import check_form
+from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, UNKNOWN
 from eventing.cli.inputs.pulling import pulling
 from shared.adapters.judging import judge
 from shared.adapters.oci.errors import OciError
 from shared.domain.authoring.writing.write_yaml import to_yaml
 from shared.domain.catalog.validation_result import Finding, Place, ValidationResult
+from shared.domain.command import olmf
 
+_ABOUT, _NO_SCHEMA = "metadata/annotations.yaml", "is missing root schema field"
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
 FormatOption = Annotated[
     str, typer.Option("-o", "--output", help="text; json: a list with every finding; opm or yaml: what opm prints.")
@@ -88,7 +91,17 @@ def _as_text(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
     for path, verdict in verdicts:
         if not verdict.is_valid:
             heading = f"{path}:\n" if len(verdicts) > 1 else ""
-            sys.stderr.write(f"{heading}{verdict.text()}\n")
+            sys.stderr.write(f"{heading}{_of_bundles(path, verdict) or verdict.text()}\n")
+
+
+def _of_bundles(path: str, verdict: ValidationResult) -> str:
+    """One hint for a folder of bundles, of which every file would be told to be no part of a catalog; else empty."""
+    folders = [one.place.file.removesuffix(_ABOUT) for one in verdict.findings if one.place.file.endswith(_ABOUT)]
+    if not folders or not all(one.message.endswith(_NO_SCHEMA) for one in verdict.findings):
+        return ""
+    first = quoted(olmf("bundle", "validate", f"{path.rstrip('/')}/{folders[0]}".rstrip("/")))
+    whole = quoted(olmf("up", "--bundles", path))
+    return f"{path} holds {len(folders)} bundles and no catalog: {first} judges one of them, {whole} serves all"
 
 
 _FORMS = {"json": _as_json, "yaml": _as_yaml, "opm": _as_opm, "text": _as_text}

@@ -48,6 +48,16 @@ def test_fbc_md_13_2_an_invalid_one_is_told_on_stderr(broken: Path) -> None:
     assert done.stderr == f"{tree} (catalog.json, document 1, line 1)\n"
 
 
+def test_a_folder_of_bundles_is_told_in_one_sentence() -> None:
+    """Every one of its files would be told to be no part of a catalog."""
+    done = olmf("validate", "k8s/samples/bundles")
+    said = "`olmf bundle validate k8s/samples/bundles/beacon/1.0.0` judges one of them"
+    assert done.returncode == 1
+    assert done.stderr.startswith("k8s/samples/bundles holds 7 bundles and no catalog: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_several_paths_are_judged_one_by_one(sound: Path, broken: Path) -> None:
     done = olmf("validate", str(sound), str(broken), "-", "-o", "json", content=b"schema: a\n---\nb: 1\n")
     assert done.returncode == 1

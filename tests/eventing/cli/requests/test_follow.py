@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -22,6 +23,9 @@ from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
+
+
+MOMENT = timedelta(milliseconds=700)
 
 
 def an_object(kind: Kind, name: str, labels: dict[str, str] | None = None, **fields: object) -> Manifest:
@@ -70,6 +74,27 @@ def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
     )
     with pytest.raises(NotReadyError, match=said):
         followed(cluster, timedelta(0))
+
+
+class Moving(FakeCluster):
+    """The channel of its Subscription is another one at each look, which no line tells."""
+
+    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+        found = super().list(kind, namespace, labels=labels)
+        if kind == SUBSCRIPTION:
+            self.looks = getattr(self, "looks", 0) + 1
+            return tuple({**one, "spec": {**one["spec"], "channel": f"c{self.looks}"}} for one in found)
+        return found
+
+
+def test_what_a_line_does_not_tell_is_not_told_twice() -> None:
+    done = {"currentCSV": "tide.v1", "installedCSV": "tide.v1"}
+    subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status=done)
+    csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status={"phase": "Succeeded"})
+    cluster = cast("KubeClient", Moving([subscription, csv]))
+    looks = islice(observations(cluster, Goal("two", "tide", MOMENT)), 3)
+    assert [one.is_new for one in looks] == [True, True, True]
+    assert [*upgrade(cluster, "two", "tide", timeout=MOMENT)] == ["tide: tide.v1 Succeeded"]
 
 
 def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
