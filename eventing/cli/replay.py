@@ -135,7 +135,7 @@ def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
     def replayed(perturbed: Perturbation | None) -> WorldReport:
         return replay_in_sandbox(file, perturbed=perturbed)
 
-    found = search(replayed, len(changes), kind, seeds, _say)
+    found = search(replayed, len(changes), kind, seeds, tell=_say)
     if found.perturbed:
         sys.stdout.write("\n".join(story(changes, found.perturbed)) + "\n")
     _tell(found.report)

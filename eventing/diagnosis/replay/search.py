@@ -37,7 +37,7 @@ class Found:
 
 
 def search(
-    replayed: World, count: int, kind: Kind, seeds: Sequence[int], tell: Callable[[str], object] = lambda _: None
+    replayed: World, count: int, kind: Kind, seeds: Sequence[int], *, tell: Callable[[str], object] = lambda _: None
 ) -> Found:
     """Replay a recording of `count` changes undisturbed, then perturbed once for each seed, until a world differs.
 
@@ -89,30 +89,29 @@ class Shrinking:
         """Look for fewer by `most` calls of `fails` at most; none is made twice."""
         parts = 2
         while len(self.places) > 1:
-            smaller = None
-            for some in _parts(self.places, parts):
-                if some in self._passing:
-                    continue
-                if self.tried == most:
-                    return
-                self.tried += 1
-                if fails(some):
-                    smaller = some
-                    break
-                self._passing.add(some)
-            if smaller is not None:
+            if (smaller := next(self._failing(parts, fails, most), None)) is not None:
                 is_rest = len(smaller) * 2 > len(self.places)
                 self.places, parts = smaller, max(2, parts - 1) if is_rest else 2
-            elif parts >= len(self.places):
+            elif self.tried == most or parts >= len(self.places):
                 break
             else:
                 parts *= 2
             parts = min(parts, len(self.places))
-        self.is_fewest = True
+        self.is_fewest = all(some in self._passing for some in _parts(self.places, len(self.places)))
+
+    def _failing(self, parts: int, fails: Callable[[frozenset[int]], bool], most: int) -> Iterator[frozenset[int]]:
+        for some in _parts(self.places, parts):
+            if some not in self._passing and self.tried < most:
+                self.tried += 1
+                if fails(some):
+                    yield some
+                self._passing.add(some)
 
 
 def _parts(places: frozenset[int], parts: int) -> Iterator[frozenset[int]]:
-    """Each of so many parts alone, then all but each of them."""
+    """Each of so many parts alone, then all but each of them; none of a single place."""
+    if len(places) < 2:
+        return
     ordered = sorted(places)
     size = -(-len(ordered) // parts)
     pieces = [frozenset(ordered[start : start + size]) for start in range(0, len(ordered), size)]
