@@ -13,7 +13,8 @@ from eventing.local import redis_server
 from eventing.local.redis_server import RedisServer
 from eventing.workqueue import connect
 
-for _name in [name for name in os.environ if name.startswith("OLMF_") and name != "OLMF_CRASHES"]:
+_OF_TESTS = ("OLMF_CRASHES", "OLMF_ATTACKS", "OLMF_ATTACK_RATE", "OLMF_REAL_KUBECONFIG")
+for _name in [name for name in os.environ if name.startswith("OLMF_") and name not in _OF_TESTS]:
     del os.environ[_name]
 
 # A property is not timed, because a loaded machine would fail it, and has the same examples in every run: what passed

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ from tests.conformance.http import Api
 
 SEED = 20_260_101
 WRITERS = 4
+RATE = float(os.environ.get("OLMF_ATTACK_RATE", "inf"))
+"""Objects a second; by default as many as the API server takes."""
 
 
 @contextmanager
@@ -38,8 +42,10 @@ def hands(api: Api, namespace: str, theirs: tuple[str, ...], count: int) -> Iter
 
 def write(api: Api, objects: list[Any]) -> None:
     """Create objects, and change some of them."""
-    own = api.again()
+    own, pause, due = api.again(), WRITERS / RATE, time.monotonic()
     for manifest in objects:
+        due = max(due + pause, time.monotonic())  # what the server holds up is not made up for
+        time.sleep(max(0.0, due - time.monotonic()))
         answer = own.post(path(manifest), manifest)
         name = manifest["metadata"]["name"]
         if answer.status == 201 and name.endswith("7"):

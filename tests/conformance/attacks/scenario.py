@@ -73,6 +73,8 @@ class Facts:
     refused: int = 0
     quiet: Wait = Wait()
     busy: Wait = Wait()
+    rate: float = 0.0
+    """Objects that the tenant wrote a second meanwhile."""
     healing_seconds: float = 0.0
     before: Rights = field(default_factory=lambda: Rights({}, frozenset()))
     after: Rights = field(default_factory=lambda: Rights({}, frozenset()))
@@ -106,7 +108,9 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
         attack(tenant)
     with writing(tenant, facts), noted(facts, "the neighbour's install"):
         wait_for(lambda: facts.written + facts.refused >= min(FIRST, OBJECTS // 2), "the first objects")
+        before, started = facts.written + facts.refused, time.monotonic()
         facts.busy = installs(installation, api)
+        facts.rate = (facts.written + facts.refused - before) / (time.monotonic() - started)
     with noted(facts, "the return of the neighbour's Deployment"):
         facts.healing_seconds = heal(installation)
     facts.after, facts.pids_after = rights(installation, api, *look), pids(installation)
