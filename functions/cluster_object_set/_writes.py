@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, metadata, resource_version_of, uid_of
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.actions import Teardown
-from shared.domain.extension.phases.objects import Task
+from shared.domain.extension.phases.objects import TRUCE, Task, described
 from shared.domain.extension.phases.stamp import claimed, released, unmarked
 from shared.reading.revision import Left
-from shared.step import Apply, Create, Delete, Merge, Ref, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Write
+
+_NAMED = 5
 
 
 def guarded(revision: ClusterObjectSet) -> tuple[Write, ...]:
@@ -51,6 +53,15 @@ def writes_of(task: Task) -> Iterator[Write]:
         yield Merge(Ref.of(task.desired), patch, version)
         version = ""  # that write was the lock
     yield Apply(_at(task.desired, version), field_manager=names.V1_MANAGER)
+
+
+def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write, ...]:
+    """An Event about objects whose fields somebody takes back again and again."""
+    if not tasks:
+        return ()
+    named = ", ".join(described(one.desired) for one in tasks[:_NAMED])
+    told = f"others set fields of the revision again and again, and they are put back every {TRUCE.seconds} s: {named}"
+    return (Record(Ref.of(revision), "Warning", "Contested", told),)
 
 
 def _at(desired: Manifest, version: str) -> Manifest:

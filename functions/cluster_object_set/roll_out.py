@@ -7,7 +7,7 @@ Writes: its finalizer; its objects; `lifecycleState` of the revisions that it ha
 from __future__ import annotations
 
 from functions.cluster_object_set._report import reported
-from functions.cluster_object_set._writes import archived, guarded, owned, writes_of
+from functions.cluster_object_set._writes import archived, contested, guarded, owned, writes_of
 from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.api.views import ClusterObjectSet
@@ -36,7 +36,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
         return reported(revision, content, now)
     labels = {names.V1_OWNER_NAME: revision.owner}
     others = cluster.list(kinds.CLUSTER_OBJECT_SET, labels=labels) if revision.owner else ()
-    claim = Claim(revision, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
+    claim = Claim(revision, now, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
     done = advance(claim, content.phases, cluster, discovery)
     replaced = previous(revision.raw, others) if rollout.is_complete(done.phases) else ()
     writes = (
@@ -44,6 +44,8 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
         *(owned(revision, place) for place in ownerless(revision.raw, secrets)),
         *(write for task in done.tasks for write in writes_of(task)),
         *map(archived, replaced),
+        *contested(revision, done.contested),
     )
     found = rollout.rolled_out(revision.raw, done.phases, now)
+    found = rollout.sooner(found, max((one.rest for one in done.contested), default=None))
     return reported(revision, found, now, digests=content.digests, writes=writes)

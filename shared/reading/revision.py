@@ -26,6 +26,8 @@ class Pass:
 
     phases: tuple[PhaseResult, ...]
     tasks: tuple[Task, ...]
+    contested: tuple[Task, ...] = ()
+    """What is left as it is for a while, because somebody takes back what we put back."""
 
 
 def secrets_of(revision: ClusterObjectSet, cluster: Cluster) -> Secrets:
@@ -50,7 +52,8 @@ def advance(claim: Claim, phases: Sequence[Phase], cluster: Cluster, discovery: 
         if not results[-1].is_complete:
             break
     unreached = [PhaseResult(is_reached=False)] * (len(phases) - len(results))
-    return Pass((*results, *unreached), tuple(tasks))
+    contested = tuple(one for one in tasks if one.rest)
+    return Pass((*results, *unreached), tuple(one for one in tasks if not one.rest), contested)
 
 
 def look(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:

@@ -7,13 +7,20 @@ from typing import Any
 
 import pytest
 
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, labels_of, resource_version_of, uid_of
 from shared.kinds import (
     CATALOG_SOURCE,
     CLUSTER_CATALOG,
     CLUSTER_EXTENSION,
     CLUSTER_OBJECT_SET,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CUSTOM_RESOURCE_DEFINITION,
     DEPLOYMENT,
+    ROLE,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
     Ref,
 )
 from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog, until_served
@@ -80,3 +87,111 @@ def test_an_extension_is_installed(installation: Installation, extension: Ref, n
     installation.cluster.delete(extension)
     installation.until_gone(extension)
     installation.until_gone(DEPLOYMENT.ref("tide-controller", namespace))
+
+
+def test_an_extension_is_upgraded(installation: Installation, extension: Ref, namespace: str) -> None:
+    installation.apply(an_extension(extension.name, namespace, "beacon", version="1.0.0"))
+    until_installed(installation, extension, "1.0.0")
+    deployment = only_deployment(installation, namespace)
+    user = {"metadata": {"annotations": {"mine": "stays"}, "labels": {"mine": "stays"}}}
+    installation.cluster.merge(deployment, user)
+    installation.apply(an_extension(extension.name, namespace, "beacon", version="1.1.0"))
+    found = until_installed(installation, extension, "1.1.0")
+    assert found["status"]["activeRevisions"] == [{"name": f"{extension.name}-2"}]
+    first = CLUSTER_OBJECT_SET.ref(f"{extension.name}-1")
+    installation.until(first, lambda each: condition(each, "Progressing")["reason"] == "Archived", "archived")
+    installation.until(first, lambda each: not each["metadata"].get("finalizers"), "let go")
+    definition = installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io"))
+    second = installation.cluster.get(CLUSTER_OBJECT_SET.ref(f"{extension.name}-2"))
+    present = installation.cluster.get(deployment)
+    assert definition is not None
+    assert second is not None
+    assert present is not None
+    for one in (definition, present):
+        owners = [(each["uid"], each["controller"]) for each in one["metadata"]["ownerReferences"]]
+        assert owners == [(second["metadata"]["uid"], True)]
+    assert present["metadata"]["annotations"]["mine"] == present["metadata"]["labels"]["mine"] == "stays"
+    managers = [(one["manager"], one["operation"]) for one in present["metadata"]["managedFields"]]
+    assert ("olm.operatorframework.io", "Apply") in managers
+    assert ("olm.operatorframework.io", "Update") not in managers
+
+
+def test_an_extension_that_rests_writes_nothing(installation: Installation, extension: Ref, namespace: str) -> None:
+    installation.apply(an_extension(extension.name, namespace, "beacon"))
+    before = until_installed(installation, extension, "1.1.0")
+    installation.until_it_rests()
+    after = installation.cluster.get(extension)
+    assert after is not None
+    assert resource_version_of(after) == resource_version_of(before)
+
+
+def test_what_an_extension_has_comes_back(installation: Installation, extension: Ref, namespace: str) -> None:
+    installation.apply(an_extension(extension.name, namespace, "beacon"))
+    until_installed(installation, extension, "1.1.0")
+    deployment = only_deployment(installation, namespace)
+    service = next(Ref.of(one) for one in installation.cluster.list(SERVICE, namespace))
+    for ref in (deployment, service):
+        old = installation.cluster.get(ref)
+        assert old is not None
+        installation.cluster.delete(ref)
+        installation.until(ref, lambda each, old=old: uid_of(each) != uid_of(old), "made again")
+    installation.cluster.merge(deployment, {"spec": {"replicas": 3, "minReadySeconds": 1}})
+    installation.until(deployment, lambda each: each["spec"]["replicas"] == 1, "as it was")
+    present = installation.cluster.get(deployment)
+    assert present is not None
+    assert present["spec"]["minReadySeconds"] == 1, "what the bundle says nothing about stays"
+    until_installed(installation, extension, "1.1.0")
+
+
+def test_an_extension_takes_nothing_of_others(installation: Installation, extension: Ref, namespace: str) -> None:
+    name = {"name": "beacon-metrics", "namespace": namespace}
+    foreign = {"apiVersion": "v1", "kind": "Service", "metadata": name, "spec": {"ports": [{"port": 1}]}}
+    installation.apply(foreign)
+    installation.apply(an_extension(extension.name, namespace, "beacon"))
+    found = installation.until(extension, lambda each: "collisions" in condition(each, "Progressing")["message"])
+    assert condition(found, "Progressing")["reason"] == "Retrying"
+    assert condition(found, "Installed")["status"] == "False"
+    assert f"Object Service.v1 {namespace}/beacon-metrics" in condition(found, "Progressing")["message"]
+    kept = installation.cluster.get(SERVICE.ref("beacon-metrics", namespace))
+    assert kept is not None
+    assert kept["spec"]["ports"][0]["port"] == 1
+    assert not kept["metadata"].get("ownerReferences")
+    installation.cluster.delete(SERVICE.ref("beacon-metrics", namespace))
+    until_installed(installation, extension, "1.1.0")
+
+
+def test_an_extension_outlives_its_catalog(installation: Installation, extension: Ref, namespace: str) -> None:
+    installation.apply(an_extension(extension.name, namespace, "beacon"))
+    until_installed(installation, extension, "1.1.0")
+    installation.cluster.delete(CATALOG)
+    installation.until_gone(CATALOG)
+    installation.until(
+        extension, lambda each: condition(each, "Deprecated")["status"] == "Unknown", "without a catalog"
+    )
+    service = SERVICE.ref("beacon-metrics", namespace)
+    installation.cluster.delete(service)
+    installation.until(service, lambda each: each["spec"], "made again")
+    until_installed(installation, extension, "1.1.0")
+
+
+def test_nothing_of_an_extension_is_left(installation: Installation, extension: Ref, namespace: str) -> None:
+    installation.apply(an_extension(extension.name, namespace, "beacon"))
+    until_installed(installation, extension, "1.1.0")
+    sets = [Ref.of(one) for one in revisions(installation, extension)]
+    secrets = [one for one in installation.cluster.list(SECRET, "olm") if is_of(one, extension)]
+    assert secrets
+    installation.cluster.delete(extension)
+    installation.until_gone(extension)
+    for ref in (*sets, *map(Ref.of, secrets), CUSTOM_RESOURCE_DEFINITION.ref("beacons.samples.olmf.io")):
+        installation.until_gone(ref)
+    for kind in (DEPLOYMENT, SERVICE, SERVICE_ACCOUNT, ROLE, CLUSTER_ROLE, CLUSTER_ROLE_BINDING):
+        assert [Ref.of(one) for one in installation.cluster.list(kind) if is_of(one, extension)] == []
+
+
+def is_of(manifest: Manifest, extension: Ref) -> bool:
+    return labels_of(manifest).get("olm.operatorframework.io/owner-name") == extension.name
+
+
+def only_deployment(installation: Installation, namespace: str) -> Ref:
+    [found] = installation.cluster.list(DEPLOYMENT, namespace)
+    return Ref.of(found)

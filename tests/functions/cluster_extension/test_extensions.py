@@ -13,7 +13,7 @@ from shared import kinds, names
 from shared.api.manifest import annotations_of, labels_of, metadata
 from shared.domain.extension.phases.stamp import claimed
 from shared.kinds import CLUSTER_CATALOG, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, SECRET, Ref
-from shared.ports import Attempt, Unavailable
+from shared.ports import Attempt, Unavailable, WriteFailure
 from shared.reading.extension import cert_provider
 from shared.step import SetStatus
 from tests.functions.cluster_extension.world import (
@@ -105,6 +105,7 @@ def test_v1_md_26_6_f1_fields_of_others_stay_and_ours_come_back() -> None:
     assert found["data"] == {"version": "1.0.0", "more": "y"}
     world.api.merge(SETTINGS, {"data": {"version": None}})
     world.settle()
+    world.later(seconds=11)
     assert world.objects[SETTINGS]["data"] == {"version": "1.0.0", "more": "y"}
 
 
@@ -463,3 +464,47 @@ def test_certificates_are_made_by_who_is_there(served: tuple[str, str]) -> None:
             return kinds.SECRET if (api_version, kind) == served else None
 
     assert cert_provider(Serving()) == {"Certificate": "cert-manager", "ServiceCA": "openshift-service-ca"}[served[1]]
+
+
+def test_a_fight_for_a_field_slows_down_and_is_told() -> None:
+    world = installed()
+    for number in range(4):
+        world.api.merge(SETTINGS, {"data": {"version": f"mine {number}"}})
+        world.settle()
+    assert world.objects[SETTINGS]["data"] == {"version": "mine 3"}, "put back once, and not again so soon"
+    assert {one.reason for one in world.events} == {"Contested"}
+    assert f"Object ConfigMap.v1 {PLACE}/{SETTINGS.name}" in world.events[0].message
+    world.later(seconds=11)
+    assert world.objects[SETTINGS]["data"] == {"version": "1.0.0"}
+
+
+def test_v1_md_22_some_archived_revisions_are_kept() -> None:
+    world = installed(*(f"1.{minor}.0" for minor in range(9)), version="1.0.0")
+    for minor in range(1, 9):
+        with world.edited(EXTENSION) as found:
+            found["spec"]["source"]["catalog"]["version"] = f"1.{minor}.0"
+            found["metadata"]["generation"] = minor + 1
+        world.settle()
+        world.runs()
+        for _ in range(3):
+            world.later(seconds=6)
+        assert world.status()["install"]["bundle"]["version"] == f"1.{minor}.0"
+    left = [ref.name for ref in world.objects if ref.kind == "ClusterObjectSet"]
+    assert sorted(left) == [f"etcd-{number}" for number in range(4, 10)]
+    secrets = {labels_of(world.objects[ref])[names.V1_REVISION_NAME] for ref in world.objects if ref.kind == "Secret"}
+    assert secrets == set(left), "the Secrets of those that went are gone, too"
+
+
+def test_who_was_killed_between_secrets_and_revision_finds_them_again() -> None:
+    world = a_world()
+    world.refused[world.revision(1)] = WriteFailure("unavailable", "killed", 0, world.revision(1))
+    world.settle()
+    [secret] = [ref for ref in world.objects if ref.kind == "Secret"]
+    assert "ownerReferences" not in metadata(world.objects[secret])
+    world.refused.clear()
+    world.receive(names.UPDATED, EXTENSION)
+    world.settle()
+    world.runs()
+    assert [ref for ref in world.objects if ref.kind == "Secret"] == [secret]
+    assert metadata(world.objects[secret])["ownerReferences"]
+    assert world.conditions()["Installed"][0] == "True"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, cast
 
 from shared.api import fields
@@ -19,10 +20,12 @@ from shared.domain.extension.phases.actions import (
 )
 from shared.domain.extension.phases.probes import Result, UnknownProbe, probe
 from shared.domain.extension.phases.rollout import ObjectResult
-from shared.domain.extension.phases.stamp import drift, stamped
+from shared.domain.extension.phases.stamp import drift, last_applied, stamped
 
 WRITTEN: Final = (Action.CREATE, Action.UPDATE, Action.RECOVER, Action.ADOPT)
 """What takes a write."""
+TRUCE: Final = timedelta(seconds=10)
+"""How often at most a field is put back that another controller sets."""
 _ITS_CONTENT: Final = (Action.CREATE, Action.ADOPT)
 """What gives an object the content of the revision; the others find it there."""
 
@@ -34,6 +37,8 @@ class Task:
     result: ObjectResult
     desired: Manifest
     actual: ReadOnly | None
+    rest: timedelta = timedelta()
+    """How long it is left as it is: somebody takes back what we put back."""
 
     @property
     def action(self) -> Action:
@@ -46,6 +51,7 @@ class Claim:
     """A revision that wants objects, and who else of its extension may have them."""
 
     revision: ClusterObjectSet
+    now: datetime
     siblings: Collection[str] = ()
     """The uids of the other active revisions."""
 
@@ -54,9 +60,12 @@ class Claim:
         desired = stamped(manifest, self.revision, actual, is_namespaced=is_namespaced)
         action = self._action(desired, actual, place)
         seen = desired if actual is None else actual
-        return Task(
-            ObjectResult(seen, action, self._probe(action, desired, seen), _report(action, seen)), desired, actual
-        )
+        found = ObjectResult(seen, action, self._probe(action, desired, seen), _report(action, seen))
+        return Task(found, desired, actual, self._rest(action, seen))
+
+    def _rest(self, action: Action, actual: ReadOnly) -> timedelta:
+        last = last_applied(actual) if action is Action.RECOVER else None
+        return timedelta() if last is None else max(last + TRUCE - self.now, timedelta())
 
     def _action(self, desired: ReadOnly, actual: ReadOnly | None, place: tuple[int, int]) -> Action:
         own = Revision(self.revision.uid, self.revision.number, self.siblings)

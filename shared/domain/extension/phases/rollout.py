@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -113,6 +113,13 @@ def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime,
     left = until_deadline(revision, now)
     found = (_progressing(revision, "RollingOut", rolling, now), Condition(AVAILABLE, "False", reason, why))
     return RolloutStatus(found, left if left and left > timedelta() else None)
+
+
+def sooner(found: RolloutStatus, again: timedelta | None) -> RolloutStatus:
+    """The same, looked at again after that time, if not before."""
+    if again is None:
+        return found
+    return replace(found, again=again if found.again is None else min(found.again, again))
 
 
 def is_complete(phases: Sequence[PhaseResult]) -> bool:

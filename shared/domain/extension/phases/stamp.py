@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, labels_of, metadata
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.actions import Drift
 from shared.domain.subset import covers
@@ -64,6 +65,13 @@ def drift(desired: ReadOnly, actual: ReadOnly) -> Drift:
         is_modified=any(not one.is_there for one in lost),
         is_contested=any(_covers(theirs, one.path) for one in lost),
     )
+
+
+def last_applied(actual: ReadOnly) -> datetime | None:
+    """When an object was last changed by an apply of ours; None when it never was."""
+    mine = (one for one in metadata(actual).get("managedFields") or () if _is_ours(one))
+    times = (instant(one.get("time")) for one in mine if one.get("operation") == "Apply")
+    return max(filter(None, times), default=None)
 
 
 def claimed(actual: ReadOnly) -> Manifest | None:

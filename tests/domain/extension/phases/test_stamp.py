@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -97,6 +98,8 @@ def test_a_revision_is_the_only_controller_of_its_objects() -> None:
 
 def test_a_probe_of_a_type_that_nobody_knows() -> None:
     probed = {**REVISION.raw, "spec": {**REVISION.spec, "progressionProbes": [{"selector": {"type": "Name"}}]}}
-    task = Claim(ClusterObjectSet(probed)).task(an_object(), None, (0, 0), is_namespaced=True)
+    task = Claim(ClusterObjectSet(probed), datetime(2026, 1, 1, tzinfo=UTC)).task(
+        an_object(), None, (0, 0), is_namespaced=True
+    )
     assert task.action is Action.CREATE
     assert task.result.probe.messages == ("unknown progressionProbe selector type: Name",)
