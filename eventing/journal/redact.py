@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from eventing.journal.encoded import MARKS, Allowance, TooLarge, opened
+from shared.names import V1_OBJECT_DATA
 
 _FIELDS = ("data", "stringData")
 _INSIDE = ("items", "manifest", "patch")
@@ -40,6 +41,8 @@ _NAME_BYTES = re.compile(_TELLING.encode())
 _URL = re.compile(r"(://[^/\s:@\"'<>\\]*:)([^/\s@\"'<>\\]+)(?=@)")
 _URL_BYTES = re.compile(rb"://[^/\s:@]*:[^/\s@]+@")
 """Finds what `_URL` finds in the JSON of a text, and more: there, control characters are spelled."""
+_PACKED_LAYERS = 2
+"""Base64, with gzip where the object is large, and JSON."""
 _STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
 
 
@@ -140,6 +143,11 @@ class Redactor:
             cleaned = self._without_environment(cleaned)
         if not is_secret:
             return cleaned
+        if value.get("type") == V1_OBJECT_DATA:
+            return {
+                **cleaned,
+                **{field: self._objects(field, value[field], inside) for field in _FIELDS if field in value},
+            }
         meta = value.get("metadata")
         annotations = (meta.get("annotations") if isinstance(meta, dict) else None) or {}
         if annotations and isinstance(annotations, dict):
@@ -151,6 +159,15 @@ class Redactor:
         if not isinstance(packed, dict):
             return self._value(packed, False, inside)
         return {key: self._text(text, False, inside, looks=True) for key, text in packed.items()}
+
+    def _objects(self, field: str, values: Any, inside: _Inside) -> Any:
+        """The objects of a revision, each without what is secret in it; whatever else its Secrets hold is secret."""
+        if not isinstance(values, dict):
+            return None if values is None else self._stored(field, values)
+        return {
+            key: self._text(text, False, inside, looks=True) if _is_object(text) else self._stored(field, text)
+            for key, text in values.items()
+        }
 
     def _without_environment(self, subscription: dict[str, Any]) -> dict[str, Any]:
         """Without what the config of a Subscription gives to the environment of its operator."""
@@ -235,3 +252,19 @@ def _decoded(value: Any) -> Any:
     except (ValueError, TypeError):
         return value
     return text if _STAND_IN.fullmatch(text) else value
+
+
+def _is_object(text: Any) -> bool:
+    """Whether a value of a Secret is a manifest, compressed or not."""
+    inner = text
+    for _ in range(_PACKED_LAYERS):
+        if not isinstance(inner, str):
+            break
+        try:
+            layer = opened(inner, Allowance())
+        except (TooLarge, RecursionError):
+            return False
+        if layer is None:
+            return False
+        inner = layer.inner
+    return isinstance(inner, dict) and isinstance(inner.get("kind"), str) and isinstance(inner.get("apiVersion"), str)

@@ -110,7 +110,8 @@ def is_recorded(
 ) -> bool:
     """Whether a revision says that it was made of a target, by the present spec."""
     is_same = revision.annotation(names.RENDERED_FROM) == rendered_from(extension, target, provider)
-    return is_same and revision.deadline == extension.deadline
+    is_owned = any(one.uid == extension.uid for one in revision.owners)
+    return is_same and is_owned and revision.deadline == extension.deadline
 
 
 def options(extension: ClusterExtension, provider: CertProvider) -> RenderOptions:

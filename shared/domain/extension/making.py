@@ -136,9 +136,10 @@ def _phases(revision: ReadOnly) -> list[tuple[str, Any]]:
 
 
 def _patch(newest: ClusterObjectSet, wanted: ReadOnly) -> Manifest:
-    """What of a revision may change: annotations, probes and the deadline."""
+    """What of a revision may change: who owns it, annotations, probes and the deadline."""
     keys = ("progressDeadlineMinutes", "progressionProbes")
     spec = {key: wanted["spec"].get(key) for key in keys if wanted["spec"].get(key) != newest.spec.get(key)}
     annotations = wanted["metadata"]["annotations"]
     gone = {key: None for key in (names.V1_PROPERTIES, names.V1_BUNDLE_RELEASE) if newest.annotation(key) is not None}
-    return {"metadata": {"annotations": {**gone, **annotations}}, **({"spec": spec} if spec else {})}
+    meta = {"annotations": {**gone, **annotations}, "ownerReferences": wanted["metadata"]["ownerReferences"]}
+    return {"metadata": meta, **({"spec": spec} if spec else {})}

@@ -14,6 +14,7 @@ from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Tar
 from shared.domain.extension.revisions import Revisions, bundle_of
 from shared.domain.extension.status import sanitised, stated
 from shared.domain.go.text import quoted
+from shared.domain.syntax import SUBDOMAIN
 
 INSTALLED: Final = "Installed"
 PROGRESSING: Final = "Progressing"
@@ -96,9 +97,10 @@ def _said(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, 
 
 
 def _install(revisions: Revisions) -> Manifest | None:
-    if revisions.installed is None:
+    """What is installed; nothing of a bundle with a name that no status may have: that would keep all else unsaid."""
+    bundle = bundle_of(revisions.installed) if revisions.installed else None
+    if bundle is None or SUBDOMAIN.problems(bundle.name):
         return None
-    bundle = bundle_of(revisions.installed)
     release = {} if bundle.release is None else {"release": bundle.release}
     return {"bundle": {"name": bundle.name, "version": bundle.version, **release}}
 

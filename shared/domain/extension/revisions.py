@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shared import names
+from shared import kinds, names
 from shared.api.manifest import ReadOnly
 from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.extension.model import Installed
@@ -19,7 +19,10 @@ class Revisions:
 
     @classmethod
     def of(cls, found: Iterable[ReadOnly], extension: ClusterExtension) -> Revisions:
-        """Those of the extension: one of an earlier extension of its name, which is on its way out, is none."""
+        """Those of the extension, and those that an extension of its name left behind when it was deleted without them.
+
+        One whose extension is another one is on its way out.
+        """
         mine = (one for one in ClusterObjectSet.each(found) if _is_of(one, extension))
         return cls(tuple(sorted(mine, key=lambda one: one.number)))
 
@@ -45,7 +48,8 @@ class Revisions:
 
 
 def _is_of(revision: ClusterObjectSet, extension: ClusterExtension) -> bool:
-    return revision.owner == extension.name and any(one.uid == extension.uid for one in revision.owners)
+    owners = {one.uid for one in revision.owners if one.kind == kinds.CLUSTER_EXTENSION.kind}
+    return revision.owner == extension.name and (not owners or extension.uid in owners)
 
 
 def bundle_of(revision: ClusterObjectSet) -> Installed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -131,10 +132,9 @@ def test_what_an_extension_has_comes_back(installation: Installation, extension:
     deployment = only_deployment(installation, namespace)
     service = next(Ref.of(one) for one in installation.cluster.list(SERVICE, namespace))
     for ref in (deployment, service):
-        old = installation.cluster.get(ref)
-        assert old is not None
+        old = uid_of(installation.cluster.get(ref) or {})
         installation.cluster.delete(ref)
-        installation.until(ref, lambda each, old=old: uid_of(each) != uid_of(old), "made again")
+        installation.until(ref, partial(is_another, old), "made again")
     installation.cluster.merge(deployment, {"spec": {"replicas": 3, "minReadySeconds": 1}})
     installation.until(deployment, lambda each: each["spec"]["replicas"] == 1, "as it was")
     present = installation.cluster.get(deployment)
@@ -186,6 +186,10 @@ def test_nothing_of_an_extension_is_left(installation: Installation, extension: 
         installation.until_gone(ref)
     for kind in (DEPLOYMENT, SERVICE, SERVICE_ACCOUNT, ROLE, CLUSTER_ROLE, CLUSTER_ROLE_BINDING):
         assert [Ref.of(one) for one in installation.cluster.list(kind) if is_of(one, extension)] == []
+
+
+def is_another(uid: str, manifest: Manifest) -> bool:
+    return uid_of(manifest) != uid
 
 
 def is_of(manifest: Manifest, extension: Ref) -> bool:

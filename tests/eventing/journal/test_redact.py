@@ -24,6 +24,7 @@ from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
 from eventing.journal.redact import Redactor, holds_stand_in, may_hold_secret
+from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.bundle.payload import load, payload
@@ -418,3 +419,35 @@ def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:
     capture(index, file := tmp_path / "capture.tar", [deployment, a_subscription(config=CONFIG)])
     assert not looks(file.read_bytes().decode("latin-1"))
     assert len(open_capture(file).objects) == 2
+
+
+@pytest.mark.parametrize("pack", [lambda text: text, lambda text: gzip.compress(text, mtime=0)], ids=["plain", "gzip"])
+def test_objects_of_a_revision_are_kept_without_their_secrets(pack: Callable[[bytes], bytes]) -> None:
+    def held(value: object) -> str:
+        return base64.b64encode(pack(json.dumps(value).encode())).decode()
+
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"size": "1"}}
+    data = {
+        "a": held(settings),
+        "b": held(a_secret("hunter2", "data")),
+        "c": held("hunter2"),
+        "d": "hunter2",
+        "e": None,
+    }
+    meta = {"name": "etcd-1-0", "namespace": "olm"}
+    packed = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": names.V1_OBJECT_DATA, "data": data}
+    cleaned = Redactor(b"key").clean(packed)["data"]
+    assert cleaned["a"] == data["a"], "a replay unpacks the same bytes"
+    assert "hunter2" not in repr({key: opened_wholly(text) for key, text in cleaned.items()})
+    assert json.loads(opened_wholly(cleaned["b"]))["kind"] == "Secret"
+    for key in ("c", "d"):
+        assert opened_wholly(cleaned[key]).startswith("redacted:")
+    assert isinstance(Redactor(b"key").clean({**packed, "data": "hunter2"})["data"], str)
+    assert Redactor(b"key").clean({**packed, "data": None})["data"] is None
+
+
+def opened_wholly(text: Any) -> str:
+    if text is None:
+        return ""
+    content = base64.b64decode(text)
+    return (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode()

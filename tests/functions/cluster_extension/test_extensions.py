@@ -508,3 +508,30 @@ def test_who_was_killed_between_secrets_and_revision_finds_them_again() -> None:
     assert [ref for ref in world.objects if ref.kind == "Secret"] == [secret]
     assert metadata(world.objects[secret])["ownerReferences"]
     assert world.conditions()["Installed"][0] == "True"
+
+
+def test_what_was_left_behind_belongs_to_the_next_extension_of_that_name() -> None:
+    world = installed()
+    world.api.delete(EXTENSION, propagation="Orphan")
+    world.settle()
+    assert not metadata(world.objects[world.revision(1)]).get("ownerReferences")
+    assert SETTINGS in world.objects
+    again = an_extension()
+    world.put({**again, "metadata": {**again["metadata"], "uid": "uid-again"}})
+    world.settle()
+    assert [one["uid"] for one in metadata(world.objects[world.revision(1)])["ownerReferences"]] == ["uid-again"]
+    assert world.status()["install"]["bundle"]["version"] == "1.0.0"
+    assert world.revision(2) not in world.objects
+
+
+def test_v1_md_28_13_a_name_that_no_status_may_have() -> None:
+    world = a_world()
+    package = a_package("etcd", "1.0.0")
+    [bundle] = package.bundles.values()
+    named = replace(bundle, name="etcd.v1.0.0+Build")
+    channel = replace(package.channels[0], entries=(replace(package.channels[0].entries[0], name=named.name),))
+    world.publish(replace(package, channels=(channel,), bundles={named.name: named}))
+    world.settle()
+    world.runs()
+    assert world.conditions()["Installed"][0] == "True"
+    assert "install" not in world.status()
