@@ -18,6 +18,7 @@ PAGES = (
     "content",
     "catalogs",
     "snapshots",
+    "packages",
     "resolver",
     "extensions",
     "installs",
