@@ -17,7 +17,7 @@ WATCHER = "olmf-watch"
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
-    found = {f"{_dashed(group)}.yaml": list(_of_group(group, rights)) for group, rights in RIGHTS.items()}
+    found = {f"{_dashed(group)}.yaml": list(_of_group(group)) for group in RIGHTS}
     found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RIGHTS)]
     found["watch.yaml"] = [
         service_account(WATCHER),
@@ -29,7 +29,7 @@ def files() -> dict[str, list[Manifest]]:
 
 def rules_by_role() -> dict[str, list[Manifest]]:
     """The rules of the ClusterRole of each group, by its name."""
-    return {account_of(group): rules(rights) for group, rights in RIGHTS.items()}
+    return {account_of(group): _rules_of(group) for group in RIGHTS}
 
 
 def account_of(group: str) -> str:
@@ -56,12 +56,15 @@ def rules(rights: Iterable[Right]) -> list[Manifest]:
     ]
 
 
-def _of_group(group: str, rights: tuple[Right, ...]) -> Iterator[Manifest]:
+def _of_group(group: str) -> Iterator[Manifest]:
     name = account_of(group)
-    extra = list(_bundled(_BEYOND_KINDS.get(group, {})))
     yield service_account(name)
-    yield role(name, [*rules(rights), *extra])
+    yield role(name, _rules_of(group))
     yield binding(name, name)
+
+
+def _rules_of(group: str) -> list[Manifest]:
+    return [*rules(RIGHTS[group]), *_bundled(_BEYOND_KINDS.get(group, {}))]
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
