@@ -222,8 +222,11 @@ class Bundles(Protocol):
         ...
 
 
-FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unavailable"]
-"""Why the API server refused a write: `conflict` needs a new read, `unavailable` may go away by itself."""
+FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unanswered", "unavailable"]
+"""Why the API server refused a write: `conflict` needs a new read, `unavailable` may go away by itself.
+
+`unanswered`: a webhook that has to allow the write does not answer, perhaps for long.
+"""
 
 
 @dataclass(frozen=True, slots=True)

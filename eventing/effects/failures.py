@@ -1,4 +1,4 @@
-"""Classifies refusals of the API server into five kinds, by HTTP status."""
+"""Classifies refusals of the API server into kinds, by HTTP status."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _BY_STATUS: dict[int, FailureKind] = {
 
 def kind_of(error: ApiError) -> FailureKind:
     """The kind of a refusal; a status that is not in the table (no answer, 429, 5xx) may go away by itself."""
+    if error.is_unanswered:
+        return "unanswered"
     return _BY_STATUS.get(error.status, "unavailable")
 
 

@@ -191,7 +191,7 @@ class Runner:
 
     def _fail(self, progress: _Progress, error: BaseException) -> None:
         progress.message = f"{type(error).__name__}: {error}"
-        if isinstance(error, ApiError) and kind_of(error) == "unavailable":
+        if isinstance(error, ApiError) and kind_of(error) in ("unavailable", "unanswered"):
             progress.failure = "retry"
             return
         progress.failure = "bug"

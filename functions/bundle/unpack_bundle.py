@@ -58,5 +58,9 @@ def unpack_bundle(
 def _refusal(attempt: Attempt) -> WriteFailure | None:
     """The refused write of an unpack object, which a new read does not help."""
     failure = attempt.failure
-    is_final = failure and failure.kind in ("forbidden", "invalid") and failure.ref.kind != kinds.SUBSCRIPTION.kind
+    is_final = (
+        failure
+        and failure.kind in ("forbidden", "invalid", "unanswered")
+        and failure.ref.kind != kinds.SUBSCRIPTION.kind
+    )
     return failure if is_final else None

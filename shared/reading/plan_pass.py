@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
@@ -21,7 +21,7 @@ from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import occupied, way_out
 from shared.kinds import Kind, Ref
-from shared.ports import Attempt, Cluster, Denied, Discovery
+from shared.ports import Attempt, Cluster, Denied, Discovery, FailureKind
 from shared.reading.acting import ActingReads
 from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
 from shared.refs import misnamed
@@ -61,6 +61,13 @@ class Progress:
 
 class Denial(StepFailed):
     """The account lacks a right, which may be granted at any time."""
+
+
+class HeldUp(StepFailed):
+    """A webhook that has to allow a write does not answer, and may do so at any time."""
+
+
+_REFUSALS: Mapping[FailureKind, type[StepFailed]] = {"forbidden": Denial, "unanswered": HeldUp}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
         tuple(actions),
         tuple(statuses),
         error=str(stop or ""),
-        is_curable=isinstance(stop, NameOccupied | Denial),
+        is_curable=isinstance(stop, NameOccupied | Denial | HeldUp),
         is_denied=isinstance(stop, Denial),
         warnings=tuple(going.warnings),
         is_bundle_lost=isinstance(stop, BundleLost),
@@ -131,7 +138,7 @@ def _check_refusals(sources: Sources, action: Action) -> None:
         return
     if (refused := sources.attempt.failure) and refused.ref == ref:
         error = f"{ref.kind} {ref.name}: {refused.message}"
-        raise Denial(error) if refused.kind == "forbidden" else StepFailed(error)
+        raise _REFUSALS.get(refused.kind, StepFailed)(error)
     met = sources.attempt.conflict
     if met and met.ref == ref and ref in sources.acting.denied:
         raise Denial(f"{ref.kind} {ref.name}: {sources.acting.denied[ref]}")

@@ -61,6 +61,7 @@ _STATUS: Mapping[FailureKind, int] = {
     "invalid": 422,
     "forbidden": 403,
     "gone": 404,
+    "unanswered": 500,
     "unavailable": 503,
 }
 _OP = {"ADDED": names.ADDED, "MODIFIED": names.UPDATED, "DELETED": names.DELETED}

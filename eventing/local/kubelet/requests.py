@@ -15,8 +15,6 @@ from shared.kinds import Ref
 FIRST_RETRY_SECONDS = 0.5
 LONGEST_RETRY_SECONDS = 10.0
 REFUSALS = (400, 403, 413, 422)
-BLOCKED = "failed calling webhook"
-"""What the API server says with a status 500 when a webhook that has to allow the request does not answer."""
 
 Answer = TypeVar("Answer")
 log = structlog.get_logger()
@@ -45,7 +43,7 @@ async def demand(act: Callable[[], Answer], ref: Ref) -> Answer | None:
         except ApiError as error:
             if error.is_not_found or error.is_conflict:
                 return None  # why: the object was deleted, or replaced by another of its name
-            if error.status in REFUSALS or BLOCKED in error.message:
+            if error.status in REFUSALS or error.is_unanswered:
                 raise
             log.warning("kubelet_request_failed", object=str(ref), error=str(error))
         await asyncio.sleep(pause)

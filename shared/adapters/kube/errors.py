@@ -39,6 +39,11 @@ class ApiError(Exception):
         return self.status == 410
 
     @property
+    def is_unanswered(self) -> bool:
+        """A webhook that has to allow the request did not answer; the API server has no status of its own for that."""
+        return self.status == 500 and "failed calling webhook" in self.message
+
+    @property
     def is_unreachable(self) -> bool:
         """There was no answer."""
         return self.status == 0

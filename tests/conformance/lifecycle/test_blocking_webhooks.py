@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_SERVICE_VERSION, VALIDATING_WEBHOOKS
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, VALIDATING_WEBHOOKS, Kind, Ref
 from tests.kit.installation import Installation, a_subscription, an_operator_group
+from tests.kit.waiting import wait_for
 
 HOOK = "nobody.hooks.example.com"
 
@@ -26,22 +25,31 @@ def a_configuration(namespace: str, group: str, resource: str) -> Manifest:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [webhook]}
 
 
-BLOCKED = [pytest.param(("", "pods"), id="pods")]
+BLOCKED = [
+    pytest.param("", "serviceaccounts", INSTALL_PLAN, id="ServiceAccounts, which a plan makes"),
+    pytest.param("apps", "deployments", CLUSTER_SERVICE_VERSION, id="Deployments"),
+    pytest.param("", "pods", CLUSTER_SERVICE_VERSION, id="Pods, which the cluster makes"),
+]
+"""API group and plural, and the kind that tells of it."""
 
 
-@pytest.fixture(params=BLOCKED)
-def blocked(installation: Installation, namespace: str, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A namespace in which nobody can create these objects, until the test ends it."""
-    installation.apply(configuration := a_configuration(namespace, *request.param))
-    ref = VALIDATING_WEBHOOKS.ref(configuration["metadata"]["name"])
-    yield namespace
-    if installation.cluster.get(ref):
-        installation.cluster.delete(ref)
+@pytest.mark.parametrize(("group", "resource", "teller"), BLOCKED)
+def test_a_webhook_that_holds_an_operator_up_is_named_until_it_goes(
+    installation: Installation, namespace: str, group: str, resource: str, teller: Kind
+) -> None:
+    """csv.md 4.3-2: by the version or its plan, and by `olmf why`; then the installation goes on by itself."""
+    installation.apply(configuration := a_configuration(namespace, group, resource))
+    hook = Ref.of(configuration)
+    try:
+        installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("tide", namespace))
+        wait_for(lambda: any(HOOK in one for one in messages(installation, teller, namespace)), f"words about {HOOK}")
+        assert HOOK in installation.olmf("why", "-n", namespace, check=False).stdout
+    finally:
+        installation.cluster.delete(hook)
+    installation.until_phase("tide.v1.0.0", namespace)
 
 
-def test_a_webhook_that_keeps_an_operator_from_starting_is_named(installation: Installation, blocked: str) -> None:
-    """By the version, and by `olmf why`."""
-    csv = CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", blocked)
-    installation.apply(an_operator_group(blocked, targets=(blocked,)), a_subscription("tide", blocked))
-    installation.until(csv, lambda found: HOOK in found["status"]["message"], HOOK)
-    assert HOOK in installation.olmf("why", f"ClusterServiceVersion/{csv.name}", "-n", blocked, check=False).stdout
+def messages(installation: Installation, kind: Kind, namespace: str) -> list[str]:
+    """What the statuses of all objects of a kind say."""
+    found = installation.cluster.list(kind, namespace)
+    return [(one.get("status") or {}).get("message", "") for one in found]

@@ -109,11 +109,21 @@ def test_the_first_failure_stops_the_rest() -> None:
     ],
 )
 def test_refusals_are_typed_by_their_status(status: int, kind: str) -> None:
+    assert refusal(status, "said so") == (kind, "said so")
+
+
+def test_a_webhook_that_does_not_answer_is_told_apart() -> None:
+    message = 'Internal error occurred: failed calling webhook "a.example.com": no endpoints available for service "a"'
+    assert refusal(500, message) == ("unanswered", message)
+    assert refusal(403, f'admission webhook "b.example.com" denied the request: {message}')[0] == "forbidden"
+
+
+def refusal(status: int, message: str) -> tuple[str, str]:
     api = FakeApi()
-    api.refuse("apply", "one", ApiError(status, "Any", "said so"))
+    api.refuse("apply", "one", ApiError(status, "Any", message))
     failure = perform(api, Apply(a_map())).failure
     assert failure is not None
-    assert (failure.kind, failure.message) == (kind, "said so")
+    return failure.kind, failure.message
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,10 @@ def failed(kind: Any, ref: Any = None) -> Attempt:
             "invalid", "InstallComponentFailed", "install strategy failed: deployments is forbidden",
             id="csv.md 18 row 73: anything else",
         ),
+        pytest.param(
+            "unanswered", "InstallComponentFailed", "install strategy failed: deployments is forbidden",
+            id="csv.md 4.3-2: a webhook that does not answer",
+        ),
     ],
 )  # fmt: skip
 def test_a_refused_deployment_fails_the_version(kind: str, reason: str, message: str) -> None:
@@ -166,6 +170,19 @@ def test_an_upgrade_that_fails_is_news(replaces: str, emits: tuple[Emit, ...]) -
 def test_other_refusals_make_it_look_again(attempt: Attempt) -> None:
     world = World([ready(), a_group()])
     assert world.step("install", attempt=attempt) == world.step("install")
+
+
+def test_an_installation_that_a_webhook_holds_up_goes_on_by_itself_csv_md_4_3_2() -> None:
+    world = World([a_csv(), a_group()])
+    message = 'Internal error occurred: failed calling webhook "a.example.com": no endpoints available'
+    world.refused[OPERATOR] = WriteFailure("unanswered", message, 0, OPERATOR)
+    world.walk_until_rest()
+    assert phases(world.csv())[-1] == ("Failed", "InstallComponentFailed")
+    assert world.csv()["status"]["message"] == f"install strategy failed: {message}"
+    world.refused.clear()
+    world.later(minutes=5)
+    world.walk_until_rest()
+    assert phases(world.csv())[-1][0] == "Installing"
 
 
 def test_a_forbidden_installation_ends_without_a_hot_loop_csv_md_18_row_73() -> None:

@@ -14,7 +14,7 @@ from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
 from shared.api.views import ConfigMap
 from shared.domain.unpack.content import digest_in
 from shared.kinds import Kind, Ref
-from shared.ports import Attempt, Policy, WriteFailure
+from shared.ports import Attempt, FailureKind, Policy, WriteFailure
 from shared.step import Create, Emit, Record
 from tests.functions.subscription.world import World, a_crd, an_operator_group
 from tests.kit.plans import recorded
@@ -233,11 +233,17 @@ def test_a_refused_write_is_retried_and_then_final() -> None:
     )  # fmt: skip
 
 
-def test_a_forbidden_write_is_retried_for_ever_and_succeeds_once_allowed() -> None:
-    """catalog.md 8.12.145: rights granted later complete the same plan."""
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        pytest.param("forbidden", "cannot create", id="catalog.md 8.12.145: rights granted later"),
+        pytest.param("unanswered", 'failed calling webhook "a.example.com"', id="a webhook that answers later"),
+    ],
+)
+def test_a_write_that_may_be_allowed_later_is_retried_for_ever(kind: FailureKind, message: str) -> None:
     world = World(an_operator_group(), a_plan(CSV))
     csv = kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
-    world.refused[csv] = WriteFailure("forbidden", "cannot create", 0, csv)
+    world.refused[csv] = WriteFailure(kind, message, 0, csv)
     world.settle()
     for _ in range(20):
         world.later(seconds=30)
