@@ -32,6 +32,7 @@ from eventing.events.predicates import (
     gone,
     named,
     no_bundle,
+    of_servers,
     original,
     over,
     phase,
@@ -188,6 +189,10 @@ ROUTES: tuple[Route, ...] = (
     *(
         Route(kind, "fanout/notify_dependents", rights_of_cluster, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
+    ),
+    *(
+        Route(kind, "fanout/notify_servers", itself, both(edited, of_servers), "bulk", DEBOUNCE)
+        for kind in (kinds.CLUSTER_ROLE_BINDING, kinds.ROLE_BINDING)
     ),
     *(
         Route(kind, "fanout/notify_dependents", itself, unsaid(events.OWNERS), "bulk")

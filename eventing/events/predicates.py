@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from eventing.events import event as events
 from eventing.events.event import Event
+from shared.domain.endpoints.sharing import service_behind
 
 Predicate: TypeAlias = Callable[[Event], bool]
 
@@ -54,6 +55,11 @@ def unowned(event: Event) -> bool:
 def named(name: str) -> Predicate:
     """The object has that name."""
     return lambda event: event.ref.name == name
+
+
+def of_servers(event: Event) -> bool:
+    """The object is a binding that operators share which serve for the API server."""
+    return bool(service_behind(event.ref.name))
 
 
 def both(*predicates: Predicate) -> Predicate:

@@ -26,15 +26,12 @@ def stage_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[W
     return (*(writes_of(told) if is_last else ()), *secret_writes(csv, facts, held))
 
 
-def deletes(objects: Iterable[Object]) -> Iterator[Delete]:
-    """The writes of objects that go."""
-    return (Delete(Ref.of(one), one.uid) for one in objects)
-
-
-def writes_of(changes: Iterable[Change]) -> Iterator[Write]:
-    """The writes of other objects."""
-    for one in changes:
-        if one.patch is None:
+def writes_of(found: Iterable[Change | Object]) -> Iterator[Write]:
+    """The writes of other objects: changes, and the ends of those that go."""
+    for one in found:
+        if isinstance(one, Object):
+            yield Delete(Ref.of(one), one.uid)
+        elif one.patch is None:
             yield Create(one.wanted, must_be_new=True)
         else:
             yield Merge(one.ref, one.patch, one.version)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from functions.cluster_service_version._endpoint_writes import deletes, stage_writes, writes_of
+from functions.cluster_service_version._endpoint_writes import stage_writes, writes_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api import fields
@@ -15,9 +15,9 @@ from shared.domain.csv import serving
 from shared.domain.csv.health import Problem
 from shared.domain.csv.overrides import config_of
 from shared.domain.csv.phases import Status
-from shared.domain.endpoints import work
+from shared.domain.endpoints import retreat, work
 from shared.domain.endpoints.certificates import StoredPair
-from shared.domain.endpoints.endpoint import endpoints_of, serves
+from shared.domain.endpoints.endpoint import endpoints_of, given_up, has_served, serves
 from shared.domain.endpoints.facts import Facts, named_versions, wanted_objects
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Cluster, Discovery, Keys, Listing
@@ -36,7 +36,7 @@ def facts_of(
     csv: Csv, cluster: Cluster, pairs: Mapping[str, StoredPair | None], subscriptions: Iterable[Subscription]
 ) -> Facts:
     """Everything about the endpoints; nothing is read for a version that never had any."""
-    if not (serves(csv) or serving.has_served(csv)):
+    if not (serves(csv) or has_served(csv)):
         return Facts()
     leading = (*kinds.WEBHOOK_CONFIGURATIONS, kinds.API_SERVICE)
     listed = cluster.list_all([Listing(kind, labels=owner_labels(csv)) for kind in leading])
@@ -55,8 +55,9 @@ def facts_of(
 
 def looked_at(csv: Csv, status: Status, facts: Facts, discovery: Discovery) -> Outcome | Problem | None:
     """What is to be done about the endpoints of Deployments that work, or why they do not serve; None when they do."""
-    if dropped := (*writes_of(work.given_up(csv, facts)), *deletes(work.surplus(csv, facts))):
-        return Outcome(dropped, again_in=_SOON, summary="removes what led to what it serves no more")
+    dropped = (*work.given_up(csv, facts), *work.surplus(csv, facts), *retreat.rights(csv, facts, given_up(csv)))
+    if dropped:
+        return Outcome(tuple(writes_of(dropped)), again_in=_SOON, summary="removes what led to what it serves no more")
     if status.phase == "Succeeded" and (moved := work.moved(csv, facts, work.stored(facts))):
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
     problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)

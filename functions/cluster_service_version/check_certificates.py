@@ -14,7 +14,7 @@ from shared import kinds, names
 from shared.api.views import Csv, Deployment, RoleBinding
 from shared.domain.endpoints.certificates import is_harmed
 from shared.domain.endpoints.endpoint import endpoints_of
-from shared.domain.endpoints.naming import serving_namespaces
+from shared.domain.endpoints.sharing import serving_namespaces
 from shared.ports import Clock, Cluster, Keys
 from shared.step import Emit, Outcome, Ref
 

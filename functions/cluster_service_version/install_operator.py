@@ -9,7 +9,7 @@ Writes: its status; with the rights of that account Deployments that are missing
 
 from __future__ import annotations
 
-from functions.cluster_service_version._endpoint_writes import deletes, secret_writes, writes_of
+from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
 from functions.cluster_service_version._endpoints import facts_of, pairs_of
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
@@ -54,8 +54,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         *map(Create, found.created),
         *map(Replace, found.replaced),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
-        *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held))),
-        *deletes(work.surplus(csv, facts)),
+        *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held), *work.surplus(csv, facts))),
     )
     begun = outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)
     return limited(begun, csv, status, cluster)

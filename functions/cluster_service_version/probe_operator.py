@@ -23,6 +23,7 @@ from shared.domain.csv.deployments import annotated, desired_deployments, with_c
 from shared.domain.csv.health import first_problem
 from shared.domain.csv.phases import Status, status_of
 from shared.domain.endpoints.certificates import digests
+from shared.domain.endpoints.endpoint import has_served
 from shared.domain.endpoints.facts import Facts
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Attempt, Clock, Cluster, Discovery, Keys, Policy
@@ -64,7 +65,7 @@ def _observed(
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")
-    if problem is None and (pairs or serving.has_served(csv)):
+    if problem is None and (pairs or has_served(csv)):
         facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase == "Installing" else facts
         found = looked_at(csv, status, facts, discovery)
         if isinstance(found, Outcome):

@@ -15,7 +15,8 @@ from shared.api.views import Csv, Object
 from shared.domain.csv import retirement
 from shared.domain.csv.phases import status_of
 from shared.domain.endpoints.changes import Change
-from shared.domain.endpoints.retreat import is_shared, taken_back
+from shared.domain.endpoints.retreat import taken_back
+from shared.domain.endpoints.sharing import is_shared
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Clock, Cluster
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref

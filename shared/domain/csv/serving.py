@@ -149,11 +149,6 @@ def next_stage(status: Status, facts: Facts) -> Stage | None:
     return Stage(Transition(status, "the former CA is trusted no longer", again_in=_SOON), done)
 
 
-def has_served(csv: Csv) -> bool:
-    """Whether certificates were ever made for the version: what led to its Deployments may still be there."""
-    return "certsRotateAt" in csv.status
-
-
 def certified(status: Status, held: Mapping[str, Content]) -> Status:
     """The status with the time at which the first certificate is rotated."""
     if not held:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.api import fields
@@ -19,6 +20,11 @@ class Endpoint:
     entry: DeploymentEntry
     webhooks: tuple[Webhook, ...]
     apis: tuple[ApiEntry, ...]
+
+    @property
+    def serves(self) -> bool:
+        """Whether there is anything that the API server calls."""
+        return bool(self.webhooks or self.apis)
 
     @property
     def deployment(self) -> str:
@@ -55,18 +61,26 @@ class Endpoint:
 
 def endpoints_of(csv: Csv) -> tuple[Endpoint, ...]:
     """In the order of the strategy; a description of a Deployment that is not in it serves nothing."""
-    found = (
-        Endpoint(
-            csv.namespace,
-            entry,
-            tuple(hook for hook in csv.webhooks if hook.deployment == entry.name),
-            tuple(api for api in csv.owned_services if api.deployment == entry.name),
-        )
-        for entry in csv.install.deployments
-    )
-    return tuple(one for one in found if one.webhooks or one.apis)
+    return tuple(one for one in _deployments(csv) if one.serves)
+
+
+def given_up(csv: Csv) -> tuple[Endpoint, ...]:
+    """The Deployments that serve nothing, and may have served before the version was edited."""
+    return tuple(one for one in _deployments(csv) if not one.serves) if has_served(csv) else ()
 
 
 def serves(csv: Csv) -> bool:
     """Whether anything of the version has to be served to the API server (csv.md §2.4)."""
     return bool(csv.webhooks or csv.owned_services)
+
+
+def has_served(csv: Csv) -> bool:
+    """Whether certificates were ever made for the version: what led to its Deployments may still be there."""
+    return "certsRotateAt" in csv.status
+
+
+def _deployments(csv: Csv) -> Iterator[Endpoint]:
+    for entry in csv.install.deployments:
+        hooks = tuple(hook for hook in csv.webhooks if hook.deployment == entry.name)
+        apis = tuple(api for api in csv.owned_services if api.deployment == entry.name)
+        yield Endpoint(csv.namespace, entry, hooks, apis)

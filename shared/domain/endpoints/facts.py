@@ -9,11 +9,10 @@ from typing import TypeVar
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, Object, OperatorGroup, WebhookConfiguration
-from shared.domain.endpoints import naming
+from shared.domain.endpoints import sharing
 from shared.domain.endpoints.certificates import StoredPair
 from shared.domain.endpoints.conversion import conversions
-from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
-from shared.domain.endpoints.objects import SYSTEM
+from shared.domain.endpoints.endpoint import Endpoint, endpoints_of, given_up
 from shared.domain.endpoints.owning import is_named, rival
 from shared.domain.endpoints.webhooks import Resource
 from shared.kinds import Kind, Ref
@@ -71,6 +70,8 @@ def wanted_objects(csv: Csv) -> Iterator[Ref]:
     found: list[Ref | None] = []
     for endpoint in endpoints_of(csv):
         found += _around(endpoint)
+    for endpoint in given_up(csv):
+        found += sharing.bindings(endpoint.service)
     found += [kinds.API_SERVICE.ref_or_none(api.service) for api in csv.owned_services]
     named = [*(name for _, name in conversions(csv)), *(entry.name for entry in csv.owned_definitions)]
     found += [kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(name) for name in dict.fromkeys(named)]
@@ -78,13 +79,12 @@ def wanted_objects(csv: Csv) -> Iterator[Ref]:
 
 
 def _around(endpoint: Endpoint) -> tuple[Ref | None, ...]:
-    place, name = endpoint.namespace, endpoint.deployment
+    place = endpoint.namespace
     return (
         kinds.SERVICE.ref_or_none(endpoint.service, place),
         kinds.ROLE.ref_or_none(endpoint.secret, place),
         kinds.ROLE_BINDING.ref_or_none(endpoint.secret, place),
-        kinds.CLUSTER_ROLE_BINDING.ref_or_none(naming.delegator_name(name)),
-        kinds.ROLE_BINDING.ref_or_none(naming.reader_name(name), SYSTEM),
+        *sharing.bindings(endpoint.service),
     )
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
-from shared.api.views import RoleBinding
 from shared.domain.objects.hashes import text_hash
 
 _LONGEST: Final = 63
 _DIGEST: Final = 8
 _SERVICE: Final = "-service"
-_DELEGATOR: Final = "-system:auth-delegator"
-DELEGATOR: Final = f"{_SERVICE}{_DELEGATOR}"
-"""How the names of the bindings end that operators of the same name share."""
 
 
 def service_name(deployment: str) -> str:
@@ -31,22 +26,6 @@ def service_name(deployment: str) -> str:
 def secret_name(deployment: str) -> str:
     """Name of the Secret with its certificate; also of the Role and the RoleBinding that let it read the Secret."""
     return f"{service_name(deployment)}-cert"
-
-
-def delegator_name(deployment: str) -> str:
-    """Name of the ClusterRoleBinding that lets it ask who its callers are and what they may do."""
-    return f"{service_name(deployment)}{_DELEGATOR}"
-
-
-def serving_namespaces(bindings: Iterable[RoleBinding]) -> tuple[str, ...]:
-    """The namespaces of the Deployments that these bindings of ours let ask; sorted, each once."""
-    found = (one for binding in bindings if binding.name.endswith(_DELEGATOR) for one in binding.subjects)
-    return tuple(sorted({one.namespace for one in found if one.namespace}))
-
-
-def reader_name(deployment: str) -> str:
-    """Name of the RoleBinding in `kube-system` that lets it read how the API server proves itself."""
-    return f"{service_name(deployment)}-auth-reader"
 
 
 def hosts(deployment: str, namespace: str) -> tuple[str, ...]:

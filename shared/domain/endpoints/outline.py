@@ -9,7 +9,7 @@ from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, OperatorGroup
-from shared.domain.endpoints import api_services, objects, webhooks
+from shared.domain.endpoints import api_services, objects, sharing, webhooks
 from shared.domain.endpoints.endpoint import endpoints_of
 
 _EVERYWHERE: Final = OperatorGroup({"metadata": {}, "status": {"namespaces": [""]}})
@@ -24,7 +24,7 @@ def outline(csv: Csv) -> Iterator[Manifest]:
         yield {**secret, "metadata": {"name": endpoint.secret, "namespace": csv.namespace}}
         for one in (
             objects.service(csv, endpoint), objects.role(csv, endpoint), objects.role_binding(csv, endpoint),
-            objects.delegator(csv, endpoint, None), objects.reader(endpoint, None),
+            sharing.delegator(csv, endpoint, None), sharing.reader(endpoint, None),
         ):  # fmt: skip
             yield _without(one, "metadata", "ownerReferences")
     for api in (api for endpoint in endpoints for api in endpoint.apis):

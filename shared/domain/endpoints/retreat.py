@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, RoleBinding
-from shared.domain.endpoints import conversion, naming, objects
+from shared.domain.endpoints import conversion, sharing
 from shared.domain.endpoints.changes import Change
-from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.facts import Facts
 from shared.domain.endpoints.naming import service_name
 from shared.domain.objects.ownership import is_labelled_for
@@ -18,31 +18,20 @@ _OWNER = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
 
 
 def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
-    """Conversions and rights that others may share, as changes; as an object what nobody else shares."""
+    """What a version that goes gives up: changes of what others may share; as an object what nobody else shares."""
     yield from _conversions(csv, facts)
+    yield from rights(csv, facts, endpoints_of(csv))
+
+
+def rights(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Change | Object]:
+    """The rights of Deployments of the version that serve no longer, unless another version has the same ones."""
     living = (other for other in facts.neighbours if _lives(other, csv))
     heirs = {(one.deployment, one.account) for other in living for one in endpoints_of(other)}
-    for endpoint in endpoints_of(csv):
-        if (endpoint.deployment, endpoint.account) in heirs:
-            continue
-        name = endpoint.deployment
-        for found in (
-            facts.find(kinds.CLUSTER_ROLE_BINDING, RoleBinding, naming.delegator_name(name)),
-            facts.find(kinds.ROLE_BINDING, RoleBinding, naming.reader_name(name), objects.SYSTEM),
-        ):
-            if found and not found.is_deleted:
-                left = objects.without(found, endpoint)
-                if not left:
-                    yield found
-                elif len(left) < len(found.subjects):
-                    yield _given_up(csv, found, left)
-
-
-def is_shared(found: Object) -> bool:
-    """Whether a binding gives a right to others than the namespace of the version that it is labelled for."""
-    home, subjects = found.labels.get(names.OWNER_NAMESPACE), RoleBinding(found.raw).subjects
-    is_delegator = found.kind == kinds.CLUSTER_ROLE_BINDING.kind and found.name.endswith(naming.DELEGATOR)
-    return is_delegator and any(one.namespace != home for one in subjects)
+    for endpoint in (one for one in endpoints if (one.deployment, one.account) not in heirs):
+        for found in RoleBinding.each(filter(None, map(facts.objects.get, sharing.bindings(endpoint.service)))):
+            left = sharing.without(found, endpoint)
+            if not (left and len(left) == len(found.subjects)) and not found.is_deleted:
+                yield _given_up(csv, found, left) if left else found
 
 
 def _lives(other: Csv, csv: Csv) -> bool:

@@ -11,7 +11,7 @@ from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, RoleBinding
-from shared.domain.endpoints import api_services, conversion, naming, objects, webhooks
+from shared.domain.endpoints import api_services, conversion, naming, objects, sharing, webhooks
 from shared.domain.endpoints.certificates import Content, Pair, begun
 from shared.domain.endpoints.changes import Change, change
 from shared.domain.endpoints.defects import invalid_description, unusable
@@ -101,14 +101,14 @@ def around(csv: Csv, facts: Facts) -> Iterator[Change]:
 
 
 def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manifest, Object | None]]:
-    place, name = csv.namespace, endpoint.deployment
+    place = csv.namespace
     yield objects.service(csv, endpoint), facts.find(kinds.SERVICE, Object, endpoint.service, place)
     yield objects.role(csv, endpoint), facts.find(kinds.ROLE, Object, endpoint.secret, place)
     yield objects.role_binding(csv, endpoint), facts.find(kinds.ROLE_BINDING, Object, endpoint.secret, place)
-    delegator = facts.find(kinds.CLUSTER_ROLE_BINDING, RoleBinding, naming.delegator_name(name))
-    yield objects.delegator(csv, endpoint, delegator), delegator
-    reader = facts.find(kinds.ROLE_BINDING, RoleBinding, naming.reader_name(name), objects.SYSTEM)
-    yield objects.reader(endpoint, reader), reader
+    delegator = facts.find(kinds.CLUSTER_ROLE_BINDING, RoleBinding, f"{endpoint.service}{sharing.DELEGATOR}")
+    yield sharing.delegator(csv, endpoint, delegator), delegator
+    reader = facts.find(kinds.ROLE_BINDING, RoleBinding, f"{endpoint.service}{sharing.READER}", sharing.SYSTEM)
+    yield sharing.reader(endpoint, reader), reader
 
 
 def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:

@@ -30,8 +30,6 @@ def test_long_names_stay_apart() -> None:
 
 def test_the_names_of_olm_csv_md_7_1() -> None:
     assert naming.secret_name("operator") == "operator-service-cert"
-    assert naming.delegator_name("operator") == "operator-service-system:auth-delegator"
-    assert naming.reader_name("operator") == "operator-service-auth-reader"
     assert naming.hosts("operator", "ns") == (
         "operator-service.ns", "operator-service.ns.svc", "operator-service.ns.svc.cluster.local",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, RoleBinding
-from shared.domain.endpoints import conversion, objects, work
+from shared.domain.endpoints import conversion, sharing, work
 from shared.domain.endpoints.changes import Change
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
@@ -28,7 +28,7 @@ def a_version(*hooks: Manifest) -> Csv:
 
 def binding(csv: Csv, **more: Any) -> Manifest:
     [endpoint] = endpoints_of(csv)
-    return {**objects.delegator(csv, endpoint, None), **more}
+    return {**sharing.delegator(csv, endpoint, None), **more}
 
 
 def facts(*found: Manifest, **more: Any) -> Facts:

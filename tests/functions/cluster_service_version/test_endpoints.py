@@ -587,3 +587,32 @@ def test_a_conversion_of_somebody_else_is_left_alone_when_a_version_drops_its_ow
     edit(world, webhookdefinitions=[a_webhook()])
     world.walk_until_rest()
     assert (phase(world)[0], world.objects[ref]) == ("Succeeded", before)
+
+
+DELEGATOR = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
+READER = ROLE_BINDING.ref("operator-service-auth-reader", "kube-system")
+NEIGHBOUR = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
+
+
+def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -> None:
+    """The right of the other namespace stays, and is labelled for nobody of ours."""
+    world = installed(a_world())
+    with world.edited(DELEGATOR) as binding:
+        binding["subjects"].append(NEIGHBOUR)
+    edit(world, webhookdefinitions=[])
+    world.walk_until_rest()
+    assert phase(world)[0] == "Succeeded"
+    assert world.objects[DELEGATOR]["subjects"] == [NEIGHBOUR]
+    assert "olm.owner" not in world.objects[DELEGATOR]["metadata"]["labels"]
+    assert READER not in world.objects
+    assert world.step("probe").writes == ()
+
+
+@pytest.mark.parametrize("ref", [DELEGATOR, READER])
+def test_a_subject_that_was_taken_out_comes_back_and_others_stay_csv_md_19_16(ref: Ref) -> None:
+    world = installed(a_world())
+    with world.edited(ref) as binding:
+        binding["subjects"] = [NEIGHBOUR]
+    world.walk_until_rest()
+    assert [one["namespace"] for one in world.objects[ref]["subjects"]] == ["other", "ns"]
+    assert phase(world)[0] == "Succeeded"
