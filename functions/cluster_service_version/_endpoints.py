@@ -53,11 +53,19 @@ def facts_of(
     return replace(facts, objects={**facts.objects, **read_all(cluster, named_versions(facts, csv))})
 
 
-def looked_at(csv: Csv, status: Status, facts: Facts, discovery: Discovery) -> Outcome | Problem | None:
-    """What is to be done about the endpoints of Deployments that work, or why they do not serve; None when they do."""
+def looked_at(
+    csv: Csv, status: Status, facts: Facts, discovery: Discovery, *, refused: Problem | None
+) -> Outcome | Problem | None:
+    """What is to be done about the endpoints of Deployments that work, or why they do not serve; None when they do.
+
+    With `refused` they do not work: the API server takes no Pods, so webhooks that were described anew come first.
+    """
     dropped = (*work.given_up(csv, facts), *work.surplus(csv, facts), *retreat.rights(csv, facts, given_up(csv)))
     if dropped:
         return Outcome(tuple(writes_of(dropped)), again_in=_SOON, summary="removes what led to what it serves no more")
+    if refused:
+        edits = [one for one in work.served(csv, facts, work.stored(facts)) if work.is_in_force(one)]
+        return Outcome(tuple(writes_of(edits)), summary="its webhooks follow its description") if edits else refused
     if status.phase == "Succeeded" and (moved := work.moved(csv, facts, work.stored(facts))):
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
     problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)

@@ -9,6 +9,8 @@ Writes: its status; with the rights of that account Deployments that are missing
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
 from functions.cluster_service_version._endpoints import facts_of, pairs_of
 from functions.cluster_service_version._limits import limited, refused
@@ -48,13 +50,14 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     if why := next(filter(None, map(misnamed, desired)), ""):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     found = changes(csv, desired, Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace)))
+    told = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
     writes = (
         *secret_writes(csv, facts, held),
-        *writes_of(work.around(csv, facts)),
+        *writes_of((*work.around(csv, facts), *filter(work.is_in_force, told))),
         *map(Create, found.created),
         *map(Replace, found.replaced),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
-        *writes_of((*work.aggregated(csv, facts, held), *work.served(csv, facts, held), *work.surplus(csv, facts))),
+        *writes_of((*filterfalse(work.is_in_force, told), *work.surplus(csv, facts))),
     )
     begun = outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)
     return limited(begun, csv, status, cluster)

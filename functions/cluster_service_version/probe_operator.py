@@ -65,9 +65,9 @@ def _observed(
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")
-    if problem is None and (pairs or has_served(csv)):
+    if (problem is None or problem.is_refused) and (pairs or has_served(csv)):
         facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase == "Installing" else facts
-        found = looked_at(csv, status, facts, discovery)
+        found = looked_at(csv, status, facts, discovery, refused=problem)
         if isinstance(found, Outcome):
             return found
         problem = found

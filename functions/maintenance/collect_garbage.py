@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from shared import names
 from shared.api.views import CatalogSource, ClusterCatalog, Csv, InstallPlan, Object, Role, Subscription
 from shared.domain.csv import copies
-from shared.domain.endpoints.retreat import is_shared
+from shared.domain.endpoints.sharing import is_shared
 from shared.domain.operator_groups import garbage
 from shared.domain.subscription import operators
 from shared.kinds import (

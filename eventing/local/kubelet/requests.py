@@ -41,8 +41,8 @@ async def demand(act: Callable[[], Answer], ref: Ref) -> Answer | None:
         try:
             return await asyncio.to_thread(act)
         except ApiError as error:
-            if error.is_not_found or error.is_conflict:
-                return None  # why: the object was deleted, or replaced by another of its name
+            if error.is_not_found or error.is_conflict or error.already_exists:
+                return None  # why: the object was deleted, or replaced by another of its name, or is there already
             if error.status in REFUSALS or error.is_unanswered:
                 raise
             log.warning("kubelet_request_failed", object=str(ref), error=str(error))

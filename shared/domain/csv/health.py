@@ -22,6 +22,8 @@ class Problem:
 
     kind: Literal["missing", "stuck", "waiting", "outdated", "rolling", "unserved"]
     message: str
+    is_refused: bool = False
+    """The API server takes none of its Pods, perhaps for a webhook of the version itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ def _problem(csv: Csv, wanted: Deployment, live: Deployment) -> Problem | None:
         return Problem(
             "rolling" if live.condition("Available").is_true else "waiting",
             f"waiting for deployment {name} to become ready: {progress.message}",
+            is_refused=live.condition("ReplicaFailure").is_true,
         )
     return None
 

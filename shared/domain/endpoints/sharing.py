@@ -84,7 +84,8 @@ def torn(found: Iterable[RoleBinding | None]) -> tuple[str, ...]:
     """
     ours = [one.subjects if one and names.MANAGED in one.labels else () for one in found]
     named = [{(one.namespace, one.kind, one.name) for one in subjects} for subjects in ours]
-    return tuple(sorted({namespace for namespace, *_ in set.union(*named) - set.intersection(*named) if namespace}))
+    alone = (each - every for each in named for every in named)
+    return tuple(sorted({namespace for some in alone for namespace, *_ in some if namespace}))
 
 
 def _joined(present: RoleBinding | None, endpoint: Endpoint) -> list[Manifest]:

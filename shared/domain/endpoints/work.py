@@ -123,6 +123,11 @@ def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Chan
                 yield found
 
 
+def is_in_force(change: Change) -> bool:
+    """Whether it changes a configuration that the API server asks already, perhaps about the version's own objects."""
+    return change.patch is not None and change.ref.kind in {kind.kind for kind in kinds.WEBHOOK_CONFIGURATIONS}
+
+
 def aggregated(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of aggregated APIs, to write after their Deployments."""
     for api in csv.owned_services:

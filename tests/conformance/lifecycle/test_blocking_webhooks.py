@@ -6,7 +6,7 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, VALIDATING_WEBHOOKS, Kind, Ref
-from tests.kit.installation import Installation, a_subscription, an_operator_group
+from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
 from tests.kit.waiting import wait_for
 
 HOOK = "nobody.hooks.example.com"
@@ -35,10 +35,11 @@ BLOCKED = [
 
 @pytest.mark.parametrize(("group", "resource", "teller"), BLOCKED)
 def test_a_webhook_that_holds_an_operator_up_is_named_until_it_goes(
-    installation: Installation, namespace: str, group: str, resource: str, teller: Kind
+    installation: Installation, group: str, resource: str, teller: Kind
 ) -> None:
     """csv.md 4.3-2: by the version or its plan, and by `olmf why`; then the installation goes on by itself."""
-    installation.apply(configuration := a_configuration(namespace, group, resource))
+    namespace = f"held-up-{resource}"
+    installation.apply(a_namespace(namespace), configuration := a_configuration(namespace, group, resource))
     hook = Ref.of(configuration)
     try:
         installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("tide", namespace))

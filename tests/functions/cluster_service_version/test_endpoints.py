@@ -28,6 +28,7 @@ from shared.kinds import (
     Kind,
     Ref,
 )
+from shared.step import Merge, Replace
 from tests.domain.csv.builders import NOW, a_component, a_crd, a_group, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, a_webhook, an_api
 from tests.functions.cluster_service_version.world import World, csv_ref
@@ -616,3 +617,58 @@ def test_a_subject_that_was_taken_out_comes_back_and_others_stay_csv_md_19_16(re
     world.walk_until_rest()
     assert [one["namespace"] for one in world.objects[ref]["subjects"]] == ["other", "ns"]
     assert phase(world)[0] == "Succeeded"
+
+
+def test_a_failed_version_rotates_too_csv_md_4_6_8_and_18_row_87() -> None:
+    world = installed(a_world(apis=(an_api(),)))
+    with world.edited(csv_ref("a.v1")) as csv:
+        csv["status"] |= {"phase": "Failed", "reason": "ComponentUnhealthy"}
+    world.later(days=729, hours=1)
+    world.does("probe")
+    told = world.csv()["status"]["message"]
+    assert (phase(world), told) == (("Pending", "NeedsCertRotation"), "owned APIServices need cert refresh")
+
+
+@pytest.mark.parametrize("days", [-3, 800])
+def test_a_clock_that_jumps_and_comes_back_csv_md_7_2(days: int) -> None:
+    """What is valid at each of both times is served, and every jump ends in rest."""
+    world = installed(a_world())
+    for jump in (days, -days):
+        world.later(days=jump)
+        world.walk_until_rest()
+        pair = public_part(world.objects[CERTIFICATE]).content.pair
+        assert pair.serves(("operator-service.ns.svc",), world.time)
+        assert (phase(world)[0], bundle(world)) == ("Succeeded", pair.authority)
+        assert world.step("probe").writes == ()
+
+
+REFUSED = [
+    {"type": "Available", "status": "False", "message": "no"},
+    {"type": "ReplicaFailure", "status": "True", "message": "failed calling webhook"},
+]
+
+
+def test_webhooks_that_refuse_the_pods_of_their_own_operator_follow_their_description() -> None:
+    """The phase waits for Pods, and these for the webhooks: nothing would ever change."""
+    world = installed(a_world(hooks=(a_webhook(),)))
+    with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
+        deployment["status"] |= {"conditions": REFUSED}
+    with world.edited(csv_ref("a.v1")) as csv:
+        csv["status"]["phase"] = "Installing"
+    world.does("probe")
+    assert phase(world) == ("Installing", "InstallWaiting")
+    edit(world, webhookdefinitions=[a_webhook(failurePolicy="Ignore")])
+    world.does("probe")
+    assert (phase(world)[0], configuration(world)["webhooks"][0]["failurePolicy"]) == ("Installing", "Ignore")
+    assert world.step("probe").writes == ()
+
+
+def test_a_webhook_about_its_own_deployments_is_edited_before_them() -> None:
+    world = installed(a_world(hooks=(a_webhook(),)))
+    strategy = {"strategy": "deployment", "spec": {"deployments": [a_component(containers=[{"image": "new"}])]}}
+    edit(world, webhookdefinitions=[a_webhook(failurePolicy="Ignore")], install=strategy)
+    with world.edited(csv_ref("a.v1")) as csv:
+        csv["status"]["phase"] = "InstallReady"
+    first, second, *_ = world.step("install").writes
+    assert isinstance(first, Merge)
+    assert (first.ref, type(second)) == (Ref.of(configuration(world)), Replace)
