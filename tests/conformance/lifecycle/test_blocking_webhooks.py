@@ -44,7 +44,9 @@ def test_a_webhook_that_holds_an_operator_up_is_named_until_it_goes(
     try:
         installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("tide", namespace))
         wait_for(lambda: any(HOOK in one for one in messages(installation, teller, namespace)), f"words about {HOOK}")
-        assert HOOK in installation.olmf("why", "-n", namespace, check=False).stdout
+        wait_for(
+            lambda: HOOK in installation.olmf("why", "-n", namespace, check=False).stdout, "the same by `olmf why`"
+        )
     finally:
         installation.cluster.delete(hook)
     installation.until_phase("tide.v1.0.0", namespace)

@@ -135,7 +135,8 @@ def test_a_secret_that_nobody_can_serve_with_is_made_anew(
     begin(host, namespace, a_version(namespace, a_webhook()))
     host.until_phase("guard.v1", namespace)
     secret = host.cluster.get(ref) or {}
-    assert public_part(secret).content.pair.serves(hosts("guard", namespace), datetime.now(UTC))
+    pair = public_part(secret).content.pair
+    assert pair.serves(hosts("guard", namespace), datetime.now(UTC)), secret["metadata"]
     [configuration] = configurations(host, namespace)
     assert configuration["webhooks"][0]["clientConfig"]["caBundle"] == secret["data"]["olmCAKey"]
     assert secret["data"].get("password") == (None if isinstance(held, timedelta) else encoded(held["password"]))
@@ -193,7 +194,7 @@ def test_an_api_that_two_versions_claim_changes_hands_when_the_first_goes(host: 
 
     claim("first")
     tells(host, "first", "apiServices not installed")
-    assert "apiServices not installed" in host.olmf("why", "-n", "first", check=False).stdout
+    wait_for(lambda: "apiServices not installed" in host.olmf("why", "-n", "first", check=False).stdout, "`olmf why`")
     claim("second")
     tells(host, "second", "unable to adopt APIService")
     assert (host.cluster.get(served(group)) or {})["spec"]["service"]["namespace"] == "first"
