@@ -118,7 +118,7 @@ def _content(chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]
     if isinstance(found, BadBundle):
         raise CliError(found.message, NEGATIVE)
     images = [str(one["image"]) for one in related_images(csv, chosen.bundle.image)]
-    return [_manifest(step, namespace) for step in (*found.steps, *found.served)], images
+    return [*(_manifest(step, namespace) for step in found.steps), *map(_manifest, found.served)], images
 
 
 def _pulled(bundle: Bundle) -> AbstractContextManager[Source]:
@@ -129,12 +129,14 @@ def _pulled(bundle: Bundle) -> AbstractContextManager[Source]:
         raise CliError(f"{bundle.name}: {error}", UNKNOWN) from error
 
 
-def _manifest(step: InstallStep, namespace: str) -> Manifest:
+def _manifest(step: InstallStep, namespace: str = "") -> Manifest:
+    """The object of a step, in that namespace or the one that it states."""
     manifest: Manifest = {
         "apiVersion": f"{step.group}/{step.version}".lstrip("/"), "kind": step.kind, **json.loads(step.manifest),
     }  # fmt: skip
     meta = {key: value for key, value in manifest["metadata"].items() if key not in ("namespace", "ownerReferences")}
-    place = {} if group_kind(manifest) in CLUSTER_KINDS else {"namespace": namespace}
+    stated = namespace or manifest["metadata"].get("namespace", "")
+    place = {} if group_kind(manifest) in CLUSTER_KINDS else {"namespace": stated}
     return {**manifest, "metadata": {**meta, **place}}
 
 

@@ -17,10 +17,7 @@ from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted
 from tests.kit.installation import SAMPLES, a_subscription, an_operator_group
 
 Json = Any
-LABELS = {
-    "operators.operatorframework.io.bundle.mediatype.v1": "registry+v1",
-    "operators.operatorframework.io.bundle.package.v1": "beacon",
-}
+MEDIA_TYPE = {"operators.operatorframework.io.bundle.mediatype.v1": "registry+v1"}
 
 
 @pytest.fixture(autouse=True)
@@ -29,30 +26,37 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script
     monkeypatch.setenv("OLMF_CONTENT", str(tmp_path / "content"))
     monkeypatch.chdir(tmp_path)
     with scripted_registry() as found:
-        for version in ("1.0.0", "1.1.0"):
-            folder = SAMPLES / "beacon" / version
-            files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-            entries = [a_file(str(path.relative_to(folder)), path.read_bytes()) for path in files]
-            found.put("beacon", version, [a_layer(*entries)], LABELS)
-        write_catalog(tmp_path, {version: f"{found.address}/beacon:{version}" for version in ("1.0.0", "1.1.0")})
+        write_catalog(tmp_path, {one: put(found, SAMPLES / "beacon" / one) for one in ("1.0.0", "1.1.0")})
         subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV="beacon.v1.0.0")
         write_objects(tmp_path, subscription, an_operator_group("here", targets=("here",)))
         yield found
 
 
-def write_catalog(folder: Path, images: dict[str, str]) -> None:
-    entries = [{"name": "beacon.v1.0.0"}, {"name": "beacon.v1.1.0", "replaces": "beacon.v1.0.0"}]
+def put(registry: ScriptedRegistry, bundle: Path) -> str:
+    """Serve a bundle folder, `<package>/<version>`; the image."""
+    package, version = bundle.parts[-2:]
+    files = [path for path in sorted(bundle.rglob("*")) if path.is_file()]
+    entries = [a_file(str(path.relative_to(bundle)), path.read_bytes()) for path in files]
+    labels = {**MEDIA_TYPE, "operators.operatorframework.io.bundle.package.v1": package}
+    registry.put(package, version, [a_layer(*entries)], labels)
+    return f"{registry.address}/{package}:{version}"
+
+
+def write_catalog(folder: Path, images: dict[str, str], package: str = "beacon") -> None:
+    first, second = f"{package}.v1.0.0", f"{package}.v1.1.0"
     documents: list[Json] = [
-        {"schema": "olm.package", "name": "beacon", "defaultChannel": "stable"},
-        {"schema": "olm.channel", "package": "beacon", "name": "stable", "entries": entries},
-    ]
+        {"schema": "olm.package", "name": package, "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": package, "name": "stable", "entries": [
+            {"name": first}, {"name": second, "replaces": first},
+        ]},
+    ]  # fmt: skip
     for version, image in images.items():
-        identity = {"type": "olm.package", "value": {"packageName": "beacon", "version": version}}
+        identity = {"type": "olm.package", "value": {"packageName": package, "version": version}}
         documents.append(
             {
                 "schema": "olm.bundle",
-                "package": "beacon",
-                "name": f"beacon.v{version}",
+                "package": package,
+                "name": f"{package}.v{version}",
                 "image": image,
                 "properties": [identity],
             }
@@ -84,6 +88,19 @@ def test_issue_15_1_5_an_install_is_listed_object_by_object() -> None:
     assert told["wouldDo"]
     assert {one["kind"] for one in told["permissions"]} <= {"Role", "ClusterRole"}
     assert any(line.startswith("image ") for line in told["remarks"])
+
+
+def test_what_webhooks_and_aggregated_apis_need_is_listed(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    """csv.md 7.1: no plan names certificates, Services and configurations, but the installation makes them."""
+    images = {one: put(registry, SAMPLES.parent / "webhooks" / "lamps" / one) for one in ("1.0.0", "1.1.0")}
+    write_catalog(tmp_path, images, "lamps")
+    write_objects(tmp_path, a_subscription("lamps", "here", source="local"), an_operator_group("here"))
+    result = plan("-o", "json")
+    assert result.exit_code == 0, result.output
+    served = {"Secret", "Service", "APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+    assert served <= {one.partition(" ")[0] for one in effects(result)}
+    assert effects(result)["Secret here/lamps-controller-service-cert"] == "create"
+    assert effects(result)["RoleBinding kube-system/lamps-controller-service-auth-reader"] == "create"
 
 
 def test_an_upgrade_says_what_changes_and_what_goes(tmp_path: Path) -> None:
