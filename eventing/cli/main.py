@@ -89,7 +89,7 @@ class _Olmf(Verbs):
             "bundle": "Bundles: check, render, unpack, build.",
         },
         "eventing.cli.extension.verbs": {
-            "extension": "What OLM v1 would do with a ClusterExtension.",
+            "extension": "What ClusterExtensions of OLM v1 run, and what would be done with one.",
         },
         "eventing.cli.crd": {
             "crd": "CustomResourceDefinitions and what may change in them.",

@@ -14,6 +14,9 @@ class _Extension(Verbs):
         "eventing.cli.extension.resolve": {
             "resolve": "Say which bundle a ClusterExtension gets, and which rule removed each of the others.",
         },
+        "eventing.cli.extension.ls": {
+            "ls": "List the ClusterExtensions of a cluster: what they run, and what they wait for.",
+        },
         "eventing.cli.extension.plan": {
             "plan": (
                 "Say what would be installed or changed, whether its definitions are safe, and what permissions "
@@ -31,5 +34,5 @@ class _Extension(Verbs):
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    words = "What OLM v1 would do with a ClusterExtension."
+    words = "What ClusterExtensions of OLM v1 run, and what would be done with one."
     app.add_typer(typer.Typer(name="extension", cls=_Extension, help=words, no_args_is_help=True))

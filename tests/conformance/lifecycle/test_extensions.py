@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -85,6 +86,10 @@ def test_an_extension_is_installed(installation: Installation, extension: Ref, n
     deployment = installation.cluster.get(DEPLOYMENT.ref("tide-controller", namespace))
     assert deployment is not None
     assert deployment["metadata"]["labels"]["olm.operatorframework.io/owner-name"] == extension.name
+    rows = json.loads(installation.olmf("extension", "ls", "-o", "json").stdout)
+    assert [(one["name"], one["version"], one["message"]) for one in rows] == [(extension.name, "0.1.0", "")]
+    why = installation.olmf("why", f"ClusterExtension/{extension.name}").stdout
+    assert "resolve_extension" in why
     installation.cluster.delete(extension)
     installation.until_gone(extension)
     installation.until_gone(DEPLOYMENT.ref("tide-controller", namespace))
