@@ -89,6 +89,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.MIRROR_SETS),
         Right(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
         *_write(kinds.CLUSTER_OBJECT_SET),
+        Right(kinds.CLUSTER_EXTENSION, ("update",), "finalizers"),  # to name it as the owner of a revision
         *_status(kinds.CLUSTER_EXTENSION),
     ),
     "cluster_object_set": (
@@ -96,6 +97,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_write(kinds.SERVICE, kinds.CONFIG_MAP, kinds.SECRET, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE),
         *_write(*kinds.COMPONENTS, *kinds.WEBHOOK_CONFIGURATIONS),
         *GIVE_AWAY,
+        Right(kinds.CLUSTER_OBJECT_SET, ("update",), "finalizers"),  # to name it as the owner of its objects
         *_status(kinds.CLUSTER_OBJECT_SET),
     ),
     "subscription": (

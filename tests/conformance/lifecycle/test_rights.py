@@ -13,14 +13,28 @@ from typing import Any
 import pytest
 import yaml
 
-from eventing.deploy.rbac import WATCHER, account_of
+from eventing.deploy.rbac import WATCHER, account_of, binding, service_account
 from eventing.deploy.rights import RIGHTS
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
+from eventing.routes import ROUTES
 from shared.adapters.kube import ApiError, KubeClient
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, JOB, NAMESPACE, SUBSCRIPTION, Ref
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_EXTENSION,
+    CLUSTER_OBJECT_SET,
+    CLUSTER_SERVICE_VERSION,
+    DEPLOYMENT,
+    JOB,
+    NAMESPACE,
+    SUBSCRIPTION,
+    Ref,
+)
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
+from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog
+from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, until_installed
+from tests.conformance.lifecycle.test_install import _state
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
 from tests.kit.sandbox import running_sandbox
@@ -29,6 +43,8 @@ from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 pytestmark = pytest.mark.conformance
 
 K8S = Path(__file__).parents[3] / "k8s"
+LONG = "olmf-long"
+"""Who runs the long lane: with the rights of each group that has a step in it, and no other."""
 REFUSED = "forbidden"
 """The word of every answer 403."""
 ENDING = "because it is being terminated"
@@ -70,7 +86,7 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def programs() -> dict[str, tuple[str, str, dict[str, str]]]:
     """Name to program, ServiceAccount and environment: a worker per group, as on Knative, and the watcher."""
     workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RIGHTS}
-    long = ("worker", account_of("catalog_source"), {"OLMF_LANE": "long"})
+    long = ("worker", LONG, {"OLMF_LANE": "long"})
     return {**workers, "worker-long": long, "watch": ("watch", WATCHER, {})}
 
 
@@ -81,6 +97,9 @@ def apply_manifests(cluster: KubeClient) -> None:
         for manifest in yaml.safe_load_all(file.read_text()):
             if manifest["kind"] != "Kustomization":
                 cluster.apply(manifest)
+    cluster.apply(service_account(LONG))
+    for group in sorted({route.step.partition("/")[0] for route in ROUTES if route.lane == "long"}):
+        cluster.apply(binding(LONG, account_of(group)))
 
 
 def kubeconfig_of(account: str, admin: Path, folder: Path) -> Path:
@@ -127,13 +146,33 @@ def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
     bounded.until_gone(CLUSTER_SERVICE_VERSION.ref("ledger.v2.1.0", "tide"))
     cluster.delete(NAMESPACE.ref("tide"))
     bounded.until_gone(NAMESPACE.ref("tide"))
-    refused = [
+    assert refused(bounded) == []
+
+
+def test_extensions_live_and_die_within_the_rights(bounded: Installation) -> None:
+    source = bounded.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: _state(each) == "READY", "READY")
+    bounded.apply(a_namespace("extended"), a_catalog(CATALOG.name, str(source["spec"]["image"])))
+    extension = CLUSTER_EXTENSION.ref("extended")
+    for version in ("1.0.0", "1.1.0"):
+        bounded.apply(an_extension(extension.name, "extended", "beacon", version=version))
+        until_installed(bounded, extension, version)
+    first = CLUSTER_OBJECT_SET.ref("extended-1")
+    bounded.until(first, lambda each: not each["metadata"].get("finalizers"), "archived")
+    bounded.cluster.delete(extension)
+    for ref in (extension, first, CLUSTER_OBJECT_SET.ref("extended-2")):
+        bounded.until_gone(ref)
+    assert bounded.cluster.list(DEPLOYMENT, "extended") == ()
+    assert refused(bounded) == []
+
+
+def refused(bounded: Installation) -> list[str]:
+    """What any program was refused."""
+    return [
         line
         for name in programs()
         for line in (bounded.state / f"{name}.log").read_text().splitlines()
         if REFUSED in line.lower() and ENDING not in line
     ]
-    assert refused == []
 
 
 def test_a_right_that_is_taken_away_is_named_on_the_subscription_until_it_is_back(bounded: Installation) -> None:
