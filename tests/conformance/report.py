@@ -47,6 +47,7 @@ class Suite:
 
 
 FAULTS = ("tests/conformance/lifecycle/test_faults.py", "tests/conformance/lifecycle/test_bad_input.py")
+SCOPED = "tests/conformance/attacks/test_scoped.py"
 ATTACKS = "A tenant attacks while another installs"
 SUITES = (
     Suite("The Kubernetes API", ("tests/conformance/api",)),
@@ -55,7 +56,8 @@ SUITES = (
         ("tests/conformance/lifecycle", *(f"--ignore={path}" for path in FAULTS)),
     ),
     Suite("Bad input and faults", FAULTS),
-    Suite(ATTACKS, ("tests/conformance/attacks",), is_timed=True),
+    Suite(ATTACKS, ("tests/conformance/attacks", f"--ignore={SCOPED}"), is_timed=True),
+    Suite("A tenant whose account may little", (SCOPED,)),
     Suite("Real packages", ("tests/conformance/packages",)),
     Suite("The fakes of our tests, against our client", ("tests/conformance/ports",)),
     Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
