@@ -30,7 +30,8 @@ def rights(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Ch
     for endpoint in (one for one in endpoints if (one.deployment, one.account) not in heirs):
         for found in RoleBinding.each(filter(None, map(facts.objects.get, sharing.bindings(endpoint.service)))):
             left = sharing.without(found, endpoint)
-            if not (left and len(left) == len(found.subjects)) and not found.is_deleted:
+            is_of_others = left and len(left) == len(found.subjects)
+            if sharing.is_ours(found) and not (is_of_others or found.is_deleted):
                 yield _given_up(csv, found, left) if left else found
 
 

@@ -64,6 +64,11 @@ def without(present: RoleBinding, endpoint: Endpoint) -> list[Manifest]:
     return [dict(one.raw) for one in present.subjects if not _is(one.raw, subject(endpoint))]
 
 
+def is_ours(found: Object) -> bool:
+    """Whether a binding is labelled as one that we, or OLM, made; no other is ever changed for who goes."""
+    return names.MANAGED in found.labels
+
+
 def is_shared(found: Object) -> bool:
     """Whether a binding gives a right to others than the namespace of the version that it is labelled for."""
     home, subjects = found.labels.get(names.OWNER_NAMESPACE), RoleBinding(found.raw).subjects
@@ -80,9 +85,9 @@ def serving_namespaces(found: Iterable[RoleBinding]) -> tuple[str, ...]:
 def torn(found: Iterable[RoleBinding | None]) -> tuple[str, ...]:
     """The namespaces whose Pods one of both bindings names, and the other one does not; sorted, each once.
 
-    One that is not labelled as ours any more counts as gone: nobody hears of its changes.
+    One that is not ours any more counts as gone: nobody hears of its changes.
     """
-    ours = [one.subjects if one and names.MANAGED in one.labels else () for one in found]
+    ours = [one.subjects if one and is_ours(one) else () for one in found]
     named = [{(one.namespace, one.kind, one.name) for one in subjects} for subjects in ours]
     alone = (each - every for each in named for every in named)
     return tuple(sorted({namespace for some in alone for namespace, *_ in some if namespace}))
@@ -100,10 +105,5 @@ def _is(one: ReadOnly, ours: ReadOnly) -> bool:
 
 def _binding(kind: Kind, meta: Manifest, role: tuple[Kind, str], subjects: list[Manifest]) -> Manifest:
     role_ref = {"apiGroup": role[0].group, "kind": role[0].kind, "name": role[1]}
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "metadata": meta,
-        "roleRef": role_ref,
-        "subjects": subjects,
-    }
+    named = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
+    return {**named, "roleRef": role_ref, "subjects": subjects}

@@ -41,8 +41,7 @@ DAY = timedelta(days=1)
 NOBODY = {"apiGroups": ["nobody.example.com"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["x"]}
 """A rule about nothing that is there."""
 
-OWN = ("OwnNamespace",)
-MODES = (*OWN, "SingleNamespace", "MultiNamespace", "AllNamespaces")
+MODES = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -73,7 +72,7 @@ def an_api(group: str) -> Manifest:
 
 def a_version(
     namespace: str, *hooks: Manifest, name: str = "guard.v1", deployment: str = "guard", image: str = "guard:1",
-    modes: tuple[str, ...] = ("AllNamespaces",), **spec: Any,
+    mode: str = "OwnNamespace", **spec: Any,
 ) -> Manifest:  # fmt: skip
     """A version of one Deployment."""
     labels = {"app": name}
@@ -81,7 +80,7 @@ def a_version(
     strategy = {"replicas": 1, "selector": {"matchLabels": labels}, "template": pod}
     whole = {
         "displayName": name, "version": "1.0.0", "webhookdefinitions": list(hooks),
-        "installModes": [{"type": mode, "supported": mode in modes} for mode in MODES],
+        "installModes": [{"type": one, "supported": one == mode} for one in MODES],
         "install": {
             "strategy": "deployment", "spec": {"deployments": [{"name": deployment, "spec": strategy}]},
         },
@@ -90,9 +89,9 @@ def a_version(
     return an_object(CLUSTER_SERVICE_VERSION, name, namespace, spec=whole)
 
 
-def begin(host: Installation, namespace: str, *manifests: Manifest, targets: tuple[str, ...] = ()) -> None:
-    """Apply them in a new namespace with a group for these namespaces, or for all."""
-    host.apply(a_namespace(namespace), an_operator_group(namespace, targets=targets), *manifests)
+def begin(host: Installation, namespace: str, *manifests: Manifest) -> None:
+    """Apply them in a new namespace with a group for itself: nothing is copied to where the next one goes."""
+    host.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), *manifests)
 
 
 def configurations(host: Installation, namespace: str) -> list[Manifest]:
@@ -189,8 +188,8 @@ def test_an_api_that_two_versions_claim_changes_hands_when_the_first_goes(host: 
     group = "claimed.example.com"
 
     def claim(namespace: str) -> None:
-        csv = a_version(namespace, modes=OWN, apiservicedefinitions={"owned": [an_api(group)]})
-        begin(host, namespace, csv, targets=(namespace,))
+        csv = a_version(namespace, apiservicedefinitions={"owned": [an_api(group)]})
+        begin(host, namespace, csv)
 
     claim("first")
     tells(host, "first", "apiServices not installed")
@@ -239,24 +238,26 @@ def test_a_definition_of_somebody_else_is_not_converted(host: Installation, fore
     }
     hook = {key: value for key, value in a_webhook(**conversion).items() if value is not None}
     entry = {"name": foreign.name, "version": "v1", "kind": "Thing"}
-    begin(host, "covets", a_version("covets", hook, customresourcedefinitions={"owned": [entry]}))
-    tells(host, "covets", f"csv guard.v1 does not own CRD {foreign.name}")
+    owned = {"owned": [entry]}
+    csv = a_version("covets", hook, name="covets.v1", mode="AllNamespaces", customresourcedefinitions=owned)
+    host.apply(a_namespace("covets"), an_operator_group("covets"), csv)
+    tells(host, "covets", f"csv covets.v1 does not own CRD {foreign.name}", "covets.v1")
     assert (host.cluster.get(foreign) or {})["spec"]["conversion"] == {"strategy": "None"}
-    host.cluster.delete(CLUSTER_SERVICE_VERSION.ref("guard.v1", "covets"))
-    host.until_gone(CLUSTER_SERVICE_VERSION.ref("guard.v1", "covets"))
+    host.cluster.delete(CLUSTER_SERVICE_VERSION.ref("covets.v1", "covets"))
+    host.until_gone(CLUSTER_SERVICE_VERSION.ref("covets.v1", "covets"))
 
 
 def about_itself(namespace: str, group: str, plural: str, policy: str, image: str = "guard:1") -> Manifest:
     """A version with a webhook that nobody answers, about objects of its own namespace."""
     rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": [plural]}
     hook = a_webhook(f"{namespace}.example.com", rules=[rule], failurePolicy=policy)
-    return a_version(namespace, hook, modes=OWN, image=image)
+    return a_version(namespace, hook, image=image)
 
 
 def test_a_webhook_on_its_own_pods_is_told_and_can_be_edited(host: Installation) -> None:
     """No Pod that would answer can be made; the version names it, and its description mends it."""
     namespace = "own-pods"
-    begin(host, namespace, about_itself(namespace, "", "pods", "Fail"), targets=(namespace,))
+    begin(host, namespace, about_itself(namespace, "", "pods", "Fail"))
     wait_for(lambda: configurations(host, namespace), "its configuration")
     for pod in host.cluster.list(POD, namespace):
         host.cluster.delete(Ref.of(pod))
@@ -268,7 +269,7 @@ def test_a_webhook_on_its_own_pods_is_told_and_can_be_edited(host: Installation)
 def test_a_webhook_on_its_own_deployment_is_told_and_can_be_edited(host: Installation) -> None:
     """csv.md 4.3-2: its next installation is refused; what is asked already is edited before it."""
     namespace = "own-deployment"
-    begin(host, namespace, about_itself(namespace, "apps", "deployments", "Fail"), targets=(namespace,))
+    begin(host, namespace, about_itself(namespace, "apps", "deployments", "Fail"))
     wait_for(lambda: configurations(host, namespace), "its configuration")
     host.apply(about_itself(namespace, "apps", "deployments", "Fail", "guard:2"))
     tells(host, namespace, f'failed calling webhook "{namespace}.example.com"')

@@ -62,6 +62,16 @@ def test_a_right_that_is_going_already_is_not_taken_twice() -> None:
     assert [*taken_back(csv, facts(going))] == []
 
 
+def test_a_binding_that_nobody_of_us_made_is_never_touched() -> None:
+    """A tenant may call a Deployment as he likes, and write into his status that it has served."""
+    csv = a_version()
+    theirs = {**binding(csv), "subjects": []}
+    assert [*taken_back(csv, facts({**theirs, "metadata": {"name": theirs["metadata"]["name"]}}))] == []
+    assert [one.name for one in taken_back(csv, facts(theirs)) if isinstance(one, Object)] == [
+        theirs["metadata"]["name"]
+    ]
+
+
 def converted(csv: Csv, namespace: str = "ns") -> Manifest:
     """The definition, whose objects are converted by the server of the version in a namespace."""
     hook = csv.webhooks[0]
