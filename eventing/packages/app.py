@@ -33,6 +33,11 @@ _DISCOVERY: Final = {
 _FIELD: Final = re.compile(r"([\w.]+)(?:==|=)(.*)")
 _TABLE: Final = "as=Table"
 _CLIENT_SECONDS: Final = 75.0
+_PICTURE_ALONE: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+}
+"""An SVG may hold scripts: who opens the one of a tenant where a console is served must not run them."""
 _SEND_SECONDS: Final = 60.0
 """How long a client may take to read a list."""
 _LONGEST_TOKEN: Final = 8_192
@@ -115,7 +120,7 @@ class Packages:
         headers = {"ETag": icon.tag} if icon.tag else {}
         if icon.tag and icon.tag in request.headers.get("If-None-Match", ""):
             return web.Response(status=304, headers=headers)
-        headers |= {"Content-Type": icon.media_type, "X-Content-Type-Options": "nosniff"}
+        headers |= {"Content-Type": icon.media_type, **_PICTURE_ALONE}
         return web.Response(body=icon.content, headers=headers)
 
     async def _one(self, request: web.Request, subresource: str = "") -> Listed:

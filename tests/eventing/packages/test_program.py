@@ -231,6 +231,7 @@ def test_161_an_icon(shop: Running) -> None:
     found = shop.ask(path)
     assert (found.status, found.body, found.headers["Content-Type"]) == (200, PICTURE, "image/png")
     assert found.headers["ETag"] == '"tea.alpha.tea.v1.0.0"'
+    assert found.headers["Content-Security-Policy"].startswith("sandbox;"), "a picture may be an SVG with scripts"
     assert shop.ask(path, headers={"If-None-Match": found.headers["ETag"]}).status == 304
     assert shop.ask(path, headers={"If-None-Match": '"else"'}).status == 200
 
