@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.rollout import RolloutStatus
-from shared.domain.extension.status import stated
+from shared.domain.extension.status import since, stated
 from shared.step import Outcome, Ref, SetStatus, Wait, Write
 
 
@@ -25,5 +25,5 @@ def reported(
     again = None if found.again is None else max(found.again, timedelta(seconds=1))
     what = progressing.message
     is_settled = progressing.reason in ("Succeeded", "Archived")
-    wait = None if is_settled else Wait(what, now, None if again is None else now + again)
+    wait = None if is_settled else Wait(what, since(revision, progressing, now), None if again is None else now + again)
     return Outcome((*writes, *told), again_in=again, summary=what.partition("\n")[0], wait=wait)

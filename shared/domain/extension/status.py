@@ -43,3 +43,10 @@ def stated(obj: Object, wanted: Iterable[Condition], now: datetime) -> list[Mani
             "lastTransitionTime": since or timestamp(now),
         }  # fmt: skip
     return list(found.values())
+
+
+def since(obj: Object, wanted: Condition, now: datetime) -> datetime:
+    """Since when a condition is as it is to be stated: where its status stays, since it last changed."""
+    old = obj.condition(wanted.type)
+    is_same = (old.status, old.reason) == (wanted.status, wanted.reason)
+    return old.since or now if is_same else now

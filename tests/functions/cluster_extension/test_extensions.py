@@ -476,6 +476,12 @@ def test_a_fight_for_a_field_slows_down_and_is_told() -> None:
     assert f"Object ConfigMap.v1 {PLACE}/{SETTINGS.name}" in world.events[0].message
     world.later(seconds=11)
     assert world.objects[SETTINGS]["data"] == {"version": "1.0.0"}
+    with world.edited(SETTINGS) as found:
+        for entry in found["metadata"]["managedFields"]:
+            entry["time"] = "2099-01-01T00:00:00Z"
+    world.api.merge(SETTINGS, {"data": {"version": "mine"}})
+    world.settle()
+    assert world.objects[SETTINGS]["data"] == {"version": "1.0.0"}, "a time that somebody wrote there stops nothing"
 
 
 def test_v1_md_22_some_archived_revisions_are_kept() -> None:

@@ -65,7 +65,9 @@ class Claim:
 
     def _rest(self, action: Action, actual: ReadOnly) -> timedelta:
         last = last_applied(actual) if action is Action.RECOVER else None
-        return timedelta() if last is None else max(last + TRUCE - self.now, timedelta())
+        if last is None or last > self.now:  # whoever may write the object may write any time there
+            return timedelta()
+        return max(last + TRUCE - self.now, timedelta())
 
     def _action(self, desired: ReadOnly, actual: ReadOnly | None, place: tuple[int, int]) -> Action:
         own = Revision(self.revision.uid, self.revision.number, self.siblings)
