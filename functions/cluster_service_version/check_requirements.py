@@ -35,7 +35,7 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
         return NOTHING
     status = status_of(csv, clock.now())
     if status.reason == NO_RETRY:
-        return outcome_of(csv, preparation.try_again(status, witnesses(ref.namespace, cluster)))
+        return outcome_of(csv, preparation.try_again(csv, status, witnesses(ref.namespace, cluster)))
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP))
     if refusal := not_admitted(csv, groups, status):
         has_api_conflict = refusal.status.reason in PROVIDED_API_CONFLICTS

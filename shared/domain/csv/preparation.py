@@ -58,15 +58,24 @@ def applied_by(csv: Csv, plans: Iterable[InstallPlan], status: Status) -> Transi
     return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=_PLAN_PAUSE)
 
 
-def try_again(status: Status, witnesses: Iterable[Object]) -> Transition:
+def try_again(csv: Csv, status: Status, witnesses: Iterable[Object]) -> Transition:
     """The transition of an installation that was forbidden: try again when roles have changed, or after a pause."""
-    last = max((moment for item in witnesses for moment in _moments(item)), default=status.since - SLOWLY)
-    pause = timedelta() if last > status.since else _DOUBT if last >= status.since - _DOUBT else SLOWLY
+    told = _told(csv) or status.since
+    last = max((moment for item in witnesses for moment in _moments(item)), default=told - SLOWLY)
+    pause = timedelta() if last > told else _DOUBT if last >= told - _DOUBT else SLOWLY
     rest = status.since + pause - status.now
     if rest <= timedelta():
         message = "Cluster resources changed state"
         return Transition(status.to("Pending", "DetectedClusterChange", message), message)
     return Transition(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
+
+
+def _told(csv: Csv) -> datetime | None:
+    """When its status was written, by the clock of the API server, which dates the changes of roles, too."""
+    entries = [
+        one for one in fields.parts(csv.metadata, "managedFields") if fields.text(one, "subresource") == "status"
+    ]
+    return max(filter(None, (fields.moment(one, "time") for one in entries)), default=None)
 
 
 def _moments(witness: Object) -> list[datetime]:

@@ -316,7 +316,7 @@ def a_witness(**meta: Any) -> Manifest:
     ],
 )
 def test_a_forbidden_installation(witnesses: list[Manifest], phase: str) -> None:
-    found = preparation.try_again(status_of(Csv(FORBIDDEN), NOW), Object.each(witnesses))
+    found = preparation.try_again(Csv(FORBIDDEN), status_of(Csv(FORBIDDEN), NOW), Object.each(witnesses))
     assert found.status.phase == phase
     if phase == "Pending":
         assert (found.status.reason, found.status.message) == (
@@ -331,15 +331,35 @@ def test_a_right_that_came_as_the_refusal_was_told_is_tried_once(before: int) ->
     """Times are whole seconds, and a refusal is told after it happened: else such a right waits for five minutes."""
     given = a_witness(creationTimestamp=at(timedelta(minutes=1, seconds=before)))
     soon = NOW - timedelta(minutes=1) + timedelta(seconds=1)
-    found = preparation.try_again(status_of(Csv(FORBIDDEN), soon), Object.each([given]))
+    found = preparation.try_again(Csv(FORBIDDEN), status_of(Csv(FORBIDDEN), soon), Object.each([given]))
     assert (found.status.phase, found.again_in) == ("Failed", timedelta(seconds=1))
-    later = preparation.try_again(status_of(Csv(FORBIDDEN), soon + timedelta(seconds=1)), Object.each([given]))
+    later = preparation.try_again(
+        Csv(FORBIDDEN), status_of(Csv(FORBIDDEN), soon + timedelta(seconds=1)), Object.each([given])
+    )
     assert later.status.phase == "Pending"
     again = {**FORBIDDEN, "status": a_status("Failed", "InstallComponentFailedNoRetry", "m", ago=-timedelta(seconds=3))}
-    third = preparation.try_again(status_of(Csv(again), NOW + timedelta(seconds=3)), Object.each([given]))
+    third = preparation.try_again(Csv(again), status_of(Csv(again), NOW + timedelta(seconds=3)), Object.each([given]))
     assert (third.status.phase, third.again_in) == ("Failed", timedelta(minutes=5)), "refused again after that"
 
 
+@pytest.mark.parametrize(
+    ("ahead", "phase"),
+    [(timedelta(seconds=30), "Pending"), (-timedelta(seconds=30), "Failed")],
+    ids=["ahead", "behind"],
+)
+def test_it_is_the_clock_of_the_api_server_that_dates_the_refusal(ahead: timedelta, phase: str) -> None:
+    """Of a clock that is ahead, a right that was given is not noticed; of one behind, an old one again and again."""
+    told, given = timedelta(minutes=1) + ahead, timedelta(minutes=1) + ahead / 2
+    written = [
+        {"subresource": "status", "time": at(told)},
+        {"time": at()},
+        {"subresource": "status", "time": at(2 * told)},
+    ]
+    csv = Csv({**FORBIDDEN, "metadata": {**FORBIDDEN["metadata"], "managedFields": written}})
+    found = preparation.try_again(csv, status_of(csv, NOW), Object.each([a_witness(creationTimestamp=at(given))]))
+    assert found.status.phase == phase
+
+
 def test_a_forbidden_installation_is_tried_again_after_a_while_csv_md_19_11() -> None:
-    found = preparation.try_again(status_of(Csv(FORBIDDEN), NOW + timedelta(minutes=5)), [])
+    found = preparation.try_again(Csv(FORBIDDEN), status_of(Csv(FORBIDDEN), NOW + timedelta(minutes=5)), [])
     assert found.status.phase == "Pending"
