@@ -12,6 +12,7 @@ from shared import names
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases import rollout
 from shared.domain.extension.phases.actions import Teardown
+from shared.domain.extension.phases.objects import held_back
 from shared.domain.extension.phases.packing import Unreadable
 from shared.domain.extension.phases.sources import resolved
 from shared.ports import Clock, Cluster, Discovery
@@ -36,7 +37,9 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
     left = left_of(revision, phases, cluster, discovery)
     writes = tuple(teardown_of(one, revision) for one in left)
     if any(one.action is Teardown.DELETE for one in left):
-        return reported(revision, rollout.archived(revision.raw, now, is_done=False), now, writes=writes)
+        held = held_back(one.actual for one in left) if revision.is_deleted else ""
+        found = rollout.archived(revision.raw, now, is_done=False, held=held)
+        return reported(revision, found, now, writes=writes)
     if revision.is_archived:
         told = reported(revision, rollout.archived(revision.raw, now, is_done=True), now, writes=writes)
         if told.writes:

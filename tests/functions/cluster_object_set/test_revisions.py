@@ -284,3 +284,18 @@ def test_the_audit_looks_at_every_revision_that_is_wanted() -> None:
     world.receive(names.AUDIT_REQUESTED, Ref("v1", "Namespace", "olm"))
     world.settle()
     assert FIRST in world.objects
+
+
+def test_a_revision_that_goes_says_what_holds_it_back() -> None:
+    world = a_world(a_set(held(a_config_map("first", PLACE))))
+    world.api.merge(FIRST, {"metadata": {"finalizers": ["example.com/mine"]}})
+    world.settle()
+    world.api.delete(REF)
+    world.settle()
+    world.later(seconds=6)
+    assert told(world)[2].endswith(f"; still there: Object ConfigMap.v1 {PLACE}/first (finalizers: example.com/mine)")
+    world.api.merge(FIRST, {"metadata": {"finalizers": None}})
+    world.settle()
+    world.later(seconds=6)
+    assert FIRST not in world.objects
+    assert REF not in world.objects

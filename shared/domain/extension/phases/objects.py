@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final, cast
 
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
-from shared.api.views import ClusterObjectSet
+from shared.api.views import ClusterObjectSet, Object
 from shared.domain.extension.phases.actions import (
     Action,
     Protection,
@@ -26,6 +27,7 @@ WRITTEN: Final = (Action.CREATE, Action.UPDATE, Action.RECOVER, Action.ADOPT)
 """What takes a write."""
 TRUCE: Final = timedelta(seconds=10)
 """How often at most a field is put back that another controller sets."""
+_NAMED: Final = 5
 _ITS_CONTENT: Final = (Action.CREATE, Action.ADOPT)
 """What gives an object the content of the revision; the others find it there."""
 
@@ -97,6 +99,14 @@ def described(manifest: ReadOnly) -> str:
     """An object as reports name it."""
     kind = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
     return f"Object {kind} {namespace_of(manifest)}/{name_of(manifest)}"
+
+
+def held_back(objects: Iterable[ReadOnly]) -> str:
+    """Which of these objects are deleted and do not go, and whose finalizers hold them; empty when none is."""
+    deleted = (one for one in map(Object, objects) if one.is_deleted and one.finalizers)
+    return ", ".join(
+        f"{described(one.raw)} (finalizers: {', '.join(one.finalizers)})" for one in islice(deleted, _NAMED)
+    )
 
 
 def _report(action: Action, actual: ReadOnly) -> str:
