@@ -31,7 +31,16 @@ async def insist(act: Callable[[], Answer], ref: Ref) -> Answer | None:
 
 async def tell(cluster: KubeClient, event: Manifest, ref: Ref) -> None:
     """Create an Event; one of its name says the same already."""
-    await insist(lambda: cluster.create(event), ref)
+
+    def create() -> Manifest:
+        try:
+            return cluster.create(event)
+        except ApiError as error:
+            if error.already_exists:
+                return event
+            raise
+
+    await insist(create, ref)
 
 
 async def demand(act: Callable[[], Answer], ref: Ref) -> Answer | None:
@@ -41,8 +50,8 @@ async def demand(act: Callable[[], Answer], ref: Ref) -> Answer | None:
         try:
             return await asyncio.to_thread(act)
         except ApiError as error:
-            if error.is_not_found or error.is_conflict or error.already_exists:
-                return None  # why: the object was deleted, or replaced by another of its name, or is there already
+            if error.is_not_found or error.is_conflict:
+                return None  # why: the object was deleted, or replaced by another of its name
             if error.status in REFUSALS or error.is_unanswered:
                 raise
             log.warning("kubelet_request_failed", object=str(ref), error=str(error))
