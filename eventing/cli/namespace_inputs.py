@@ -6,8 +6,9 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +18,9 @@ from eventing.cli.extension.files import at, manifests
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.namespace import check_namespace
+from eventing.cli.plan_scene import Scene
 from eventing.cli.target import choose
-from eventing.diagnosis.catalogs import digest_of_snapshot, reader_of_snapshot
+from eventing.diagnosis.catalogs import catalogs_for, digest_of_snapshot, reader_of_snapshot
 from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespace, namespaces_in
 from shared.adapters.content.anywhere import snapshot_at
 from shared.api.manifest import name_of, namespace_of
@@ -26,13 +28,15 @@ from shared.domain.catalog.documents import NotACatalog
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.shape import InvalidQuestion
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
+from shared.ports import Unavailable
 
 if TYPE_CHECKING:
     from eventing.diagnosis.replay.archive import Capture
     from eventing.workqueue import Listed
     from shared.adapters.content.snapshot import Snapshot
+    from shared.adapters.kube import KubeClient
     from shared.api.manifest import Manifest
-    from shared.domain.resolver.model import CatalogReader, Inputs
+    from shared.domain.resolver.model import CatalogReader, Chosen, Inputs
     from shared.ports import Cluster
 
 CatalogsOption = Annotated[
@@ -60,6 +64,10 @@ class Given:
     inputs: Inputs
     objects: Callable[[], Cluster | None]
     """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
+    scene: Callable[[], Scene]
+    """All objects that are known to be there."""
+    document: Callable[[Chosen], Mapping[str, Any] | None]
+    """The document of a bundle in its catalog. CliError when it cannot be had."""
     jobs: Callable[[], Sequence[Listed]] = tuple
     """What the work queue of the cluster holds; nothing for files."""
 
@@ -83,7 +91,17 @@ def given(
     found = inputs_of_namespace(objects, place, is_whole=is_whole)
     if not found.subscribers:
         check_namespace(place, objects)
-    return Given(found, lambda: objects, target.jobs)
+    return Given(
+        found, lambda: objects, lambda: Scene(place, objects), lambda chosen: _told(objects, chosen), target.jobs
+    )
+
+
+def _told(cluster: KubeClient, chosen: Chosen) -> Mapping[str, Any] | None:
+    catalog = chosen.catalog
+    found = catalogs_for(cluster).bundle(catalog.reference, chosen.package, chosen.bundle.name, catalog.source)
+    if isinstance(found, Unavailable):
+        raise CliError(f"{chosen.bundle.name}: {found.message}", UNKNOWN)
+    return found
 
 
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
@@ -125,7 +143,25 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
     capture = opened_capture(path)
     namespace = _chosen_namespace(namespace, capture.objects, path)
     inputs = inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
-    return Given(inputs, lambda: None if catalogs else objects_of_capture(capture))
+    known = cache(partial(objects_of_capture, capture))
+    return Given(
+        inputs,
+        lambda: None if catalogs else known(),
+        lambda: Scene.of(namespace, known().objects.values(), is_partial=True),
+        lambda chosen: _document(catalogs, capture.objects, chosen),
+    )
+
+
+def _document(
+    catalogs: Sequence[str], objects: Sequence[Mapping[str, object]], chosen: Chosen
+) -> Mapping[str, Any] | None:
+    """The document of a bundle in a catalog that is given. CliError without one."""
+    path = places_of(catalogs, objects).get(chosen.catalog.key)
+    if path is None:
+        what = f"{chosen.bundle.name}: its manifests are in the catalog {chosen.catalog.key}"
+        raise CliError(f"{what}, which is not given: --catalog PATH|IMAGE", UNKNOWN)
+    pages = _snapshot_at(path).documents(chosen.package)
+    return next(map(pages.value, pages.rows("olm.bundle", chosen.bundle.name)), None)
 
 
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
@@ -137,7 +173,12 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
         inputs = inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidQuestion as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
-    return Given(inputs, lambda: _with_status(objects, folder, namespace))
+    return Given(
+        inputs,
+        lambda: _with_status(objects, folder, namespace),
+        lambda: Scene.of(namespace, objects, is_partial=False),
+        lambda chosen: _document(catalogs, objects, chosen),
+    )
 
 
 def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:

@@ -5,39 +5,38 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eventing.cli.extension.files import manifests as manifests_in
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.inputs.bundle import Source, opened
+from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Given, given
 from eventing.cli.output import ReportOption, document
+from eventing.cli.plan_scene import Scene, definitions, placed
 from eventing.cli.resolve import resolved
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.api.manifest import name_of
-from shared.api.views import CustomResourceDefinition
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
-from shared.domain.bundle.model import BadBundle
+from shared.domain.bundle.model import BadBundle, Files
+from shared.domain.bundle.parse import parse
+from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
 from shared.domain.extension.outlook import Change, Effect, changes, identity_of, misfits
-from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
 from shared.domain.plan.crds import risk
+from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.resolve import resolve
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, KINDS, OPERATOR_GROUP, RBAC, Kind
+from shared.domain.serving.registry_api import NotServable, content_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, RBAC
 
 if TYPE_CHECKING:
-    from shared.domain.catalog.model import Bundle
-    from shared.domain.resolver.model import Chosen
-    from shared.ports import Cluster
+    from shared.domain.resolver.model import Inputs
 
     Manifest = dict[str, Any]
 
@@ -54,6 +53,9 @@ def plan(
     catalog: CatalogsOption = None,
     folder: FromOption = None,
     *,
+    check_images: Annotated[
+        bool, typer.Option("--check-images", help="Ask registries, as this machine may, whether each image is there.")
+    ] = False,
     output: ReportOption = "text",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -71,122 +73,127 @@ def plan(
         raise CliError("; ".join(str(row["why"]) for row in rows), UNKNOWN)
     refused = [f"{row['subscription']}: {row['why']}" for row in rows if not row["gets"]] if code else []
     reasons = tuple(f"{row['subscription']}: {row['has'] or 'nothing'} -> {row['gets']}" for row in rows if row["gets"])
-    report = _report(looked, resolution.chosen, folder, reasons, refused)
+    begun = [*_begun(looked.inputs)]
+    reasons += tuple(f"{one.subscribers[0]}: {one.bundle.name} is planned already, and {why}" for one, why in begun)
+    report, images = _report(looked, [*(one for one, _ in begun), *resolution.chosen], reasons, refused)
+    missing, unknown = _judged(images) if check_images else ([], [])
+    remarks = (*report.remarks, *unknown, *(f"image {image}" for image in images))
+    report = replace(report, blockers=(*report.blockers, *missing), remarks=remarks)
     if output == "text":
         sys.stdout.write(as_text(report))
     elif output == "markdown":
         sys.stdout.write(as_markdown(report))
     else:
         document(as_value(report), output)
-    if report.blockers:
-        raise typer.Exit(NEGATIVE)
+    if report.blockers or unknown:
+        raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
+
+
+def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
+    """The versions of plans that are not ended, and what each waits for: nothing else is resolved before."""
+    for one in inputs.subscribers:
+        package = inputs.package(one.catalog, one.package) if one.waits else None
+        bundle = package.bundles.get(one.planned_csv) if package else None
+        if package and bundle:
+            entries = (entry for each in package.channels for entry in each.entries if one.follows(each.name))
+            former = next((entry.replaces for entry in entries if entry.name == bundle.name), "")
+            catalog, replaced = inputs.catalogs[one.catalog], one.installed_csv or former
+            yield Chosen(bundle, one.package, one.channel, catalog, replaced, (one.name,)), one.waits
 
 
 def _report(
-    looked: Given, chosen: Sequence[Chosen], folder: Path | None, reasons: tuple[str, ...], refused: list[str]
-) -> Report:
+    looked: Given, chosen: Sequence[Chosen], reasons: tuple[str, ...], refused: list[str]
+) -> tuple[Report, Sequence[str]]:
+    """What would happen, and the images that it needs."""
     place = looked.inputs.namespace
     wanted: list[Manifest] = []
     images: dict[str, None] = {}
     for one in chosen:
-        objects, needed = _content(one, place)
+        objects, needed = _content(looked, one, place)
         wanted += objects
         images |= dict.fromkeys(needed)
-    cluster = looked.objects()
-    files = list(manifests_in([str(folder)])) if cluster is None and folder else []
-    present = [*_present(cluster, files, wanted)]
-    replaced = [*_replaced(cluster, files, chosen, place)]
-    stored = [*_stored(cluster, files, present, wanted)]
-    return Report(
+    scene = looked.scene()
+    present = [*scene.present(wanted)]
+    found = changes(present, wanted)
+    changed = {identity_of(one.manifest) for one in found if one.effect is not Effect.KEEP}
+    stored = [*scene.stored([one for one in definitions(present) if identity_of(one) in changed])]
+    names = {one.replaces for one in chosen if one.replaces}
+    replaced = [Change(Effect.REMOVE, one) for one in scene.versions() if name_of(one) in names]
+    report = Report(
         reasons,
-        (*changes(present, wanted), *(Change(Effect.REMOVE, one) for one in replaced)),
+        (*found, *replaced),
         tuple({"kind": one["kind"], "name": name_of(one), "rules": one.get("rules")} for one in _of(wanted, _RULES)),
         (*refused, *_risks(present, wanted), *misfits(present, wanted, stored)),
-        (*_reached(cluster, place), *(f"image {image}" for image in images)),
+        (*_reached(scene), *scene.unseen(wanted)),
     )
+    return report, tuple(images)
 
 
-def _content(chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]:
+def _content(looked: Given, chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]:
     """The objects of a bundle as its plan would write them, and the images that it needs. CliError."""
-    if not chosen.bundle.image:
-        what = f"the manifests of {chosen.bundle.name} are in its catalog, where this verb does not look yet"
-        raise CliError(what, UNKNOWN)
-    with _pulled(chosen.bundle) as source:
-        files, csv = source.files(), source.parsed().csv
+    files, image = _files(looked, chosen)
+    bundle = parse(files, chosen.bundle.name, is_complete=True) if image else None
+    if isinstance(bundle, BadBundle):
+        raise CliError(bundle.message, NEGATIVE)
     target = Target(namespace, chosen.replaces, properties_annotation(chosen.bundle.properties))
     found = install_steps(documents(files, MANIFESTS), target, chosen.bundle.name)
     if isinstance(found, BadBundle):
         raise CliError(found.message, NEGATIVE)
-    images = [str(one["image"]) for one in related_images(csv, chosen.bundle.image)]
-    return [*(_manifest(step, namespace) for step in found.steps), *map(_manifest, found.served)], images
+    steps = [_manifest(step, namespace) for step in found.steps]
+    objects = [*steps, *(_manifest(step, namespace, is_placed=True) for step in found.served)]
+    csvs = [bundle.csv] if bundle else _of(objects, (CLUSTER_SERVICE_VERSION.kind,))
+    return objects, [str(one["image"]) for csv in csvs for one in related_images(csv, image)]
 
 
-def _pulled(bundle: Bundle) -> AbstractContextManager[Source]:
-    """The image of a bundle, from a registry: a catalog must not choose files of this machine. CliError."""
+def _files(looked: Given, chosen: Chosen) -> tuple[Files, str]:
+    """The files of a bundle and its image: of an image only, as a catalog must not choose files of this machine."""
+    name, image = chosen.bundle.name, chosen.bundle.image
     try:
-        return opened(str(Reference.parse(bundle.image)))
+        if image:
+            with opened(str(Reference.parse(image))) as source:
+                return source.files(), source.image
+        told = content_of(looked.document(chosen) or {}, "", {}).objects
     except OciError as error:
-        raise CliError(f"{bundle.name}: {error}", UNKNOWN) from error
+        raise CliError(f"{name}: {error}", UNKNOWN) from error
+    except NotServable as error:
+        raise CliError(f"{name}: {error}", NEGATIVE) from error
+    if not told:
+        raise CliError(f"{name} has neither an image nor manifests in its catalog", UNKNOWN)
+    return {f"{MANIFESTS}/{number:04}.json": text.encode() for number, text in enumerate(told)}, ""
 
 
-def _manifest(step: InstallStep, namespace: str = "") -> Manifest:
-    """The object of a step, in that namespace or the one that it states."""
+def _judged(images: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Sentences about images that do not exist, and about those of which it could not be found out."""
+    from shared.adapters.image_platforms import Inspector
+
+    found = Inspector().inspected(images)
+    failed = {image: one for image in images if isinstance(one := found[image], NotInspected)}
+    missing = [f"image {image} cannot be pulled: {one.why}" for image, one in failed.items() if one.is_missing]
+    return missing, [f"image {image}: {one.why}" for image, one in failed.items() if not one.is_missing]
+
+
+def _manifest(step: InstallStep, namespace: str, *, is_placed: bool = False) -> Manifest:
+    """The object of a step in the namespace; one that `is_placed` is where it says."""
     manifest: Manifest = {
         "apiVersion": f"{step.group}/{step.version}".lstrip("/"), "kind": step.kind, **json.loads(step.manifest),
     }  # fmt: skip
-    meta = {key: value for key, value in manifest["metadata"].items() if key not in ("namespace", "ownerReferences")}
-    stated = namespace or manifest["metadata"].get("namespace", "")
-    place = {} if group_kind(manifest) in CLUSTER_KINDS else {"namespace": stated}
-    return {**manifest, "metadata": {**meta, **place}}
-
-
-def _present(cluster: Cluster | None, files: Sequence[Manifest], wanted: Sequence[Manifest]) -> Iterator[Manifest]:
-    """The objects that are there already."""
-    ours = set(map(identity_of, wanted))
-    yield from (one for one in files if identity_of(one) in ours)
-    known = {(kind.api_version, kind.kind): kind for kind in KINDS}
-    for one in wanted if cluster else ():
-        kind = known.get((one["apiVersion"], one["kind"]))
-        if kind and cluster and (found := cluster.get(kind.ref(name_of(one), one["metadata"].get("namespace", "")))):
-            yield found
-
-
-def _replaced(
-    cluster: Cluster | None, files: Sequence[Manifest], chosen: Sequence[Chosen], namespace: str
-) -> Iterator[Manifest]:
-    """The versions that are deleted once their successors work."""
-    names = {one.replaces for one in chosen if one.replaces}
-    here = cluster.list(CLUSTER_SERVICE_VERSION, namespace) if cluster else _of(files, (CLUSTER_SERVICE_VERSION.kind,))
-    yield from (dict(one) for one in here if name_of(one) in names)
-
-
-def _stored(
-    cluster: Cluster | None, files: Sequence[Manifest], present: Sequence[Manifest], wanted: Sequence[Manifest]
-) -> Iterator[Manifest]:
-    """The objects of the definitions that would change."""
-    ours = set(map(identity_of, _of(wanted, (CUSTOM_RESOURCE_DEFINITION.kind,))))
-    yield from files
-    for one in present if cluster else ():
-        definition = CustomResourceDefinition(one)
-        if cluster and identity_of(one) in ours and definition.served:
-            version, spec = f"{definition.group}/{definition.served[0]}", one["spec"]
-            is_namespaced = spec.get("scope") == "Namespaced"
-            kind = Kind(version, definition.resource_kind, str(spec["names"]["plural"]), is_namespaced)
-            yield from ({"apiVersion": version, "kind": kind.kind, **each} for each in cluster.list(kind))
+    left_out = ("ownerReferences",) if is_placed else ("namespace", "ownerReferences")
+    meta = {key: value for key, value in manifest["metadata"].items() if key not in left_out}
+    return placed({**manifest, "metadata": meta}, namespace)
 
 
 def _risks(present: Sequence[Manifest], wanted: Sequence[Manifest]) -> Iterator[str]:
     old = {identity_of(one): one for one in present}
-    for one in _of(wanted, (CUSTOM_RESOURCE_DEFINITION.kind,)):
+    for one in definitions(wanted):
         if identity_of(one) in old and (why := risk(one, old[identity_of(one)])):
             yield why
 
 
-def _reached(cluster: Cluster | None, namespace: str) -> Iterator[str]:
+def _reached(scene: Scene) -> Iterator[str]:
     """Which namespaces the operators would watch."""
-    for one in cluster.list(OPERATOR_GROUP, namespace) if cluster else ():
-        names = (one.get("status") or {}).get("namespaces") or ()
-        yield f"reaches {', '.join(name or 'all namespaces' for name in names) or 'no namespace'}"
+    for one in scene.groups():
+        if "namespaces" in (told := one.get("status") or {}):
+            yield f"reaches {', '.join(name or 'all namespaces' for name in told['namespaces']) or 'no namespace'}"
 
 
 def _of(objects: Sequence[Manifest], kinds: Sequence[str]) -> list[Manifest]:

@@ -109,5 +109,5 @@ def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) 
     from eventing.wiring import settings
 
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
-    snapshot = read_namespace(cluster, catalogs_for(cluster), namespace, policy)
+    snapshot = read_namespace(cluster, catalogs_for(cluster), namespace, policy, is_whole=True)
     return snapshot.inputs

@@ -45,4 +45,4 @@ class Inspector:
         try:
             return platforms(logins.registry_of_machine(os.environ, Path.home()), Reference.parse(image))
         except OciError as error:
-            return NotInspected(str(error))
+            return NotInspected(str(error), is_missing=error.reason == "NotFound")

@@ -40,10 +40,14 @@ def read_namespace(
     policy: Policy,
     *,
     is_resting: Callable[[Subscription], bool] = _never,
+    is_whole: bool = False,
 ) -> NamespaceSnapshot:
-    """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision."""
+    """Read a namespace with as few requests as possible; the inputs are empty when no Subscription wants a decision.
+
+    `is_whole`: they are not, because somebody asks who waits.
+    """
     subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, namespace))
-    if all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
+    if not is_whole and all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return NamespaceSnapshot(subscriptions, (), Inputs(namespace))
     found_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, namespace))
     originals = {csv.name for csv in found_csvs if not csv.is_copy}

@@ -30,7 +30,7 @@ def inputs_of_capture(
     content = _Recorded(catalogs.port(Catalogs))
 
     scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = read_namespace(Captured(recording.final()), content, namespace, scope).inputs
+    inputs = read_namespace(Captured(recording.final()), content, namespace, scope, is_whole=True).inputs
     known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in readers}
     return replace(inputs, catalogs={**inputs.catalogs, **known}, readers={**inputs.readers, **readers})
 

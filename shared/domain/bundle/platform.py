@@ -25,3 +25,5 @@ class NotInspected:
     """The registry of an image was asked, and did not name its platforms."""
 
     why: str
+    is_missing: bool = False
+    """Whether the registry has no such image."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -13,8 +15,11 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.main import app
+from shared.kinds import NAMESPACE
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 from tests.kit.installation import SAMPLES, a_subscription, an_operator_group
+from tests.replay.living import LivingWorld
+from tests.replay.stories import an_object
 
 Json = Any
 MEDIA_TYPE = {"operators.operatorframework.io.bundle.mediatype.v1": "registry+v1"}
@@ -134,6 +139,96 @@ def test_a_definition_that_loses_a_stored_version_blocks(tmp_path: Path) -> None
     assert "removes version v1alpha0 that is listed as a stored version" in result.stdout
     assert "spec.versions" in result.stdout
     assert plan("-o", "markdown").stdout.startswith("### Blocked")
+
+
+def installed(folder: Path, *, is_told: bool, **more: Json) -> list[Json]:
+    """A namespace that has the first version; `is_told`: the objects say where they stand."""
+    csv, *others = sorted(
+        (one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]),
+        key=lambda one: one["kind"] != "ClusterServiceVersion",
+    )
+    for one in others:
+        if one["kind"] == "CustomResourceDefinition":
+            one["status"] = {"storedVersions": ["v1alpha0"]}
+            first = {**one["spec"]["versions"][0], "name": "v1alpha0", "storage": False}
+            one["spec"] = {**one["spec"], "versions": [*one["spec"]["versions"], first]}
+    status = {"installedCSV": "beacon.v1.0.0", "currentCSV": "beacon.v1.0.0", "state": "AtLatestKnown"}
+    subscription = a_subscription("beacon", "here", source="local", channel="stable", **more)
+    there = {**csv, "status": {"phase": "Succeeded"}} if is_told else csv
+    found = [
+        subscription | ({"status": status} if is_told else {}),
+        an_operator_group("here", targets=("here",)),
+        there,
+    ]
+    write_objects(folder, *found, *others)
+    return [*found, *others]
+
+
+@pytest.mark.parametrize("is_told", [True, False], ids=["phases told", "phases not told"])
+def test_what_files_hold_counts_whether_they_tell_phases_or_not(tmp_path: Path, *, is_told: bool) -> None:
+    installed(tmp_path, is_told=is_told)
+    result = plan("-o", "json")
+    assert result.exit_code == NEGATIVE
+    assert "removes version v1alpha0 that is listed as a stored version" in result.stdout
+    found = effects(result)
+    assert found["CustomResourceDefinition beacons.samples.olmf.io"] == "change"
+    assert found["ServiceAccount here/beacon-controller"] == "keep"
+    assert found["ClusterServiceVersion here/beacon.v1.0.0"] == "remove"
+
+
+def test_issue_15_1_5_a_capture_is_planned(tmp_path: Path) -> None:
+    objects = installed(tmp_path, is_told=True)
+    world = LivingWorld()
+    world.add(an_object(NAMESPACE, "here"))
+    kept = [one for one in objects if one["kind"] not in ("Role", "RoleBinding", "Service")]
+    for one in kept:
+        world.add(one)
+    capture = world.save(tmp_path / "incident.tar.gz")
+    words = ["plan", "-n", "here", "--from", str(capture), "--catalog", "olm/local=cat", "-o", "json"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, "the API server of that world has stored nothing in the version that goes"
+    told, found = json.loads(result.stdout), effects(result)
+    assert found["CustomResourceDefinition beacons.samples.olmf.io"] == "change"
+    assert found["ServiceAccount here/beacon-controller"] == "keep"
+    assert found["ClusterServiceVersion here/beacon.v1.0.0"] == "remove"
+    assert any("the capture holds none of its kind" in one for one in told["remarks"])
+
+
+def test_issue_15_1_5_manifests_that_stand_in_the_catalog_are_planned(tmp_path: Path) -> None:
+    objects = {one["object"]: one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]}
+    write_catalog(tmp_path, {"1.0.0": "", "1.1.0": ""})
+    lines = (tmp_path / "cat" / "catalog.json").read_text().splitlines()
+    documents = [json.loads(line) for line in lines]
+    for one in documents:
+        if one["schema"] == "olm.bundle":
+            files = sorted((SAMPLES / "beacon" / one["name"].removeprefix("beacon.v") / "manifests").iterdir())
+            held = [json.dumps(document) for file in files for document in yaml.safe_load_all(file.read_text())]
+            data = [base64.b64encode(text.encode()).decode() for text in held]
+            one["properties"] += [{"type": "olm.bundle.object", "value": {"data": text}} for text in data]
+    (tmp_path / "cat" / "catalog.json").write_text("\n".join(map(json.dumps, documents)))
+    result = plan("-o", "json")
+    assert result.exit_code == 0, result.output
+    assert {one["object"]: one["manifest"] for one in json.loads(result.stdout)["objects"]}.keys() == objects.keys()
+
+
+def test_issue_15_1_5_whether_each_image_is_there(tmp_path: Path, registry: ScriptedRegistry) -> None:
+    unknown = plan("--check-images", "-o", "json")
+    assert unknown.exit_code == UNKNOWN, "the operator's image is at a name that nobody knows"
+    assert any(one.startswith("image registry.invalid/") and "DNS" in one for one in unknown_of(unknown))
+    there = copytree(SAMPLES / "beacon" / "1.0.0", tmp_path / "beacon" / "1.0.0")
+    for path in (there / "manifests").iterdir():
+        path.write_text(path.read_text().replace("registry.invalid/samples/beacon", f"{registry.address}/gone"))
+    put(registry, there)
+    missing = plan("--check-images", "-o", "json")
+    assert missing.exit_code == NEGATIVE
+    [blocker] = json.loads(missing.stdout)["blockers"]
+    assert blocker.startswith(f"image {registry.address}/gone:1.0.0 cannot be pulled: NotFound")
+    assert plan("-o", "json").exit_code == 0, "nobody is asked without the option"
+
+
+def unknown_of(result: Result) -> list[str]:
+    remarks: list[str] = json.loads(result.stdout)["remarks"]
+    return remarks
 
 
 @pytest.mark.parametrize("image", ["", "oci:/etc", "127.0.0.1:1/none:1"])

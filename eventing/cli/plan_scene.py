@@ -1,0 +1,97 @@
+"""What is there before an install: the objects of a cluster, of a capture, or of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shared.api.manifest import name_of
+from shared.api.views import CustomResourceDefinition
+from shared.domain.extension.outlook import identity_of
+from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, KINDS, OPERATOR_GROUP, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shared.ports import Cluster
+
+    Manifest = dict[str, Any]
+
+_KNOWN = {(kind.api_version, kind.kind): kind for kind in KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A namespace and what surrounds it; without `cluster` what `objects` say is all that is known."""
+
+    namespace: str
+    cluster: Cluster | None = None
+    objects: tuple[Manifest, ...] = ()
+    is_partial: bool = False
+    """Whether there may be more objects than those: a capture has only what was watched."""
+
+    @classmethod
+    def of(cls, namespace: str, objects: Iterable[Manifest], *, is_partial: bool) -> Scene:
+        """The scene of a capture or of files; what has no namespace there is in this one."""
+        return cls(namespace, None, tuple(placed(one, namespace) for one in objects), is_partial)
+
+    def present(self, wanted: Sequence[Manifest]) -> Iterator[Manifest]:
+        """Those of the wanted objects that are there, as they are."""
+        ours = set(map(identity_of, wanted))
+        yield from (one for one in self.objects if identity_of(one) in ours)
+        if self.cluster:
+            refs = [
+                kind.ref(name_of(one), one["metadata"].get("namespace", ""))
+                for one in wanted
+                if (kind := _KNOWN.get((one["apiVersion"], one["kind"])))
+            ]
+            yield from filter(None, self.cluster.get_all(refs))
+
+    def unseen(self, wanted: Sequence[Manifest]) -> Iterator[str]:
+        """Sentences about wanted objects of which nobody knows whether they are there."""
+        seen = set(map(group_kind, self.objects))
+        for one in wanted:
+            if self.cluster and (one["apiVersion"], one["kind"]) not in _KNOWN:
+                yield f"{one['kind']} {name_of(one)} may be there already: nothing of its kind is looked at"
+            elif self.is_partial and group_kind(one) not in seen:
+                yield f"{one['kind']} {name_of(one)} may be there already: the capture holds none of its kind"
+
+    def versions(self) -> list[Manifest]:
+        """The ClusterServiceVersions of the namespace."""
+        return self._of(CLUSTER_SERVICE_VERSION)
+
+    def groups(self) -> list[Manifest]:
+        """Its OperatorGroups."""
+        return self._of(OPERATOR_GROUP)
+
+    def stored(self, changed: Sequence[Manifest]) -> Iterator[Manifest]:
+        """The objects of definitions that would change; `changed` are those definitions as they are."""
+        yield from self.objects if changed else ()
+        for one in changed if self.cluster else ():
+            definition = CustomResourceDefinition(one)
+            if self.cluster and definition.served:
+                version, spec = f"{definition.group}/{definition.served[0]}", one["spec"]
+                is_namespaced = spec.get("scope") == "Namespaced"
+                kind = Kind(version, definition.resource_kind, str(spec["names"]["plural"]), is_namespaced)
+                yield from ({"apiVersion": version, "kind": kind.kind, **each} for each in self.cluster.list(kind))
+
+    def _of(self, kind: Kind) -> list[Manifest]:
+        if self.cluster:
+            return [dict(one) for one in self.cluster.list(kind, self.namespace)]
+        wanted = (kind.group, kind.kind), self.namespace
+        return [one for one in self.objects if (group_kind(one), one["metadata"].get("namespace")) == wanted]
+
+
+def placed(manifest: Manifest, namespace: str) -> Manifest:
+    """The object in a namespace, if it has one and does not say which."""
+    meta = manifest.get("metadata") or {}
+    if group_kind(manifest) in CLUSTER_KINDS or meta.get("namespace"):
+        return manifest
+    return {**manifest, "metadata": {**meta, "namespace": namespace}}
+
+
+def definitions(objects: Sequence[Manifest]) -> list[Manifest]:
+    """The CustomResourceDefinitions among some objects."""
+    return [one for one in objects if one.get("kind") == CUSTOM_RESOURCE_DEFINITION.kind]

@@ -1,0 +1,34 @@
+"""`olmf plan` of a cluster: of a plan that waits for approval, and when nothing is to be done (issue 15 §1.5)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shared.kinds import SUBSCRIPTION
+from tests.kit.installation import Installation, a_subscription, an_operator_group
+
+
+def planned(installation: Installation, namespace: str, *words: str) -> tuple[int, Any]:
+    done = installation.olmf("plan", "-n", namespace, "-o", "json", *words, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation: Installation, namespace: str) -> None:
+    spec = {"channel": "stable", "startingCSV": "beacon.v1.0.0", "installPlanApproval": "Manual"}
+    installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("beacon", namespace, **spec))
+    waiting = SUBSCRIPTION.ref("beacon", namespace)
+    installation.until(waiting, lambda each: each["status"].get("installPlanRef"), "a plan")
+    code, told = planned(installation, namespace)
+    effects = {one["object"]: one["effect"] for one in told["objects"]}
+    assert code == 0, told
+    assert told["objects"], told
+    assert effects[f"ClusterServiceVersion {namespace}/beacon.v1.0.0"] == "create"
+    assert f"reaches {namespace}" in told["remarks"]
+    installation.olmf("approve", "beacon", "-n", namespace)
+    installation.until_phase("beacon.v1.0.0", namespace)
+    is_installed = installation.until(waiting, lambda each: each["status"].get("installedCSV"), "installed")
+    assert is_installed["status"]["installedCSV"] == "beacon.v1.0.0"
+    installation.until(waiting, lambda each: each["status"].get("state") == "AtLatestKnown", "at rest")
+    assert planned(installation, namespace)[1]["objects"] == [], "there is no newer version"
