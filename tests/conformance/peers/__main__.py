@@ -11,11 +11,13 @@ from __future__ import annotations
 import argparse
 import re
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -25,14 +27,16 @@ from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
 from tests.conformance.peers.suite import Result, Spec
 from tests.conformance.peers.world import Programs, World
 
+REVISION = ("git", "describe", "--always", "--dirty")
 REPORT = Path(__file__).parents[1] / "PEERS.md"
 HEAD = """# The suites of our peers
 
 Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
 Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
 it is listed in `peers/edits.py`, images that nobody here can pull are made anew in `peers/images.py`. Our programs run
-with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. A row is
-the last result of its spec: a run with `--resume` leaves out what has passed.
+with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. What
+specs ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row
+is the last result of its spec, perhaps of older code: a run with `--resume` leaves out what has passed.
 
 """
 
@@ -112,6 +116,7 @@ def run(options: argparse.Namespace) -> int:
 
 def perform(program: Path, chosen: list[Spec], there: list[World], options: argparse.Namespace) -> None:
     """Run specs, one at a time in each cluster, and keep each result as it comes."""
+    revision = subprocess.run(REVISION, capture_output=True, text=True, check=True, cwd=REPORT.parent).stdout.strip()
     free = SimpleQueue[World]()
     for each in there:
         free.put(each)
@@ -126,7 +131,7 @@ def perform(program: Path, chosen: list[Spec], there: list[World], options: argp
 
     with ThreadPoolExecutor(len(there)) as pool:
         for ended in as_completed([pool.submit(one, spec) for spec in chosen]):
-            result = ended.result()
+            result = replace(ended.result(), revision=revision)
             results.add(options.work / "results.jsonl", result)
             print(f"{result.result:8} {result.seconds:6.1f}  {result.file}: {result.spec}  {result.reason}", flush=True)
 

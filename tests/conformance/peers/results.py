@@ -33,11 +33,18 @@ def table(
             file = spec.file
             rows.append(f"\n## {file}\n\n| spec | result | seconds | reason |\n|---|---|---|---|")
         outcome, seconds, reason = _cells(results.get(spec.text), reasons.get(spec.text, ""))
-        reason = causes.get(spec.text, reason) if outcome in ("fails", "not run") else reason
+        if outcome == "fails" and (cause := causes.get(spec.text)):
+            reason = f"{cause} ({reason})" if reason else cause  # why: it may fail for something else by now
         counts[outcome] += 1
         rows.append(f"| {_cell(spec.text)} | {outcome} | {seconds} | {_cell(reason)} |")
     summary = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
-    return f"{summary}, of {sum(counts.values())}.\n" + "\n".join(rows) + "\n"
+    return f"{summary}, of {sum(counts.values())}. {_revisions(results.values())}\n" + "\n".join(rows) + "\n"
+
+
+def _revisions(results: Iterable[Result]) -> str:
+    """Which code the results are of: what passed once may fail by now."""
+    counts = Counter(each.revision or "an unknown revision" for each in results)
+    return f"Results are of {', '.join(f'{revision} ({number})' for revision, number in counts.most_common())}."
 
 
 def _cells(result: Result | None, reason: str) -> tuple[str, str, str]:

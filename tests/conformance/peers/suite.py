@@ -42,6 +42,8 @@ class Result:
     """`passed`, `failed` or `skipped`."""
     seconds: float
     reason: str = ""
+    revision: str = ""
+    """Of our code, which was tried."""
 
 
 def build(checkout: Path, made: Path) -> None:
@@ -83,7 +85,13 @@ def run(program: Path, checkout: Path, spec: Spec, words: Sequence[str], log: Pa
         if found is None:
             return Result(spec.text, spec.file, "failed", took, f"the suite did not begin; see {log.name}")
         outcome = OUTCOMES.get(found["State"], "failed")
-        return Result(spec.text, spec.file, outcome, took, "" if outcome == "passed" else _reason(found))
+        return Result(
+            spec.text,
+            spec.file,
+            outcome,
+            took,
+            "" if outcome == "passed" else _reason(found).replace(f"{checkout}/", ""),
+        )
 
 
 def _specs(report: Path) -> list[dict[str, Any]]:
