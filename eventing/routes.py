@@ -78,7 +78,7 @@ ROLLED_OUT = (
 """Watched kinds that revisions consist of. Of any other kind the audit tells."""
 DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
-GATHER = timedelta(seconds=10)
+GATHER = timedelta(seconds=4)
 """An installation changes the components of an Operator all the time, and each look at it lists every kind of them."""
 CRD_SETTLE = timedelta(milliseconds=250)
 """An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""

@@ -104,6 +104,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         Right(CSV, ("patch",)),  # the label of one that was there already
+        Right(kinds.OPERATOR, ("create",)),
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
     ),
     "bundle": (

@@ -2,8 +2,8 @@
 
 Reads:  the Subscription, its InstallPlan, its ClusterServiceVersion; the catalogs it may use; for a failed
         plan the OperatorGroups of its namespace.
-Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its label, and that
-        of the ClusterServiceVersion it installed.
+Writes: its status (state, installedCSV, catalogHealth, the conditions of `track.CONDITIONS`); its Operator; its label,
+        and that of the ClusterServiceVersion it installed.
 Emits:  `io.olmf.config.changed` for the ClusterServiceVersion it installed.
 """
 
@@ -16,12 +16,12 @@ from shared.api.views import CatalogSource, Csv, InstallPlan, Object, OperatorGr
 from shared.domain.catalog.model import Package
 from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.subscription import components, health, track
+from shared.domain.subscription import components, health, operators, track
 from shared.domain.subscription.plans import has_failed
 from shared.domain.subscription.state import SubscriptionState, generating_plan, passes_failures
 from shared.domain.subscription.track import Surroundings
 from shared.ports import Catalogs, Clock, Cluster, Policy
-from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
+from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
 def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, policy: Policy) -> Outcome:
@@ -49,7 +49,10 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     status = track.tracked(subscription, seen, clock.now())
     writes: list[Write] = [] if status is None else [SetStatus(ref, status, subscription.resource_version)]
     parts: list[Object] = [subscription] if seen.current is None else [subscription, seen.current]
-    patches = ((Ref.of(one), components.joined(one, components.of(subscription))) for one in parts)
+    key = components.of(subscription)
+    if key not in subscription.labels:  # it exists at once; what it lists, its own step says later
+        writes += [Create(operators.operator(name)) for name in operators.names_of([key])]
+    patches = ((Ref.of(one), components.joined(one, key)) for one in parts)
     writes += [Merge(part, patch) for part, patch in patches if patch]
     return Outcome(tuple(writes), _enqueues(subscription, ref))
 

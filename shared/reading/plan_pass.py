@@ -198,7 +198,7 @@ def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) 
         return action
     if problem := crds.unsupported(manifest):
         raise StepFailed(problem)
-    if manifest["apiVersion"] != crds.RULE.kind.api_version:
+    if crds.version_of(manifest) != crds.RULE.kind.version:
         raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     if why := misnamed(manifest):
         raise StepFailed(why)

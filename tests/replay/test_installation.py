@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from copy import deepcopy
 from pathlib import Path
 
@@ -12,8 +11,7 @@ from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
-from tests.kit.installation import Installation, installed
-from tests.kit.waiting import wait_for
+from tests.kit.installation import installed
 
 
 def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
@@ -44,17 +42,10 @@ def a_story(folder: Path) -> Path:
         found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
         found.olmf("uninstall", "beacon", "-n", "two")
         found.until_gone(DEPLOYMENT.ref("beacon-controller", "two"))
-        wait_for(lambda: not operators_due(found), "the Operators, which follow their components ten seconds later")
         found.until_it_rests()
         file = folder / "story.tar.gz"
         found.olmf("capture", "-o", str(file))
     return file
-
-
-def operators_due(found: Installation) -> list[str]:
-    """The Operators that are still to be compared with their components."""
-    jobs = json.loads(found.olmf("queue", "ls", "-o", "json").stdout)
-    return [job["ref"] for job in jobs if job["step"] == "operator/update_operator"]
 
 
 def falsified(file: Path) -> Path:

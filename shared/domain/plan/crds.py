@@ -14,15 +14,18 @@ from shared.domain.objects.hashes import alongside_key
 from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
 
 RULE = Rule(kinds.CUSTOM_RESOURCE_DEFINITION)
-_V1BETA1 = "apiextensions.k8s.io/v1beta1"
+_SUPPORTED = (RULE.kind.version, "v1beta1")
+
+
+def version_of(manifest: ReadOnly) -> str:
+    """The version of its kind that a definition states; the API group, which some leave out, says nothing."""
+    return fields.text(manifest, "apiVersion").rpartition("/")[2]
 
 
 def unsupported(manifest: ReadOnly) -> str:
     """Why the definition is not supported; empty when it is."""
-    version = fields.text(manifest, "apiVersion")
-    return (
-        "" if version in (RULE.kind.api_version, _V1BETA1) else f"CRD APIVersion from manifest not supported: {version}"
-    )
+    version = version_of(manifest)
+    return "" if version in _SUPPORTED else f"CRD APIVersion from manifest not supported: {version}"
 
 
 def apis(manifest: ReadOnly) -> tuple[tuple[str, str], ...]:
