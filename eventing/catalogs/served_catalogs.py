@@ -41,7 +41,7 @@ class ServedCatalogs(Mapping[str, Lines | None]):
         self._store = store
         self._source = ImageSource("", namespace, secrets)
         self._threads = ThreadPoolExecutor(len(opens), "catalog")
-        self._wanted: dict[str, ClusterCatalog] = {}
+        self._desired: dict[str, ClusterCatalog] = {}
         self._here: dict[str, tuple[object, Lines]] = {}
         """By name: what the lines are made of, and the lines."""
         self._due: asyncio.Queue[str] = asyncio.Queue()
@@ -51,15 +51,15 @@ class ServedCatalogs(Mapping[str, Lines | None]):
         self._failures: Counter[str] = Counter()
 
     def __getitem__(self, name: str) -> Lines | None:
-        made_of = _made_of(self._wanted[name])
+        made_of = _made_of(self._desired[name])
         found = self._here.get(name)
         return found[1] if found and found[0] == made_of else None  # a thread may see the object before its content
 
     def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._wanted))
+        return iter(tuple(self._desired))
 
     def __len__(self) -> int:
-        return len(self._wanted)
+        return len(self._desired)
 
     def observe(self, change: str, manifest: ReadOnly) -> Sequence[str]:
         """A ClusterCatalog came, changed or went."""
@@ -67,7 +67,7 @@ class ServedCatalogs(Mapping[str, Lines | None]):
         if change == "DELETED" or catalog.is_deleted or catalog.is_disabled:
             self._drop(catalog.name)
         else:
-            self._wanted[catalog.name] = catalog
+            self._desired[catalog.name] = catalog
         return (catalog.name,)
 
     def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[str]:
@@ -78,13 +78,13 @@ class ServedCatalogs(Mapping[str, Lines | None]):
 
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[str]:
         """The list is complete: what it does not name is gone."""
-        gone = [name for name in self._wanted if ("", name) not in listed]
+        gone = [name for name in self._desired if ("", name) not in listed]
         for name in gone:
             self._drop(name)
         return gone
 
     def _drop(self, name: str) -> None:
-        self._wanted.pop(name, None)
+        self._desired.pop(name, None)
         self._here.pop(name, None)
         self._forget_failures(name)
 
@@ -113,7 +113,7 @@ class ServedCatalogs(Mapping[str, Lines | None]):
 
     def _missing(self, name: str) -> ClusterCatalog | None:
         """The catalog if its content is not here, and no attempt is due later."""
-        catalog = self._wanted.get(name)
+        catalog = self._desired.get(name)
         if catalog is None or not catalog.resolved or self[name] is not None:
             return None
         return catalog if self._failed.get(name) != _made_of(catalog) else None
@@ -129,7 +129,7 @@ class ServedCatalogs(Mapping[str, Lines | None]):
             loop.call_later(pause, self._retry, name, catalog)
         else:
             self._forget_failures(name)
-            if name in self._wanted:
+            if name in self._desired:
                 self._here[name] = (_made_of(catalog), found)
                 log.info("catalog_served", catalog=name, reference=catalog.resolved)
 

@@ -61,10 +61,10 @@ def graph(
 
 def _form(output: str, **flags: bool) -> str:
     """What the flags ask for together. CliError."""
-    wanted = {name for name, is_set in {**flags, output: bool(output)}.items() if is_set} or {"mermaid"}
-    if len(wanted) > 1:
+    desired = {name for name, is_set in {**flags, output: bool(output)}.items() if is_set} or {"mermaid"}
+    if len(desired) > 1:
         raise CliError("graph: wanted one of -o, --mermaid, --svg and --json", USAGE)
-    (form,) = wanted
+    (form,) = desired
     check_form(form, (*FORMS, "json"))
     return form
 

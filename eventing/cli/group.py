@@ -35,10 +35,10 @@ class Verbs(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # why: of the base class
         """Write the verbs with what each does."""
-        said = {verb: TyperCommand(verb, help=text) for verbs in self.modules.values() for verb, text in verbs.items()}
-        limit = formatter.width - _AROUND - max(map(len, said))
+        texts = {verb: TyperCommand(verb, help=text) for verbs in self.modules.values() for verb, text in verbs.items()}
+        limit = formatter.width - _AROUND - max(map(len, texts))
         with formatter.section("Commands"):
-            formatter.write_dl([(verb, one.get_short_help_str(limit)) for verb, one in said.items()])
+            formatter.write_dl([(verb, one.get_short_help_str(limit)) for verb, one in texts.items()])
 
     def _load(self, modules: Iterable[str]) -> None:
         app = typer.Typer(rich_markup_mode=None)

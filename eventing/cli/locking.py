@@ -113,8 +113,8 @@ def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:
 
 def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
     if len(words) == 1 and not split(words[0])[0]:
-        wanted = {one.catalog for one in inputs.subscribers} & inputs.catalogs.keys()
-        return dict.fromkeys(wanted or inputs.catalogs, words[0])
+        desired = {one.catalog for one in inputs.subscribers} & inputs.catalogs.keys()
+        return dict.fromkeys(desired or inputs.catalogs, words[0])
     return places_of(words)
 
 

@@ -22,6 +22,6 @@ def checked_install_namespace(name: str) -> str:
 def checked(option: str, name: str) -> str:
     """The name, if it is empty or a Namespace can have it. CliError."""
     if name and not _NAMESPACE.fullmatch(name):
-        wanted = "at most 63 lower-case letters, digits and '-', a letter or digit at both ends"
-        raise CliError(f"{option} {name}: no Namespace can be called so; wanted {wanted}", USAGE)
+        desired = "at most 63 lower-case letters, digits and '-', a letter or digit at both ends"
+        raise CliError(f"{option} {name}: no Namespace can be called so; wanted {desired}", USAGE)
     return name

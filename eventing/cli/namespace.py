@@ -51,12 +51,12 @@ def paragraphs(status: PackageStatus) -> Iterator[str]:
 def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[PackageStatus]) -> None:
     """Print the screen, with the commands that approve what waits for it."""
     names = {one.subscription for one in troubled}
-    wanted = [one.subscription for one in statuses if one.subscription]
-    fine = [name for name in wanted if name not in names]
-    unclaimed = len(statuses) - len(wanted)
+    desired = [one.subscription for one in statuses if one.subscription]
+    fine = [name for name in desired if name not in names]
+    unclaimed = len(statuses) - len(desired)
     besides = f"; {unclaimed} installed without one" if unclaimed else ""
-    many = "Subscription" if len(wanted) == 1 else "Subscriptions"
-    print_lines(f"Namespace {namespace}: {len(wanted)} {many}, {len(wanted) - len(fine)} waiting{besides}", "")
+    many = "Subscription" if len(desired) == 1 else "Subscriptions"
+    print_lines(f"Namespace {namespace}: {len(desired)} {many}, {len(desired) - len(fine)} waiting{besides}", "")
     if troubled:
         table([{**row_of(one), "message": message_of(one)} for one in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:

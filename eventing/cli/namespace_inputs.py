@@ -224,7 +224,7 @@ def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()
             place, _, last = name.rpartition("/")
             found[CatalogKey(place or GLOBAL, last)] = path
         elif len(words) == 1:
-            found = dict.fromkeys(_wanted(objects) or [CatalogKey("", path)], path)
+            found = dict.fromkeys(_desired(objects) or [CatalogKey("", path)], path)
         else:
             raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
     return found
@@ -236,7 +236,7 @@ def split(word: str) -> tuple[str, str]:
     return (name, path) if mark and name and not Path(word).exists() else ("", word)
 
 
-def _wanted(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
+def _desired(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
     specs = [one.get("spec") for one in objects if one.get("kind") == "Subscription"]
     keys = {
         CatalogKey(str(spec.get("sourceNamespace") or GLOBAL), str(spec.get("source") or ""))

@@ -35,9 +35,9 @@ def ref_of(text: str, namespace: str) -> Ref:
 def kind_of(word: str) -> Kind:
     """The kind of that name, also as `kubectl get -o name` prints it: with its group. CliError lists what there is."""
     word, _, group = word.partition(".")
-    wanted = SHORT.get(word.lower(), word).lower()
+    desired = SHORT.get(word.lower(), word).lower()
     for kind in KINDS:
-        if wanted in (kind.kind.lower(), kind.plural) and group in ("", kind.group, f"{kind.version}.{kind.group}"):
+        if desired in (kind.kind.lower(), kind.plural) and group in ("", kind.group, f"{kind.version}.{kind.group}"):
             return kind
     known = ", ".join(sorted(kind.kind for kind in KINDS))
     named = f"{word}.{group}" if group else word

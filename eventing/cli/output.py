@@ -80,8 +80,8 @@ def table(rows: Sequence[dict[str, object]], columns: Sequence[str], *, screen: 
     screen = screen or _screen()
     taken = sum(widths) + len(_GAP) * len(widths)
     last = max(screen - taken, _SHORTEST_LAST)
-    for *cells, says in lines:
-        fitting = [*map(_cut, cells, widths), _cut(says, last)] if screen else [*cells, says]
+    for *cells, message in lines:
+        fitting = [*map(_cut, cells, widths), _cut(message, last)] if screen else [*cells, message]
         padded = [cell.ljust(width) for cell, width in zip(fitting, [*widths, 0], strict=True)]
         sys.stdout.write(_GAP.join(padded).rstrip() + "\n")
 

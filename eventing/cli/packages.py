@@ -75,9 +75,9 @@ def install(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
-    wish = {"channel": channel, "source": source, "starting_csv": starting_csv}
+    options = {"channel": channel, "source": source, "starting_csv": starting_csv}
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
-        request = Request(package, place, **wish, is_manual=manual)
+        request = Request(package, place, **options, is_manual=manual)
         for line in carry_on.install(cluster, request, timeout=timedelta(seconds=timeout)):
             print_lines(line)
 

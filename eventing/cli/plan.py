@@ -106,15 +106,15 @@ def _report(
 ) -> tuple[Report, Sequence[str]]:
     """What would happen, and the images that it needs."""
     place = looked.inputs.namespace
-    wanted: list[Manifest] = []
+    desired: list[Manifest] = []
     images: dict[str, None] = {}
     for one in chosen:
         objects, needed = _content(looked, one, place)
-        wanted += objects
+        desired += objects
         images |= dict.fromkeys(needed)
     scene = looked.scene()
-    present = [*scene.present(wanted)]
-    found = changes(present, wanted)
+    present = [*scene.present(desired)]
+    found = changes(present, desired)
     changed = {identity_of(one.manifest) for one in found if one.effect is not Effect.KEEP}
     stored = [*scene.stored([one for one in definitions(present) if identity_of(one) in changed])]
     names = {one.replaces for one in chosen if one.replaces}
@@ -122,9 +122,9 @@ def _report(
     report = Report(
         reasons,
         (*found, *replaced),
-        tuple({"kind": one["kind"], "name": name_of(one), "rules": one.get("rules")} for one in _of(wanted, _RULES)),
-        (*refused, *_risks(present, wanted), *misfits(present, wanted, stored)),
-        (*_reached(scene), *scene.unseen(wanted)),
+        tuple({"kind": one["kind"], "name": name_of(one), "rules": one.get("rules")} for one in _of(desired, _RULES)),
+        (*refused, *_risks(present, desired), *misfits(present, desired, stored)),
+        (*_reached(scene), *scene.unseen(desired)),
     )
     return report, tuple(images)
 
@@ -182,9 +182,9 @@ def _manifest(step: InstallStep, namespace: str, *, is_placed: bool = False) -> 
     return placed({**manifest, "metadata": meta}, namespace)
 
 
-def _risks(present: Sequence[Manifest], wanted: Sequence[Manifest]) -> Iterator[str]:
+def _risks(present: Sequence[Manifest], desired: Sequence[Manifest]) -> Iterator[str]:
     old = {identity_of(one): one for one in present}
-    for one in definitions(wanted):
+    for one in definitions(desired):
         if identity_of(one) in old and (why := risk(one, old[identity_of(one)])):
             yield why
 

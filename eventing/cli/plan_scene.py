@@ -37,22 +37,22 @@ class Scene:
         """The scene of a capture or of files; what has no namespace there is in this one."""
         return cls(namespace, None, tuple(placed(one, namespace) for one in objects), is_partial)
 
-    def present(self, wanted: Sequence[Manifest]) -> Iterator[Manifest]:
+    def present(self, desired: Sequence[Manifest]) -> Iterator[Manifest]:
         """Those of the wanted objects that are there, as they are."""
-        ours = set(map(identity_of, wanted))
+        ours = set(map(identity_of, desired))
         yield from (one for one in self.objects if identity_of(one) in ours)
         if self.cluster:
             refs = [
                 kind.ref(name_of(one), one["metadata"].get("namespace", ""))
-                for one in wanted
+                for one in desired
                 if (kind := _KNOWN.get((one["apiVersion"], one["kind"])))
             ]
             yield from filter(None, self.cluster.get_all(refs))
 
-    def unseen(self, wanted: Sequence[Manifest]) -> Iterator[str]:
+    def unseen(self, desired: Sequence[Manifest]) -> Iterator[str]:
         """Sentences about wanted objects of which nobody knows whether they are there."""
         seen = set(map(group_kind, self.objects))
-        for one in wanted:
+        for one in desired:
             if self.cluster and (one["apiVersion"], one["kind"]) not in _KNOWN:
                 yield f"{one['kind']} {name_of(one)} may be there already: nothing of its kind is looked at"
             elif self.is_partial and group_kind(one) not in seen:
@@ -80,8 +80,8 @@ class Scene:
     def _of(self, kind: Kind) -> list[Manifest]:
         if self.cluster:
             return [dict(one) for one in self.cluster.list(kind, self.namespace)]
-        wanted = (kind.group, kind.kind), self.namespace
-        return [one for one in self.objects if (group_kind(one), one["metadata"].get("namespace")) == wanted]
+        desired = (kind.group, kind.kind), self.namespace
+        return [one for one in self.objects if (group_kind(one), one["metadata"].get("namespace")) == desired]
 
 
 def placed(manifest: Manifest, namespace: str) -> Manifest:

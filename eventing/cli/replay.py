@@ -139,11 +139,11 @@ def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
     if found.perturbed:
         sys.stdout.write("\n".join(story(changes, found.perturbed)) + "\n")
     _tell(found.report)
-    sys.stdout.write(_verdict(found, kind))
+    sys.stdout.write(_summary(found, kind))
     return found.report.exit_code
 
 
-def _verdict(found: Found, kind: Kind) -> str:
+def _summary(found: Found, kind: Kind) -> str:
     differing = f"{len(found.report.differences)} objects ended differently"
     if found.perturbed:
         count = len(found.perturbed.places)

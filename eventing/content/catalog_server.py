@@ -67,8 +67,8 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
         port = stack.enter_context(server.running(answers, serving.address, heard))
         lines = nullcontext(0)
         if serving.http_address is not None:
-            host, wanted = serving.http_address
-            lines = web.running({serving.name: Lines(snapshot, store)}, host, wanted)  # type: ignore[assignment]  # why: both give a port
+            host, desired = serving.http_address
+            lines = web.running({serving.name: Lines(snapshot, store)}, host, desired)  # type: ignore[assignment]  # why: both give a port
         yield port, stack.enter_context(lines)
 
 

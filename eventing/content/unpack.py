@@ -67,11 +67,11 @@ def fill(cluster: ConfigMaps, ref: Ref, payload: Manifest) -> None:
         if present is None:
             raise ApiError(404, "NotFound", f'configmaps "{ref.name}" not found in namespace {ref.namespace}: the Job '
                            "outlived what it was made for")  # fmt: skip
-        wanted = filled(present, payload)
-        if wanted == present:
+        desired = filled(present, payload)
+        if desired == present:
             return
         try:
-            cluster.replace(wanted)
+            cluster.replace(desired)
         except ApiError as error:
             if not error.is_conflict or attempt == _ATTEMPTS:
                 raise
@@ -82,8 +82,8 @@ def fill(cluster: ConfigMaps, ref: Ref, payload: Manifest) -> None:
 def filled(present: Manifest, payload: Manifest) -> Manifest:
     """The ConfigMap with the content of the payload; other annotations are kept."""
     annotations = annotations_of(present) | payload["annotations"]
-    wanted = {key: value for key, value in present.items() if key != "data"}
-    return wanted | {
+    desired = {key: value for key, value in present.items() if key != "data"}
+    return desired | {
         "metadata": {**present["metadata"], "annotations": annotations},
         "binaryData": payload["binaryData"],
     }

@@ -106,8 +106,8 @@ def patches() -> list[Manifest]:
 def triggers() -> Iterator[Manifest]:
     """One Trigger per group and kind of its routes."""
     for group in RIGHTS:
-        wanted = dict.fromkeys(route.on for route in ROUTES if route.step.startswith(f"{group}/"))
-        for on in wanted:
+        desired = dict.fromkeys(route.on for route in ROUTES if route.step.startswith(f"{group}/"))
+        for on in desired:
             if isinstance(on, Kind):
                 yield _trigger(group, on)
 

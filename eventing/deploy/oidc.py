@@ -34,10 +34,10 @@ def files() -> dict[str, list[Manifest]]:
 
 def patches() -> list[Manifest]:
     """For kustomize: the audience, in each Trigger and in each Service."""
-    wanted = {"name": "OLMF_ENDPOINT_AUDIENCE", "value": AUDIENCE}
+    desired = {"name": "OLMF_ENDPOINT_AUDIENCE", "value": AUDIENCE}
     return [
         _added("eventing.knative.dev", "Trigger", "/spec/subscriber/audience", AUDIENCE),
-        _added("serving.knative.dev", "Service", "/spec/template/spec/containers/0/env/-", wanted),
+        _added("serving.knative.dev", "Service", "/spec/template/spec/containers/0/env/-", desired),
     ]
 
 

@@ -69,8 +69,8 @@ class Recorder:
         """The bytes of the journal entry."""
         if run.failure == "lost" or sum(len(bytes(body)) for body in fresh.values()) > MAX_RECORD:
             fresh = {}
-        told = self._bodies.raw(run)
-        record = deflated(b"".join((b'{"run":', told, b',"bodies":', encode(fresh), b"}")))
+        encoded = self._bodies.raw(run)
+        record = deflated(b"".join((b'{"run":', encoded, b',"bodies":', encode(fresh), b"}")))
         self._bodies.note_stored(fresh)
         self._also(record)
         return record

@@ -33,12 +33,13 @@ class Seen:
         found: list[Ref] = []
         for start in range(0, len(identities), _PAGE):
             page = identities[start : start + _PAGE]
-            told = [_read(each) for each in self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))]
+            answer = self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))
+            known = [_read(each) for each in answer]
             found += [
-                ref for (ref, wanted), (version, _) in zip(page, told, strict=True) if not _covers(version, wanted)
+                ref for (ref, newest), (version, _) in zip(page, known, strict=True) if not _covers(version, newest)
             ]
             self._stay(
-                [(ref, version) for (ref, _), (version, day) in zip(page, told, strict=True) if day != self.today]
+                [(ref, version) for (ref, _), (version, day) in zip(page, known, strict=True) if day != self.today]
             )
         return tuple(found)
 
@@ -67,6 +68,6 @@ def _read(value: bytes | None) -> tuple[str, int]:
     return version, int(day or 0)
 
 
-def _covers(told: str, version: str) -> bool:
+def _covers(known: str, version: str) -> bool:
     """The event told of this version, or of a later one."""
-    return told == version or is_newer(told, version)
+    return known == version or is_newer(known, version)

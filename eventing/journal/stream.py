@@ -51,8 +51,8 @@ if day == 'gone' then
   redis.call('HDEL', seen, ref)
   if not redis.call('SET', gone, 1, 'NX', 'EX', ARGV[6]) then return 0 end
 elseif version ~= '' then
-  local told = string.match(redis.call('HGET', seen, ref) or '', '^([^ ]*)')
-  if told == version or is_newer(told, version) then return 0 end
+  local known = string.match(redis.call('HGET', seen, ref) or '', '^([^ ]*)')
+  if known == version or is_newer(known, version) then return 0 end
   redis.call('HSET', seen, ref, version .. ' ' .. day)
 end
 for i = 3, #KEYS do

@@ -25,7 +25,7 @@ _HAND_OVER_SECONDS = 5
 # The server survives signals to our process group (Ctrl-C ends workers first), but not the end of this process: a
 # shell reads from a pipe that only this process holds, and the read ends with the process. It reads before it says the
 # number of the server: when nobody is there to hear that any more, the shell ends by SIGPIPE.
-LIFELINE = """
+PARENT_WATCH = """
 exec 3<&0
 "$@" </dev/null >&2 3<&- & server=$!
 (read -r _ <&3; kill $server 2>/dev/null) >&- & reader=$!
@@ -90,7 +90,7 @@ def start(state_dir: Path | None = None) -> RedisServer:
     keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
     log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
     parent_watch = subprocess.Popen(
-        ["/bin/sh", "-c", LIFELINE, "sh", str(find_binary()), *place, *keep, *log],
+        ["/bin/sh", "-c", PARENT_WATCH, "sh", str(find_binary()), *place, *keep, *log],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(lock,),
     )  # fmt: skip
     os.close(lock)  # the server holds the lock now, until it ends

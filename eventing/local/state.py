@@ -175,13 +175,13 @@ def kept_port(note: Path) -> int:
     return port
 
 
-def free_port(wanted: int = 0) -> int:
+def free_port(desired: int = 0) -> int:
     """A free port of loopback: the wanted one if possible, else any outside the range of outgoing connections.
 
     A port that the kernel chooses may be used by a connection before a program listens on it.
     """
     while True:
-        port, wanted = wanted or random.choice(PORTS), 0  # noqa: S311  # nothing secret about a port
+        port, desired = desired or random.choice(PORTS), 0  # noqa: S311  # nothing secret about a port
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
@@ -193,10 +193,10 @@ def write_json(path: Path, value: object) -> None:
     write_whole(path, [json.dumps(value, indent=2).encode(), b"\n"])
 
 
-def read_json(path: Path, wanted: type[_T]) -> _T | None:
+def read_json(path: Path, desired: type[_T]) -> _T | None:
     """The value of a type that `write_json` wrote; None without a file. ForeignFileError for any other content."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=wanted)
+        return msgspec.json.decode(path.read_bytes(), type=desired)
     except FileNotFoundError:
         return None
     except msgspec.MsgspecError as error:

@@ -96,9 +96,9 @@ class Packages:
         user = await self._allow(request, "watch" if is_watch else "list", namespace)
         fits = _selection(request)
         if is_watch:
-            wanted = Watching(namespace, self.global_namespace, fits, _is_table(request))
+            desired = Watching(namespace, self.global_namespace, fits, _is_table(request))
             with self.watches.one(user.tenant):
-                return await follow(request, self.cache, wanted)
+                return await follow(request, self.cache, desired)
         with self.lists.one(user.tenant):
             return await _sent(request, self._listed(request, namespace, fits))
 

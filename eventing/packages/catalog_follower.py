@@ -204,8 +204,8 @@ class CatalogFollower:
 
 def _made_of(source: CatalogSource) -> object:
     """All of a CatalogSource that shows in its packages."""
-    said = source.display_name, source.publisher, source.age_key, tuple(sorted(source.labels.items()))
-    return source.connection.address, source.uid, said
+    shown = source.display_name, source.publisher, source.age_key, tuple(sorted(source.labels.items()))
+    return source.connection.address, source.uid, shown
 
 
 def _listed(source: CatalogSource, snapshot: Snapshot) -> Iterator[Listed]:

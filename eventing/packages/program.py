@@ -105,10 +105,10 @@ async def _listen(
     site: web.TCPSite | None = None
     port = serving.port
     while True:
-        wanted = await asyncio.to_thread(_trust, serving, client, present)
-        context = _context(wanted) if wanted != present else None
+        desired = await asyncio.to_thread(_trust, serving, client, present)
+        context = _context(desired) if desired != present else None
         if context is not None:
-            packages.front_proxy = wanted.proxy
+            packages.front_proxy = desired.proxy
             former, site = (
                 site,
                 web.TCPSite(runner, serving.host, port, ssl_context=context, backlog=BACKLOG, reuse_port=True),
@@ -116,12 +116,12 @@ async def _listen(
             await site.start()
             if former is not None:
                 await former.stop()
-            port, is_first, present = int(runner.addresses[0][1]), present is None, wanted
-            log.info("listening", port=port, knows_front_proxy=bool(wanted.proxy.authority))
+            port, is_first, present = int(runner.addresses[0][1]), present is None, desired
+            log.info("listening", port=port, knows_front_proxy=bool(desired.proxy.authority))
             if is_first:
                 await packages.follower.filled.wait()
                 on_ready(f"https://{serving.host or '127.0.0.1'}:{port}")
-        packages.flaw = wanted.proxy.flaw(time.time())
+        packages.flaw = desired.proxy.flaw(time.time())
         await packages.access.try_out()
         await asyncio.sleep(LOOK_SECONDS)
 

@@ -20,7 +20,7 @@ from shared.domain.serving.package_manifest import API_VERSION, KIND
 
 _LONGEST_SECONDS: Final = 3_600
 _CHUNK: Final = 64 * 1024
-_BEAT_SECONDS: Final = 55.0
+_RENEW_SECONDS: Final = 55.0
 """Between two looks whether the client is still there, and two bookmarks."""
 
 
@@ -80,7 +80,7 @@ async def _rest(
         await _send(response, watching.lines(changes))
         position = changes[-1].version if changes else position
         try:
-            async with asyncio.timeout(_BEAT_SECONDS):
+            async with asyncio.timeout(_RENEW_SECONDS):
                 await cache.changed_after(position)
         except TimeoutError:
             if has_bookmarks:

@@ -104,9 +104,9 @@ class LongRuns:
         def say() -> None:
             if step := REPORTS.get(claim.step):
                 try:
-                    said = run(replace(claim, step=step))
-                    self._keep(said.record)
-                    wrote.extend(said.wrote)
+                    result = run(replace(claim, step=step))
+                    self._keep(result.record)
+                    wrote.extend(result.wrote)
                 except (*UNREACHABLE, REFUSED) as error:  # the run itself finds out whether that matters
                     log.warning("progress_not_said", ref=str(claim.ref), error=str(error))
 

@@ -53,8 +53,8 @@ class Lost:
             return cls(f"ended: it needed more than {limit}", is_over_limit=True, suspects=suspects)
         if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no memory
             return cls(f"ended: it probably needed more than {limit} (SIGABRT)", is_over_limit=True, suspects=suspects)
-        said = f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})"
-        return cls(said, suspects=suspects)
+        message = f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})"
+        return cls(message, suspects=suspects)
 
     def take_back(self, queue: WorkQueue) -> None:
         """Queue again what that child ran."""

@@ -16,7 +16,7 @@ from rq.cron import CronJob, CronScheduler
 
 from eventing.workqueue.rq_jobs import RQ_QUEUE
 
-_BEAT_SECONDS: Final = 45.0
+_RENEW_SECONDS: Final = 45.0
 """RQ forgets a scheduler that is silent for two minutes."""
 _BEGUN_SECONDS: Final = 10
 """After this time a turn is done again whose scheduler was killed before it said that it did it."""
@@ -62,7 +62,7 @@ class Schedules(CronScheduler):  # type: ignore[misc]  # RQ is not typed for us
     def __init__(self, client: Redis, name: str) -> None:
         super().__init__(client, "WARNING", name)
         self._cron_jobs: list[Any] = []
-        self._beat = 0.0
+        self._renewed = 0.0
 
     def every(self, seconds: int, name: str, act: Callable[[str], object]) -> None:
         """Do it at once, and then in each period."""
@@ -70,14 +70,14 @@ class Schedules(CronScheduler):  # type: ignore[misc]  # RQ is not typed for us
 
     def tick(self) -> None:
         """Do what is due. Errors are those of Redis, and of what is done, which then is due again."""
-        if not self._beat:
+        if not self._renewed:
             self.register_birth()
-            self._beat = time.monotonic()
+            self._renewed = time.monotonic()
         if self.enqueue_jobs():
             self.save()
-        if time.monotonic() - self._beat > _BEAT_SECONDS:
+        if time.monotonic() - self._renewed > _RENEW_SECONDS:
             self.heartbeat()
-            self._beat = time.monotonic()
+            self._renewed = time.monotonic()
 
 
 def _key(turn: str) -> str:

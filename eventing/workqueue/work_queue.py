@@ -148,9 +148,9 @@ class WorkQueue:
             self._publish(
                 [(job_of(entry.decode(), "long"), turn) for entry, turn in zip(long[::2], long[1::2], strict=True)]
             )
-        said = message or "its worker is lost: it neither ended the run nor renewed its lease"
+        cause = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
-            result = RunResult(run_id="", record=b"", message=said)
+            result = RunResult(run_id="", record=b"", message=cause)
             if suspects is None or int(token) in suspects:
                 failure, delay = "limit" if is_over_limit else "timeout", backoff(attempts + 1, self._random())
             else:

@@ -17,35 +17,35 @@ from shared.step import Create, Delete, Emit, Merge, Ref, Replace, Write
 
 
 def unpacked(
-    wanted: Unpacking, cluster: Cluster, now: datetime, *, warnings: Warnings, policy: Policy
+    desired: Unpacking, cluster: Cluster, now: datetime, *, warnings: Warnings, policy: Policy
 ) -> tuple[UnpackResult, tuple[Write, ...]]:
     """The state of a bundle, and the writes that unpack it or continue that: by a Job, or by a worker."""
-    config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace)))
-    if verdict := unpack_result.known(wanted, config_map):
-        return verdict, ()
-    if policy.unpack == "direct" or wanted.is_inline:
-        state = pulled.state(wanted, config_map, now)
-        return state, tuple(_asking(wanted, state, config_map))
-    seen = read_unpacking(wanted, config_map, cluster, now, warnings=warnings)
-    return seen.verdict, tuple(_writes(wanted, seen))
+    config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(desired.name, desired.catalog.namespace)))
+    if result := unpack_result.known(desired, config_map):
+        return result, ()
+    if policy.unpack == "direct" or desired.is_inline:
+        state = pulled.state(desired, config_map, now)
+        return state, tuple(_asking(desired, state, config_map))
+    seen = read_unpacking(desired, config_map, cluster, now, warnings=warnings)
+    return seen.result, tuple(_writes(desired, seen))
 
 
-def pulls(wanted: Unpacking, result: UnpackResult) -> tuple[Emit, ...]:
+def pulls(desired: Unpacking, result: UnpackResult) -> tuple[Emit, ...]:
     """The event that lets a worker pull the bundle, where that is what it waits for."""
-    config_map = kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace)
+    config_map = kinds.CONFIG_MAP.ref(desired.name, desired.catalog.namespace)
     return (Emit(names.BUNDLE_REQUESTED, config_map),) if isinstance(result, Pulling) else ()
 
 
-def _asking(wanted: Unpacking, result: UnpackResult, config_map: ConfigMap | None) -> Iterator[Write]:
+def _asking(desired: Unpacking, result: UnpackResult, config_map: ConfigMap | None) -> Iterator[Write]:
     """The ConfigMap that tells the worker which image it is."""
     if isinstance(result, Pulling) and not result.has_asked:
-        asking = pulled.wanted_map(wanted)
+        asking = pulled.wanted_map(desired)
         yield Create(asking) if config_map is None else Merge(Ref.of(config_map), {"metadata": asking["metadata"]})
 
 
-def _writes(wanted: Unpacking, seen: UnpackState) -> Iterator[Write]:
+def _writes(desired: Unpacking, seen: UnpackState) -> Iterator[Write]:
     yield from (Delete(Ref.of(one), one.uid) for one in seen.repair.delete)
     yield from map(Replace, seen.repair.replace)
-    yield from map(Create, (*seen.repair.create, *unpack_result.to_create(wanted, seen.verdict)))
-    for job in unpack_result.to_delete(seen.verdict):
-        yield Delete(kinds.JOB.ref(job.name, wanted.catalog.namespace), job.uid)
+    yield from map(Create, (*seen.repair.create, *unpack_result.to_create(desired, seen.result)))
+    for job in unpack_result.to_delete(seen.result):
+        yield Delete(kinds.JOB.ref(job.name, desired.catalog.namespace), job.uid)

@@ -29,15 +29,15 @@ def restore_bundle(ref: Ref, cluster: Cluster, clock: Clock, *, policy: Policy, 
     writes: list[Write] = []
     emits: list[Emit] = []
     home, user = policy.global_namespace, policy.unpack_user
-    for name, wanted in unpackings(plan, cluster.get, limits, policy.unpack_image, home=home, user=user):
-        config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(wanted.name, wanted.catalog.namespace)))
+    for name, desired in unpackings(plan, cluster.get, limits, policy.unpack_image, home=home, user=user):
+        config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(desired.name, desired.catalog.namespace)))
         if config_map is not None and is_altered(plan, config_map):
-            found[name] = f"ConfigMap {wanted.catalog.namespace}/{wanted.name} has another content, and is made again"
-            jobs = Job.each(cluster.list(kinds.JOB, wanted.catalog.namespace, labels={names.UNPACK_REF: wanted.name}))
+            found[name] = f"ConfigMap {desired.catalog.namespace}/{desired.name} has another content, and is made again"
+            jobs = Job.each(cluster.list(kinds.JOB, desired.catalog.namespace, labels={names.UNPACK_REF: desired.name}))
             writes += [Delete(Ref.of(one), one.uid) for one in (*jobs, config_map)]
             continue
-        verdict, unpacking = unpacked(wanted, cluster, clock.now(), warnings=warnings, policy=policy)
-        found[name] = describe(verdict)
+        result, unpacking = unpacked(desired, cluster, clock.now(), warnings=warnings, policy=policy)
+        found[name] = describe(result)
         writes += unpacking
-        emits += pulls(wanted, verdict)
+        emits += pulls(desired, result)
     return Outcome(tuple(writes), tuple(emits), summary="; ".join(f"{name}: {text}" for name, text in found.items()))

@@ -36,14 +36,14 @@ def unpack_bundle(
     refusal = _refusal(attempt)
     for chosen in fairly_ordered(resolution.chosen, now):
         expected = ExpectedBundle(chosen.bundle.name)
-        wanted = Unpacking.of(chosen, expected, limits, policy.unpack_image, home=home, user=policy.unpack_user)
-        verdict, unpacking = unpacked(wanted, cluster, now, warnings=warnings, policy=policy)
+        desired = Unpacking.of(chosen, expected, limits, policy.unpack_image, home=home, user=policy.unpack_user)
+        result, unpacking = unpacked(desired, cluster, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
-        if refusal and unpacking and refusal.ref.namespace == wanted.catalog.namespace:
-            verdict, unpacking = unpack_result.refused(wanted, refusal.ref, refusal.message), ()
-        found[chosen.bundle.name] = verdict
+        if refusal and unpacking and refusal.ref.namespace == desired.catalog.namespace:
+            result, unpacking = unpack_result.refused(desired, refusal.ref, refusal.message), ()
+        found[chosen.bundle.name] = result
         writes += unpacking
-        emits += pulls(wanted, verdict)
+        emits += pulls(desired, result)
     summary = summarise(snapshot.subscriptions, resolution, found, now)
     for statuses in summary.statuses:
         subscription = kinds.SUBSCRIPTION.ref(statuses.subscription.name, ref.name)

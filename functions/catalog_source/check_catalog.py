@@ -37,13 +37,13 @@ def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock
         return Outcome(writes, summary=f"the template says {image.image}")
     match catalog_source.catalog_request(source):
         case Refused() as refusal:
-            after, verdict = catalog_source.refused(after, refusal), refusal.message
-            is_news = catalog_source.serves_anew(before, after)
+            after, summary = catalog_source.refused(after, refusal), refusal.message
+            serves_anew = catalog_source.serves_anew(before, after)
         case request:
             after = catalog_source.registered(after, request, now)
             first = catalog_source.connecting(after, now)
-            after, verdict, is_news = first or after, "it is read for the first time" if first else "", False
+            after, summary, serves_anew = first or after, "it is read for the first time" if first else "", False
     if after == before:
-        return Outcome(again_in=again_in, summary=verdict)
-    emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if is_news else ()
-    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, summary=verdict)
+        return Outcome(again_in=again_in, summary=summary)
+    emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if serves_anew else ()
+    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, summary=summary)

@@ -55,8 +55,8 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
             return _reported(ref, source, after, retry)
         case pulled:
             after = catalog_source.snapshotted(before, pulled.reference, request, now, left_out=pulled.left_out)
-            verdict = f"{pulled.reference} holds {pulled.packages} packages"
-            return _reported(ref, source, after, Outcome(again_in=request.interval, summary=verdict))
+            summary = f"{pulled.reference} holds {pulled.packages} packages"
+            return _reported(ref, source, after, Outcome(again_in=request.interval, summary=summary))
 
 
 def _reported(ref: Ref, source: CatalogSource, after: Manifest, outcome: Outcome) -> Outcome:

@@ -22,19 +22,19 @@ def guard_catalog(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     if catalog.is_deleted:
         if release is None:
             return NOTHING
-        after, verdict = cluster_catalog.ended(catalog, clock.now()), "it is deleted"
+        after, summary = cluster_catalog.ended(catalog, clock.now()), "it is deleted"
     elif patch := cluster_catalog.marked(catalog):
         return _patched(catalog, patch, "it has a label and a finalizer from now on")
     elif catalog.is_disabled:
-        after, verdict = cluster_catalog.disabled(catalog, clock.now()), "it is unavailable by its spec"
+        after, summary = cluster_catalog.disabled(catalog, clock.now()), "it is unavailable by its spec"
     elif fault := cluster_catalog.spec_fault(catalog):
-        after, verdict, release = cluster_catalog.failed(catalog, fault, clock.now()), fault.message, None
+        after, summary, release = cluster_catalog.failed(catalog, fault, clock.now()), fault.message, None
     else:
         return NOTHING
     if after != catalog.status:
-        return Outcome((SetStatus(ref, after, catalog.resource_version),), summary=verdict)
-    return _patched(catalog, release, verdict) if release else Outcome(summary=verdict)
+        return Outcome((SetStatus(ref, after, catalog.resource_version),), summary=summary)
+    return _patched(catalog, release, summary) if release else Outcome(summary=summary)
 
 
-def _patched(catalog: ClusterCatalog, patch: Manifest, verdict: str) -> Outcome:
-    return Outcome((Merge(Ref.of(catalog), patch, catalog.resource_version),), summary=verdict)
+def _patched(catalog: ClusterCatalog, patch: Manifest, summary: str) -> Outcome:
+    return Outcome((Merge(Ref.of(catalog), patch, catalog.resource_version),), summary=summary)

@@ -36,8 +36,8 @@ def unpack_catalog(
         return _without(catalog, found, now)
     after = cluster_catalog.served(catalog, found.reference, policy.catalogs_url, now)
     writes = (SetStatus(ref, after, catalog.resource_version),) if after != catalog.status else ()
-    verdict = f"{found.reference} holds {found.packages} packages"
-    return Outcome(writes, again_in=cluster_catalog.interval(catalog), summary=verdict)
+    summary = f"{found.reference} holds {found.packages} packages"
+    return Outcome(writes, again_in=cluster_catalog.interval(catalog), summary=summary)
 
 
 def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Outcome:

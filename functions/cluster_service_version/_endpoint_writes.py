@@ -21,9 +21,9 @@ def stage_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[W
     """The writes of a stage of a rotation: clients first forget what the servers do not use any more."""
     if not held:
         return ()
-    told = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
+    changes = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
     is_last = not any(content.is_rotating for content in held.values())
-    return (*(writes_of(told) if is_last else ()), *secret_writes(csv, facts, held))
+    return (*(writes_of(changes) if is_last else ()), *secret_writes(csv, facts, held))
 
 
 def writes_of(found: Iterable[Change | Object]) -> Iterator[Write]:
@@ -32,6 +32,6 @@ def writes_of(found: Iterable[Change | Object]) -> Iterator[Write]:
         if isinstance(one, Object):
             yield Delete(Ref.of(one), one.uid)
         elif one.patch is None:
-            yield Create(one.wanted, must_be_new=True)
+            yield Create(one.desired, must_be_new=True)
         else:
             yield Merge(one.ref, one.patch, one.version)

@@ -27,13 +27,13 @@ def outcome_of(
     since = status.since if status.phase else csv.created or now
     return Outcome(
         writes=(*before, *writes, *after),
-        emits=(*(Emit(REQUIREMENT_CHANGED, ref) for ref in transition.enqueues), *_news(csv, transition)),
+        emits=(*(Emit(REQUIREMENT_CHANGED, ref) for ref in transition.enqueues), *_notifications(csv, transition)),
         again_in=transition.again_in,
         summary=transition.sentence,
         wait=Wait(transition.waits_for, since, next_try) if transition.waits_for else None,
     )
 
 
-def _news(csv: Csv, transition: Transition) -> tuple[Emit, ...]:
+def _notifications(csv: Csv, transition: Transition) -> tuple[Emit, ...]:
     has_failed = not transition.patch and transition.status.phase == "Failed" != csv.phase
     return (Emit(UPGRADE_FAILED, Ref.of(csv)),) if has_failed and csv.replaces else ()

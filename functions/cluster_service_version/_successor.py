@@ -14,6 +14,6 @@ def replaced_by_successor(csv: Csv, cluster: Cluster, status: Status) -> Transit
     """The transition of a version that is replaced; None while it is installed, and without a successor."""
     if status.phase == "Installing":
         return None
-    neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
+    namespace_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
     groups = cluster.list(kinds.OPERATOR_GROUP, csv.namespace) if status.phase == "Failed" else ()
-    return retirement.begin(csv, neighbours, OperatorGroup.each(groups), status)
+    return retirement.begin(csv, namespace_csvs, OperatorGroup.each(groups), status)

@@ -45,17 +45,17 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
     plans = cluster.list(kinds.INSTALL_PLAN, ref.namespace) if preparation.is_young(csv, status.now) else ()
     if waiting := preparation.applied_by(csv, InstallPlan.each(plans), status):
         return outcome_of(csv, waiting)
-    neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
-    if replaced := retirement.begin(csv, neighbours, groups, status):
+    namespace_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace))
+    if replaced := retirement.begin(csv, namespace_csvs, groups, status):
         return outcome_of(csv, replaced)
-    return outcome_of(csv, preparation.decide(csv, _facts(csv, cluster, discovery, neighbours), status))
+    return outcome_of(csv, preparation.decide(csv, _facts(csv, cluster, discovery, namespace_csvs), status))
 
 
-def _facts(csv: Csv, cluster: Cluster, discovery: Discovery, neighbours: tuple[Csv, ...]) -> Facts:
-    wanted = requirements.wanted_objects(csv, neighbours)
+def _facts(csv: Csv, cluster: Cluster, discovery: Discovery, namespace_csvs: tuple[Csv, ...]) -> Facts:
+    desired = requirements.wanted_objects(csv, namespace_csvs)
     facts = Facts(
-        neighbours,
-        dict(zip(wanted, cluster.get_all(wanted), strict=True)),
+        namespace_csvs,
+        dict(zip(desired, cluster.get_all(desired), strict=True)),
         frozenset(api for api in requirements.wanted_apis(csv) if discovery.find(*api)),
         discovery.version() if requirements.wants_version(csv) else "",
     )

@@ -74,6 +74,6 @@ def _observed(
     transition = serving.watched(observation.decide(status, problem, policy.install_timeout), facts)
     if transition.status.phase == "Succeeded" != status.phase:
         # The version that it replaces may be deleted now, and the one that replaces it may be installed.
-        neighbours = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
-        transition = replace(transition, enqueues=retirement.related(csv, neighbours))
+        namespace_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace))
+        transition = replace(transition, enqueues=retirement.related(csv, namespace_csvs))
     return outcome_of(csv, transition)

@@ -32,10 +32,10 @@ def restore_rights(ref: Ref, cluster: Cluster, attempt: Attempt) -> Outcome:
     if csv.is_copy:
         return Outcome(emits=_group(csv), summary="rights beside a copy come from the group of its original")
     given = rbac.created_by_plans(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, ref.namespace)))
-    wanted = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in given]
-    refs = ((Ref.read(manifest), manifest) for manifest in wanted)
+    desired = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in given]
+    refs = ((Ref.read(manifest), manifest) for manifest in desired)
     gone = tuple(Create(manifest) for one, manifest in refs if one and cluster.get(one) is None)
-    found = f"{len(gone)} of {len(wanted)} generated rights were gone"
+    found = f"{len(gone)} of {len(desired)} generated rights were gone"
     actor = identity_in(ref.namespace, cluster) if gone else Identity()
     if isinstance(actor, Nobody):
         return Outcome(emits=_group(csv), summary=f"{found}, and are not restored: {actor.message}")

@@ -22,14 +22,14 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
     if csv is None or csv.is_copy or csv.is_deleted:
         return NOTHING
     target = OPERATOR_CONDITION.ref(ref.name, ref.namespace)
-    present, wanted = OperatorCondition.of(cluster.get(target)), operator_condition.operator_condition(csv)
-    ours = OperatorCondition(wanted)
+    present, desired = OperatorCondition.of(cluster.get(target)), operator_condition.operator_condition(csv)
+    ours = OperatorCondition(desired)
     owner = present or ours
     rights = (operator_condition.role(ours, owner=owner), operator_condition.role_binding(ours, owner=owner))
     if present is None:  # a Role that exists is looked at by the next run, before anybody is bound to it
-        return Outcome((Create(wanted), *(Create(item, must_be_new=True) for item in rights)))
+        return Outcome((Create(desired), *(Create(item, must_be_new=True) for item in rights)))
     writes: list[Write] = []
-    if patch := operator_condition.repair(wanted, present):
+    if patch := operator_condition.repair(desired, present):
         writes.append(Merge(target, patch, present.resource_version))
     found = [Object.of(cluster.get(Ref.of(item))) for item in rights]
     taken = [f"{one.kind} {one.name} belongs to somebody else" for one in found if one and not is_ours(one)]

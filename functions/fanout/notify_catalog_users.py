@@ -31,8 +31,8 @@ def notify_catalog_users(ref: Ref, cluster: Cluster, policy: Policy) -> Outcome:
         *(Emit(names.CATALOG_CHANGED, kinds.NAMESPACE.ref(namespace)) for namespace in namespaces),
         *(Emit(names.DEPENDENT_CHANGED, subscription) for subscription in concerned),
     )
-    verdict = f"{len(namespaces)} namespaces and {len(concerned)} Subscriptions look again"
-    return Outcome(emits=emits, summary=verdict)
+    summary = f"{len(namespaces)} namespaces and {len(concerned)} Subscriptions look again"
+    return Outcome(emits=emits, summary=summary)
 
 
 def _uses(subscription: Subscription, catalog: Ref) -> bool:

@@ -13,7 +13,7 @@ from shared.domain.endpoints import objects
 from shared.domain.endpoints.certificates import SETTLED, Content, StoredPair
 from shared.domain.endpoints.changes import change
 from shared.domain.serving import publication
-from shared.domain.serving.publication import API, Standing
+from shared.domain.serving.publication import API, PublicationState
 from shared.ports import Clock, Cluster, Keys, Policy
 from shared.step import Apply, Delete, Merge, Outcome, Ref, StoreKeys, Write
 
@@ -26,7 +26,7 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     if present is not None and not publication.is_ours(present, ref):
         return Outcome(summary=f"APIService {API.name} belongs to somebody else")
     now, deployment = clock.now(), Deployment.of(cluster.get(ref))
-    found = publication.standing(deployment, present, now)
+    found = publication.publication_state(deployment, present, now)
     if deployment is None or deployment.is_deleted:
         return Outcome(_withdrawn(present, deployment, found, timestamp(now)), summary=found.why)
     stored = keys.stored(publication.secret_of(deployment))
@@ -49,12 +49,12 @@ def _kept(deployment: Deployment, content: Content, stored: StoredPair | None) -
 
 
 def _registered(server: Ref, content: Content, present: ApiService | None, owner: Object | None) -> tuple[Write, ...]:
-    wanted = publication.api_service(server, content, owner)
-    return (Apply(wanted),) if change(wanted, present) else ()
+    desired = publication.api_service(server, content, owner)
+    return (Apply(desired),) if change(desired, present) else ()
 
 
 def _withdrawn(
-    present: ApiService | None, deployment: Deployment | None, found: Standing, now: str
+    present: ApiService | None, deployment: Deployment | None, found: PublicationState, now: str
 ) -> tuple[Write, ...]:
     if present is None:
         return ()

@@ -32,8 +32,8 @@ def lacking_rights(
         yield from _lifted(csv, granted, cluster)
         return
     copies = (Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, csv.name, target)) for target in outside)
-    wanted = [one for copy in copies if copy for one in projection.projected(csv, copy, granted)]
-    yield from projection.lacking(wanted, projection.finder(_present(csv, wanted, cluster, inventory), cluster.get))
+    desired = [one for copy in copies if copy for one in projection.projected(csv, copy, granted)]
+    yield from projection.lacking(desired, projection.finder(_present(csv, desired, cluster, inventory), cluster.get))
 
 
 def given(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
@@ -62,12 +62,12 @@ def _lifted(csv: Csv, granted: projection.Granted, cluster: Cluster) -> Iterator
     return projection.lacking(projection.lifted(granted, projection.taken(granted, find)), find)
 
 
-def _present(csv: Csv, wanted: Sequence[Manifest], cluster: Cluster, inventory: Inventory) -> list[Manifest]:
+def _present(csv: Csv, desired: Sequence[Manifest], cluster: Cluster, inventory: Inventory) -> list[Manifest]:
     """What one list of each kind gives; nothing where it would give more than what is wanted.
 
     Whoever may write Roles anywhere can give them our labels, as many and as large as he likes.
     """
-    refs, found = {Ref.of(one) for one in wanted}, list[Manifest]()
+    refs, found = {Ref.of(one) for one in desired}, list[Manifest]()
     kinds, labels = projection.written(csv, is_lifted=False) if len(refs) > FEW else ((), {})
     for kind in kinds:
         if refs.issuperset(ref for ref, _ in inventory.versions(kind, labels=labels)):

@@ -41,15 +41,15 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     group, unfit_name = Group.of(stored), targets.unfit_name(stored)
     groups = OperatorGroup.each(cluster.list(OPERATOR_GROUP))
     fit = [csv for csv in csvs if is_admitted(csv, groups)]
-    wanted = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
+    desired = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
     healthy = [one for csv in fit if csv.is_succeeded for one in provided[csv.name]]
-    wanted += roles.wanted(healthy, present)
-    writes: list[Write] = [Apply(role) for role in wanted if not roles.is_in_place(role, present.get(Ref.of(role)))]
+    desired += roles.desired(healthy, present)
+    writes: list[Write] = [Apply(role) for role in desired if not roles.is_in_place(role, present.get(Ref.of(role)))]
     able = [csv for csv in fit if members.has_claims(csv, group)]
     lacking = [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
     writes += given(lacking, stored, cluster, attempt)
-    verdict = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
-    return Outcome((*deletions, *writes), summary=unfit_name or verdict)
+    summary = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
+    return Outcome((*deletions, *writes), summary=unfit_name or summary)
 
 
 def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:

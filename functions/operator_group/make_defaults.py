@@ -23,13 +23,13 @@ def make_defaults(ref: Ref, cluster: Cluster) -> Outcome:
     config = OlmConfig.of(cluster.get(CONFIG))
     if config is not None and names.DEFAULTS in config.annotations:
         return Outcome(summary="the default objects were made before")
-    absent = [wanted for wanted in defaults(ref.name) if not _is_there(wanted, cluster)]
+    absent = [desired for desired in defaults(ref.name) if not _is_there(desired, cluster)]
     done = (Merge(CONFIG, {"metadata": {"annotations": {names.DEFAULTS: "made"}}}),) if config else ()
     return Outcome((*map(Create, absent), *done), summary=f"{len(absent)} default objects were absent")
 
 
-def _is_there(wanted: Manifest, cluster: Cluster) -> bool:
+def _is_there(desired: Manifest, cluster: Cluster) -> bool:
     """Whether the object, or for an OperatorGroup any in its namespace, exists."""
-    if wanted["kind"] == OPERATOR_GROUP.kind:
-        return bool(cluster.list(OPERATOR_GROUP, namespace_of(wanted)))
-    return cluster.get(Ref.of(wanted)) is not None
+    if desired["kind"] == OPERATOR_GROUP.kind:
+        return bool(cluster.list(OPERATOR_GROUP, namespace_of(desired)))
+    return cluster.get(Ref.of(desired)) is not None

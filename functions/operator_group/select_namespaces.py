@@ -43,13 +43,13 @@ def select_namespaces(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     account = account_of(group.service_account, group.namespace, cluster)
     if account is not None and names.MANAGED not in account.labels:
         writes.append(Merge(Ref.of(account), {"metadata": {"labels": {names.MANAGED: "true"}}}))
-    wanted = targets.status(group, selected, account=account, has_siblings=bool(beside), now=clock.now())
-    if wanted != group.status:
-        writes.append(SetStatus(ref, wanted, group.resource_version))
-    relieved = [rival for rival in other_groups if before.meets(rival) and not after.meets(rival)]
+    desired = targets.status(group, selected, account=account, has_siblings=bool(beside), now=clock.now())
+    if desired != group.status:
+        writes.append(SetStatus(ref, desired, group.resource_version))
+    relieved = [each for each in other_groups if before.meets(each) and not after.meets(each)]
     enqueues = (
         *_enqueues(beside, has_siblings=True),
-        *(Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in relieved),
+        *(Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref(each.name, each.namespace)) for each in relieved),
     )
     return Outcome(tuple(writes), enqueues, summary=targets.described(selected))
 
@@ -64,8 +64,8 @@ def _concerned(group: Group, cluster: Cluster) -> tuple[Namespace, ...]:
     """The namespaces that have the label of the group, and those that must get it."""
     found = cluster.list(NAMESPACE, labels={targets.label_of(group.uid): ""})
     labelled = {Ref.of(one): one for one in Namespace.each(found)}
-    wanted = () if group.is_global else map(NAMESPACE.ref_or_none, group.targets or ())
-    unlabelled = (Namespace.of(cluster.get(target)) for target in wanted if target and target not in labelled)
+    desired = () if group.is_global else map(NAMESPACE.ref_or_none, group.targets or ())
+    unlabelled = (Namespace.of(cluster.get(target)) for target in desired if target and target not in labelled)
     return (*labelled.values(), *filter(None, unlabelled))
 
 

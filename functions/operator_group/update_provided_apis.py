@@ -43,7 +43,7 @@ def _served(stored: OperatorGroup, other_groups: Sequence[Group], csvs: Sequence
     kept = frozenset(api for csv in csvs for api in apis_of(csv))
     text = updated(group, other_groups, map(apis_of, members.announcing(csvs, group)), kept=kept)
     met = concerned(group, text, other_groups)
-    emits = [Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref(rival.name, rival.namespace)) for rival in met]
+    emits = [Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref(each.name, each.namespace)) for each in met]
     if text != group.provided:
         writes.append(Merge(ref, {"metadata": {"annotations": {names.PROVIDED_APIS: text}}}, stored.resource_version))
     released = retirement.released(stored, csvs)

@@ -79,7 +79,7 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
         aside, root = Path(folder, "aside"), Path(folder, "root")
         aside.mkdir()
         with origin_of(reference, registry, limits=limits) as (origin, name):
-            image = pull(origin, name, _wanted, partial(_aside, aside, count()))
+            image = pull(origin, name, _desired, partial(_aside, aside, count()))
         ended()
         _lay_out(image.files, root)
         found = Unpacked(str(image.reference), root, image.labels)
@@ -105,7 +105,7 @@ def origin_of(
             yield registry or logins.registry_of_machine(os.environ, Path.home(), limits), reference
 
 
-def _wanted(labels: Mapping[str, str]) -> tuple[str, ...]:
+def _desired(labels: Mapping[str, str]) -> tuple[str, ...]:
     return (labels[CONFIGS].strip("/"),) if CONFIGS in labels else ("",)
 
 

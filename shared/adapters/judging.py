@@ -58,22 +58,22 @@ def compared(path: str) -> Catalog:
 
 
 def _check(path: str, reading: Reading, contents: Callable[[str], bytes]) -> None:
-    if not (verdict := reading.verdict()).is_valid:
-        [first] = ValidationResult(verdict.findings[:1]).located(contents).findings
+    if not (result := reading.result()).is_valid:
+        [first] = ValidationResult(result.findings[:1]).located(contents).findings
         what = f"{first.message} ({first.place})" if str(first.place) else first.message
         raise NotACatalog(f"{path} is no valid catalog: {what}; `olmf catalog validate {path}` lists all errors")
 
 
 def judge_files(found: list[File]) -> ValidationResult:
     """Judge a catalog by its files."""
-    return _read_all(found).verdict().located(_contents(found))
+    return _read_all(found).result().located(_contents(found))
 
 
 def judge_alone(root: Path) -> ValidationResult:
     """Judge the catalog in a folder without a second process, which a process with threads must not start."""
     try:
         found = files(root)
-        return _read(found, Reading()).verdict().located(_contents(found))
+        return _read(found, Reading()).result().located(_contents(found))
     except OSError as error:
         return ValidationResult((Finding(_sentence(error), Place(str(root))),))
 

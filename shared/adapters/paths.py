@@ -17,14 +17,14 @@ LOCAL_PREFIXES: Final = (LAYOUT_PREFIX, ARCHIVE_PREFIX)
 
 
 class NoSuchPath(FileNotFoundError):
-    """A PATH names no folder, no file and no image; `says` is given when it could only be an image."""
+    """A PATH names no folder, no file and no image; `message` is given when it could only be an image."""
 
-    def __init__(self, path: str, says: str = "") -> None:
+    def __init__(self, path: str, message: str = "") -> None:
         super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        self._says = says or f"{path}: no such file or folder"
+        self._message = message or f"{path}: no such file or folder"
 
     def __str__(self) -> str:
-        return self._says
+        return self._message
 
 
 def image_named_by(path: str) -> str:

@@ -118,16 +118,16 @@ def registered(status: ReadOnly, request: CatalogRequest, now: datetime) -> Mani
 
 
 def snapshotted(
-    status: ReadOnly, reference: str, wish: CatalogRequest, now: datetime, *, left_out: Sequence[str] = ()
+    status: ReadOnly, reference: str, request: CatalogRequest, now: datetime, *, left_out: Sequence[str] = ()
 ) -> Manifest:
     """The status after the image was read, with what its maker left out; times change only with content."""
     new = _without_error(status)
     old = Connection(fields.part(status, "connectionState"))
     if (old.address, old.state) != (reference, READY):
         new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": timestamp(now)}
-        if wish.interval is not None:
+        if request.interval is not None:
             new["latestImageRegistryPoll"] = timestamp(now)
-    remarks = [(INTERVAL_INVALID, wish.interval_error)] if wish.interval_error else []
+    remarks = [(INTERVAL_INVALID, request.interval_error)] if request.interval_error else []
     remarks += [(CONTENT_LEFT_OUT, f"wrong in the catalog: {' | '.join(left_out)}")] if left_out else []
     if remarks:
         new |= {"reason": remarks[0][0], "message": "; ".join(message for _, message in remarks)}

@@ -138,11 +138,11 @@ def _status(catalog: ClusterCatalog, stated: Mapping[str, Condition], now: datet
     return {"conditions": shown}
 
 
-def _stated(catalog: ClusterCatalog, wanted: Condition, now: datetime) -> Manifest:
-    old = catalog.condition(wanted.type)
-    since = old.since_text if old.status == wanted.status else ""
+def _stated(catalog: ClusterCatalog, desired: Condition, now: datetime) -> Manifest:
+    old = catalog.condition(desired.type)
+    since = old.since_text if old.status == desired.status else ""
     return {
-        "type": wanted.type, "status": wanted.status, "reason": wanted.reason, "message": wanted.message,
+        "type": desired.type, "status": desired.status, "reason": desired.reason, "message": desired.message,
         "observedGeneration": catalog.generation, "lastTransitionTime": since or timestamp(now),
     }  # fmt: skip
 

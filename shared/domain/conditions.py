@@ -20,15 +20,15 @@ class Condition:
     message: str = ""
 
 
-def put_into(conditions: Sequence[ReadOnly], wanted: Condition, now: datetime) -> list[ReadOnly]:
+def put_into(conditions: Sequence[ReadOnly], desired: Condition, now: datetime) -> list[ReadOnly]:
     """The list with the condition at its old index; unchanged when it has this content already."""
-    stated = {"type": wanted.type, "status": wanted.status, "reason": wanted.reason, "message": wanted.message}
+    stated = {"type": desired.type, "status": desired.status, "reason": desired.reason, "message": desired.message}
     shown = {key: value for key, value in stated.items() if value}
     for index, old in enumerate(map(StoredCondition, conditions)):
-        if old.type == wanted.type:
-            if (old.status, old.reason, old.message) == (wanted.status, wanted.reason, wanted.message):
+        if old.type == desired.type:
+            if (old.status, old.reason, old.message) == (desired.status, desired.reason, desired.message):
                 return list(conditions)
-            since = old.since_text if old.status == wanted.status else ""
+            since = old.since_text if old.status == desired.status else ""
             shown["lastTransitionTime"] = since or timestamp(now)
             return [*conditions[:index], shown, *conditions[index + 1 :]]
     return [*conditions, {**shown, "lastTransitionTime": timestamp(now)}]

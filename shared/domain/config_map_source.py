@@ -36,14 +36,14 @@ def _is(owner: ReadOnly, source: CatalogSource) -> bool:
 
 def referred(status: ReadOnly, config_map: ConfigMap, now: datetime) -> Manifest:
     """The status that names the ConfigMap as it is; the time changes only with it."""
-    wanted = {
+    desired = {
         "name": config_map.name, "namespace": config_map.namespace, "uid": config_map.uid,
         "resourceVersion": config_map.resource_version,
     }  # fmt: skip
     known = fields.part(status, "configMapReference")
-    if {key: value for key, value in known.items() if key != "lastUpdateTime"} == wanted:
+    if {key: value for key, value in known.items() if key != "lastUpdateTime"} == desired:
         return dict(status)
-    return {**status, "configMapReference": {**wanted, "lastUpdateTime": timestamp(now)}}
+    return {**status, "configMapReference": {**desired, "lastUpdateTime": timestamp(now)}}
 
 
 def connected(status: ReadOnly) -> Manifest:

@@ -70,9 +70,9 @@ def with_conditions(status: ReadOnly, image: Filled | None, now: datetime) -> Ma
 
 
 def _conditions(image: Filled) -> tuple[Condition, ...]:
-    verdict, reason = ("True", "AllTemplatesResolved") if image.is_usable else ("False", "UnableToResolve")
+    status_text, reason = ("True", "AllTemplatesResolved") if image.is_usable else ("False", "UnableToResolve")
     texts = {TEMPLATES_RESOLVED: _sentence(image), IMAGE_RESOLVED: image.image}
-    return tuple(Condition(kind, verdict, reason, message) for kind, message in texts.items())
+    return tuple(Condition(kind, status_text, reason, message) for kind, message in texts.items())
 
 
 def _sentence(image: Filled) -> str:

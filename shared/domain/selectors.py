@@ -70,8 +70,8 @@ def _test_of(found: re.Match[str]) -> Callable[[Labels], bool]:
         if found["op"] == "!=":
             return lambda labels: labels.get(name) != value
         return lambda labels: labels.get(name) == value
-    exists, wanted = found["exists"], not found["absent"]
-    return lambda labels: (exists in labels) is wanted
+    exists, desired = found["exists"], not found["absent"]
+    return lambda labels: (exists in labels) is desired
 
 
 def _check(key: str, values: Sequence[str]) -> None:

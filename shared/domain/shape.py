@@ -31,9 +31,9 @@ def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON v
             check(value.get(field), inner, f"{place}.{field}" if place else field)
 
 
-def _check_type(value: object, wanted: type, place: str) -> None:
-    if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
-        raise InvalidQuestion(f"{place}: wanted {_WORDS[wanted]}, got {_WORDS[type(value)]}")
+def _check_type(value: object, desired: type, place: str) -> None:
+    if not isinstance(value, desired) or (isinstance(value, bool) and desired is not bool):
+        raise InvalidQuestion(f"{place}: wanted {_WORDS[desired]}, got {_WORDS[type(value)]}")
 
 
 _WORDS: Final[Mapping[type, str]] = {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 
-def covers(live: object, wanted: object) -> bool:
+def covers(live: object, desired: object) -> bool:
     """Whether every wanted field is live; other fields do not count, and an empty value may be absent.
 
     Lists must have the same length: one more or less owner, for example, is a difference.
     """
-    if isinstance(wanted, dict) and isinstance(live, dict):
-        return all(covers(live.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(live, list):
-        return len(wanted) == len(live) and all(map(covers, live, wanted))
-    return live == wanted or (not wanted and live is None)
+    if isinstance(desired, dict) and isinstance(live, dict):
+        return all(covers(live.get(key), value) for key, value in desired.items())
+    if isinstance(desired, list) and isinstance(live, list):
+        return len(desired) == len(live) and all(map(covers, live, desired))
+    return live == desired or (not desired and live is None)

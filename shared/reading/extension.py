@@ -115,8 +115,8 @@ def fetched(image: str, bundles: Bundles, policy: Policy, attempt: Attempt) -> F
     return files_in(found)
 
 
-def definitions_like(wanted: Sequence[ReadOnly], cluster: Cluster) -> Mapping[str, ReadOnly]:
+def definitions_like(desired: Sequence[ReadOnly], cluster: Cluster) -> Mapping[str, ReadOnly]:
     """The CustomResourceDefinitions of these names that are there, by name."""
-    refs = (kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(name_of(one)) for one in wanted)
+    refs = (kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(name_of(one)) for one in desired)
     found = read_all(cluster, filter(None, refs))
     return {ref.name: one for ref, one in found.items() if one is not None}

@@ -164,13 +164,13 @@ def _act(going: _Pass, step: PlanStep) -> Action:
     rule = rule_for(resource.kind, found)
     if rule is None:
         raise InvalidStep(resource)
-    wanted = execution.with_uids(execution.prepared(manifest, rule, place), going.objects.csvs)
-    if why := misnamed(wanted):
+    desired = execution.with_uids(execution.prepared(manifest, rule, place), going.objects.csvs)
+    if why := misnamed(desired):
         raise StepFailed(why)
     live = going.objects.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
-        wanted = _version(going, Csv(wanted), Csv.of(live))
-    return execution.act(wanted, live, rule)
+        desired = _version(going, Csv(desired), Csv.of(live))
+    return execution.act(desired, live, rule)
 
 
 def _version(going: _Pass, csv: Csv, live: Csv | None) -> Manifest:

@@ -32,41 +32,41 @@ class Repair:
 class UnpackState:
     """What the Job of a bundle has come to, and what its rights lack."""
 
-    verdict: UnpackResult
+    result: UnpackResult
     repair: Repair = Repair()
 
 
 def read_unpacking(
-    wanted: Unpacking, config_map: ConfigMap | None, cluster: Cluster, now: datetime, *, warnings: Warnings
+    desired: Unpacking, config_map: ConfigMap | None, cluster: Cluster, now: datetime, *, warnings: Warnings
 ) -> UnpackState:
     """The state of the Job. More than one read is made only to start a Job, or when it takes its time or failed."""
-    jobs = _jobs(wanted, config_map, cluster)
-    match unpack_result.judge(wanted, jobs, now):
+    jobs = _jobs(desired, config_map, cluster)
+    match unpack_result.judge(desired, jobs, now):
         case Running() as running if not unpack_result.is_fresh(running, now):
-            pods = _pods(wanted, running.job, cluster)
-            told = unpack_result.waiting(running, pods, _causes(running.job, pods, warnings))
-            return UnpackState(told, repair(wanted, cluster) if unpack_result.is_slow(running, now) else Repair())
+            pods = _pods(desired, running.job, cluster)
+            result = unpack_result.waiting(running, pods, _causes(running.job, pods, warnings))
+            return UnpackState(result, repair(desired, cluster) if unpack_result.is_slow(running, now) else Repair())
         case Missing() as missing:
             try:
-                informed = replace(missing, registries=_registries(wanted, cluster))
+                informed = replace(missing, registries=_registries(desired, cluster))
             except ValueError as error:
                 return UnpackState(Refused(str(error)))
-            return UnpackState(informed, repair(wanted, cluster) if config_map is not None else Repair())
-        case Broken() as broken if _is_outdated(wanted, broken, cluster):
+            return UnpackState(informed, repair(desired, cluster) if config_map is not None else Repair())
+        case Broken() as broken if _is_outdated(desired, broken, cluster):
             return UnpackState(Stale(broken.job))
         case Broken() as broken:
-            pods = _pods(wanted, broken.job, cluster)
+            pods = _pods(desired, broken.job, cluster)
             return UnpackState(unpack_result.explained(broken, pods, _causes(broken.job, pods, warnings)))
         case other:
             return UnpackState(other)
 
 
-def repair(wanted: Unpacking, cluster: Cluster) -> Repair:
+def repair(desired: Unpacking, cluster: Cluster) -> Repair:
     """Restore RBAC that somebody changed or deleted: the Role gets its rule, a wrong binding is created again.
 
     Foreign rules are removed: to keep them we would need rights that we do not have.
     """
-    role, account, binding = wanted.access()
+    role, account, binding = desired.access()
     found, live_account, bound = cluster.get_all([Ref.of(one) for one in (role, account, binding)])
     live_role, live_binding = Role.of(found), RoleBinding.of(bound)
     is_lacking = live_role is not None and any(rule not in live_role.rules for rule in role["rules"])
@@ -86,23 +86,23 @@ def repair(wanted: Unpacking, cluster: Cluster) -> Repair:
 _BOUND = ("subjects", "roleRef")
 
 
-def _jobs(wanted: Unpacking, config_map: ConfigMap | None, cluster: Cluster) -> Sequence[Job]:
+def _jobs(desired: Unpacking, config_map: ConfigMap | None, cluster: Cluster) -> Sequence[Job]:
     """The Jobs of the bundle; a Job of an older version of this program has its name, but not the label."""
-    place = wanted.catalog.namespace
-    found = Job.each(cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: wanted.name}))
-    old = None if found or config_map is None else Job.of(cluster.get(kinds.JOB.ref(wanted.name, place)))
+    place = desired.catalog.namespace
+    found = Job.each(cluster.list(kinds.JOB, place, labels={names.UNPACK_REF: desired.name}))
+    old = None if found or config_map is None else Job.of(cluster.get(kinds.JOB.ref(desired.name, place)))
     return found if old is None else (old,)
 
 
-def _registries(wanted: Unpacking, cluster: Cluster) -> Registries:
+def _registries(desired: Unpacking, cluster: Cluster) -> Registries:
     """How the Job reaches registries; ValueError when it cannot be told."""
     sets = chain.from_iterable(cluster.list_all(list(map(Listing, kinds.MIRROR_SETS))))
-    variables = () if wanted.is_in_global_namespace else copied(cluster.get, wanted.home)
-    return Registries(mirrors_about(wanted.path, sets), variables)
+    variables = () if desired.is_in_global_namespace else copied(cluster.get, desired.home)
+    return Registries(mirrors_about(desired.path, sets), variables)
 
 
-def _pods(wanted: Unpacking, job: Job, cluster: Cluster) -> Sequence[Pod]:
-    return Pod.each(cluster.list(kinds.POD, wanted.catalog.namespace, labels={"job-name": job.name}))
+def _pods(desired: Unpacking, job: Job, cluster: Cluster) -> Sequence[Pod]:
+    return Pod.each(cluster.list(kinds.POD, desired.catalog.namespace, labels={"job-name": job.name}))
 
 
 def _causes(job: Job, pods: Sequence[Pod], warnings: Warnings) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ def _causes(job: Job, pods: Sequence[Pod], warnings: Warnings) -> tuple[str, ...
     return causes(job, pods, {ref: warnings.about(ref, uid) for ref, uid in event_objects(job, pods)})
 
 
-def _is_outdated(wanted: Unpacking, broken: Broken, cluster: Cluster) -> bool:
+def _is_outdated(desired: Unpacking, broken: Broken, cluster: Cluster) -> bool:
     """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
-    key = wanted.catalog
+    key = desired.catalog
     source = CatalogSource.of(kinds.CATALOG_SOURCE.look_up(cluster.get, key.name, key.namespace))
     changed = source.connection.since if source else None
     return changed is not None and changed > broken.since

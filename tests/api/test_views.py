@@ -50,11 +50,11 @@ def fits(value: object, hint: Any) -> bool:
         return any(fits(value, one) for one in get_args(hint))
     if get_origin(hint) is tuple:
         items = get_args(hint)
-        wanted = [items[0]] * len(value) if items[-1] is Ellipsis and isinstance(value, tuple) else items
-        return isinstance(value, tuple) and all(map(fits, value, wanted))
+        desired = [items[0]] * len(value) if items[-1] is Ellipsis and isinstance(value, tuple) else items
+        return isinstance(value, tuple) and all(map(fits, value, desired))
     if get_origin(hint) in (Mapping, dict):
-        _, wanted = get_args(hint)
-        return isinstance(value, Mapping) and (wanted is Any or all(fits(one, wanted) for one in value.values()))
+        _, desired = get_args(hint)
+        return isinstance(value, Mapping) and (desired is Any or all(fits(one, desired) for one in value.values()))
     return type(value) is hint or ((hint in (datetime, NoneType) or issubclass(hint, View)) and isinstance(value, hint))
 
 

@@ -133,10 +133,10 @@ def _torn() -> Inputs:
     return _crowded(package(name, line(name, 4), **versions(index)) for index, name in enumerate(_WANTED))
 
 
-def _crowded(wanted: Iterable[list[Blob]]) -> Inputs:
+def _crowded(desired: Iterable[list[Blob]]) -> Inputs:
     """Subscriptions to packages that need the same API, with many providers to choose from."""
     providers = (package(f"p{number}", line(f"p{number}", 1), v1=[gives("K")]) for number in range(_PROVIDERS))
-    return seen(catalog(*providers, *wanted), subs=list(map(sub, _WANTED)), whole=False)
+    return seen(catalog(*providers, *desired), subs=list(map(sub, _WANTED)), whole=False)
 
 
 def _repeated() -> float:

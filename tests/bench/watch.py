@@ -59,11 +59,11 @@ async def _changes(kubeconfig: str) -> list[Row]:
         patch: Manifest = {"metadata": {"annotations": {"n": str(number)}}}
         changed = await asyncio.to_thread(client.merge, kinds.NAMESPACE.ref("default"), patch)
         answered = time.perf_counter()
-        wanted = f"{changed['metadata']['uid']}.{changed['metadata']['resourceVersion']}.update"
-        while wanted not in arrivals:
+        desired = f"{changed['metadata']['uid']}.{changed['metadata']['resourceVersion']}.update"
+        while desired not in arrivals:
             enqueued.clear()
             await enqueued.wait()
-        delays.append(max(0.0, arrivals[wanted] - answered))
+        delays.append(max(0.0, arrivals[desired] - answered))
     watching.cancel()
     await asyncio.gather(watching, return_exceptions=True)
     delays.sort()

@@ -20,7 +20,7 @@ RESULTS = """<testsuites><testsuite>
 
 
 @pytest.mark.parametrize(
-    ("parameters", "wanted"),
+    ("parameters", "desired"),
     [
         pytest.param("sandbox", ("sandbox", ""), id="a target alone"),
         pytest.param("real-etcd", ("real", "etcd"), id="a target first"),
@@ -28,8 +28,8 @@ RESULTS = """<testsuites><testsuite>
         pytest.param("etcd", ("once", "etcd"), id="no target"),
     ],
 )
-def test_the_id_of_a_case_names_its_target(parameters: str, wanted: tuple[str, str]) -> None:
-    assert placed(parameters) == wanted
+def test_the_id_of_a_case_names_its_target(parameters: str, desired: tuple[str, str]) -> None:
+    assert placed(parameters) == desired
 
 
 def test_a_result_file_becomes_cases(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from shared.domain.subset import covers
 
 
 @pytest.mark.parametrize(
-    ("live", "wanted", "want"),
+    ("live", "desired", "want"),
     [
         pytest.param({"a": 1, "b": 2}, {"a": 1}, True, id="more than wanted"),
         pytest.param({"a": 1}, {"a": 2}, False, id="another value"),
@@ -20,5 +20,5 @@ from shared.domain.subset import covers
         pytest.param([{"a": 1, "b": 2}], [{"a": 1}], True, id="lists, item by item"),
     ],
 )
-def test_covers(live: Any, wanted: Any, want: bool) -> None:
-    assert covers(live, wanted) is want
+def test_covers(live: Any, desired: Any, want: bool) -> None:
+    assert covers(live, desired) is want

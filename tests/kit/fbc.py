@@ -81,7 +81,7 @@ def reading(content: bytes, name: str = "catalog.json") -> Reading:
 
 def judged(*documents: Mapping[str, Any]) -> ValidationResult:
     """The judgement of a catalog of one JSON file."""
-    return reading(written(*documents)).verdict()
+    return reading(written(*documents)).result()
 
 
 def messages(*documents: Mapping[str, Any]) -> list[str]:

@@ -145,14 +145,14 @@ def a_namespace(name: str) -> Manifest:
 
 def an_operator_group(namespace: str, *, targets: tuple[str, ...] = (), name: str = "", **spec: object) -> Manifest:
     """An OperatorGroup; no targets means all namespaces."""
-    wanted = {**({"targetNamespaces": list(targets)} if targets else {}), **spec}
-    return _object(OPERATOR_GROUP, name or f"{namespace}-group", namespace, spec=wanted)
+    desired = {**({"targetNamespaces": list(targets)} if targets else {}), **spec}
+    return _object(OPERATOR_GROUP, name or f"{namespace}-group", namespace, spec=desired)
 
 
 def a_subscription(package: str, namespace: str, *, source: str = "local", name: str = "", **spec: object) -> Manifest:
     """A Subscription to the catalog `olm/local`."""
-    wanted = {"name": package, "source": source, "sourceNamespace": "olm", **spec}
-    return _object(SUBSCRIPTION, name or package, namespace, spec=wanted)
+    desired = {"name": package, "source": source, "sourceNamespace": "olm", **spec}
+    return _object(SUBSCRIPTION, name or package, namespace, spec=desired)
 
 
 def _object(kind: Kind, name: str, namespace: str = "", **fields: object) -> Manifest:

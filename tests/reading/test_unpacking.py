@@ -80,8 +80,8 @@ def test_a_slow_job_says_what_its_pods_wait_for() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", **a_pod("ErrImagePull", "unauthorized")}
     pod["metadata"] = {**metadata(pod), "labels": {"job-name": HASH}}
     seen = looked(FakeCluster([a_job(minutes_ago=1), pod, ROLE, ACCOUNT, BINDING]), CONFIG_MAP)
-    assert isinstance(seen.verdict, Running)
-    assert "Reason: ErrImagePull, Message: unauthorized" in seen.verdict.message
+    assert isinstance(seen.result, Running)
+    assert "Reason: ErrImagePull, Message: unauthorized" in seen.result.message
 
 
 def test_what_ended_pods_said_is_told_before_the_job_fails() -> None:
@@ -92,22 +92,22 @@ def test_what_ended_pods_said_is_told_before_the_job_fails() -> None:
         meta = {"name": name, "namespace": "olm", "labels": {"job-name": HASH}}
         pods.append({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "status": {"phase": "Failed", **status}})
     seen = looked(FakeCluster([a_job(minutes_ago=1), *pods, ROLE, ACCOUNT, BINDING]), CONFIG_MAP)
-    assert isinstance(seen.verdict, Running)
-    assert seen.verdict.cause == "no trusted CA"
+    assert isinstance(seen.result, Running)
+    assert seen.result.cause == "no trusted CA"
 
 
 @pytest.mark.parametrize("condition", ["Failed", "Complete"])
 def test_a_failure_is_forgotten_when_its_catalog_has_changed_since(condition: str) -> None:
     failed = a_job(condition=condition, reason="BackoffLimitExceeded", minutes_ago=2)
-    assert looked(FakeCluster([failed, a_catalog(1)]), CONFIG_MAP).verdict == Stale(Job(failed))
+    assert looked(FakeCluster([failed, a_catalog(1)]), CONFIG_MAP).result == Stale(Job(failed))
     for catalogs in ([a_catalog(2)], [a_catalog(3)], []):
-        assert isinstance(looked(FakeCluster([failed, *catalogs]), CONFIG_MAP).verdict, Broken)
+        assert isinstance(looked(FakeCluster([failed, *catalogs]), CONFIG_MAP).result, Broken)
 
 
 def test_a_job_without_label_counts_when_no_other_does() -> None:
     """catalog.md 5.3.1 and 8.13.154: a Job of that name from an older version, even without the label."""
     failed = a_job(condition="Failed", reason="DeadlineExceeded", minutes_ago=1)
     del failed["metadata"]["labels"]
-    seen = looked(FakeCluster([failed]), CONFIG_MAP).verdict
+    seen = looked(FakeCluster([failed]), CONFIG_MAP).result
     assert isinstance(seen, Broken)
     assert (seen.reason, seen.job.name) == ("DeadlineExceeded", HASH)

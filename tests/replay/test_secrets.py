@@ -44,8 +44,8 @@ def layers(text: str, depth: int = 6) -> Iterator[str]:
 
 
 def is_told(data: bytes) -> bool:
-    wanted = forms(MARKER) | forms(TYPED)
-    return any(form in text for text in layers(data.decode("latin-1")) for form in wanted)
+    desired = forms(MARKER) | forms(TYPED)
+    return any(form in text for text in layers(data.decode("latin-1")) for form in desired)
 
 
 def test_what_is_secret_is_kept_nowhere(tmp_path: Path) -> None:

@@ -81,10 +81,10 @@ def build(
     if not folder.is_dir():
         raise CliError(f"{folder} is no folder", USAGE)
     subject = _subject(folder)
-    wanted = LabelOptions(package, channels, default)
+    desired = LabelOptions(package, channels, default)
     if not subject.annotations_path and not (package and channels):
-        wanted = _completed(wanted, interpreted(folder, subject))
-    files, labels = _content(subject, wanted, is_overwritten=overwrite)
+        desired = _completed(desired, interpreted(folder, subject))
+    files, labels = _content(subject, desired, is_overwritten=overwrite)
     if not skip_validation:
         _check(files, subject)
     try:
@@ -96,13 +96,13 @@ def build(
     sys.stdout.write(f"{written}\n")
 
 
-def _completed(wanted: LabelOptions, found: LabelOptions) -> LabelOptions:
+def _completed(desired: LabelOptions, found: LabelOptions) -> LabelOptions:
     """What somebody wants, and where that says nothing, what was found."""
     return replace(
-        wanted,
-        package=wanted.package or found.package,
-        channels=wanted.channels or found.channels,
-        default_channel=wanted.default_channel or found.default_channel,
+        desired,
+        package=desired.package or found.package,
+        channels=desired.channels or found.channels,
+        default_channel=desired.default_channel or found.default_channel,
     )
 
 
@@ -125,10 +125,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _content(
-    subject: Subject, wanted: LabelOptions, *, is_overwritten: bool
+    subject: Subject, desired: LabelOptions, *, is_overwritten: bool
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     """The files and the labels of the image. CliError when annotations that are there say something else."""
-    made = labels(media_type(subject), subject.annotations, wanted)
+    made = labels(media_type(subject), subject.annotations, desired)
     files = dict(subject.files)
     wrong = list(differences(subject.annotations, made)) if subject.annotations_path else []
     if wrong and not is_overwritten:

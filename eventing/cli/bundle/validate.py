@@ -84,8 +84,8 @@ def _chosen(output: str, optional: str) -> tuple[str, frozenset[str]]:
     In that list, names that are not known are passed over, as by opm; in ours they are refused.
     """
     if unknown := sorted({name.strip() for name in optional.split(",")} - {"", "all", *OPTIONAL}):
-        wanted = f"wanted all, or some of {', '.join(OPTIONAL)}"
-        raise CliError(f"--optional-validators {','.join(unknown)}: {wanted}", USAGE)
+        desired = f"wanted all, or some of {', '.join(OPTIONAL)}"
+        raise CliError(f"--optional-validators {','.join(unknown)}: {desired}", USAGE)
 
     form, names = (output, optional) if output in _FORMS else ("text", f"{output},{optional}")
     chosen = {name.strip() for name in names.split(",") if name.strip()}

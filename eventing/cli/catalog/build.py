@@ -59,6 +59,6 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _check(folder: Path) -> None:
-    verdict = judge(str(folder))
-    if not verdict.is_valid:
-        raise CliError(f"{verdict.text()}\nthe catalog is not valid: correct it, or build with --no-validate", NEGATIVE)
+    result = judge(str(folder))
+    if not result.is_valid:
+        raise CliError(f"{result.text()}\nthe catalog is not valid: correct it, or build with --no-validate", NEGATIVE)

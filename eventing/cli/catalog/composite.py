@@ -70,10 +70,10 @@ def _config(step: Step, source: Path) -> Config:
 
 
 def _judge(step: Step, folder: Path) -> None:
-    verdict = judge(str(folder))
-    if not verdict.is_valid:
+    result = judge(str(folder))
+    if not result.is_valid:
         what = f'validating component "{step.catalog}": validation failure in path "{folder}"'
-        raise CliError(f"{what}: {verdict.text()}", NEGATIVE)
+        raise CliError(f"{what}: {result.text()}", NEGATIVE)
 
 
 def _content(path: Path, what: str) -> bytes:

@@ -74,12 +74,12 @@ def head(
     """Print the bundle that a channel leads to."""
     config = _valid(path, "channels")
     rows = _of_package(tables.channels, path, package, config=config)
-    wanted = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
-    found = [row["head"] for row in rows if row["channel"] == wanted]
+    desired = channel or next(one["defaultChannel"] for one in config.packages if one["name"] == package)
+    found = [row["head"] for row in rows if row["channel"] == desired]
     if not found:
         names = ", ".join(_cell(row["channel"]) for row in rows)
-        hint = alike(wanted, (_cell(row["channel"]) for row in rows))
-        raise CliError(f'package "{package}" has no channel "{wanted}"; it has {names}{hint}', NEGATIVE)
+        hint = alike(desired, (_cell(row["channel"]) for row in rows))
+        raise CliError(f'package "{package}" has no channel "{desired}"; it has {names}{hint}', NEGATIVE)
     sys.stdout.write(f"{_cell(found[0])}\n")
 
 
@@ -140,9 +140,9 @@ def _judged(path: str) -> Config:
 
 
 def _check(found: Found) -> None:
-    verdict = judge_files(found.listed())
-    if not verdict.is_valid:
-        raise CliError(verdict.text(), NEGATIVE)
+    result = judge_files(found.listed())
+    if not result.is_valid:
+        raise CliError(result.text(), NEGATIVE)
 
 
 def _show(rows: _Rows, output: str, columns: tuple[str, ...]) -> None:

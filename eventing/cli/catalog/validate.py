@@ -34,43 +34,43 @@ def register(group: typer.Typer) -> None:
 def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
     """Judge catalogs one by one; the exit code is 0 when all of them are valid."""
     check_form(output, tuple(_FORMS))
-    verdicts = [(path, *_judged(path)) for path in paths]
-    _FORMS[output]([(path, verdict) for path, verdict, _ in verdicts])
-    if code := max(code for _, _, code in verdicts):
+    results = [(path, *_judged(path)) for path in paths]
+    _FORMS[output]([(path, result) for path, result, _ in results])
+    if code := max(code for _, _, code in results):
         raise typer.Exit(code)
 
 
 def _judged(path: str) -> tuple[ValidationResult, int]:
     """The judgement of one catalog, and the exit code that it asks for."""
     try:
-        verdict = judge(path)
+        result = judge(path)
     except OciError as error:
         return ValidationResult((Finding(str(error), Place(path)),)), UNKNOWN
-    return verdict, 0 if verdict.is_valid else NEGATIVE
+    return result, 0 if result.is_valid else NEGATIVE
 
 
-def _as_json(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
-    _print([{"path": path, "ok": verdict.is_valid, "errors": _rows(verdict)} for path, verdict in verdicts])
+def _as_json(results: Sequence[tuple[str, ValidationResult]]) -> None:
+    _print([{"path": path, "ok": result.is_valid, "errors": _rows(result)} for path, result in results])
 
 
-def _as_opm(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
-    for _, verdict in verdicts:
-        _print(_result(verdict))
+def _as_opm(results: Sequence[tuple[str, ValidationResult]]) -> None:
+    for _, result in results:
+        _print(_result(result))
 
 
-def _as_yaml(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
-    written = (to_yaml(dict(sorted(_result(verdict).items()))) + "\n" for _, verdict in verdicts)
+def _as_yaml(results: Sequence[tuple[str, ValidationResult]]) -> None:
+    written = (to_yaml(dict(sorted(_result(result).items()))) + "\n" for _, result in results)
     sys.stdout.write("---\n".join(written))
 
 
-def _result(verdict: ValidationResult) -> dict[str, object]:
+def _result(result: ValidationResult) -> dict[str, object]:
     """What `opm` tells of a catalog, and every finding with its place."""
-    if verdict.is_valid:
+    if result.is_valid:
         return {"passed": True}
-    return {"passed": False, "error": {"message": verdict.text(with_places=False), "findings": _rows(verdict)}}
+    return {"passed": False, "error": {"message": result.text(with_places=False), "findings": _rows(result)}}
 
 
-def _rows(verdict: ValidationResult) -> list[dict[str, object]]:
+def _rows(result: ValidationResult) -> list[dict[str, object]]:
     return [
         {
             "message": one.message,
@@ -79,7 +79,7 @@ def _rows(verdict: ValidationResult) -> list[dict[str, object]]:
             "line": one.place.line,
             "path": list(one.path),
         }
-        for one in verdict.findings
+        for one in result.findings
     ]
 
 
@@ -87,17 +87,17 @@ def _print(value: object) -> None:
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
-def _as_text(verdicts: Sequence[tuple[str, ValidationResult]]) -> None:
-    for path, verdict in verdicts:
-        if not verdict.is_valid:
-            heading = f"{path}:\n" if len(verdicts) > 1 else ""
-            sys.stderr.write(f"{heading}{_of_bundles(path, verdict) or verdict.text()}\n")
+def _as_text(results: Sequence[tuple[str, ValidationResult]]) -> None:
+    for path, result in results:
+        if not result.is_valid:
+            heading = f"{path}:\n" if len(results) > 1 else ""
+            sys.stderr.write(f"{heading}{_of_bundles(path, result) or result.text()}\n")
 
 
-def _of_bundles(path: str, verdict: ValidationResult) -> str:
+def _of_bundles(path: str, result: ValidationResult) -> str:
     """One hint for a folder of bundles, of which every file would be told to be no part of a catalog; else empty."""
-    folders = [one.place.file.removesuffix(_ABOUT) for one in verdict.findings if one.place.file.endswith(_ABOUT)]
-    if not folders or not all(one.message.endswith(_NO_SCHEMA) for one in verdict.findings):
+    folders = [one.place.file.removesuffix(_ABOUT) for one in result.findings if one.place.file.endswith(_ABOUT)]
+    if not folders or not all(one.message.endswith(_NO_SCHEMA) for one in result.findings):
         return ""
     first = quoted(olmf("bundle", "validate", f"{path.rstrip('/')}/{folders[0]}".rstrip("/")))
     whole = quoted(olmf("up", "--bundles", path))

@@ -61,7 +61,7 @@ class LiveScreen:
         from rich.console import Console
         from rich.live import Live
 
-        self._said: deque[str] = deque(maxlen=12)
+        self._lines: deque[str] = deque(maxlen=12)
         self._rows: list[Row] = []
         console = Console(file=cast("TextIO", Own(sys.stdout)))
         self._live = Live(self._picture(), console=console, refresh_per_second=12, transient=False)
@@ -69,7 +69,7 @@ class LiveScreen:
 
     def print_line(self, line: str) -> None:
         """Add it above the table."""
-        self._said.append(line)
+        self._lines.append(line)
         self._live.update(self._picture())
 
     def standing(self, rows: list[Row]) -> None:
@@ -90,7 +90,7 @@ class LiveScreen:
         for row in self._rows:
             style = "green" if row["phase"] == "Succeeded" else "yellow"
             table.add_row(*(str(row[key]) for key in ("package", "version", "phase", "message")), style=style)
-        return Group(*(Text(line) for line in self._said), table)
+        return Group(*(Text(line) for line in self._lines), table)
 
 
 def screen() -> Screen:

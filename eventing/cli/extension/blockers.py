@@ -74,8 +74,8 @@ def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | N
     with shaped(f"a ClusterObjectSet of {name}", UNKNOWN):
         revision = newest_active(owned)
     if revision:
-        said = annotations_of(revision)
-        return [Published(name, said.get(names.V1_BUNDLE_NAME, ""), said.get(names.V1_PROPERTIES))]
+        stored = annotations_of(revision)
+        return [Published(name, stored.get(names.V1_BUNDLE_NAME, ""), stored.get(names.V1_PROPERTIES))]
     installed = installed_of(extension, "")
     if installed is None:
         return []

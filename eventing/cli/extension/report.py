@@ -43,13 +43,13 @@ def as_text(report: Report) -> str:
 
 def as_markdown(report: Report) -> str:
     """The same for a pull request; the verdict is the first."""
-    verdict = "Blocked" if report.blockers else _outcome(report.changes)
-    lines = [f"### {verdict}", "", *(f"- {one}" for one in (*report.blockers, *report.reasons) if one), ""]
+    heading = "Blocked" if report.blockers else _outcome(report.changes)
+    lines = [f"### {heading}", "", *(f"- {one}" for one in (*report.blockers, *report.reasons) if one), ""]
     if report.changes:
         lines += ["| effect | object | fields |", "|---|---|---|"]
         for one in report.changes:
-            told = _change(one)
-            lines.append(f"| {told['effect']} | `{told['object']}` | {', '.join(map(_code, one.differs))} |")
+            row = _change(one)
+            lines.append(f"| {row['effect']} | `{row['object']}` | {', '.join(map(_code, one.differs))} |")
     return "\n".join([*lines, "", *(f"- {one}" for one in report.remarks)]) + "\n"
 
 
@@ -58,12 +58,12 @@ def _code(text: str) -> str:
 
 
 def _lines(change: Change) -> list[str]:
-    told = _change(change)
-    return [f"  {told['effect']:6} {told['object']}", *(f"           {path}" for path in change.differs)]
+    row = _change(change)
+    return [f"  {row['effect']:6} {row['object']}", *(f"           {path}" for path in change.differs)]
 
 
-def _indented(told: Sequence[str]) -> list[str]:
-    return [f"  {line}" for one in told for line in one.splitlines()]
+def _indented(row: Sequence[str]) -> list[str]:
+    return [f"  {line}" for one in row for line in one.splitlines()]
 
 
 def _outcome(changes: Sequence[Change]) -> str:
@@ -71,8 +71,8 @@ def _outcome(changes: Sequence[Change]) -> str:
     if not changes:
         return "Nothing would be done."
     counts = Counter(str(change.effect) for change in changes)
-    told = ", ".join(f"{effect} {number}" for effect, number in counts.items())
-    return f"Would be done: {len(changes)} object{'' if len(changes) == 1 else 's'} ({told})."
+    row = ", ".join(f"{effect} {number}" for effect, number in counts.items())
+    return f"Would be done: {len(changes)} object{'' if len(changes) == 1 else 's'} ({row})."
 
 
 def as_value(report: Report) -> dict[str, Any]:

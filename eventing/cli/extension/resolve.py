@@ -59,9 +59,9 @@ def resolve(
     if batch:
         answer_lines(answered)
         return
-    answer, told = resolved(given(file), catalog, installed, feature_gates)
+    answer, trace = resolved(given(file), catalog, installed, feature_gates)
     if output == "text":
-        sys.stdout.write("".join(f"{line}\n" for line in told))
+        sys.stdout.write("".join(f"{line}\n" for line in trace))
     else:
         document(_shown(answer, feature_gates), output)
     if answer.bundle is None:

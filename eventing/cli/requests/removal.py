@@ -82,5 +82,5 @@ def _versions(cluster: KubeClient, namespace: str, package: str, subscription: R
     others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one != subscription]
     mine = {csv.name for csv in csvs if package_named_by(csv) == package}
     roots = mine | claimed(Subscription.each([subscription] if subscription else []))
-    wanted = chain(csvs, roots) - claimed(Subscription.each(others))
-    return sorted((csv for csv in csvs if csv.name in wanted), key=lambda csv: csv.name)
+    desired = chain(csvs, roots) - claimed(Subscription.each(others))
+    return sorted((csv for csv in csvs if csv.name in desired), key=lambda csv: csv.name)

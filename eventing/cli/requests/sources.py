@@ -52,11 +52,11 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     sources = visible_sources(cluster, request.namespace)
     found = [(namespace_of(source), name_of(source)) for source in sources]
     if request.source:
-        if (wanted := asked_source(request)) in found:
-            return wanted
+        if (desired := asked_source(request)) in found:
+            return desired
         there = ", ".join(sorted(map("/".join, found))) or "none"
         raise PackageError(
-            f"--source: {request.namespace} sees no CatalogSource {'/'.join(wanted)}; there are: {there}"
+            f"--source: {request.namespace} sees no CatalogSource {'/'.join(desired)}; there are: {there}"
             f"{out_of_sight(cluster, request.namespace)}"
         )
     match found:

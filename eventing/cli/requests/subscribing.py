@@ -115,9 +115,9 @@ def _check_options(cluster: KubeClient, request: Request, present: ReadOnly) -> 
         "--manual": ("Manual" if request.is_manual else "", spec.get("installPlanApproval") or "Automatic"),
     }
     others = [
-        f"{option}: the Subscription says {said}"
-        for option, (wanted, said) in asked.items()
-        if wanted not in ("", said)
+        f"{option}: the Subscription says {current}"
+        for option, (desired, current) in asked.items()
+        if desired not in ("", current)
     ]
     if not others:
         return
@@ -130,12 +130,12 @@ def _check_options(cluster: KubeClient, request: Request, present: ReadOnly) -> 
     raise PackageError(f"{request.package} is already subscribed in {request.namespace}; {', '.join(others)}; {hint}")
 
 
-def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> Iterator[str]:
+def approve_plan(cluster: KubeClient, namespace: str, desired: str) -> Iterator[str]:
     """Set `spec.approved` of an InstallPlan: the one of that name, or the one that a package of that name waits for.
 
     Lines: first what speaks against it, then what was done. PackageError when there is nothing to approve.
     """
-    found = INSTALL_PLAN.look_up(cluster.get, wanted, namespace) or _plan_of_package(cluster, namespace, wanted)
+    found = INSTALL_PLAN.look_up(cluster.get, desired, namespace) or _plan_of_package(cluster, namespace, desired)
     plan = name_of(found)
     if (is_foreign(InstallPlan(found)) or is_refused(InstallPlan(found))) and (no := refusal(InstallPlan(found))):
         raise PackageError(no.message)
@@ -152,8 +152,9 @@ def approve_plan(cluster: KubeClient, namespace: str, wanted: str) -> Iterator[s
 def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
     """Warnings about holds that came after the plan: they keep other plans away, not this one."""
     for one in subscriptions:
-        wish = subscription_policy_of(Subscription(one))
-        if Subscription(one).plan == plan and (why := wish.why_held if Subscription(one).installed_csv else wish.hold):
+        policy = subscription_policy_of(Subscription(one))
+        why = policy.why_held if Subscription(one).installed_csv else policy.hold
+        if Subscription(one).plan == plan and why:
             yield f"{name_of(one)} is held ({why}), which does not stop a plan that is approved"
 
 

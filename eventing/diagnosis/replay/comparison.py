@@ -102,8 +102,8 @@ def _diff(recorded: Sequence[str], replayed: Sequence[str]) -> str:
 def _rendered(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
     """Each object as lines, under a ref that means the same in both worlds."""
     plans = plan_names(world.values())
-    told = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans | certificate_names(world)
-    return {replace(ref, name=plans.get(ref.name, ref.name)): _lines(one, told) for ref, one in world.items()}
+    substitutes = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans | certificate_names(world)
+    return {replace(ref, name=plans.get(ref.name, ref.name)): _lines(one, substitutes) for ref, one in world.items()}
 
 
 def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
@@ -160,9 +160,9 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
-def _lines(manifest: Manifest, told: Mapping[str, str]) -> list[str]:
+def _lines(manifest: Manifest, substitutes: Mapping[str, str]) -> list[str]:
     text = msgspec.json.encode(Redactor(b"world").clean(manifest)).decode()
-    for made_up, name in told.items():
+    for made_up, name in substitutes.items():
         text = text.replace(made_up, name)
     plain = msgspec.json.decode(_TIME.sub("<time>", text))
     meaning = msgspec.json.encode(_meaning(plain, str(manifest["kind"]), ""), order="sorted")

@@ -117,11 +117,11 @@ def _replay(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> 
 
 def _as_far_as_recorded(today: Any, decision: Decision) -> Any:
     """Without what builds did not record that knew neither statements nor whom a wait is about."""
-    told = {key: value for key, value in today.items() if key != "stated" or decision.statements}
+    known = {key: value for key, value in today.items() if key != "stated" or decision.statements}
     wait = (decision.rest or {}).get("wait") or {}
-    if told.get("wait") and "about" not in wait:
-        told["wait"] = {key: value for key, value in told["wait"].items() if key != "about"}
-    return told
+    if known.get("wait") and "about" not in wait:
+        known["wait"] = {key: value for key, value in known["wait"].items() if key != "about"}
+    return known
 
 
 def _is_withheld(index: JournalIndex, decision: Decision) -> bool:

@@ -132,8 +132,8 @@ def decode(value: Any, hint: Any, name: str) -> Any:
     if value is None:
         return None
     if name:
-        wanted = [member for member in members if getattr(member, "__name__", "") == name]
-        return msgspec.convert(value, wanted[0]) if wanted else value
+        desired = [member for member in members if getattr(member, "__name__", "") == name]
+        return msgspec.convert(value, desired[0]) if desired else value
     plain = [member for member in members if not dataclasses.is_dataclass(member)]
     return msgspec.convert(value, Union[tuple(plain or members)])  # noqa: UP007  # why: built at run time
 
@@ -142,8 +142,8 @@ def _question(port: type, method: str, args: Any, kwargs: Any) -> bytes:
     """The arguments by name, without defaults, so that equal questions have equal keys."""
     parameters = _parameters(port, method)
     given = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})
-    said = {key: value for key, value in given.items() if value != parameters.get(key, inspect.Parameter.empty)}
-    return msgspec.json.encode(said, order="sorted")
+    arguments = {key: value for key, value in given.items() if value != parameters.get(key, inspect.Parameter.empty)}
+    return msgspec.json.encode(arguments, order="sorted")
 
 
 @cache

@@ -97,9 +97,9 @@ class Recording:
         for run in sorted(self.index.runs.values(), key=lambda run: run.at):
             for answer in (answer for decision in run.decisions for answer in decision.answers):
                 question = msgspec.json.encode((answer.method, answer.args, answer.kwargs))
-                said = msgspec.json.encode(answer)
-                if answer.port == Catalogs.__name__ and last.setdefault(question, said) != said:
-                    last[question] = said
+                encoded = msgspec.json.encode(answer)
+                if answer.port == Catalogs.__name__ and last.setdefault(question, encoded) != encoded:
+                    last[question] = encoded
                     yield Change(
                         Event(f"{run.id}.resync", names.RESYNC_REQUESTED, "capture", Ref.parse(run.ref)), run.at
                     )
@@ -176,13 +176,13 @@ def _answers(index: JournalIndex) -> Iterator[Timed]:
 
 def _read(index: JournalIndex) -> Iterable[Manifest]:
     """Every object that a step has read, as it was then; without objects whose body was not stored."""
-    wanted = [
+    desired = [
         digest
         for _, answer in _answers(index)
         if answer.port == "Cluster"
         for digest in (*(answer.bodies or ()), answer.body)
     ]
-    for digest in dict.fromkeys(wanted):
+    for digest in dict.fromkeys(desired):
         body = msgspec.json.decode(index.bodies.get(digest, b"null"))
         if isinstance(body, dict):
             yield body

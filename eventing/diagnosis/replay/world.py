@@ -94,14 +94,14 @@ class _Replay:
         """The ports: the world itself, and the recorded answers from outside the cluster."""
         ports = ports_of(self._world)
         for port in (Catalogs, Bundles, Policy):
-            told = self._recording.answers(port)
-            if told or port is not Policy:
-                ports[port] = self._in_time(told).port(port)
+            answers = self._recording.answers(port)
+            if answers or port is not Policy:
+                ports[port] = self._in_time(answers).port(port)
         ports[Discovery] = DiscoveryOfThen(self._world, self._in_time(self._recording.answers(Discovery)))
         return ports
 
-    def _in_time(self, told: Iterable[Timed]) -> AnswersInTime:
-        return AnswersInTime(self._recording.index, told, lambda: self._until_ms)
+    def _in_time(self, answers: Iterable[Timed]) -> AnswersInTime:
+        return AnswersInTime(self._recording.index, answers, lambda: self._until_ms)
 
     def run(self, perturbed: Perturbation | None) -> None:
         """Repeat all changes that we did not cause."""

@@ -151,13 +151,13 @@ def conflicting_groups(csv: Csv, all_groups: Iterable[OperatorGroup]) -> list[Gr
     return [one for one in groups if mine and one != mine and one.meets(mine) and one.apis & apis_of(csv)]
 
 
-def _provided(rival: Group, apis: frozenset[Api], providers: Iterable[Csv]) -> str:
-    csvs = [one for one in providers if one.namespace == rival.namespace and not one.is_copy]
+def _provided(other: Group, apis: frozenset[Api], providers: Iterable[Csv]) -> str:
+    csvs = [one for one in providers if one.namespace == other.namespace and not one.is_copy]
     named = ", ".join(one.name for one in csvs if apis & apis_of(one))
     by = f" ({named})" if named else ""
     first, *others = sorted(map(str, apis))
     more = f" and {len(others)} more" if others else ""
-    return f"OperatorGroup {rival.namespace}/{rival.name}{by} provides {first}{more}, too"
+    return f"OperatorGroup {other.namespace}/{other.name}{by} provides {first}{more}, too"
 
 
 def of_chain(csv: Csv, package: Package) -> Advice:

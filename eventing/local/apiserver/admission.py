@@ -165,10 +165,10 @@ def prepare_update(call: Call, old: Stored, manifest: Manifest, world: World, *,
     """The next state of an object: the server's fields are kept, the others are validated; after all webhooks."""
     meta, before = manifest["metadata"], old.manifest["metadata"]
     place(call, meta)
-    wanted = meta.get("resourceVersion")
-    if wanted and (why := not_unsigned(wanted)):
+    desired = meta.get("resourceVersion")
+    if desired and (why := not_unsigned(desired)):
         raise unexplained(why)
-    if wanted not in (None, "", "0") and wanted != before["resourceVersion"]:
+    if desired not in (None, "", "0") and desired != before["resourceVersion"]:
         raise conflict(call.resource.plural, call.resource.group, call.name)
     if meta.get("uid") and meta["uid"] != before["uid"]:
         why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {before['uid']}"
@@ -238,7 +238,7 @@ def check(call: Call, manifest: Manifest, causes: list[Cause], old: ReadOnly | N
     else:
         rule = rules.RULES.get((resource.group, resource.kind))
         found = [*rule(manifest)] if rule else []
-        told = {cause.path for cause in found}
-        causes += [cause for cause in missing(body, schema) if cause.path not in told] + found
+        reported = {cause.path for cause in found}
+        causes += [cause for cause in missing(body, schema) if cause.path not in reported] + found
     if causes:
         raise invalid(resource.kind, resource.group, manifest["metadata"].get("name", ""), causes)

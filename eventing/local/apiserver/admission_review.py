@@ -29,7 +29,7 @@ def _invalid(why: str) -> NoReview:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Decision:
     """The valid response of a webhook."""
 
     is_allowed: bool
@@ -39,19 +39,19 @@ class Verdict:
     warnings: tuple[str, ...] = ()
 
 
-def request_of(write: Write, wanted: Resource, user: ReadOnly, objects: tuple[Any, Any]) -> Manifest:
-    """The request of a review, without its uid; `wanted` is the version in which the webhook gets the objects."""
+def request_of(write: Write, desired: Resource, user: ReadOnly, objects: tuple[Any, Any]) -> Manifest:
+    """The request of a review, without its uid; `desired` is the version in which the webhook gets the objects."""
     call, own = write.call, write.resource or write.call.resource
-    shown = wanted if own is call.resource else own
-    told: Manifest = {
-        "kind": _kind(shown), "resource": _resource(wanted), "requestKind": _kind(own),
+    shown = desired if own is call.resource else own
+    request: Manifest = {
+        "kind": _kind(shown), "resource": _resource(desired), "requestKind": _kind(own),
         "requestResource": _resource(call.resource), "name": write.name, "namespace": write.namespace,
         "operation": write.operation, "userInfo": user, "object": objects[0], "oldObject": objects[1],
         "dryRun": write.is_dry_run, "options": write.options or _options(write),
     }  # fmt: skip
     if call.subresource:
-        told |= {"subResource": call.subresource, "requestSubResource": call.subresource}
-    return {name: value for name, value in told.items() if value != "" or name == "operation"}
+        request |= {"subResource": call.subresource, "requestSubResource": call.subresource}
+    return {name: value for name, value in request.items() if value != "" or name == "operation"}
 
 
 def _kind(resource: Resource) -> Manifest:
@@ -64,9 +64,9 @@ def _resource(resource: Resource) -> Manifest:
 
 def _options(write: Write) -> Manifest:
     query = write.call.query
-    told: Manifest = {"kind": f"{write.operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"}
-    told |= {name: query[name] for name in ("fieldManager", "fieldValidation") if query.get(name)}
-    return told | ({"dryRun": ["All"]} if write.is_dry_run else {})
+    request: Manifest = {"kind": f"{write.operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"}
+    request |= {name: query[name] for name in ("fieldManager", "fieldValidation") if query.get(name)}
+    return request | ({"dryRun": ["All"]} if write.is_dry_run else {})
 
 
 def review_of(webhook: Webhook, request: ReadOnly, seed: uuid.UUID) -> tuple[str, bytes]:
@@ -82,7 +82,7 @@ def review_of(webhook: Webhook, request: ReadOnly, seed: uuid.UUID) -> tuple[str
     return uid, orjson.dumps(review)
 
 
-def verdict_of(reply: Reply, uid: str, *, is_mutating: bool) -> Verdict:
+def decision_of(reply: Reply, uid: str, *, is_mutating: bool) -> Decision:
     """The response in a reply. NoReview."""
     if reply.error:
         raise NoReview(f"failed to call webhook: {reply.error}")
@@ -96,7 +96,7 @@ def verdict_of(reply: Reply, uid: str, *, is_mutating: bool) -> Verdict:
         _check_head(review, response, uid)
         _check_patch(response, is_mutating=is_mutating)
     status = response.get("status")
-    return Verdict(
+    return Decision(
         bool(response.get("allowed")), status if isinstance(status, dict) else {},
         _patch(response) if is_mutating else (), tuple(map(str, response.get("warnings") or ())),
     )  # fmt: skip
@@ -105,9 +105,9 @@ def verdict_of(reply: Reply, uid: str, *, is_mutating: bool) -> Verdict:
 def _check_head(review: ReadOnly, response: ReadOnly, uid: str) -> None:
     if response.get("uid", "") != uid:
         raise _invalid(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
-    found, wanted = (f"{review.get('apiVersion', '')}, Kind={review.get('kind', '')}", f"{GROUP}/v1, Kind={KIND}")
-    if found != wanted:
-        raise _invalid(f"expected webhook response of {wanted}, got {found}")
+    found, desired = (f"{review.get('apiVersion', '')}, Kind={review.get('kind', '')}", f"{GROUP}/v1, Kind={KIND}")
+    if found != desired:
+        raise _invalid(f"expected webhook response of {desired}, got {found}")
 
 
 def _check_patch(response: ReadOnly, *, is_mutating: bool) -> None:

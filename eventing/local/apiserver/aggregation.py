@@ -47,10 +47,10 @@ def obstacle_of(api_service: ReadOnly, world: World) -> State | None:
     place = f'service/{name} in "{namespace}"'
     if service is None:
         return "False", "ServiceNotFound", f"{place} is not present"
-    wanted = endpoints.port_of(service, port)
-    if wanted is None:
+    desired = endpoints.port_of(service, port)
+    if desired is None:
         return "False", "ServicePortError", f"{place} is not listening on port {port}"
-    found, port_name = world.store.get((endpoints.TABLE, namespace, name)), str(wanted.get("name") or "")
+    found, port_name = world.store.get((endpoints.TABLE, namespace, name)), str(desired.get("name") or "")
     if found is None:
         return "False", "EndpointsNotFound", f"cannot find endpointslices for {place}"
     if not [*endpoints.places(found, port_name)]:
@@ -67,9 +67,11 @@ def report(stored: Stored, state: State, world: World) -> None:
     if (before.get("status"), before.get("reason"), before.get("message")) == state:
         return
     since = before.get("lastTransitionTime") if before.get("status") == status else world.now()
-    told = {"type": "Available", "status": status, "reason": reason, "message": message, "lastTransitionTime": since}
+    available = {
+        "type": "Available", "status": status, "reason": reason, "message": message, "lastTransitionTime": since,
+    }  # fmt: skip
     others = [one for one in conditions if one.get("type") != "Available"]
-    world.store.put(stored.key, {**stored.copy(), "status": {"conditions": [*others, told]}})
+    world.store.put(stored.key, {**stored.copy(), "status": {"conditions": [*others, available]}})
 
 
 def serve_kinds(stored: Stored, document: Any, world: World) -> None:

@@ -32,10 +32,10 @@ def apply(call: Call, world: World, body: Any) -> Answer:
         verbs.find(call, world)
     _check(call, body, schema)
     manager = Manager(call.query["fieldManager"], "Apply", call.resource.api_version, call.subresource)
-    fields = {path for path in fieldsets.said(body, schema) if ownership.is_counted(path, call)}
-    wanted = decode(call, orjson.loads(orjson.dumps(body)), fills=False)
+    fields = {path for path in fieldsets.set_paths(body, schema) if ownership.is_counted(path, call)}
+    desired = decode(call, orjson.loads(orjson.dumps(body)), fills=False)
     if old is None:
-        return _create(call, world, wanted, {manager: Owned(fields, call.time)})
+        return _create(call, world, desired, {manager: Owned(fields, call.time)})
     live: Manifest = orjson.loads(old.at(call.resource.api_version))
     owners = ownership.read(live) or _unowned(call, live)
     merged = fieldsets.merge(live, body, schema)
@@ -77,21 +77,21 @@ def _check(call: Call, body: Any, schema: Node) -> None:
     if meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     if sentences := list(typed_patch.misapplied(body, schema)):
-        told = sentences[0] if len(sentences) == 1 else "errors:\n  " + "\n  ".join(sentences)
+        message = sentences[0] if len(sentences) == 1 else "errors:\n  " + "\n  ".join(sentences)
         resource = call.resource
         place = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}"
         kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-        raise unexplained(f"failed to create typed patch object ({place}; {kind}): {told}")
+        raise unexplained(f"failed to create typed patch object ({place}; {kind}): {message}")
     require_name(call, meta)
 
 
-def _create(call: Call, world: World, wanted: Manifest, owners: Owners) -> Answer:
-    meta = wanted["metadata"]
+def _create(call: Call, world: World, desired: Manifest, owners: Owners) -> Answer:
+    meta = desired["metadata"]
     if uid := meta.get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(call.resource.plural, call.resource.group, call.name, why)
     meta.pop("resourceVersion", None)
-    made = decode(call, wanted, keeps_nulls=True)
+    made = decode(call, desired, keeps_nulls=True)
     manifest = prepare_create(call, made, world, record=lambda one: ownership.write(one, owners))
     kept = manifest if call.is_dry_run else verbs.keep(call, world, call.key_of(manifest), manifest)
     return verbs.answer(call, kept, 201)
@@ -136,7 +136,7 @@ def _disputed(request: _Request, live: Manifest, lost: dict[Manager, Fields]) ->
         return lost  # the annotation may be any text
     if any(typed_patch.misapplied(before, schema)):
         return lost
-    mine = set(fieldsets.said(before, schema)) - ownership.difference(request.call, before, live).written
+    mine = set(fieldsets.set_paths(before, schema)) - ownership.difference(request.call, before, live).written
     return {manager: left for manager, fields in lost.items() if (left := fields - mine)}
 
 
@@ -150,15 +150,15 @@ def _conflicts(lost: dict[Manager, Fields]) -> Failure:
         for one, fields in lost.items()
         for path in sorted(fields)
     ]
-    told = []
+    message = []
     for one, fields in lost.items():
         named, paths = _named(one), [fieldsets.shown(path) for path in sorted(fields)]
         if len(paths) == 1:
-            told.append(f"conflict with {named}: {paths[0]}")
+            message.append(f"conflict with {named}: {paths[0]}")
         else:
-            told.append(f"conflicts with {named}:\n- " + "\n- ".join(paths))
+            message.append(f"conflicts with {named}:\n- " + "\n- ".join(paths))
     count = f"{len(causes)} conflict{'s' if len(causes) > 1 else ''}"
-    return Failure(409, "Conflict", f"Apply failed with {count}: " + "\n".join(told), {"causes": causes})
+    return Failure(409, "Conflict", f"Apply failed with {count}: " + "\n".join(message), {"causes": causes})
 
 
 def _named(manager: Manager) -> str:

@@ -82,8 +82,8 @@ def granted(request: ReadOnly, account: ReadOnly, world: World) -> Manifest:
 def account_of(token: str, world: World) -> User | None:
     """The service account of a token; None when the token is not valid or the account was deleted."""
     body, _, signature = token.rpartition(".")
-    wanted = _signature(body.encode("utf-8", "surrogateescape"), world.secret).encode()
-    if not hmac.compare_digest(wanted, signature.encode("utf-8", "surrogateescape")):
+    desired = _signature(body.encode("utf-8", "surrogateescape"), world.secret).encode()
+    if not hmac.compare_digest(desired, signature.encode("utf-8", "surrogateescape")):
         return None
     claims = orjson.loads(base64.urlsafe_b64decode(body.partition(".")[2] + "=="))
     _, _, namespace, name = claims["sub"].split(":")

@@ -23,12 +23,12 @@ def to_version(call: Call, resource: Resource, manifest: ReadOnly) -> ReadOnly:
 
 def to_versions(call: Call, resource: Resource, manifests: Sequence[ReadOnly]) -> list[ReadOnly]:
     """Objects in a version of their kind, with one question for those that have another."""
-    wanted = resource.api_version
-    others = [one for one in manifests if one["apiVersion"] != wanted]
+    desired = resource.api_version
+    others = [one for one in manifests if one["apiVersion"] != desired]
     if resource.converter is None or not others:
-        return [one if one["apiVersion"] == wanted else {**one, "apiVersion": wanted} for one in manifests]
+        return [one if one["apiVersion"] == desired else {**one, "apiVersion": desired} for one in manifests]
     converted = iter(_converted(call, resource, others))
-    return [one if one["apiVersion"] == wanted else next(converted) for one in manifests]
+    return [one if one["apiVersion"] == desired else next(converted) for one in manifests]
 
 
 def to_storage(call: Call, manifest: ReadOnly) -> Manifest:
@@ -49,13 +49,13 @@ def shown(call: Call, stored: Sequence[Stored]) -> list[Stored]:
 
 
 def _converted(call: Call, resource: Resource, manifests: Sequence[ReadOnly]) -> list[Manifest]:
-    before, wanted = manifests[0], resource.api_version
+    before, desired = manifests[0], resource.api_version
     webhook = (resource.converter or {})["webhook"]
     try:
-        uid, version, question = question_of(webhook, wanted, manifests, call.identity)
+        uid, version, question = question_of(webhook, desired, manifests, call.identity)
         found = objects_in(asked(call.replies, [question])[0], uid, version, len(manifests))
         pairs = enumerate(zip(manifests, found, strict=True))
-        return [checked(one, other, wanted, index) for index, (one, other) in pairs]
+        return [checked(one, other, desired, index) for index, (one, other) in pairs]
     except NoConversion as error:
         why = f"conversion webhook for {before['apiVersion']}, Kind={resource.kind} {error}"
         raise Failure(500, "", why) from error

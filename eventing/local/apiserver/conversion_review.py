@@ -73,8 +73,8 @@ def _response(review: Any, uid: str, version: str) -> ReadOnly:
             raise NoConversion(f"failed: {_misfit(value, shown, f'ConversionResponse.response.{name}')}")
     api_version = str(review.get("apiVersion") or "")
     found = f"{api_version if '/' in api_version else '/' + api_version}, Kind={review.get('kind') or ''}"
-    if version == "v1" and found != (wanted := f"{GROUP}/v1, Kind={KIND}"):
-        raise NoConversion(f"failed: expected webhook response of {wanted}, got {found}")
+    if version == "v1" and found != (desired := f"{GROUP}/v1, Kind={KIND}"):
+        raise NoConversion(f"failed: expected webhook response of {desired}, got {found}")
     if response is None:
         raise NoConversion("failed: no response provided")
     if version == "v1" and (response.get("uid") or "") != uid:
@@ -82,8 +82,8 @@ def _response(review: Any, uid: str, version: str) -> ReadOnly:
     return response
 
 
-def _misfit(value: Any, wanted: str, field: str) -> str:
-    return misfit(kind_of(value), wanted, field)
+def _misfit(value: Any, desired: str, field: str) -> str:
+    return misfit(kind_of(value), desired, field)
 
 
 def checked(before: ReadOnly, after: Any, api_version: str, index: int) -> Manifest:
@@ -96,13 +96,13 @@ def checked(before: ReadOnly, after: Any, api_version: str, index: int) -> Manif
     if after.get("kind") != before["kind"]:
         raise NoConversion(f"{invalid} kind (expected {before['kind']}, received {after.get('kind') or ''})")
     meta, given = metadata(before), after.get("metadata")
-    told = given if isinstance(given, dict) else {}
+    converted = given if isinstance(given, dict) else {}
     for name, shown in _SAME:
-        if (meta.get(name) or "") != (told.get(name) or ""):
-            why = f"must have the same {shown}: {meta.get(name) or ''} != {told.get(name) or ''}"
+        if (meta.get(name) or "") != (converted.get(name) or ""):
+            why = f"must have the same {shown}: {meta.get(name) or ''} != {converted.get(name) or ''}"
             raise NoConversion(f"returned invalid object: {why}")
     kept = {name: value for name, value in meta.items() if name not in ("labels", "annotations")}
-    return {**after, "metadata": {**kept, **_texts(told)}}
+    return {**after, "metadata": {**kept, **_texts(converted)}}
 
 
 def _texts(given: ReadOnly) -> Manifest:

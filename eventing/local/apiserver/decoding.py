@@ -18,12 +18,12 @@ def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool =
     resource = call.resource
     if not isinstance(manifest, dict):
         raise bad_request("the object provided is unrecognized (must be of type object)")
-    for key, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
-        manifest[key] = manifest.get(key) or wanted
-        if manifest[key] != wanted:
+    for key, desired in (("apiVersion", resource.api_version), ("kind", resource.kind)):
+        manifest[key] = manifest.get(key) or desired
+        if manifest[key] != desired:
             raise bad_request(
                 f"the {'API version' if key == 'apiVersion' else 'kind'} in the data ({manifest[key]}) does not match "
-                f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({wanted})"
+                f"the expected {'API version' if key == 'apiVersion' else 'kind'} ({desired})"
             )
     if manifest.get("metadata") is None:
         manifest["metadata"] = {}
@@ -45,7 +45,7 @@ def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool =
 def _drop_unknown(call: Call, manifest: Manifest) -> None:
     unknown = list(prune(manifest, resolve(call.resource.schema)))
     if unknown and call.is_strict:
-        told = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
-        raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {told}")
+        message = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
+        raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {message}")
     if call.query.get("fieldValidation") != "Ignore":
         call.warnings.extend(f"unknown field {quoted(path)}" for path in sorted(unknown))

@@ -102,11 +102,11 @@ def _report(definition: Manifest, now: str, *, taken: bool) -> bool:
     status = definition.setdefault("status", {})
     before = {condition.get("type"): condition for condition in status.get("conditions", [])}
     names: Any = definition["spec"]["names"]
-    wanted = _REFUSED if taken else _ACCEPTED
+    desired = _REFUSED if taken else _ACCEPTED
     conditions = [
         dict(one) for one in status.get("conditions", []) if one.get("type") not in ("NamesAccepted", "Established")
     ]
-    fresh = [_condition(before.get(said[0]), said, now) for said in wanted]
+    fresh = [_condition(before.get(expected[0]), expected, now) for expected in desired]
     changed = bool(
         status.get("conditions", []) != fresh + conditions or (not taken and status.get("acceptedNames") != names)
     )
@@ -116,8 +116,8 @@ def _report(definition: Manifest, now: str, *, taken: bool) -> bool:
     return changed
 
 
-def _condition(before: Manifest | None, said: tuple[str, str, str, str], now: str) -> Manifest:
-    kind, status, reason, message = said
+def _condition(before: Manifest | None, expected: tuple[str, str, str, str], now: str) -> Manifest:
+    kind, status, reason, message = expected
     if before and before.get("status") == status:
         return before
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}

@@ -51,10 +51,10 @@ def delete_all(call: Call, world: World, given: Manifest) -> Answer:
     options = _options(call, given)
     found = verbs.list_objects(call, world, "application/json")
     is_wanted = verbs.matching(call)
-    wanted = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
-    for shown in conversion.shown(call, wanted):
+    desired = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
+    for shown in conversion.shown(call, desired):
         _admit(call, shown, options, world)
-    for stored in wanted:
+    for stored in desired:
         if not _is_dry_run(call, options):
             remove(call.resource, stored, world, _policy(call.resource, options))
     return found
@@ -67,8 +67,9 @@ def _progress_of(left: Manifest) -> Manifest:
 
 def _admit(call: Call, stored: Stored, options: Manifest, world: World) -> None:
     """Ask all webhooks about a deletion, before anything is deleted."""
-    told = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **options}
-    write = Write(call, "DELETE", None, stored.manifest, call.name, options=told, is_dry_run=_is_dry_run(call, options))
+    asked = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **options}
+    is_dry_run = _is_dry_run(call, options)
+    write = Write(call, "DELETE", None, stored.manifest, call.name, options=asked, is_dry_run=is_dry_run)
     webhooks.mutate(write, world, dict)
     webhooks.validate(write, world)
 
@@ -105,10 +106,10 @@ def _policy(resource: Resource, options: Mapping[str, Any]) -> str:
 def _check(call: Call, stored: Stored, preconditions: Mapping[str, Any]) -> None:
     meta = metadata(stored.manifest)
     for field, word, guess in _PRECONDITIONS:
-        wanted = preconditions.get(field)
-        if wanted is not None and wanted != meta[field]:
+        desired = preconditions.get(field)
+        if desired is not None and desired != meta[field]:
             why = (
-                f"the {word} in the precondition ({wanted}) does not match the {word} in record ({meta[field]}). "
+                f"the {word} in the precondition ({desired}) does not match the {word} in record ({meta[field]}). "
                 f"The object might have been {guess}"
             )
             raise conflict(call.resource.kind, call.resource.group, call.name, why)

@@ -48,8 +48,8 @@ def _groups(registry: Registry) -> Manifest:
 
 
 def _group(name: str, versions: list[str]) -> Manifest:
-    told = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
-    return {"name": name, "versions": told, "preferredVersion": told[0]}
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
 
 
 def _resources(registry: Registry, group: str, version: str) -> Manifest:
@@ -69,8 +69,8 @@ def _resources(registry: Registry, group: str, version: str) -> Manifest:
                 "name": f"{one.plural}/{name}", "singularName": "", "namespaced": one.is_namespaced, **place,
                 "kind": kind, "verbs": verbs,
             })  # fmt: skip
-    told = f"{group}/{version}" if group else version
-    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": told, "resources": entries}
+    listed = f"{group}/{version}" if group else version
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": listed, "resources": entries}
 
 
 def _below(resource: Resource) -> list[tuple[str, tuple[str, str, str], list[str]]]:
@@ -92,8 +92,8 @@ def _aggregated(registry: Registry, *, is_core: bool) -> Manifest:
 
 
 def _version(registry: Registry, group: str, version: str) -> Manifest:
-    told = [_entry_of(one) for one in registry.in_version(group, version)]
-    return {"version": version, "resources": told, "freshness": "Current"}
+    listed = [_entry_of(one) for one in registry.in_version(group, version)]
+    return {"version": version, "resources": listed, "freshness": "Current"}
 
 
 def _entry_of(one: Resource) -> Manifest:

@@ -132,16 +132,16 @@ def _scale(call: Call, world: World, body: bytes, content_type: str) -> Answer:
         return Answer(200, orjson.dumps(shown))
     if call.verb == "patch":
         patched = _patched(_kind_of_patch(call, content_type), shown, bodies.parse_json(body), bodies.SCALE)
-        wanted = _decoded(patched, lambda: bodies.typed(patched, bodies.SCALE))
+        desired = _decoded(patched, lambda: bodies.typed(patched, bodies.SCALE))
     elif call.verb == "update":
-        wanted = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)
+        desired = bodies.typed(bodies.read(body, content_type, bodies.SCALE), bodies.SCALE)
     else:
         raise not_allowed()
-    write = Write(call, "UPDATE", wanted, shown, call.name, resource=SCALED, is_dry_run=call.is_dry_run)
-    wanted = dict(webhooks.mutate(write, world, lambda patched: bodies.typed(patched, bodies.SCALE)).object or {})
-    webhooks.validate(with_changes(write, object=wanted), world)
+    write = Write(call, "UPDATE", desired, shown, call.name, resource=SCALED, is_dry_run=call.is_dry_run)
+    desired = dict(webhooks.mutate(write, world, lambda patched: bodies.typed(patched, bodies.SCALE)).object or {})
+    webhooks.validate(with_changes(write, object=desired), world)
     whole = with_changes(call, subresource="")
-    changed = with_scale(call.resource, orjson.loads(old.at(call.resource.api_version)), wanted)
+    changed = with_scale(call.resource, orjson.loads(old.at(call.resource.api_version)), desired)
     done = verbs.replace(whole, with_changes(world, asks_others=False), old, decode(whole, changed))
     return Answer(done.code, orjson.dumps(scale_of(call.resource, orjson.loads(done.body))))
 
@@ -190,15 +190,15 @@ def _selector(resource: Resource, manifest: ReadOnly) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 
-def with_scale(resource: Resource, manifest: Manifest, wanted: Manifest) -> Manifest:
+def with_scale(resource: Resource, manifest: Manifest, desired: Manifest) -> Manifest:
     """The object with the replicas of a Scale."""
-    replicas = (wanted.get("spec") or {}).get("replicas", 0)
+    replicas = (desired.get("spec") or {}).get("replicas", 0)
     *above, last = (resource.scale or _SCALE_PATHS)["specReplicasPath"].strip(".").split(".")
     target = manifest
     for name in above:
         target = target.setdefault(name, {})
     target[last] = replicas
-    if version := (wanted.get("metadata") or {}).get("resourceVersion"):
+    if version := (desired.get("metadata") or {}).get("resourceVersion"):
         manifest["metadata"]["resourceVersion"] = version
     else:
         manifest["metadata"].pop("resourceVersion", None)

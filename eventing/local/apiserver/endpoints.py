@@ -25,10 +25,10 @@ def place_of(namespace: str, name: str, port: int, world: World) -> Place:
         raise Unroutable(f'service "{name}" not found')
     if (kind := service.manifest["spec"].get("type")) == "ExternalName":
         raise Unroutable(f'unsupported service type "{kind}"')
-    wanted = port_of(service, port)
-    if wanted is None:
+    desired = port_of(service, port)
+    if desired is None:
         raise Unroutable(f'no service port {port} found for service "{name}"')
-    for place in places(world.store.get((TABLE, namespace, name)), str(wanted.get("name") or "")):
+    for place in places(world.store.get((TABLE, namespace, name)), str(desired.get("name") or "")):
         return place
     raise Unroutable(f'no endpoints available for service "{name}"')
 

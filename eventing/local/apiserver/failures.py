@@ -39,8 +39,8 @@ class Failure(Exception):
     def status(self) -> Manifest:
         """The `Status` object of the error."""
         head = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": self.message}
-        told = {"reason": self.reason, "details": self.details, "code": self.code}
-        return head | {key: value for key, value in told.items() if value}
+        filled = {"reason": self.reason, "details": self.details, "code": self.code}
+        return head | {key: value for key, value in filled.items() if value}
 
 
 @dataclass(eq=False)
@@ -57,8 +57,8 @@ def undecodable(kind: str, version: str, why: str) -> Undecodable:
 
 
 def _details(name: str, group: str, kind: str, **more: object) -> Manifest:
-    told = {"name": name, "group": group, "kind": kind}
-    return {key: value for key, value in told.items() if value} | more
+    filled = {"name": name, "group": group, "kind": kind}
+    return {key: value for key, value in filled.items() if value} | more
 
 
 def qualified(plural: str, group: str) -> str:
@@ -95,10 +95,10 @@ def conflict(plural: str, group: str, name: str, why: str = MODIFIED) -> Failure
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Failure:
     """The object is not valid."""
     sentences = list(dict.fromkeys(str(cause) for cause in causes))
-    told = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
+    filled = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
     listed = [{"reason": cause.reason, "message": cause.message, "field": cause.path} for cause in causes]
     return Failure(
-        422, "Invalid", f'{qualified(kind, group)} "{name}" is invalid: {told}',
+        422, "Invalid", f'{qualified(kind, group)} "{name}" is invalid: {filled}',
         _details(name, group, kind, causes=listed),
     )  # fmt: skip
 
@@ -110,8 +110,8 @@ def bad_option(kind: str, *causes: Cause) -> Failure:
 
 def unsupported(path: str, seen: object, *known: str) -> Cause:
     """A value that is not one of the supported values."""
-    told = ", ".join(map(quoted, known))
-    return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(seen)}: supported values: {told}")
+    filled = ", ".join(map(quoted, known))
+    return Cause(path, "FieldValueNotSupported", f"Unsupported value: {quoted(seen)}: supported values: {filled}")
 
 
 def internal(why: str) -> Failure:
@@ -135,9 +135,9 @@ def forbidden(plural: str, group: str, name: str, why: str, **details: object) -
     return Failure(403, "Forbidden", f"{thing} is forbidden: {why}", _details(name, group, plural, **details))
 
 
-def expired(wanted: int, oldest: int) -> Failure:
+def expired(desired: int, oldest: int) -> Failure:
     """The history does not contain that revision; list again."""
-    return Failure(410, "Expired", f"too old resource version: {wanted} ({oldest})")
+    return Failure(410, "Expired", f"too old resource version: {desired} ({oldest})")
 
 
 def unauthorized() -> Failure:
@@ -150,9 +150,9 @@ def not_allowed() -> Failure:
     return Failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 
 
-def unsupported_media(wanted: str) -> Failure:
+def unsupported_media(desired: str) -> Failure:
     """A body in a format that is not supported."""
-    message = f"the body of the request was in an unknown format - accepted media types include: {wanted}"
+    message = f"the body of the request was in an unknown format - accepted media types include: {desired}"
     return Failure(415, "UnsupportedMediaType", message)
 
 

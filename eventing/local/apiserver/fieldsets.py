@@ -53,7 +53,7 @@ Marks: TypeAlias = Literal["items", "maps", "all"]
 """Which values that contain fields are fields, too: items of lists; also maps and lists; also objects of a schema."""
 
 
-def said(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> Iterator[Path]:
+def set_paths(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> Iterator[Path]:
     """The fields that a value sets."""
     if not is_full(value, node):
         yield path
@@ -66,7 +66,7 @@ def said(value: Any, node: Node, path: Path = (), *, marks: Marks = "items") -> 
     declared = node.get("properties") or ()
     required = {f"f:{name}" for name in node.get("required", ())} if marks == "maps" else ()
     for element, (item, inner) in parts(value, node).items():
-        below = said(item, inner, (*path, element), marks=marks)
+        below = set_paths(item, inner, (*path, element), marks=marks)
         if marks == "items" and element[2:] not in declared and isinstance(value, dict) and is_full(item, inner):
             yield (*path, element)
         if element in required and isinstance(item, list) and is_full(item, inner):
@@ -88,9 +88,9 @@ class Difference:
         if old == new:
             return
         if old is _ABSENT:
-            self.written.update(said(new, node, path, marks=self.marks))
+            self.written.update(set_paths(new, node, path, marks=self.marks))
         elif new is _ABSENT:
-            self.removed.update(with_parents(said(old, node, path), below=len(path)))
+            self.removed.update(with_parents(set_paths(old, node, path), below=len(path)))
         elif type(old) is type(new) and is_granular(old, node):
             before, after = parts(old, node), parts(new, node)
             for element in {**before, **after}:

@@ -59,9 +59,9 @@ def annotation_defects(path: str, annotations: ReadOnly) -> Iterator[Cause]:
 
 
 def _several_controllers(owners: Sequence[ReadOnly]) -> Iterator[Cause]:
-    told = [f"{owner.get('kind')}/{owner.get('name')}" for owner in owners if owner.get("controller")]
-    if len(told) > 1:
-        found = " and ".join(told[:2])
+    controllers = [f"{owner.get('kind')}/{owner.get('name')}" for owner in owners if owner.get("controller")]
+    if len(controllers) > 1:
+        found = " and ".join(controllers[:2])
         why = f'Only one reference can have Controller set to true. Found "true" in references for {found}'
         yield bad_value("metadata.ownerReferences", Shown(as_json(owners)), why)
 

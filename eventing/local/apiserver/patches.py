@@ -216,7 +216,7 @@ def _ordered(found: list[Any], order: list[Any], key: str) -> list[Any]:
     def identity(one: Any) -> Any:
         return one.get(key) if key and isinstance(one, dict) else one
 
-    wanted = [identity(one) for one in order]
-    named = sorted((one for one in found if identity(one) in wanted), key=lambda one: wanted.index(identity(one)))
+    desired = [identity(one) for one in order]
+    named = sorted((one for one in found if identity(one) in desired), key=lambda one: desired.index(identity(one)))
     following = iter(named)
-    return [next(following) if identity(one) in wanted else one for one in found]
+    return [next(following) if identity(one) in desired else one for one in found]

@@ -34,7 +34,7 @@ def fields(text: str, known: Sequence[str]) -> Predicate:
         if path not in known:
             raise bad_request(f"field label not supported: {path}")
         tests.append((path, operator != "!=", value))
-    return lambda manifest: all((_at(manifest, path) == value) is wanted for path, wanted, value in tests)
+    return lambda manifest: all((_at(manifest, path) == value) is desired for path, desired, value in tests)
 
 
 def selectable(resource: Resource) -> tuple[str, ...]:

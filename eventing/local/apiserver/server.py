@@ -184,7 +184,7 @@ class Server:
             await response.prepare(request)
             await response.write(first)
             async for changes in opened.changes():
-                if piece := await self._complete(call, partial(opened.told, changes), is_shared=False):
+                if piece := await self._complete(call, partial(opened.lines_of, changes), is_shared=False):
                     await response.write(piece)
                 call.replies.clear()
             await response.write_eof()

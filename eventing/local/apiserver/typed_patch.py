@@ -13,17 +13,17 @@ from eventing.local.apiserver.schema import child, items
 
 def misapplied(value: Any, node: Node, path: str = "") -> Iterator[str]:
     """Why a body cannot be applied, one sentence per field."""
-    wanted = node.get("type")
+    desired = node.get("type")
     if value is None:
         return
-    if wanted in ("object", None) and isinstance(value, dict):
+    if desired in ("object", None) and isinstance(value, dict):
         yield from _fields(value, node, path)
-    elif wanted in ("array", None) and isinstance(value, list):
+    elif desired in ("array", None) and isinstance(value, list):
         yield from _items(value, node, path)
-    elif wanted in _EXPECTED and not isinstance(value, _EXPECTED[wanted][0]):
-        yield f"{path}: {_EXPECTED[wanted][1]}, got {_seen(value, wanted)}"
-    elif wanted in ("integer", "number") and isinstance(value, bool):
-        yield f"{path}: {_EXPECTED[wanted][1]}, got bool"
+    elif desired in _EXPECTED and not isinstance(value, _EXPECTED[desired][0]):
+        yield f"{path}: {_EXPECTED[desired][1]}, got {_seen(value, desired)}"
+    elif desired in ("integer", "number") and isinstance(value, bool):
+        yield f"{path}: {_EXPECTED[desired][1]}, got bool"
 
 
 _EXPECTED: dict[str, tuple[tuple[type, ...], str]] = {
@@ -58,11 +58,11 @@ def _items(value: list[Any], node: Node, path: str) -> Iterator[str]:
         yield from misapplied(item, items(node), path + place)
 
 
-def _seen(value: Any, wanted: str) -> str:
+def _seen(value: Any, desired: str) -> str:
     """A value of a wrong type in the form of Go."""
-    if wanted in ("integer", "number"):
+    if desired in ("integer", "number"):
         return {str: "string", bool: "bool", list: "[]interface {}"}.get(type(value), "map[string]interface {}")
-    return f"&value.valueUnstructured{{Value:{_go(value)}}}" if wanted == "string" else f"&{{{_go(value)}}}"
+    return f"&value.valueUnstructured{{Value:{_go(value)}}}" if desired == "string" else f"&{{{_go(value)}}}"
 
 
 def _go(value: Any) -> str:

@@ -20,12 +20,12 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def _has_type(value: Any, wanted: str) -> bool:
+def _has_type(value: Any, desired: str) -> bool:
     if isinstance(value, bool):
-        return wanted == "boolean"
-    if wanted == "integer" and isinstance(value, float):
+        return desired == "boolean"
+    if desired == "integer" and isinstance(value, float):
         return value.is_integer()
-    return isinstance(value, _PYTHON_TYPES.get(wanted, (object,)))
+    return isinstance(value, _PYTHON_TYPES.get(desired, (object,)))
 
 
 def _type_name(value: Any) -> str:
@@ -81,15 +81,15 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
     """The message about the first value of a built-in kind that Go could not decode; empty when all fit."""
     if value is None:
         return ""
-    wanted = node.get("type", "")
+    desired = node.get("type", "")
     if node.get("oneOf"):
         if not isinstance(value, (int, float, str)):
             return f"cannot unmarshal {_type_name(value)} into {path}"
         is_quantity = "format" not in node
         return _QUANTITY_WHY if is_quantity and not _QUANTITY.fullmatch(str(value)) else ""
-    if wanted and not _has_type(value, wanted):
+    if desired and not _has_type(value, desired):
         kind = {"integer": "number"}.get(found := _type_name(value), found)
-        return f"json: cannot unmarshal {kind} into Go struct field {path} of type {node.get('format', wanted)}"
+        return f"json: cannot unmarshal {kind} into Go struct field {path} of type {node.get('format', desired)}"
     if isinstance(value, str) and (sentence := _misformed(value, node.get("format", ""))):
         return sentence
     if isinstance(value, dict):

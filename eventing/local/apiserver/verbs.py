@@ -113,10 +113,10 @@ def _resume(call: Call, world: World) -> tuple[int, tuple[str, str] | None]:
     if not text:
         return world.store.revision, None
     try:
-        said = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        token = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
-        said = None
-    match said:
+        token = None
+    match token:
         case [int(revision), str(namespace), str(name)] if world.store.reaches(revision):
             return revision, (namespace, name)
         case [int(revision), str(), str()]:
@@ -203,20 +203,20 @@ def check_list_options(call: Call, world: World) -> None:
     call.number("timeoutSeconds")
     if causes := [*_defects(call)]:
         raise bad_option("List", *causes)
-    wanted = call.query.get("resourceVersion", "")
-    if wanted and call.query.get("continue"):
-        if wanted != "0":
+    desired = call.query.get("resourceVersion", "")
+    if desired and call.query.get("continue"):
+        if desired != "0":
             raise bad_request("specifying resource version is not allowed when using continue")
         return
-    if wanted and (why := not_unsigned(wanted)):
-        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{wanted}": {why}')
-    if wanted and int(wanted) > world.store.revision:
-        raise _too_large(int(wanted), world.store.revision)
+    if desired and (why := not_unsigned(desired)):
+        raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{desired}": {why}')
+    if desired and int(desired) > world.store.revision:
+        raise _too_large(int(desired), world.store.revision)
 
 
-def _too_large(wanted: int, present: int) -> Failure:
+def _too_large(desired: int, present: int) -> Failure:
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    message = f"Timeout: Too large resource version: {wanted}, current: {present}"
+    message = f"Timeout: Too large resource version: {desired}, current: {present}"
     return Failure(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1})
 
 

@@ -46,7 +46,7 @@ class Watch:
                 continue
             yield self.feed.take()
 
-    def told(self, changes: Sequence[Change]) -> bytes:
+    def lines_of(self, changes: Sequence[Change]) -> bytes:
         """The part of the stream for changes; may be empty. A conversion that fails ends the watch."""
         if not changes:
             return self._bookmark({}) if self.call.has("allowWatchBookmarks") else b""

@@ -93,8 +93,8 @@ def _fits(rule: ReadOnly, resource: Resource, write: Write) -> bool:
     )
 
 
-def _has(rule: ReadOnly, field: str, wanted: str) -> bool:
-    return bool({"*", wanted} & set(rule.get(field) or ()))
+def _has(rule: ReadOnly, field: str, desired: str) -> bool:
+    return bool({"*", desired} & set(rule.get(field) or ()))
 
 
 def _names(pattern: str, plural: str, subresource: str) -> bool:

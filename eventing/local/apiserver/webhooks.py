@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from eventing.local.apiserver import conversion, match_conditions
-from eventing.local.apiserver.admission_review import NoReview, Verdict, request_of, review_of, verdict_of
+from eventing.local.apiserver.admission_review import Decision, NoReview, decision_of, request_of, review_of
 from eventing.local.apiserver.failures import Failure, Undecodable, forbidden, internal
 from eventing.local.apiserver.outbound import Question, Reply, address_of, asked
 from eventing.local.apiserver.patches import json_patch
@@ -35,11 +35,11 @@ def validate(write: Write, world: World) -> None:
     asking = [
         review
         for webhook in configured("Validating", world)
-        if (wanted := _wanted(webhook, write, world)) and (review := _review(webhook, write, wanted))
+        if (desired := _desired(webhook, write, world)) and (review := _review(webhook, write, desired))
     ]
     replies = asked(write.call.replies, [question for _, _, question in asking])
     for (webhook, uid, _), reply in zip(asking, replies, strict=True):
-        _verdict(webhook, write, uid, reply, is_mutating=False)
+        _decision(webhook, write, uid, reply, is_mutating=False)
 
 
 def mutate(write: Write, world: World, decode: Decode) -> Write:
@@ -59,13 +59,13 @@ def _in_turn(write: Write, webhooks: Iterable[Webhook], world: World, decode: De
     earlier: list[Webhook] = []
     again: list[Webhook] = []
     for webhook in webhooks:
-        wanted = _wanted(webhook, write, world)
-        if wanted is None or (one := _review(webhook, write, wanted)) is None:
+        desired = _desired(webhook, write, world)
+        if desired is None or (one := _review(webhook, write, desired)) is None:
             continue
         _, uid, question = one
-        verdict = _verdict(webhook, write, uid, asked(write.call.replies, [question])[0], is_mutating=True)
-        if verdict and verdict.patch:
-            changed = _patched(webhook, write, wanted, verdict=verdict, decode=decode)
+        decision = _decision(webhook, write, uid, asked(write.call.replies, [question])[0], is_mutating=True)
+        if decision and decision.patch:
+            changed = _patched(webhook, write, desired, decision=decision, decode=decode)
             if changed != write.object:
                 again, earlier = [*again, *earlier], []
             write = replace(write, object=changed)
@@ -74,39 +74,39 @@ def _in_turn(write: Write, webhooks: Iterable[Webhook], world: World, decode: De
     return write, again
 
 
-def _wanted(webhook: Webhook, write: Write, world: World) -> Resource | None:
+def _desired(webhook: Webhook, write: Write, world: World) -> Resource | None:
     """The version in which a webhook is to get the objects; None when it is not to be asked."""
-    wanted = resource_for(webhook, write, world)
+    desired = resource_for(webhook, write, world)
     conditions = webhook.settings.get("matchConditions") or ()
-    if wanted is None or not conditions:
-        return wanted
-    request = _request(write, wanted)
+    if desired is None or not conditions:
+        return desired
+    request = _request(write, desired)
     given = {"object": request["object"], "oldObject": request["oldObject"], "request": request}
     try:
-        return wanted if match_conditions.hold(conditions, given) else None
+        return desired if match_conditions.hold(conditions, given) else None
     except match_conditions.Inconclusive as error:
         if webhook.fails_open:
             return None
         raise forbidden(write.call.resource.plural, write.call.resource.group, write.name, str(error)) from error
 
 
-def _request(write: Write, wanted: Resource) -> Manifest:
+def _request(write: Write, desired: Resource) -> Manifest:
     user = write.call.user
-    told = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    objects = (_in_version(write.object, write, wanted), _in_version(write.old, write, wanted))
-    return request_of(write, wanted, {key: value for key, value in told.items() if value}, objects)
+    user_info = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    objects = (_in_version(write.object, write, desired), _in_version(write.old, write, desired))
+    return request_of(write, desired, {key: value for key, value in user_info.items() if value}, objects)
 
 
-def _in_version(manifest: ReadOnly | None, write: Write, wanted: Resource) -> ReadOnly | None:
+def _in_version(manifest: ReadOnly | None, write: Write, desired: Resource) -> ReadOnly | None:
     if manifest is None or write.resource is not None:
         return manifest
-    return conversion.to_version(write.call, wanted, manifest)
+    return conversion.to_version(write.call, desired, manifest)
 
 
-def _review(webhook: Webhook, write: Write, wanted: Resource) -> Asked | None:
+def _review(webhook: Webhook, write: Write, desired: Resource) -> Asked | None:
     """What a webhook is asked; None when it cannot be, and does not matter."""
     try:
-        uid, body = review_of(webhook, _request(write, wanted), write.call.identity)
+        uid, body = review_of(webhook, _request(write, desired), write.call.identity)
     except NoReview as error:
         _fail(webhook, error)
         return None
@@ -114,17 +114,17 @@ def _review(webhook: Webhook, write: Write, wanted: Resource) -> Asked | None:
     return webhook, uid, Question(address_of(webhook.settings["clientConfig"]), body, seconds)
 
 
-def _verdict(webhook: Webhook, write: Write, uid: str, reply: Reply, *, is_mutating: bool) -> Verdict | None:
+def _decision(webhook: Webhook, write: Write, uid: str, reply: Reply, *, is_mutating: bool) -> Decision | None:
     """The verdict of a webhook that allows the write; None when it has none, and does not matter. Failure."""
     try:
-        verdict = verdict_of(reply, uid, is_mutating=is_mutating)
+        decision = decision_of(reply, uid, is_mutating=is_mutating)
     except NoReview as error:
         _fail(webhook, error)
         return None
-    write.call.warnings.extend(verdict.warnings)
-    if not verdict.is_allowed:
-        raise _refusal(webhook, verdict.status)
-    return verdict
+    write.call.warnings.extend(decision.warnings)
+    if not decision.is_allowed:
+        raise _refusal(webhook, decision.status)
+    return decision
 
 
 def _fail(webhook: Webhook, error: NoReview) -> None:
@@ -142,14 +142,14 @@ def _refusal(webhook: Webhook, status: ReadOnly) -> Failure:
     return Failure(least, str(status.get("reason") or ""), message, dict(status.get("details") or {}))
 
 
-def _patched(webhook: Webhook, write: Write, wanted: Resource, *, verdict: Verdict, decode: Decode) -> Manifest:
+def _patched(webhook: Webhook, write: Write, desired: Resource, *, decision: Decision, decode: Decode) -> Manifest:
     """The object after a patch, in the version of the call."""
     if write.object is None:
         why = f"admission webhook {quoted(webhook.name)} attempted to modify the object, which is not supported for "
         raise internal(f"{why}this operation")
-    shown = orjson.loads(orjson.dumps(_in_version(write.object, write, wanted)))
+    shown = orjson.loads(orjson.dumps(_in_version(write.object, write, desired)))
     try:
-        changed = json_patch(shown, list(verdict.patch))
+        changed = json_patch(shown, list(decision.patch))
         return decode(conversion.to_version(write.call, write.call.resource, changed))
     except Undecodable as error:
         raise internal(error.why) from error

@@ -146,8 +146,8 @@ _FINDINGS: Final = 10
 
 def _catalog_labels(wrong: Sequence[str]) -> dict[str, str]:
     """Where the files of a catalog are, and what cannot be used of it."""
-    told = [*wrong[:_FINDINGS], *([f"and {more} more"] if (more := len(wrong) - _FINDINGS) > 0 else [])]
-    return {CONFIGS: "/configs", **({LEFT_OUT: orjson.dumps(told).decode()} if told else {})}
+    findings = [*wrong[:_FINDINGS], *([f"and {more} more"] if (more := len(wrong) - _FINDINGS) > 0 else [])]
+    return {CONFIGS: "/configs", **({LEFT_OUT: orjson.dumps(findings).decode()} if findings else {})}
 
 
 class CatalogFolder(Folder):
@@ -178,7 +178,7 @@ class BundlesCatalog(Folder):
     def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], tell: Callable[[str], None]) -> None:
         super().__init__("catalogs/local", "latest")
         self._host, self._bundles, self._tell = host, bundles, tell
-        self._said: tuple[str, ...] = ()
+        self._reported: tuple[str, ...] = ()
 
     def state(self) -> State:
         """Of all files of all bundles."""
@@ -204,10 +204,10 @@ class BundlesCatalog(Folder):
 
     def labels(self, _: Mapping[str, bytes]) -> Mapping[str, str]:
         """Where the catalog is, and what is wrong with the bundles that its files were made of."""
-        return _catalog_labels(self._said)
+        return _catalog_labels(self._reported)
 
     def _say(self, findings: tuple[str, ...]) -> None:
         for finding in findings:
-            if finding not in self._said:
+            if finding not in self._reported:
                 self._tell(finding)
-        self._said = findings
+        self._reported = findings

@@ -47,13 +47,13 @@ class RepositoryIndex:
         """All tags of a name; none when there is no such name."""
         return sorted(folder.tag for folder in self._folders() if folder.repository == repository)
 
-    def image(self, repository: str, wanted: str) -> Built | None:
+    def image(self, repository: str, desired: str) -> Built | None:
         """The image of a tag or a digest."""
-        is_digest = wanted.startswith("sha256:")
+        is_digest = desired.startswith("sha256:")
         for folder in self._folders():
-            if folder.repository == repository and (is_digest or folder.tag == wanted):
+            if folder.repository == repository and (is_digest or folder.tag == desired):
                 image = folder.image()
-                if not is_digest or image.digest == wanted:
+                if not is_digest or image.digest == desired:
                     return image
         return None
 

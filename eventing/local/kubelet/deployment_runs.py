@@ -71,22 +71,22 @@ class DeploymentRuns:
         made_of = hash_of(deployment)
         pods = self._pods.live_of(uid_of(deployment))
         fresh = [pod for pod in pods if labels_of(pod).get(TEMPLATE_HASH) == made_of]
-        wanted = min(replicas_of(deployment), MOST_PODS)
-        refusal = await self._fill(deployment, fresh, wanted, made_of)
-        lives = [self._pods.begin(pod) for pod in fresh[:wanted]]
+        desired = min(replicas_of(deployment), MOST_PODS)
+        refusal = await self._fill(deployment, fresh, desired, made_of)
+        lives = [self._pods.begin(pod) for pod in fresh[:desired]]
         if lives:
             await asyncio.wait({life.first for life in lives})
         obstacle = refusal or next(filter(None, (life.obstacle for life in lives)), None)
-        stale = [pod for pod in pods if pod not in fresh] + fresh[wanted:]
+        stale = [pod for pod in pods if pod not in fresh] + fresh[desired:]
         await self._report(deployment, obstacle)
         for life in lives if stale else ():
             await life.serves.wait()
         await asyncio.gather(*(self._delete(pod) for pod in stale))
 
-    async def _fill(self, deployment: ReadOnly, fresh: list[ReadOnly], wanted: int, made_of: str) -> Obstacle | None:
+    async def _fill(self, deployment: ReadOnly, fresh: list[ReadOnly], desired: int, made_of: str) -> Obstacle | None:
         """Create the missing Pods; returns why admission refuses them."""
         ref = Ref.of(deployment)
-        while len(fresh) < wanted:
+        while len(fresh) < desired:
             pod = pod_of(deployment, {TEMPLATE_HASH: made_of})
             try:
                 made = await demand(partial(self._cluster.create, pod), ref)

@@ -112,17 +112,17 @@ class JobRuns:
 
     async def _create(self, task: Task) -> ReadOnly:
         """Create a Pod; what admission refuses is tried again, and an Event says why it does not exist."""
-        pause, told = FIRST_RETRY_SECONDS, ""
+        pause, reported = FIRST_RETRY_SECONDS, ""
         while True:
-            wanted = pod_of(task.job, job_labels(task.job))
+            desired = pod_of(task.job, job_labels(task.job))
             try:
-                if made := await demand(partial(self._cluster.create, wanted), task.ref):
+                if made := await demand(partial(self._cluster.create, desired), task.ref):
                     return made
             except ApiError as error:
-                if told != error.message:
-                    told = error.message
+                if reported != error.message:
+                    reported = error.message
                     event = event_about(
-                        task.ref, task.uid, _now(), reason="FailedCreate", message=f"Error creating: {told}"
+                        task.ref, task.uid, _now(), reason="FailedCreate", message=f"Error creating: {reported}"
                     )
                     await tell(self._cluster, event, task.ref)
             await asyncio.sleep(pause)

@@ -89,12 +89,12 @@ def active(progress: Progress) -> Manifest:
 
 def complete(progress: Progress, now: datetime) -> Manifest:
     """The status of a Job whose process exited with 0."""
-    said = ("CompletionsReached", "Reached expected number of succeeded pods")
+    reason_and_message = ("CompletionsReached", "Reached expected number of succeeded pods")
     return {
         **_ended(progress),
         "succeeded": 1,
         "completionTime": timestamp(now),
-        "conditions": [_condition(kind, *said, now) for kind in ("SuccessCriteriaMet", "Complete")],
+        "conditions": [_condition(kind, *reason_and_message, now) for kind in ("SuccessCriteriaMet", "Complete")],
     }
 
 

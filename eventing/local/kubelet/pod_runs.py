@@ -68,7 +68,7 @@ class PodRuns:
         self._on_change = on_change
         self._lives: dict[str, Life] = {}
         self._gone: dict[str, asyncio.Task[None]] = {}
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
         """What makes the Pods of an owner fail, by its uid."""
 
     def observe(self, pod: ReadOnly) -> None:
@@ -87,16 +87,16 @@ class PodRuns:
 
     def tell(self, owner: str, failure: str) -> None:
         """Let the Pods of an owner fail with this message; or not any more, when it is empty."""
-        if failure == self._told.get(owner, ""):
+        if failure == self._reported.get(owner, ""):
             return
-        self._told[owner] = failure
+        self._reported[owner] = failure
         for life in list(self._of(owner)):
             self._end(uid_of(life.pod))
             self.begin(life.pod)
 
     def lost(self, uid: str) -> None:
         """A Pod or an owner is gone."""
-        self._told.pop(uid, None)
+        self._reported.pop(uid, None)
         life = self._lives.get(uid)
         self._end(uid)
         if life and (owner := pods.owner_of(life.pod)):
@@ -211,7 +211,7 @@ class PodRuns:
         return found[0] if found else None
 
     def _fails(self, pod: ReadOnly) -> Obstacle | None:
-        return pods.told_to_fail(pod, self._told.get(str(pods.owner_of(pod).get("uid")), ""))
+        return pods.requested_failure(pod, self._reported.get(str(pods.owner_of(pod).get("uid")), ""))
 
     async def _report_obstacle(self, pod: ReadOnly, obstacle: Obstacle) -> None:
         ref = Ref.of(pod)

@@ -64,8 +64,8 @@ def pod_of(owner: ReadOnly, labels: Mapping[str, str]) -> Manifest:
 
 
 def _failure_of(owner: ReadOnly) -> dict[str, str]:
-    told = annotations_of(owner).get(KUBELET_FAIL)
-    return {KUBELET_FAIL: told} if told else {}
+    requested = annotations_of(owner).get(KUBELET_FAIL)
+    return {KUBELET_FAIL: requested} if requested else {}
 
 
 def hash_of(owner: ReadOnly) -> str:
@@ -95,9 +95,9 @@ def is_ready(pod: ReadOnly) -> bool:
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
-def told_to_fail(pod: ReadOnly, told: str = "") -> Obstacle | None:
-    """The obstacle that an annotation of the Pod, or that of its owner (`told`), makes."""
-    message = annotations_of(pod).get(KUBELET_FAIL, "") or told
+def requested_failure(pod: ReadOnly, requested: str = "") -> Obstacle | None:
+    """The obstacle that an annotation of the Pod, or that of its owner (`requested`), makes."""
+    message = annotations_of(pod).get(KUBELET_FAIL, "") or requested
     return Obstacle("BackOff", "CrashLoopBackOff", message, lasts=True) if message else None
 
 

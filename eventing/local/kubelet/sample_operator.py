@@ -42,19 +42,19 @@ def mutate(request: ReadOnly) -> Manifest:
 
 def convert(request: ReadOnly) -> Manifest:
     """Version v1alpha1 says `brightness` for `lumens`."""
-    wanted = str(request["desiredAPIVersion"])
+    desired = str(request["desiredAPIVersion"])
     return {
         "result": {"status": "Success"},
-        "convertedObjects": [_converted(one, wanted) for one in request.get("objects") or ()],
+        "convertedObjects": [_converted(one, desired) for one in request.get("objects") or ()],
     }
 
 
-def _converted(manifest: ReadOnly, wanted: str) -> Manifest:
-    old, new = ("lumens", "brightness") if wanted.endswith("v1alpha1") else ("brightness", "lumens")
+def _converted(manifest: ReadOnly, desired: str) -> Manifest:
+    old, new = ("lumens", "brightness") if desired.endswith("v1alpha1") else ("brightness", "lumens")
     spec = dict(manifest.get("spec") or {})
     if old in spec:
         spec[new] = spec.pop(old)
-    return {**manifest, "apiVersion": wanted, "spec": spec}
+    return {**manifest, "apiVersion": desired, "spec": spec}
 
 
 def _spec(request: ReadOnly) -> Manifest:

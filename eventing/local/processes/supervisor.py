@@ -145,8 +145,8 @@ class Supervisor:
         place, process = self.state.ready_file(running.program.name), running.process
         while process is not None and not process.ended.done():
             if place.exists():
-                said = json.loads(place.read_text())
-                running.address, running.probe = said["address"], said["probe"]
+                published = json.loads(place.read_text())
+                running.address, running.probe = published["address"], published["probe"]
                 again = running.ready.is_set()
                 running.ready.set()
                 if again:

@@ -101,7 +101,7 @@ class Answers:
             if row["channelName"] == package.default_channel:
                 channel = next(one for one in package.channels if one.name == package.default_channel)
                 return self._bundle(package, channel, row["bundleName"])
-        raise AnswerError(f"no entry found that provides {_told(gvk)}")
+        raise AnswerError(f"no entry found that provides {_described(gvk)}")
 
     def list_bundles(self, _: Manifest) -> Iterator[Manifest]:
         """Every bundle in every channel, with its edges; content only where no image has it."""
@@ -160,7 +160,7 @@ class Answers:
         names = self._snapshot.providers_of(*gvk)
         wholes = (self._whole(self._packages[name]) for name in names if name in self._packages)
         rows = (row for one in wholes for row in registry_api.entries_that_provide(one, gvk, is_latest=is_latest))
-        return _some(rows, f"no channel entries found that provide {_told(gvk)}")
+        return _some(rows, f"no channel entries found that provide {_described(gvk)}")
 
 
 def _some(rows: Iterable[Manifest], otherwise: str) -> Iterator[Manifest]:
@@ -176,5 +176,5 @@ def _gvk(asked: Manifest) -> Gvk:
     return asked.get("group", ""), asked.get("version", ""), asked.get("kind", "")
 
 
-def _told(gvk: Gvk) -> str:
+def _described(gvk: Gvk) -> str:
     return "group:{} version:{} kind:{}".format(*map(quoted, gvk))

@@ -28,17 +28,17 @@ def enforced(catalog: Path, folder: Path) -> Snapshot:
     _check(folder)
     place, store = catalog.resolve(strict=True), Store(folder)
     sources = [Source(found.name, found.path, digest_of(found.path)) for found in files.files(place)]
-    family, wanted = names_of(place, sources)
+    family, desired = names_of(place, sources)
     known = store.newest(family)
     if known is None:
         why = f"open {folder}: no such file or directory" if not folder.is_dir() else f"{folder} holds no index of it"
         raise CacheError(f"integrity check failed: read existing cache digest: {why}: build it with --cache-only")
     try:
-        snapshot = Snapshot.open(store.needed(wanted), store.needed)
+        snapshot = Snapshot.open(store.needed(desired), store.needed)
         snapshot.verify()
     except (BrokenSnapshot, FileNotFoundError) as error:
-        told, computed = quoted(known.removeprefix(family)), quoted(wanted.removeprefix(family))
-        what = f"cache reports digest as {told}, but computed digest is {computed}"
+        recorded, computed = quoted(known.removeprefix(family)), quoted(desired.removeprefix(family))
+        what = f"cache reports digest as {recorded}, but computed digest is {computed}"
         raise CacheError(f"integrity check failed: cache requires rebuild: {what}") from error
     return snapshot
 

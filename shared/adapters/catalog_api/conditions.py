@@ -35,8 +35,8 @@ class Version:
 
 def precondition(headers: Message, version: Version) -> HTTPStatus | None:
     """The status that ends a request before its content, or None."""
-    if (wanted := headers.get("If-Match")) is not None:
-        if not version.is_among(wanted):
+    if (desired := headers.get("If-Match")) is not None:
+        if not version.is_among(desired):
             return HTTPStatus.PRECONDITION_FAILED
     elif (limit := _date(headers.get("If-Unmodified-Since"))) and version.modified > limit:
         return HTTPStatus.PRECONDITION_FAILED

@@ -135,10 +135,10 @@ class _Opened:
 
     def spans(self, *words: str) -> Sequence[_Span]:
         """Where the lines are that say these words for schema, package and name; an empty word fits all."""
-        wanted = [index.get(word, ()) for index, word in zip(self._places, words, strict=True) if word]
-        if not wanted:
+        desired = [index.get(word, ()) for index, word in zip(self._places, words, strict=True) if word]
+        if not desired:
             return [(0, self._size)]
-        fewest, *others = sorted(wanted, key=len)
+        fewest, *others = sorted(desired, key=len)
         numbers = sorted(set(fewest).intersection(*others)) if others else fewest
         return _joined((self._starts[one], self._starts[one] + self._lines[one].length) for one in numbers)
 

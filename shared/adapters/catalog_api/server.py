@@ -48,8 +48,8 @@ class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bring
         self, proceed: Callable[[grpc.HandlerCallDetails], Any], details: grpc.HandlerCallDetails
     ) -> grpc.RpcMethodHandler:
         """Called by the server."""
-        said = " ".join(f"{key}={value!r}" for key, value in details.invocation_metadata)
-        self._tell(f"{details.method} {said}".rstrip())
+        metadata = " ".join(f"{key}={value!r}" for key, value in details.invocation_metadata)
+        self._tell(f"{details.method} {metadata}".rstrip())
         return proceed(details)
 
 

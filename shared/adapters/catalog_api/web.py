@@ -70,7 +70,7 @@ class _Handler(PromptHandler):
         if {"Content-Length", "Transfer-Encoding"} & {name.title() for name in self.headers}:
             self.close_connection = True
 
-    def _catalog(self, name: str, wanted: Mapping[str, str]) -> None:
+    def _catalog(self, name: str, desired: Mapping[str, str]) -> None:
         try:
             lines = self.server.catalogs[name]  # another thread may take it away at any moment
         except KeyError:
@@ -80,13 +80,13 @@ class _Handler(PromptHandler):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "503 Service Unavailable", {"Retry-After": "1"})
             return
         try:
-            content = lines.matching(**wanted)
+            content = lines.matching(**desired)
         except (OciError, OSError, BrokenSnapshot) as error:
             log.warning("catalog_unreadable", catalog=name, error=str(error))
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "500 Internal Server Error")
             return
         coding = self._coding(content.size)
-        packed = lines.packed(coding) if coding and not wanted else None
+        packed = lines.packed(coding) if coding and not desired else None
         self._content(content, Version(lines.tag, lines.modified), coding, packed)
 
     def _coding(self, size: int) -> str:

@@ -33,8 +33,8 @@ def _names(entry: str, host: str, port: int) -> bool:
         except ValueError:
             return False
     if as_address(entry) is None:
-        entry, _, wanted = entry.partition(":")
-        if wanted not in ("", str(port)):
+        entry, _, desired = entry.partition(":")
+        if desired not in ("", str(port)):
             return False
     name = entry.removeprefix("*")
     return bool(entry) and (host == name or host.endswith(name if name.startswith(".") else f".{name}"))

@@ -27,7 +27,7 @@ class Address:
         return SERVED + self.server + (f"@{self.digest}" if self.digest else "")
 
     @classmethod
-    def wanted(cls, source: ImageSource) -> Address:
+    def desired(cls, source: ImageSource) -> Address:
         """The server that a CatalogSource names, whatever it has now."""
         return cls(source.image.removeprefix(SERVED))
 

@@ -23,7 +23,7 @@ def snapshot_at(path: str, store: Store) -> Snapshot:
     catalog, NotACatalog when a file is not valid, OSError when a file cannot be read.
     """
     if path.startswith(SERVED):
-        return snapshot_of_address(Address.wanted(ImageSource(path, "")), store)[1]
+        return snapshot_of_address(Address.desired(ImageSource(path, "")), store)[1]
     image = image_named_by(path)
     return _of_image(image, store) if image else snapshot_of(Path(path), store)
 

@@ -99,28 +99,28 @@ class ImageCatalogs:
 
     def keep_only(self, references: Sequence[str]) -> int:
         """Delete the other catalogs, except those used recently; returns the bytes freed. Implements `Content`."""
-        wanted = {file_of(name_of(_digest_of(reference))) for reference in references}
+        desired = {file_of(name_of(_digest_of(reference))) for reference in references}
         freed = self._store.forget(
-            lambda name: name in wanted or not name.startswith(_OURS), unused_seconds=_UNUSED_SECONDS
+            lambda name: name in desired or not name.startswith(_OURS), unused_seconds=_UNUSED_SECONDS
         )
         if freed:
             self._open.clear()
         return freed
 
     def _pull_from_server(self, source: ImageSource) -> Pulled | Unavailable:
-        wanted = _form(source.image).wanted(source)  # what is asked for is what the server has now
+        desired = _form(source.image).desired(source)  # what is asked for is what the server has now
         try:
             with self._puller.bounded(source.namespace):
-                found, catalog = self._of_server(wanted)
+                found, catalog = self._of_server(desired)
         except OciError as error:
             return error.unavailable()
         self._grants.answered(found.server, found.digest)
         return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
-    def _of_server(self, wanted: Address | Place, *, is_kept_good: bool = True) -> tuple[Address | Place, Snapshot]:
-        if isinstance(wanted, Place):
-            return snapshot_of_config_map(wanted, self._store, self._get, is_kept_good=is_kept_good)
-        return snapshot_of_address(wanted, self._store, rules=self._puller.rules, is_kept_good=is_kept_good)
+    def _of_server(self, desired: Address | Place, *, is_kept_good: bool = True) -> tuple[Address | Place, Snapshot]:
+        if isinstance(desired, Place):
+            return snapshot_of_config_map(desired, self._store, self._get, is_kept_good=is_kept_good)
+        return snapshot_of_address(desired, self._store, rules=self._puller.rules, is_kept_good=is_kept_good)
 
     def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
         """Ask a catalog by digest. One that was forgotten or damaged meanwhile is indexed again, once."""
@@ -157,10 +157,10 @@ class ImageCatalogs:
 
     def _opened_from_server(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
         try:
-            wanted = _form(reference).parse(reference, source)
-            is_kept_good = self._grants.has_answered(wanted.server, wanted.digest)
+            desired = _form(reference).parse(reference, source)
+            is_kept_good = self._grants.has_answered(desired.server, desired.digest)
             with self._puller.bounded(source.namespace, is_hurried=True):
-                address, catalog = self._of_server(wanted, is_kept_good=is_kept_good)
+                address, catalog = self._of_server(desired, is_kept_good=is_kept_good)
         except OciError as error:
             return error.unavailable()
         if not is_kept_good:

@@ -46,7 +46,7 @@ class Place:
         return f"{IN_CONFIG_MAP}{self.namespace}/{self.name}"
 
     @classmethod
-    def wanted(cls, source: ImageSource) -> Place:
+    def desired(cls, source: ImageSource) -> Place:
         """The ConfigMap that a CatalogSource names: always one beside it."""
         return cls(source.namespace, source.image.removeprefix(IN_CONFIG_MAP))
 

@@ -20,7 +20,7 @@ class Folder(Protocol):
 
     limit_bytes: int
 
-    def free(self, wanted: int, spared: Collection[str]) -> int:
+    def free(self, desired: int, spared: Collection[str]) -> int:
         """How many bytes may be added, after making room for so many, where that is possible."""
         ...
 
@@ -35,12 +35,12 @@ class Room:
         """Count what is about to be written. OciError when it does not fit."""
         if count > self._left:
             limit = self._folder.limit_bytes
-            wanted = max(min(_LOOK_BYTES, limit // _PARTS), count)
-            free = self._folder.free(wanted, self._spared)
+            desired = max(min(_LOOK_BYTES, limit // _PARTS), count)
+            free = self._folder.free(desired, self._spared)
             if count > free:
                 what = f"it does not fit into the {limit} bytes that catalogs may take here"
                 raise OciError("TooLarge", f"{what}; make the image smaller, or raise OLMF_CONTENT_BYTES")
-            self._left = min(free, wanted)
+            self._left = min(free, desired)
         self._left -= count
 
     def measured(self, stream: BinaryIO) -> BinaryIO:

@@ -114,14 +114,14 @@ class Store:
                 self.drop(name)
             raise
 
-    def free(self, wanted: int, spared: Collection[str] = ()) -> int:
+    def free(self, desired: int, spared: Collection[str] = ()) -> int:
         """How many bytes may be added, after making room for so many; files that are being written count, too.
 
         The `spared` files stay: a catalog that is being written needs them.
         """
         left = self.limit_bytes - self.size() - sum(one.size for one in self._asides())
-        left += self._drop_blobs(wanted - left)
-        return left + self._shrink(wanted - left, spared)
+        left += self._drop_blobs(desired - left)
+        return left + self._shrink(desired - left, spared)
 
     def blobs(self) -> KeptBlobs:
         """The place for the blobs of one pull."""

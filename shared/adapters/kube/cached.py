@@ -194,8 +194,8 @@ class CachedClient(KubeClient):
         with self._lock:
             counts, written = self._changes.counts(kind, namespace), self._written.last(kind, namespace)
             if (entry := self._listed(kind, namespace, counts)) is not None:
-                wanted = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
-                return tuple(found for _, found in sorted(wanted, key=_by_place) if found is not None)
+                desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
+                return tuple(found for _, found in sorted(desired, key=_by_place) if found is not None)
         self._freshness.at_least(kind, counts.newest)
         listed = super().list(kind, namespace)
         if len(listed) <= MAX_OBJECTS:

@@ -229,9 +229,9 @@ class KubeClient:
 
 def object_about(ref: Ref, answer: Manifest) -> Manifest:
     """The answer, if it is the object that was asked for. ApiError without a status when it is not."""
-    said = Ref.read(answer)
-    if said != ref:
-        raise unexpected(f"{said or answer.get('kind')} where {ref} was asked for")
+    answered = Ref.read(answer)
+    if answered != ref:
+        raise unexpected(f"{answered or answer.get('kind')} where {ref} was asked for")
     return answer
 
 

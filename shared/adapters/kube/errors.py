@@ -52,10 +52,10 @@ class ApiError(Exception):
     def of_response(cls, status: int, body: bytes) -> ApiError:
         """The error in a response: a `Status` object, or the text of a proxy."""
         try:
-            said = orjson.loads(body)
+            answer = orjson.loads(body)
         except ValueError:
-            said = None
-        if isinstance(said, dict) and said.get("kind") == "Status":
-            return cls(status, said.get("reason") or "Unknown", said.get("message") or f"HTTP {status}")
+            answer = None
+        if isinstance(answer, dict) and answer.get("kind") == "Status":
+            return cls(status, answer.get("reason") or "Unknown", answer.get("message") or f"HTTP {status}")
         text = body[:500].decode(errors="replace").strip()
         return cls(status, "Unknown", text or f"HTTP {status} without a body")

@@ -59,8 +59,8 @@ class Entry:
             return cls(ip_network(place, strict=False), "", port)
         except ValueError:
             if not _NAME.match(place.lower()) or "/" in place:
-                wanted = "wanted addresses, networks, hosts or *.domain, each with or without :port"
-                raise ValueError(f"{text!r} is no address of a registry: {wanted}") from None
+                desired = "wanted addresses, networks, hosts or *.domain, each with or without :port"
+                raise ValueError(f"{text!r} is no address of a registry: {desired}") from None
             return cls(None, place.lower(), port)
 
     def names(self, host: str, port: int) -> bool:

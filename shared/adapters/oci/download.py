@@ -81,7 +81,7 @@ class Download:
         have = target.tell()
         headers = {"Range": f"bytes={have}-"} if have else {}
         path = f"blobs/{self._descriptor.digest}"
-        with self._exchange.open("GET", self._place, path, headers, wanted=(OK, _PARTIAL)) as response:
+        with self._exchange.open("GET", self._place, path, headers, desired=(OK, _PARTIAL)) as response:
             if have and not _continues(response, have):
                 self._restart(target)
             for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):

@@ -47,7 +47,7 @@ class Exchange:
         headers: Mapping[str, str] = _NONE,
         *,
         content: Content = None,
-        wanted: Collection[int] = (OK,),
+        desired: Collection[int] = (OK,),
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """The response to a request about an image; `path` follows its repository, or is a whole address."""
         response = self._reach(method, place, path, headers, content)
@@ -57,7 +57,7 @@ class Exchange:
             if self._authorizer.answer(place, challenge, self._transport_to(place)):
                 response = self._reach(method, place, path, headers, content)
         try:
-            self._check(response, place.reference, wanted)
+            self._check(response, place.reference, desired)
             yield response
         except BaseException:
             response.close()  # a half-read connection must not serve another request
@@ -99,9 +99,9 @@ class Exchange:
     def _wants_tls(self, place: Place) -> bool:
         """Whether a registry says so; asked apart, for the answer to a HEAD has no text."""
         answer = self._send("GET", place, "/v2/", {}, None)
-        said = answer.read(_REFUSAL_BYTES)
+        body = answer.read(_REFUSAL_BYTES)
         answer.close()
-        return _WANTS_TLS in said
+        return _WANTS_TLS in body
 
     def _scheme(self, place: Place) -> str:
         return self._schemes.get(place.reference.host) or ("http" if place.reference.is_loopback else "https")
@@ -121,9 +121,9 @@ class Exchange:
             method, url, {**headers, **login}, str(place.reference), content=content, follow=follow
         )
 
-    def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, wanted: Collection[int]) -> None:
+    def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, desired: Collection[int]) -> None:
         status = response.status
-        if status in wanted:
+        if status in desired:
             return
         if status in (_UNAUTHORIZED, _FORBIDDEN):
             raise refused(reference, self._credentials.of(reference))

@@ -44,8 +44,8 @@ class LocalName:
         rest, *digest = _DIGEST.split(text.removeprefix(cls.prefix), maxsplit=1)
         path, _, tag = rest.partition(":")
         if not path or not all(map(is_digest, digest)):
-            wanted = f"{cls.prefix}PATH, {cls.prefix}PATH:tag or {cls.prefix}PATH@sha256:…"
-            raise OciError("Malformed", f"{text!r} names no image: wanted {wanted}")
+            desired = f"{cls.prefix}PATH, {cls.prefix}PATH:tag or {cls.prefix}PATH@sha256:…"
+            raise OciError("Malformed", f"{text!r} names no image: wanted {desired}")
         return cls(Path(path), tag, *digest)
 
 

@@ -57,8 +57,8 @@ def _objects(file: Path) -> Iterator[ReadOnly]:
         yield from _listed(value, "items", dict) if "items" in value else (value,)
 
 
-def _listed(fields: Any, name: str, wanted: type) -> list[Any]:  # why: whatever a file holds
+def _listed(fields: Any, name: str, desired: type) -> list[Any]:  # why: whatever a file holds
     listed = (fields.get(name) or []) if isinstance(fields, Mapping) else fields
-    if not isinstance(listed, list) or not all(isinstance(one, wanted) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(one, desired) for one in listed):
         raise ValueError(f"wanted a list of {name}, got {str(listed)[:80]!r}")
     return listed

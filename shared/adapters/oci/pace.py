@@ -81,8 +81,8 @@ class Pull:
             return
         if self._window_bytes < self._waited * self.allowance.bytes_per_second:
             window = f"{_size(self._window_bytes)} in {self.allowance.slow_seconds:.0f} s"
-            wanted = f"at least {self.allowance.bytes_per_second} bytes a second are wanted"
-            raise self._given_up(f"{self._host} is too slow: {window}, where {wanted}")
+            desired = f"at least {self.allowance.bytes_per_second} bytes a second are wanted"
+            raise self._given_up(f"{self._host} is too slow: {window}, where {desired}")
         self._waited, self._window_bytes = 0.0, 0
 
     def remember(self, why: str) -> None:

@@ -29,8 +29,8 @@ def push(registry: Registry, built: Built, place: Place) -> Reference:
             _send_blob(registry.exchange, place, built.layer.descriptor, layer)
         headers = {"Content-Type": MANIFEST_TYPE}
         path = f"manifests/{reference.tag or built.digest}"
-        wanted = (_CREATED, OK)
-        with registry.exchange.open("PUT", place, path, headers, content=built.manifest, wanted=wanted):
+        desired = (_CREATED, OK)
+        with registry.exchange.open("PUT", place, path, headers, content=built.manifest, desired=desired):
             return reference.at(built.digest)
     except OciError as error:
         raise replace(error, message=f"{error.message}; it was not pushed") from error
@@ -39,13 +39,13 @@ def push(registry: Registry, built: Built, place: Place) -> Reference:
 def _send_blob(exchange: Exchange, place: Place, descriptor: Descriptor, content: BinaryIO) -> None:
     if _has(exchange, place, descriptor):
         return
-    with exchange.open("POST", place, "blobs/uploads/", {"Content-Length": "0"}, wanted=(_ACCEPTED,)) as response:
+    with exchange.open("POST", place, "blobs/uploads/", {"Content-Length": "0"}, desired=(_ACCEPTED,)) as response:
         location = response.headers.get("Location", "")
     if not location:
         raise OciError("Unreachable", f"{place.reference}: the registry does not say where blobs go; ask who runs it")
     target = with_query(location, {"digest": descriptor.digest})
     headers = {"Content-Type": "application/octet-stream", "Content-Length": str(descriptor.size)}
-    with exchange.open("PUT", place, target, headers, content=content, wanted=(_CREATED, _NO_CONTENT)):
+    with exchange.open("PUT", place, target, headers, content=content, desired=(_CREATED, _NO_CONTENT)):
         advanced("uploading", descriptor.size)
 
 

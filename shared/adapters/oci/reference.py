@@ -34,7 +34,7 @@ class Reference:
         return f"{self.registry}/{self.repository}"
 
     @property
-    def wanted(self) -> str:
+    def desired(self) -> str:
         """What the registry is asked for."""
         return self.digest or self.tag
 
@@ -62,8 +62,8 @@ class Reference:
                 pass
             case _:
                 why = "its first part is no host"
-        wanted = "wanted host/name:tag or host/name@sha256:…"
-        raise OciError("Malformed", f"{without_login(text)!r} is not an image reference: {why}; {wanted}")
+        desired = "wanted host/name:tag or host/name@sha256:…"
+        raise OciError("Malformed", f"{without_login(text)!r} is not an image reference: {why}; {desired}")
 
 
 def is_loopback(host: str) -> bool:

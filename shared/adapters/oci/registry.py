@@ -58,7 +58,7 @@ class Registry:
             return reference.digest
 
         def ask(place: Place) -> str:
-            path = f"manifests/{place.reference.wanted}"
+            path = f"manifests/{place.reference.desired}"
             with self.exchange.open("HEAD", place, path, _ACCEPT) as response:
                 return response.headers.get("Docker-Content-Digest", "")
 
@@ -69,7 +69,7 @@ class Registry:
         """Ask whether an image is there for us, without reading it. OciError when it is not."""
 
         def ask(place: Place) -> None:
-            with self.exchange.open("HEAD", place, f"manifests/{place.reference.wanted}", _ACCEPT):
+            with self.exchange.open("HEAD", place, f"manifests/{place.reference.desired}", _ACCEPT):
                 pass
 
         self._first_answer(reference, ask)
@@ -103,14 +103,14 @@ class Registry:
 
     def _manifest(self, place: Place) -> bytes:
         def read() -> bytes:
-            path = f"manifests/{place.reference.wanted}"
+            path = f"manifests/{place.reference.desired}"
             with self.exchange.open("GET", place, path, _ACCEPT) as response:
                 return whole_body(response, self.limits.manifest_bytes, place.reference)
 
         content = self.exchange.retried(read, place)
-        if wanted := place.reference.digest:
-            seen = verify.digest_of(content, wanted.partition(":")[0])
-            verify.compare(seen, wanted, place.reference)
+        if desired := place.reference.digest:
+            seen = verify.digest_of(content, desired.partition(":")[0])
+            verify.compare(seen, desired, place.reference)
         return content
 
     def _places(self, reference: Reference) -> list[Place]:

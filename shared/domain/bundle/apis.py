@@ -48,12 +48,12 @@ def check_owned(bundle: ParsedBundle) -> None:
     held = {api for manifest in bundle.objects for api in defined(manifest)}
     for one in described(bundle.csv, _CRDS, "owned"):
         try:
-            wanted = _described_api(one)
+            desired = _described_api(one)
         except ApiError as error:
             raise ApiError(f"{where}: {error}") from error
-        if wanted not in held:
+        if desired not in held:
             listed = " ".join(f"{api}:{{}}" for api in sorted(held))
-            raise ApiError(f"{where}: couldn't find {wanted} in bundle. found: map[{listed}]")
+            raise ApiError(f"{where}: couldn't find {desired} in bundle. found: map[{listed}]")
 
 
 def provided(bundle: ParsedBundle) -> tuple[Manifest, ...]:

@@ -109,13 +109,13 @@ def light(document: Document) -> Document:
     if document.schema not in _NEEDED:
         return replace(document, fields={})
     stated = schemas.DOCUMENTS[document.schema].read(document.fields)
-    fields = {name: spelled(document.schema, name, stated.get(name)) for name in _NEEDED[document.schema]}
+    fields = {name: canonical(document.schema, name, stated.get(name)) for name in _NEEDED[document.schema]}
     if isinstance(properties := fields.get("properties"), list):
         fields["properties"] = [one for one in properties if not (isinstance(one, dict) and one.get("type") in HEAVY)]
     return replace(document, fields=fields)
 
 
-def spelled(schema: str, field_name: str, value: Any) -> Any:  # why: any JSON value
+def canonical(schema: str, field_name: str, value: Any) -> Any:  # why: any JSON value
     """The value of a field of a document; if it is a list of objects, with their fields in their usual spelling."""
     shape = shapes.inner_of(schemas.DOCUMENTS[schema].fields[field_name])
     if not isinstance(shape, shapes.Struct) or not isinstance(value, list):

@@ -72,8 +72,8 @@ class ValidationResult:
 def count_lines(places: Iterable[Place], read: Callable[[str], bytes]) -> dict[Place, Place]:
     """Places with their lines; each file is read once."""
     counted = {}
-    wanted = sorted({place for place in places if place.document}, key=lambda place: (place.file, place.offset))
-    for file, found in groupby(wanted, lambda place: place.file):
+    desired = sorted({place for place in places if place.document}, key=lambda place: (place.file, place.offset))
+    for file, found in groupby(desired, lambda place: place.file):
         content, line, before = read(file), 1, 0
         for place in found:
             line, before = line + content[before : place.offset].count(b"\n"), place.offset

@@ -47,9 +47,9 @@ def invalid(path: str, why: str, value: Value = "") -> Defect:
     return Defect(path.removeprefix("."), f"Invalid value: {shown(value)}: {why}", value)
 
 
-def wrong_type(path: str, wanted: str, found: str) -> Defect:
+def wrong_type(path: str, desired: str, found: str) -> Defect:
     """A value of another type, or of another format."""
-    return invalid(path, f"{path} in body must be of type {wanted}: {quoted(found)}", found)
+    return invalid(path, f"{path} in body must be of type {desired}: {quoted(found)}", found)
 
 
 def composite(path: str, why: str) -> Defect:

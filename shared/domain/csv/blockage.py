@@ -44,9 +44,9 @@ class Blockage:
         return f"{self.state}; the upgrade goes on when that changes, or {ways}"
 
 
-def blockage(csv: Csv, neighbours: Iterable[Csv]) -> Blockage | None:
+def blockage(csv: Csv, namespace_csvs: Iterable[Csv]) -> Blockage | None:
     """What an upgrade waits for at the root of its chain; None when its predecessor lets it be installed."""
-    present = tuple(neighbours)
+    present = tuple(namespace_csvs)
     if copies := [one for one in chain.ancestors(csv, present)[:1] if one.is_copy]:
         return Blockage(copies[0].name, _copy(csv, copies[0]))
     older = chain.ancestors(csv, [one for one in present if not one.is_copy])

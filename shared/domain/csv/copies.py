@@ -109,9 +109,9 @@ def _digest(value: object) -> str:
 
 def replacement(original: Csv, copy: Copy) -> Manifest:
     """The manifest that replaces the stored copy, with the resourceVersion that was read."""
-    wanted = copy_of(original, copy.namespace)
-    wanted["metadata"] |= {"uid": copy.uid, "resourceVersion": copy.version}
-    return wanted
+    desired = copy_of(original, copy.namespace)
+    desired["metadata"] |= {"uid": copy.uid, "resourceVersion": copy.version}
+    return desired
 
 
 def lasts_from(original: Csv) -> datetime | None:
@@ -133,7 +133,7 @@ def reaches_out(group: Group) -> bool:
 class Places:
     """The namespaces for copies of one version."""
 
-    wanted: frozenset[str]
+    desired: frozenset[str]
     """Namespaces that must have a current copy."""
     allowed: frozenset[str]
     """Namespaces whose copy, if it exists, stays."""

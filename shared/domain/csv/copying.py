@@ -56,9 +56,9 @@ def work(original: Csv, group: Group, where: Places, present: Iterable[Copy], *,
     passes through four phases, and each would cost two writes in every namespace.
     """
     copies, digests = {copy.namespace: copy for copy in present}, wanted_digests(original)
-    to_create = tuple(sorted(where.wanted - copies.keys()))
+    to_create = tuple(sorted(where.desired - copies.keys()))
     to_refresh = tuple(
-        copy for name, copy in sorted(copies.items()) if name in where.wanted and copy.digests != digests
+        copy for name, copy in sorted(copies.items()) if name in where.desired and copy.digests != digests
     )
     begins = lasts_from(original)
     is_early = begins is not None and begins > now
@@ -73,7 +73,7 @@ def work(original: Csv, group: Group, where: Places, present: Iterable[Copy], *,
 def summarise(where: Places, work: Work) -> str:
     """The verdict in one sentence."""
     besides = f"; another version has the name in {', '.join(work.taken)}" if work.taken else ""
-    return f"copies belong into {len(where.wanted)} namespaces{besides}"
+    return f"copies belong into {len(where.desired)} namespaces{besides}"
 
 
 def rotated(namespaces: Sequence[str], *, turn: int, behind: str) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ def is_misplaced(  # why: the namespaces of copies depend on all five
         return False
     where = places(csv, group, namespaces, only=only)
     present = {copy.namespace for copy in copies if copy.name == csv.name}
-    return not where.wanted <= present <= where.allowed
+    return not where.desired <= present <= where.allowed
 
 
 def config_status(config: OlmConfig, *, is_misplaced: bool, now: datetime) -> Manifest:
@@ -115,5 +115,5 @@ def config_status(config: OlmConfig, *, is_misplaced: bool, now: datetime) -> Ma
     is_off = config.disables_copies
     transition = "True" if is_off and not is_misplaced else "False"
     reason = "CopiedCSVsDisabled" if is_off else "CopiedCSVsEnabled"
-    wanted = Condition(CONFIG_CONDITION, transition, reason, _CONDITIONS[is_off, is_misplaced])
-    return {**config.status, "conditions": put_into([one.raw for one in config.conditions], wanted, now)}
+    desired = Condition(CONFIG_CONDITION, transition, reason, _CONDITIONS[is_off, is_misplaced])
+    return {**config.status, "conditions": put_into([one.raw for one in config.conditions], desired, now)}

@@ -10,8 +10,8 @@ _MET = {"Present", "DeploymentFound", "Satisfied"}
 def lacking(csv: Csv) -> str:
     """The unmet requirements with their messages; without any, the message of the phase."""
     unmet = [each for each in csv.requirements if each.status not in _MET]
-    told = "; ".join(f"{each.kind} {each.name}: {each.message or each.status}{_rules(each)}" for each in unmet)
-    return told or csv.message
+    message = "; ".join(f"{each.kind} {each.name}: {each.message or each.status}{_rules(each)}" for each in unmet)
+    return message or csv.message
 
 
 def _rules(requirement: Requirement) -> str:

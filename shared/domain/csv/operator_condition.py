@@ -40,12 +40,12 @@ def _object(kind: Kind, like: Object, *, owner: Object) -> Manifest:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
 
 
-def repair(wanted: ReadOnly, present: OperatorCondition) -> Manifest:
+def repair(desired: ReadOnly, present: OperatorCondition) -> Manifest:
     """The merge patch that restores owner, accounts and Deployments of an OperatorCondition; empty: not needed."""
     patch: Manifest = {}
-    if changed := {key: value for key, value in wanted["spec"].items() if fields.value(present.spec, key) != value}:
+    if changed := {key: value for key, value in desired["spec"].items() if fields.value(present.spec, key) != value}:
         patch["spec"] = changed
-    owners = metadata(wanted)["ownerReferences"]
+    owners = metadata(desired)["ownerReferences"]
     if [one.raw for one in present.owners] != owners:
         patch["metadata"] = {"ownerReferences": owners}
     return patch
@@ -78,15 +78,15 @@ def _managed(kind: Kind, condition: OperatorCondition, owner: Object) -> Manifes
     return manifest
 
 
-def corrected(wanted: ReadOnly, present: Object) -> Manifest | None:
+def corrected(desired: ReadOnly, present: Object) -> Manifest | None:
     """The object with the wanted owner and rules or subjects, or None when they are correct; labels are ignored."""
-    rights = [key for key in ("rules", "roleRef", "subjects") if key in wanted]
-    owners = metadata(wanted)["ownerReferences"]
+    rights = [key for key in ("rules", "roleRef", "subjects") if key in desired]
+    owners = metadata(desired)["ownerReferences"]
     is_ours = [one.raw for one in present.owners] == owners
-    if is_ours and all(wanted[key] == fields.value(present.raw, key) for key in rights):
+    if is_ours and all(desired[key] == fields.value(present.raw, key) for key in rights):
         return None
     meta = {**present.metadata, "ownerReferences": owners}
-    return {**present.raw, "metadata": meta, **{key: wanted[key] for key in rights}}
+    return {**present.raw, "metadata": meta, **{key: desired[key] for key in rights}}
 
 
 def is_ours(present: Object) -> bool:

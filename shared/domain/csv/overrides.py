@@ -48,31 +48,31 @@ def _put(target: Manifest, key: str, value: _Value) -> None:
         target.pop(key, None)
 
 
-def by_name(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
+def by_name(present: Sequence[ReadOnly] | None, desired: Sequence[ReadOnly]) -> list[ReadOnly]:
     """The list in which each wanted entry replaces the present one of its name; new entries are appended."""
-    replacements = {fields.text(entry, "name"): entry for entry in wanted}
+    replacements = {fields.text(entry, "name"): entry for entry in desired}
     kept = [replacements.get(fields.text(entry, "name"), entry) for entry in present or ()]
     known = {fields.text(entry, "name") for entry in present or ()}
     return [*kept, *(entry for name, entry in replacements.items() if name not in known)]
 
 
-def _appended(present: Sequence[ReadOnly] | None, wanted: Sequence[ReadOnly]) -> list[ReadOnly]:
+def _appended(present: Sequence[ReadOnly] | None, desired: Sequence[ReadOnly]) -> list[ReadOnly]:
     merged = list(present or ())
-    for entry in wanted:
+    for entry in desired:
         if entry not in merged:
             merged.append(entry)
     return merged
 
 
-def _replaced(_: _Value, wanted: _Value) -> _Value:
-    return wanted
+def _replaced(_: _Value, desired: _Value) -> _Value:
+    return desired
 
 
-def _affinity(present: ReadOnly | None, wanted: Mapping[str, ReadOnly | None]) -> Manifest:
+def _affinity(present: ReadOnly | None, desired: Mapping[str, ReadOnly | None]) -> Manifest:
     """The affinity of the pod: a wanted `{}` clears all of it; a part with `{}` is cleared, any other part replaced."""
-    if not wanted:
+    if not desired:
         return {}
-    named = {key: value for key, value in wanted.items() if value is not None}
+    named = {key: value for key, value in desired.items() if value is not None}
     return {key: value for key, value in {**(present or {}), **named}.items() if value}
 
 

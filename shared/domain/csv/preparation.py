@@ -142,8 +142,8 @@ def _recover(csv: Csv, facts: Facts, status: Status) -> Transition:
 def _lasting(csv: Csv, facts: Facts, status: Status) -> str:
     """What a failure with an own reason waits for; empty when it is over."""
     match status.reason:
-        case "OwnerConflict" if rival := _owner_conflict(csv, facts.neighbours):
-            return f"{rival} to give up a CustomResourceDefinition"
+        case "OwnerConflict" if other_owner := _owner_conflict(csv, facts.namespace_csvs):
+            return f"{other_owner} to give up a CustomResourceDefinition"
         case "OwnerConflict" if _foreign_service(csv, facts):
             return f"{_foreign_service(csv, facts)} to be given up by its owner"
         case "InvalidWebhookDescription" if defect := invalid_description(csv):
@@ -162,7 +162,7 @@ def _reinstall(status: Status) -> Transition:
 
 
 def _pending(csv: Csv, facts: Facts, status: Status) -> Transition:
-    replaced = chain.predecessor(csv, facts.neighbours)
+    replaced = chain.predecessor(csv, facts.namespace_csvs)
     # The predecessor must be informed that it is being replaced, even when its successor fails.
     enqueues = (Ref.of(replaced),) if replaced and replaced.phase in ("Succeeded", "Failed") else ()
     if replaced and (gate := upgrade_refusal(replaced, facts.objects)):
@@ -189,9 +189,9 @@ def _required(csv: Csv, facts: Facts, status: Status, replaced: Csv | None) -> T
 def _met(csv: Csv, facts: Facts, status: Status, replaced: Csv | None) -> Transition:
     if defect := invalid_description(csv):
         return Transition(status.to("Failed", "InvalidWebhookDescription", defect), defect, waits_for=defect)
-    if rival := _owner_conflict(csv, facts.neighbours):
+    if other_owner := _owner_conflict(csv, facts.namespace_csvs):
         message = "conflicting CRD owner in namespace"
-        return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {rival}", waits_for=message)
+        return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {other_owner}", waits_for=message)
     if service := _foreign_service(csv, facts):
         message = "unable to adopt APIService"
         return Transition(status.to("Failed", "OwnerConflict", message), f"{message}: {service}", waits_for=message)
@@ -206,7 +206,7 @@ def _behind(csv: Csv, replaced: Csv, facts: Facts, status: Status) -> Transition
     waits_for = f"{replaced.name} to be Replacing"
     if replaced.phase != "Succeeded" or replaced.is_copy:
         status = status.to("Pending", "InstallWaiting", f"waiting for {waits_for}")
-    if found := blockage(csv, facts.neighbours):
+    if found := blockage(csv, facts.namespace_csvs):
         waits_for = f"{waits_for}: {found.message}"
     return Transition(status, f"waits for {waits_for}", waits_for=waits_for, again_in=SLOWLY)
 
@@ -216,13 +216,13 @@ def _malformed(csv: Csv) -> str:
     return f"error parsing crd name: {malformed}" if malformed else ""
 
 
-def _owner_conflict(csv: Csv, neighbours: Sequence[Csv]) -> str:
+def _owner_conflict(csv: Csv, namespace_csvs: Sequence[Csv]) -> str:
     """Another version of the namespace, outside the replacement chain, that owns one of the same CRDs."""
-    related = chain.replacement_chain(csv, tuple(neighbours))
+    related = chain.replacement_chain(csv, tuple(namespace_csvs))
     owned = owned_definitions(csv)
     conflicting = (
         other.name
-        for other in neighbours
+        for other in namespace_csvs
         if other.name not in related and owned & owned_definitions(other) and _is_here(other, csv)
     )
     return next(conflicting, "")
@@ -231,7 +231,7 @@ def _owner_conflict(csv: Csv, neighbours: Sequence[Csv]) -> str:
 def _foreign_service(csv: Csv, facts: Facts) -> str:
     """The name of an APIService that the version must not serve; empty without one."""
     found = ((api, ApiService.of(API_SERVICE.look_up(facts.objects.get, api.service))) for api in csv.owned_services)
-    refused = (api.service for api, present in found if refusal(csv, api, present, facts.neighbours))
+    refused = (api.service for api, present in found if refusal(csv, api, present, facts.namespace_csvs))
     return next(refused, "")
 
 

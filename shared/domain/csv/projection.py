@@ -112,15 +112,15 @@ def finder(known: Iterable[Manifest], get: Callable[[Ref], Manifest | None]) -> 
     return lambda ref: listed.get(ref) or get(ref)
 
 
-def lacking(wanted: Iterable[Manifest], find: Callable[[Ref], Manifest | None]) -> Iterator[Manifest]:
+def lacking(desired: Iterable[Manifest], find: Callable[[Ref], Manifest | None]) -> Iterator[Manifest]:
     """The objects that are absent or differ, without those that belong to others."""
-    for item in wanted:
+    for item in desired:
         present = find(Ref.of(item))
         if not is_foreign(Object(item), Object.of(present)) and not is_in_place(item, Object.of(present)):
             yield item
 
 
-def is_foreign(wanted: Object, present: Object | None) -> bool:
+def is_foreign(desired: Object, present: Object | None) -> bool:
     """Whether the object of that name belongs to another owner, by its owner labels."""
     keys = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
-    return present is not None and any(present.labels.get(key) != wanted.labels.get(key) for key in keys)
+    return present is not None and any(present.labels.get(key) != desired.labels.get(key) for key in keys)

@@ -29,7 +29,7 @@ _MET: Final = ("Present", DEPLOYMENT_FOUND)
 class Facts:
     """What was read about the requirements of one ClusterServiceVersion."""
 
-    neighbours: tuple[Csv, ...] = ()
+    namespace_csvs: tuple[Csv, ...] = ()
     """The ClusterServiceVersions of its namespace."""
     objects: Mapping[Ref, Manifest | None] = field(default_factory=dict)
     """The objects of `wanted_objects` as they were read."""
@@ -54,18 +54,18 @@ class Undecidable:
     message: str
 
 
-def wanted_objects(csv: Csv, neighbours: Sequence[Csv] = ()) -> tuple[Ref, ...]:
+def wanted_objects(csv: Csv, namespace_csvs: Sequence[Csv] = ()) -> tuple[Ref, ...]:
     """The refs of the objects to read."""
     strategy = strategy_of(csv)
     accounts = strategy.service_accounts if isinstance(strategy, Strategy) else ()
-    replaced = chain.predecessor(csv, neighbours)
-    wanted = (
+    replaced = chain.predecessor(csv, namespace_csvs)
+    desired = (
         *map(kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none, _definitions(csv)),
         *(kinds.API_SERVICE.ref_or_none(entry.service) for entry in (*_required_services(csv), *csv.owned_services)),
         *(kinds.SERVICE_ACCOUNT.ref_or_none(name, csv.namespace) for name in accounts),
         *([kinds.OPERATOR_CONDITION.ref(replaced.name, csv.namespace)] if replaced else ()),
     )
-    return tuple(filter(None, wanted))
+    return tuple(filter(None, desired))
 
 
 def wanted_apis(csv: Csv) -> tuple[Api, ...]:
@@ -172,10 +172,10 @@ def _compare(minimum: str, server: str) -> tuple[str, str]:
     except ValueError:
         return "PresentNotSatisfied", "Server version parsing error"
     try:
-        wanted = semver.parse_version(minimum.removeprefix("v"))
+        desired = semver.parse_version(minimum.removeprefix("v"))
     except ValueError:
         return "PresentNotSatisfied", "CSV version parsing error"
-    if wanted > actual:
+    if desired > actual:
         detail = f"{_named(minimum)} > server version ({actual})"
         return "PresentNotSatisfied", f"CSV version requirement not met: {detail}"
     return "Present", f"CSV {_named(minimum)} less than server version ({server})"
@@ -210,7 +210,7 @@ def _alongside(csv: Csv, facts: Facts, crd: CustomResourceDefinition) -> tuple[s
         match installer.split("/"):
             case [namespace, name] if namespace == csv.namespace:
                 listed.append(name)
-    return chain.installed_alongside(csv, listed, {one.name: one for one in facts.neighbours})
+    return chain.installed_alongside(csv, listed, {one.name: one for one in facts.namespace_csvs})
 
 
 def _api(entry: ApiEntry) -> Api:
@@ -264,8 +264,8 @@ def _dependents(csv: Csv, facts: Facts, strategy: Strategy) -> Iterator[tuple[st
 
 def _rules(scope: str, account: str, permissions: Sequence[Permission], granted: Rules) -> Iterator[Manifest]:
     group, _, version = kinds.ROLE.api_version.partition("/")
-    wanted = (rule for item in permissions if item.service_account == account for rule in item.rules)
-    for rule in wanted:
+    desired = (rule for item in permissions if item.service_account == account for rule in item.rules)
+    for rule in desired:
         yield {
             "group": group,
             "version": version,

@@ -28,9 +28,11 @@ def released(group: OperatorGroup, csvs: Sequence[Csv]) -> tuple[Csv, ...]:
     return tuple(csv for csv in csvs if may_fail_forward(csv) and chain.successor(csv, csvs))
 
 
-def begin(csv: Csv, neighbours: Sequence[Csv], groups: Iterable[OperatorGroup], status: Status) -> Transition | None:
+def begin(
+    csv: Csv, namespace_csvs: Sequence[Csv], groups: Iterable[OperatorGroup], status: Status
+) -> Transition | None:
     """Replacing, when a successor exists and this version has succeeded (or failed, and the group fails forward)."""
-    following = chain.successor(csv, neighbours)
+    following = chain.successor(csv, namespace_csvs)
     if following is None or status.phase not in ("Succeeded", "Failed"):
         return None
     message = f"being replaced by csv: {following.name}"
@@ -41,7 +43,7 @@ def begin(csv: Csv, neighbours: Sequence[Csv], groups: Iterable[OperatorGroup], 
     return Transition(status.to("Replacing", "BeingReplaced", message), message, enqueues=(Ref.of(following),))
 
 
-def finish(csv: Csv, neighbours: tuple[Csv, ...], status: Status) -> Transition:
+def finish(csv: Csv, namespace_csvs: tuple[Csv, ...], status: Status) -> Transition:
     """Deleting, once no older version is left and its successor has succeeded.
 
     The end of the chain is checked, too, so that two successive versions that are both being replaced do not wait for
@@ -49,9 +51,9 @@ def finish(csv: Csv, neighbours: tuple[Csv, ...], status: Status) -> Transition:
     """
     if status.phase == "Deleting":
         return Transition(status, _REPLACED)
-    older = chain.predecessor(csv, neighbours)
-    following = chain.successor(csv, neighbours)
-    last = chain.final(csv, neighbours)
+    older = chain.predecessor(csv, namespace_csvs)
+    following = chain.successor(csv, namespace_csvs)
+    last = chain.final(csv, namespace_csvs)
     if older is not None:
         # The older one may wait for the last, whose success reaches only this one.
         is_due = (older.phase, last.phase) == ("Replacing", "Succeeded")
@@ -70,14 +72,14 @@ def _waits(status: Status, what: str) -> Transition:
     return Transition(status, f"waits for {what}", waits_for=what)
 
 
-def left_behind(ref: Ref, neighbours: Sequence[Csv]) -> tuple[Ref, ...]:
+def left_behind(ref: Ref, namespace_csvs: Sequence[Csv]) -> tuple[Ref, ...]:
     """The refs of the versions that waited for a deleted one: its successors, and those whose CRDs it owned."""
     gone = Csv({"metadata": {"name": ref.name, "namespace": ref.namespace}})
-    successors = (csv for csv in neighbours if csv.reason == "OwnerConflict")
-    return tuple(dict.fromkeys(Ref.of(one) for one in (*chain.successors(gone, neighbours), *successors)))
+    successors = (csv for csv in namespace_csvs if csv.reason == "OwnerConflict")
+    return tuple(dict.fromkeys(Ref.of(one) for one in (*chain.successors(gone, namespace_csvs), *successors)))
 
 
-def related(csv: Csv, neighbours: Sequence[Csv]) -> tuple[Ref, ...]:
+def related(csv: Csv, namespace_csvs: Sequence[Csv]) -> tuple[Ref, ...]:
     """The refs of its predecessor and successors, which wait for its phase."""
-    older = chain.predecessor(csv, neighbours)
-    return tuple(Ref.of(one) for one in (*((older,) if older else ()), *chain.successors(csv, neighbours)))
+    older = chain.predecessor(csv, namespace_csvs)
+    return tuple(Ref.of(one) for one in (*((older,) if older else ()), *chain.successors(csv, namespace_csvs)))

@@ -75,7 +75,7 @@ def _broken(csv: Csv, status: Status, facts: Facts, flaw: str) -> Transition:
 def unadoptable(csv: Csv, facts: Facts) -> str:
     """Why an APIService cannot become that of the version; empty when each of them can."""
     refused = (
-        (api, api_services.refusal(csv, api, facts.api_service(api.service), facts.neighbours))
+        (api, api_services.refusal(csv, api, facts.api_service(api.service), facts.namespace_csvs))
         for api in csv.owned_services
     )
     return next((f"{api.service} is unadoptable" for api, why in refused if why), "")
@@ -107,12 +107,12 @@ def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Pr
         found = facts.api_service(api.service)
         if found is None or not found.is_available or not is_served(api):
             return Problem("unserved", NO_APIS)
-    if _untold(csv, facts, held):
+    if _unreported(csv, facts, held):
         return Problem("unserved", NO_WEBHOOKS)
     return None
 
 
-def _untold(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> frozenset[Ref]:
+def _unreported(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> frozenset[Ref]:
     """What tells the API server of webhooks, and is not as it should be.
 
     A last stage of a rotation that was interrupted has left some who trust the former CA no more, and some who do.
@@ -156,8 +156,8 @@ def certified(status: Status, held: Mapping[str, Content]) -> Status:
     due = timestamp(min(content.pair.rotates_at for content in held.values()))
     if fields.text(status.manifest, "certsRotateAt") == due:
         return status
-    told = {"certsLastUpdated": timestamp(status.now), "certsRotateAt": due}
-    return replace(status, manifest={**status.manifest, **told})
+    times = {"certsLastUpdated": timestamp(status.now), "certsRotateAt": due}
+    return replace(status, manifest={**status.manifest, **times})
 
 
 def watched(transition: Transition, facts: Facts) -> Transition:

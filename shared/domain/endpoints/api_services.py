@@ -18,7 +18,7 @@ _PRIORITIES: Final = {"groupPriorityMinimum": 2000, "versionPriority": 15}
 _LEAVING: Final = ("Replacing", "Deleting")
 
 
-def wanted(csv: Csv, api: ApiEntry, present: ApiService | None, *, bundle: str, annotations: ReadOnly) -> Manifest:
+def desired(csv: Csv, api: ApiEntry, present: ApiService | None, *, bundle: str, annotations: ReadOnly) -> Manifest:
     """The APIService of an aggregated API whose server proves itself to who trusts `bundle`, PEM.
 
     Priorities and annotations (those of the Subscription's configuration) are stated when it is created only.
@@ -33,16 +33,16 @@ def wanted(csv: Csv, api: ApiEntry, present: ApiService | None, *, bundle: str, 
     return {**identity, "spec": {**spec, **kept}}
 
 
-def refusal(csv: Csv, api: ApiEntry, present: ApiService | None, neighbours: Iterable[Csv]) -> str:
-    """Why the version must not serve an API; empty when it may. `neighbours`: the versions of its namespace."""
+def refusal(csv: Csv, api: ApiEntry, present: ApiService | None, namespace_csvs: Iterable[Csv]) -> str:
+    """Why the version must not serve an API; empty when it may. `namespace_csvs`: the versions of its namespace."""
     if api.group in BUILT_IN:
         return f"APIService {api.service} is of an API group that the API server serves itself"
-    if present is None or is_adoptable(csv, present, neighbours):
+    if present is None or is_adoptable(csv, present, namespace_csvs):
         return ""
     return f"pre-existing APIService {api.service} is not adoptable"
 
 
-def is_adoptable(csv: Csv, present: ApiService, neighbours: Iterable[Csv]) -> bool:
+def is_adoptable(csv: Csv, present: ApiService, namespace_csvs: Iterable[Csv]) -> bool:
     """Whether an APIService is that of the version, of the one it replaces, or of one of its namespace that leaves.
 
     OLM also takes those of other namespaces' versions while these are being replaced: so an operator could take over
@@ -51,5 +51,5 @@ def is_adoptable(csv: Csv, present: ApiService, neighbours: Iterable[Csv]) -> bo
     owner = present.labels.get(names.OWNER, "")
     if (present.labels.get(names.OWNER_KIND), present.labels.get(names.OWNER_NAMESPACE)) != (CSV_KIND, csv.namespace):
         return False
-    found = [one for one in neighbours if one.name == owner]
+    found = [one for one in namespace_csvs if one.name == owner]
     return bool(owner) and (owner in (csv.name, csv.predecessor) or not found or found[0].phase in _LEAVING)

@@ -42,9 +42,9 @@ class Pair:
     flaw: str = ""
     """Why nobody can use it, in words; empty when the two fit each other and the key."""
 
-    def serves(self, wanted: tuple[str, ...], now: datetime) -> bool:
+    def serves(self, desired: tuple[str, ...], now: datetime) -> bool:
         """Whether a client that trusts the CA accepts the certificate now, by each of the wanted names."""
-        return not self.flaw and self.begins <= now < self.ends and set(wanted) <= set(self.hosts)
+        return not self.flaw and self.begins <= now < self.ends and set(desired) <= set(self.hosts)
 
     @property
     def rotates_at(self) -> datetime:
@@ -123,9 +123,9 @@ def is_harmed(stored: StoredPair | None, deployment: Deployment | None, hosts: t
     """Whether a Secret is not as it was made, by itself or by what its Pods were told of it, or is due."""
     if stored is None or is_due(stored, hosts, now):
         return True
-    told = [Object(stored.manifest).annotation(names.CA_HASH)]
-    told += [deployment.template.annotations.get(names.CA_HASH)] if deployment else []
-    return any(one != stored.content.pair.digest for one in told)
+    hashes = [Object(stored.manifest).annotation(names.CA_HASH)]
+    hashes += [deployment.template.annotations.get(names.CA_HASH)] if deployment else []
+    return any(one != stored.content.pair.digest for one in hashes)
 
 
 def is_due(stored: StoredPair | None, hosts: tuple[str, ...], now: datetime) -> bool:

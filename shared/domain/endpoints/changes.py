@@ -18,7 +18,7 @@ class Change:
     """An object that is absent or differs."""
 
     ref: Ref
-    wanted: Manifest
+    desired: Manifest
     """As it is created when it is absent."""
     patch: Manifest | None = None
     """Merge patch of the one that is there; None when there is none."""
@@ -29,26 +29,26 @@ class Change:
 
 
 def change(
-    wanted: Manifest, present: Object | None, says: Callable[[Manifest, Manifest], bool] = covers
+    desired: Manifest, present: Object | None, matches: Callable[[Manifest, Manifest], bool] = covers
 ) -> Change | None:
     """What has to be written; None when the object says all that is wanted.
 
-    `says` tells whether an object, as it is, needs no patch.
+    `matches` tells whether an object, as it is, needs no patch.
     """
-    ref = Ref.of(wanted)
+    ref = Ref.of(desired)
     if present is None:
-        return Change(ref, wanted, why=f"{ref.kind} {ref.name} not found")
-    meta = {key: value for key, value in metadata(wanted).items() if key in ("labels", "annotations")}
-    content = {key: value for key, value in wanted.items() if key not in _IDENTITY}
-    patch: Manifest = {"metadata": {**meta, **_owners(wanted, present)}, **content}
-    if says(dict(present.raw), patch):
+        return Change(ref, desired, why=f"{ref.kind} {ref.name} not found")
+    meta = {key: value for key, value in metadata(desired).items() if key in ("labels", "annotations")}
+    content = {key: value for key, value in desired.items() if key not in _IDENTITY}
+    patch: Manifest = {"metadata": {**meta, **_owners(desired, present)}, **content}
+    if matches(dict(present.raw), patch):
         return None
-    return Change(ref, wanted, patch, present.resource_version, f"{ref.kind} {ref.name} differs")
+    return Change(ref, desired, patch, present.resource_version, f"{ref.kind} {ref.name} differs")
 
 
-def _owners(wanted: ReadOnly, present: Object) -> Manifest:
+def _owners(desired: ReadOnly, present: Object) -> Manifest:
     """The owners that are there, and the wanted ones."""
     listed = list(metadata(present.raw).get("ownerReferences") or ())
     known = {one.uid for one in present.owners}
-    new = [one for one in metadata(wanted).get("ownerReferences") or () if one["uid"] not in known]
+    new = [one for one in metadata(desired).get("ownerReferences") or () if one["uid"] not in known]
     return {"ownerReferences": [*listed, *new]} if new else {}

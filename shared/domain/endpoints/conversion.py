@@ -9,7 +9,7 @@ from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import CONVERSION, Csv, CustomResourceDefinition, Webhook
 from shared.domain.endpoints.naming import service_name
-from shared.domain.endpoints.owning import is_named, rival
+from shared.domain.endpoints.owning import is_named, other_owner
 from shared.domain.endpoints.webhooks import encoded
 
 _ALL: Final = "AllNamespaces"
@@ -44,14 +44,14 @@ def refusal(
         return f"unable to get CRD {name} specified in Conversion Webhook: it does not exist"
     if not is_named(csv, definition):
         return f"csv {csv.name} does not own CRD {name}"
-    if other := rival(csv, definition, find):
+    if other := other_owner(csv, definition, find):
         return f"CRD {name} also belongs to {other}: neither of both can convert the objects of the other"
     if definition.preserves_unknown_fields:
         return "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"
     return ""
 
 
-def wanted(csv: Csv, hook: Webhook, *, bundle: str) -> Manifest:
+def desired(csv: Csv, hook: Webhook, *, bundle: str) -> Manifest:
     """`spec.conversion` of a definition, by a server that proves itself to who trusts `bundle`, PEM."""
     service = {
         "namespace": csv.namespace,
@@ -71,7 +71,7 @@ def is_served_by(csv: Csv, services: Collection[str], definition: CustomResource
     return definition.converts_by_webhook and is_here
 
 
-def kept_by_others(csv: Csv, neighbours: Iterable[Csv]) -> frozenset[str]:
+def kept_by_others(csv: Csv, namespace_csvs: Iterable[Csv]) -> frozenset[str]:
     """The definitions that other living versions of the namespace convert."""
-    living = (one for one in neighbours if one.name != csv.name and not one.is_copy and not one.is_deleted)
+    living = (one for one in namespace_csvs if one.name != csv.name and not one.is_copy and not one.is_deleted)
     return frozenset(name for one in living for _, name in conversions(one))

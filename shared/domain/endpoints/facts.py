@@ -13,7 +13,7 @@ from shared.domain.endpoints import sharing
 from shared.domain.endpoints.certificates import StoredPair
 from shared.domain.endpoints.conversion import conversions
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of, given_up
-from shared.domain.endpoints.owning import is_named, rival
+from shared.domain.endpoints.owning import is_named, other_owner
 from shared.domain.endpoints.webhooks import Resource
 from shared.kinds import Kind, Ref
 
@@ -34,7 +34,7 @@ class Facts:
     """APIServices with the owner labels of the version."""
     group: OperatorGroup | None = None
     """The only group of the namespace."""
-    neighbours: tuple[Csv, ...] = ()
+    namespace_csvs: tuple[Csv, ...] = ()
     """The versions of the namespace."""
     annotations: ReadOnly = field(default_factory=dict)
     """Of the Subscription's configuration."""
@@ -61,7 +61,7 @@ class Facts:
         return frozenset(
             (one.group, one.resource)
             for one in found
-            if one.is_cluster_scoped and is_named(csv, one) and not rival(csv, one, self.version)
+            if one.is_cluster_scoped and is_named(csv, one) and not other_owner(csv, one, self.version)
         )
 
 

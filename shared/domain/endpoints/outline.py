@@ -28,7 +28,7 @@ def outline(csv: Csv) -> Iterator[Manifest]:
         ):  # fmt: skip
             yield _without(one, "metadata", "ownerReferences")
     for api in (api for endpoint in endpoints for api in endpoint.apis):
-        one = api_services.wanted(csv, api, None, bundle="", annotations=fields.EMPTY)
+        one = api_services.desired(csv, api, None, bundle="", annotations=fields.EMPTY)
         yield _without(one, "spec", "caBundle")
     served = {endpoint.deployment for endpoint in endpoints}
     for hook in webhooks.admission(csv):

@@ -20,7 +20,7 @@ def is_named(csv: Csv, definition: CustomResourceDefinition) -> bool:
     return claimed and provider_of(csv) in definition.installers and not definition.is_deleted
 
 
-def rival(csv: Csv, definition: CustomResourceDefinition, find: Callable[[str, str], Csv | None]) -> str:
+def other_owner(csv: Csv, definition: CustomResourceDefinition, find: Callable[[str, str], Csv | None]) -> str:
     """Another living version that owns the definition, as `<namespace>/<name>`; empty without one.
 
     `find` reads a version by namespace and name. The versions before and after this one are no rivals.

@@ -25,9 +25,9 @@ def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
 
 def rights(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Change | Object]:
     """The rights of Deployments of the version that serve no longer, unless another version has the same ones."""
-    living = (other for other in facts.neighbours if _lives(other, csv))
-    heirs = {(one.deployment, one.account) for other in living for one in endpoints_of(other)}
-    for endpoint in (one for one in endpoints if (one.deployment, one.account) not in heirs):
+    living = (other for other in facts.namespace_csvs if _lives(other, csv))
+    inherited = {(one.deployment, one.account) for other in living for one in endpoints_of(other)}
+    for endpoint in (one for one in endpoints if (one.deployment, one.account) not in inherited):
         for found in RoleBinding.each(filter(None, map(facts.objects.get, sharing.bindings(endpoint.service)))):
             left = sharing.without(found, endpoint)
             is_of_others = left and len(left) == len(found.subjects)
@@ -41,7 +41,7 @@ def _lives(other: Csv, csv: Csv) -> bool:
 
 def _conversions(csv: Csv, facts: Facts) -> Iterator[Change]:
     """The end of conversions by this version, unless another one of its namespace has the same."""
-    kept = conversion.kept_by_others(csv, facts.neighbours)
+    kept = conversion.kept_by_others(csv, facts.namespace_csvs)
     for hook, name in conversion.conversions(csv):
         found = facts.definition(name)
         if name not in kept and found and conversion.is_served_by(csv, {service_name(hook.deployment)}, found):

@@ -44,8 +44,8 @@ def admission(csv: Csv) -> tuple[Webhook, ...]:
 
 def labels(csv: Csv, hook: Webhook) -> dict[str, str]:
     """The labels of its configuration: by them it is found."""
-    told = {names.WEBHOOK_NAME: label_value(hook.name), names.WEBHOOK_HASH: digest(hook)}
-    return {**owner_labels(csv), **told, names.MANAGED: "true"}
+    found_label = {names.WEBHOOK_NAME: label_value(hook.name), names.WEBHOOK_HASH: digest(hook)}
+    return {**owner_labels(csv), **found_label, names.MANAGED: "true"}
 
 
 def label_value(name: str) -> str:
@@ -79,20 +79,20 @@ def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [stated]}
 
 
-def says(live: Manifest, wanted: Manifest) -> bool:
+def matches(live: Manifest, desired: Manifest) -> bool:
     """Whether a configuration says what is wanted, and nothing more: a narrower selector is another one."""
-    return covers(live, wanted) and _told(live) == _told(wanted)
+    return covers(live, desired) and _compared(live) == _compared(desired)
 
 
-def _told(manifest: Manifest) -> list[object]:
+def _compared(manifest: Manifest) -> list[object]:
     """What the webhooks say, with what the API server adds."""
     return [_plain(_whole(one)) for one in fields.parts(manifest, "webhooks")]
 
 
 def _whole(webhook: ReadOnly) -> Manifest:
-    told = {**_DEFAULTS, **_present(webhook)}
+    found_label = {**_DEFAULTS, **_present(webhook)}
     rules = [{"scope": "*", **_present(rule)} for rule in fields.parts(webhook, "rules")]
-    return {**{key: told[key] for key in _STATED if key in told}, "rules": rules}
+    return {**{key: found_label[key] for key in _STATED if key in found_label}, "rules": rules}
 
 
 def _present(part: ReadOnly) -> Manifest:
@@ -148,6 +148,6 @@ def _is_about(rule: ReadOnly, own: Collection[Resource]) -> bool:
 
 def of_webhook(found: Iterable[WebhookConfiguration], hook: Webhook) -> tuple[WebhookConfiguration, ...]:
     """The configurations of one webhook, the oldest first."""
-    kind, told = KINDS[hook.type].kind, label_value(hook.name)
-    ours = [one for one in found if one.kind == kind and one.labels.get(names.WEBHOOK_NAME) == told]
+    kind, found_label = KINDS[hook.type].kind, label_value(hook.name)
+    ours = [one for one in found if one.kind == kind and one.labels.get(names.WEBHOOK_NAME) == found_label]
     return tuple(sorted(ours, key=lambda one: (one.age_key, one.name)))

@@ -17,7 +17,7 @@ from shared.domain.endpoints.changes import Change, change
 from shared.domain.endpoints.defects import invalid_description, unusable
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.facts import Facts
-from shared.domain.endpoints.owning import is_named, rival
+from shared.domain.endpoints.owning import is_named, other_owner
 from shared.kinds import Ref
 
 NO_GROUP = "error retrieving OperatorGroup info"
@@ -57,7 +57,7 @@ def refusal(csv: Csv, facts: Facts) -> str:
             for _, name in conversion.conversions(csv)
         ),
         *(
-            api_services.refusal(csv, api, facts.api_service(api.service), facts.neighbours)
+            api_services.refusal(csv, api, facts.api_service(api.service), facts.namespace_csvs)
             for api in csv.owned_services
         ),
         NO_GROUP if webhooks.admission(csv) and facts.group is None else "",
@@ -95,8 +95,8 @@ def _over(manifest: Manifest, differs: Change | None, present: Object) -> Manife
 def around(csv: Csv, facts: Facts) -> Iterator[Change]:
     """Services and rights to write, in that order."""
     for endpoint in endpoints_of(csv):
-        for wanted, present in _around(csv, endpoint, facts):
-            if found := change(wanted, present):
+        for desired, present in _around(csv, endpoint, facts):
+            if found := change(desired, present):
                 yield found
 
 
@@ -114,10 +114,10 @@ def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manife
 def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of webhooks, to write after their Deployments."""
     bundles = {name: content.bundle for name, content in held.items()}
-    yield from filter(None, (change(*pair, webhooks.says) for pair in _configurations(csv, facts, bundles)))
+    yield from filter(None, (change(*pair, webhooks.matches) for pair in _configurations(csv, facts, bundles)))
     for hook, name in conversion.conversions(csv):
         if (definition := facts.definition(name)) and hook.deployment in bundles:
-            spec = {"conversion": conversion.wanted(csv, hook, bundle=bundles[hook.deployment])}
+            spec = {"conversion": conversion.desired(csv, hook, bundle=bundles[hook.deployment])}
             identity = {"apiVersion": definition.api_version, "kind": definition.kind}
             if found := change({**identity, "metadata": {"name": name}, "spec": spec}, definition):
                 yield found
@@ -133,8 +133,8 @@ def aggregated(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[
     for api in csv.owned_services:
         if api.deployment in held:
             present, bundle = facts.api_service(api.service), held[api.deployment].bundle
-            wanted = api_services.wanted(csv, api, present, bundle=bundle, annotations=facts.annotations)
-            if found := change(wanted, present):
+            desired = api_services.desired(csv, api, present, bundle=bundle, annotations=facts.annotations)
+            if found := change(desired, present):
                 yield found
 
 
@@ -143,13 +143,13 @@ def _configurations(csv: Csv, facts: Facts, bundles: Mapping[str, str]) -> Itera
     for hook in webhooks.admission(csv):
         if facts.group and hook.deployment in bundles:
             present = next(iter(webhooks.of_webhook(facts.configurations, hook)), None)
-            wanted = webhooks.configuration(csv, hook, facts.group, own, bundle=bundles[hook.deployment])
-            yield _named(wanted, present), present
+            desired = webhooks.configuration(csv, hook, facts.group, own, bundle=bundles[hook.deployment])
+            yield _named(desired, present), present
 
 
-def _named(wanted: Manifest, present: Object | None) -> Manifest:
+def _named(desired: Manifest, present: Object | None) -> Manifest:
     """One that is there keeps its name."""
-    return {**wanted, "metadata": {**wanted["metadata"], "name": present.name}} if present else wanted
+    return {**desired, "metadata": {**desired["metadata"], "name": present.name}} if present else desired
 
 
 def moved(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Change, ...]:
@@ -159,16 +159,16 @@ def moved(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Change, 
     """
     bundles = {name: content.bundle for name, content in held.items()}
     pairs = [*_configurations(csv, facts, bundles)]
-    if any(change(_as_placed(wanted, present), present, webhooks.says) for wanted, present in pairs):
+    if any(change(_as_placed(desired, present), present, webhooks.matches) for desired, present in pairs):
         return ()
-    return tuple(filter(None, (change(*pair, webhooks.says) for pair in pairs)))
+    return tuple(filter(None, (change(*pair, webhooks.matches) for pair in pairs)))
 
 
-def _as_placed(wanted: Manifest, present: Object | None) -> Manifest:
+def _as_placed(desired: Manifest, present: Object | None) -> Manifest:
     """The configuration for the namespaces and scopes that the present one is for."""
-    (hook,), (there, *_) = wanted["webhooks"], fields.parts(present.raw if present else {}, "webhooks") or ({},)
+    (hook,), (there, *_) = desired["webhooks"], fields.parts(present.raw if present else {}, "webhooks") or ({},)
     placed: Manifest = {key: there.get(key) or empty for key, empty in (("rules", []), ("namespaceSelector", {}))}
-    return {**wanted, "webhooks": [{**hook, **placed}]}
+    return {**desired, "webhooks": [{**hook, **placed}]}
 
 
 def surplus(csv: Csv, facts: Facts) -> tuple[Object, ...]:
@@ -186,10 +186,10 @@ def surplus(csv: Csv, facts: Facts) -> tuple[Object, ...]:
 
 def given_up(csv: Csv, facts: Facts) -> Iterator[Change]:
     """The end of conversions by the version that it does not describe any more."""
-    described = {name for _, name in conversion.conversions(csv)} | conversion.kept_by_others(csv, facts.neighbours)
+    described = {name for _, name in conversion.conversions(csv)} | conversion.kept_by_others(csv, facts.namespace_csvs)
     services = {naming.service_name(entry.name) for entry in csv.install.deployments}
     claimed = dict.fromkeys(entry.name for entry in csv.owned_definitions)
     for one in filter(None, (facts.definition(name) for name in claimed if name not in described)):
-        is_own = is_named(csv, one) and not rival(csv, one, facts.version)
+        is_own = is_named(csv, one) and not other_owner(csv, one, facts.version)
         if is_own and conversion.is_served_by(csv, services, one):
             yield Change(Ref.of(one), dict(one.raw), conversion.ENDED, one.resource_version)

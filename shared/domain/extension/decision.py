@@ -79,12 +79,12 @@ def request_for(extension: ClusterExtension) -> Request:
 
 def may_select(extension: ClusterExtension, catalog: Object) -> bool:
     """Whether an extension asks a catalog; not with a selector that is none."""
-    wanted = extension.source.get("selector")
+    desired = extension.source.get("selector")
     try:
-        selector.check(wanted or {})
+        selector.check(desired or {})
     except selector.InvalidSelector:
         return False
-    return selector.selects(wanted, catalog.labels)
+    return selector.selects(desired, catalog.labels)
 
 
 def deprecations(extension: ClusterExtension, revisions: Revisions, decision: Decision) -> tuple[Condition, ...]:

@@ -47,10 +47,10 @@ def decide(
     return Retry(f"failed to resolve bundle, retrying: {error}") if is_answerable else Keep(installed)
 
 
-def have_match(wanted: Mapping[str, object] | None, catalogs: Iterable[CatalogView]) -> bool:
+def have_match(desired: Mapping[str, object] | None, catalogs: Iterable[CatalogView]) -> bool:
     """Whether a ClusterCatalog is selected, even one that is not available. InvalidSelector, with a sentence."""
     try:
-        selector.check(wanted or {})
+        selector.check(desired or {})
     except selector.InvalidSelector as error:
         raise selector.InvalidSelector(f"invalid catalog selector: {error}") from error
-    return any(selector.selects(wanted, catalog.labels) for catalog in catalogs)
+    return any(selector.selects(desired, catalog.labels) for catalog in catalogs)

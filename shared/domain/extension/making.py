@@ -135,11 +135,11 @@ def _phases(revision: ReadOnly) -> list[tuple[str, Any]]:
     ]
 
 
-def _patch(newest: ClusterObjectSet, wanted: ReadOnly) -> Manifest:
+def _patch(newest: ClusterObjectSet, desired: ReadOnly) -> Manifest:
     """What of a revision may change: who owns it, annotations, probes and the deadline."""
     keys = ("progressDeadlineMinutes", "progressionProbes")
-    spec = {key: wanted["spec"].get(key) for key in keys if wanted["spec"].get(key) != newest.spec.get(key)}
-    annotations = wanted["metadata"]["annotations"]
+    spec = {key: desired["spec"].get(key) for key in keys if desired["spec"].get(key) != newest.spec.get(key)}
+    annotations = desired["metadata"]["annotations"]
     gone = {key: None for key in (names.V1_PROPERTIES, names.V1_BUNDLE_RELEASE) if newest.annotation(key) is not None}
-    meta = {"annotations": {**gone, **annotations}, "ownerReferences": wanted["metadata"]["ownerReferences"]}
+    meta = {"annotations": {**gone, **annotations}, "ownerReferences": desired["metadata"]["ownerReferences"]}
     return {"metadata": meta, **({"spec": spec} if spec else {})}

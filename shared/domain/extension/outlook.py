@@ -42,10 +42,10 @@ _DEFINITION: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
 
 
 def present(
-    before: Sequence[Manifest], cluster: Iterable[Manifest], wanted: Sequence[Manifest], extension: str
+    before: Sequence[Manifest], cluster: Iterable[Manifest], target: Sequence[Manifest], extension: str
 ) -> tuple[Manifest, ...]:
     """What an extension has: what its installed bundle gives, and as the cluster has it where that is known."""
-    ours = set(map(identity_of, (*before, *wanted)))
+    ours = set(map(identity_of, (*before, *target)))
     known = {identity_of(one): one for one in before} | {
         identity_of(one): one
         for one in cluster
@@ -54,40 +54,40 @@ def present(
     return tuple(known.values())
 
 
-def changes(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> tuple[Change, ...]:
+def changes(present: Iterable[ReadOnly], target: Sequence[Manifest]) -> tuple[Change, ...]:
     """What happens to each object, in the order of the rollout; what is not wanted any more comes last."""
     old = {identity_of(one): one for one in present}
-    ordered = [one for phase in phase_sort(wanted) for one in phase.objects]
+    ordered = [one for phase in phase_sort(target) for one in phase.objects]
     left = {identity_of(one) for one in ordered}
     found = [_change(old.get(identity_of(one)), one) for one in ordered]
     return (*found, *(Change(Effect.REMOVE, one) for identity, one in old.items() if identity not in left))
 
 
 def obstacles(
-    present: Iterable[ReadOnly], wanted: Sequence[Manifest], waivers: Sequence[Waiver] = (), *, is_strict: bool = True
+    present: Iterable[ReadOnly], target: Sequence[Manifest], waivers: Sequence[Waiver] = (), *, is_strict: bool = True
 ) -> Iterator[str]:
     """Sentences that say why the objects would not be applied; `is_strict` is `enforcement: Strict` of CRD safety."""
-    yield from validation.problems(phase_sort(wanted))
-    for before, after in _definitions(present, wanted) if is_strict else ():
+    yield from validation.problems(phase_sort(target))
+    for before, after in _definitions(present, target) if is_strict else ():
         if found := [one for one in problems(before, after) if not is_waived(one, waivers)]:
             yield "\n".join([message(after, found), *explained(problem.finding.check for problem in found)])
 
 
-def waived(present: Iterable[ReadOnly], wanted: Sequence[Manifest], waivers: Sequence[Waiver]) -> Iterator[str]:
+def waived(present: Iterable[ReadOnly], target: Sequence[Manifest], waivers: Sequence[Waiver]) -> Iterator[str]:
     """Sentences about what would be an obstacle, and shall not count; OLM v1 knows of no waivers."""
-    for before, after in _definitions(present, wanted):
+    for before, after in _definitions(present, target):
         if lines := [problem.line for problem in problems(before, after) if is_waived(problem, waivers)]:
             why = "waived here; OLM v1 refuses it unless spec.install.preflight.crdUpgradeSafety.enforcement is None"
             yield "\n".join([f"{name_of(after)}: {why}:", *(f"  {line}" for line in lines)])
 
 
 def losses(
-    present: Sequence[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly], waivers: Sequence[Waiver] = ()
+    present: Sequence[ReadOnly], target: Sequence[Manifest], objects: Sequence[ReadOnly], waivers: Sequence[Waiver] = ()
 ) -> Iterator[str]:
     """Sentences about versions and definitions that are taken away, which OLM v1 does without a word."""
-    gone = (one.manifest for one in changes(present, wanted) if one.effect == Effect.REMOVE)
+    gone = (one.manifest for one in changes(present, target) if one.effect == Effect.REMOVE)
     found = [
-        *((after, one) for before, after in _definitions(present, wanted) for one in lost_apis(before, after, objects)),
+        *((after, one) for before, after in _definitions(present, target) for one in lost_apis(before, after, objects)),
         *((one, lost_definition(one, objects)) for one in gone if one.get("kind") == _DEFINITION),
     ]
     for definition, problem in found:
@@ -96,16 +96,16 @@ def losses(
         yield f"does not count: {line}" if is_quiet else "\n".join([line, *explained([problem.finding.check])])
 
 
-def misfits(present: Iterable[ReadOnly], wanted: Sequence[Manifest], objects: Sequence[ReadOnly]) -> Iterator[str]:
+def misfits(present: Iterable[ReadOnly], target: Sequence[Manifest], objects: Sequence[ReadOnly]) -> Iterator[str]:
     """Sentences about stored objects that new definitions refuse; OLM classic looks at them, OLM v1 does not."""
-    for before, after in _definitions(present, wanted):
+    for before, after in _definitions(present, target):
         yield from (misfit.sentence(after) for misfit in stored_misfits(before, after, objects))
 
 
-def _definitions(present: Iterable[ReadOnly], wanted: Sequence[Manifest]) -> Iterator[tuple[ReadOnly, Manifest]]:
+def _definitions(present: Iterable[ReadOnly], target: Sequence[Manifest]) -> Iterator[tuple[ReadOnly, Manifest]]:
     """The editions of each definition that is there already."""
     old = {identity_of(one): one for one in present if one.get("kind") == _DEFINITION}
-    yield from ((old[identity_of(one)], one) for one in wanted if identity_of(one) in old)
+    yield from ((old[identity_of(one)], one) for one in target if identity_of(one) in old)
 
 
 def identity_of(manifest: ReadOnly) -> tuple[str, str, str, str]:
@@ -113,25 +113,25 @@ def identity_of(manifest: ReadOnly) -> tuple[str, str, str, str]:
     return *group_kind(manifest), scope_of(manifest), name_of(manifest)
 
 
-def _change(present: ReadOnly | None, wanted: ReadOnly) -> Change:
-    effect = _effect(present, wanted)
-    return Change(effect, wanted, tuple(_differing(_placed(wanted), present)) if effect == Effect.CHANGE else ())
+def _change(present: ReadOnly | None, target: ReadOnly) -> Change:
+    effect = _effect(present, target)
+    return Change(effect, target, tuple(_differing(_placed(target), present)) if effect == Effect.CHANGE else ())
 
 
-def _differing(wanted: object, present: object, path: str = "") -> Iterator[str]:
+def _differing(target: object, present: object, path: str = "") -> Iterator[str]:
     """The paths of the fields in which the present is not as wanted; a list is one field."""
-    if isinstance(wanted, Mapping) and isinstance(present, Mapping):
-        for key, value in wanted.items():
+    if isinstance(target, Mapping) and isinstance(present, Mapping):
+        for key, value in target.items():
             yield from _differing(value, present.get(key), f"{path}.{key}".lstrip("."))
-    elif not _agrees(wanted, present):
+    elif not _agrees(target, present):
         yield path
 
 
-def _effect(present: ReadOnly | None, wanted: ReadOnly) -> Effect:
+def _effect(present: ReadOnly | None, target: ReadOnly) -> Effect:
     if present is None:
         return Effect.CREATE
     # The cluster adds defaults and a status; what was rendered has nothing that was not wanted.
-    is_same = _agrees(_placed(wanted), present) if uid_of(present) else wanted == present
+    is_same = _agrees(_placed(target), present) if uid_of(present) else target == present
     return Effect.KEEP if is_same else Effect.CHANGE
 
 
@@ -142,10 +142,10 @@ def _placed(manifest: ReadOnly) -> ReadOnly:
     return {**manifest, "metadata": {key: value for key, value in metadata(manifest).items() if key != "namespace"}}
 
 
-def _agrees(wanted: object, present: object) -> bool:
+def _agrees(target: object, present: object) -> bool:
     """Whether the present has all that is wanted; it may have more fields."""
-    if isinstance(wanted, Mapping) and isinstance(present, Mapping):
-        return all(_agrees(value, present.get(key)) for key, value in wanted.items())
-    if isinstance(wanted, list) and isinstance(present, list):
-        return len(wanted) == len(present) and all(map(_agrees, wanted, present))
-    return wanted == present
+    if isinstance(target, Mapping) and isinstance(present, Mapping):
+        return all(_agrees(value, present.get(key)) for key, value in target.items())
+    if isinstance(target, list) and isinstance(present, list):
+        return len(target) == len(present) and all(map(_agrees, target, present))
+    return target == present

@@ -158,9 +158,9 @@ def _role(scope: str, rules: Sequence[Manifest], installer: Installer) -> Iterat
         }
 
 
-def _is_rbac(manifest: ReadOnly, *wanted: str) -> bool:
+def _is_rbac(manifest: ReadOnly, *desired: str) -> bool:
     group, kind = group_kind(manifest)
-    return group == _RBAC and kind in wanted
+    return group == _RBAC and kind in desired
 
 
 def _identity(manifest: ReadOnly) -> tuple[str, str, str]:

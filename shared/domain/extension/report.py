@@ -24,8 +24,8 @@ _TERMINAL: Final = "terminal error: "
 
 def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable[Condition], now: datetime) -> Manifest:
     """The whole status; `progress` is stated beside what the revisions say by themselves."""
-    wanted = (installed(revisions), *progress)
-    found: Manifest = {**extension.status, "conditions": stated(extension, wanted, now)}
+    desired = (installed(revisions), *progress)
+    found: Manifest = {**extension.status, "conditions": stated(extension, desired, now)}
     _set(found, "install", _install(revisions))
     _set(found, "activeRevisions", [_active(one, revisions) for one in _in_order(revisions)])
     return found

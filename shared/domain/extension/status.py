@@ -31,10 +31,10 @@ def cut(message: str) -> str:
     return encoded[: LONGEST - len(_CUT)].decode(errors="ignore") + _CUT
 
 
-def stated(obj: Object, wanted: Iterable[Condition], now: datetime) -> list[Manifest]:
+def stated(obj: Object, desired: Iterable[Condition], now: datetime) -> list[Manifest]:
     """The conditions of an object after these were stated: in their old places, the others as they were."""
     found = {one.type: dict(one.raw) for one in obj.conditions}
-    for condition in wanted:
+    for condition in desired:
         old = obj.condition(condition.type)
         since = old.since_text if old.status == condition.status else ""
         found[condition.type] = {
@@ -45,8 +45,8 @@ def stated(obj: Object, wanted: Iterable[Condition], now: datetime) -> list[Mani
     return list(found.values())
 
 
-def since(obj: Object, wanted: Condition, now: datetime) -> datetime:
+def since(obj: Object, desired: Condition, now: datetime) -> datetime:
     """Since when a condition is as it is to be stated: where its status stays, since it last changed."""
-    old = obj.condition(wanted.type)
-    is_same = (old.status, old.reason) == (wanted.status, wanted.reason)
+    old = obj.condition(desired.type)
+    is_same = (old.status, old.reason) == (desired.status, desired.reason)
     return old.since or now if is_same else now

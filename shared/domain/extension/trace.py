@@ -13,10 +13,10 @@ _NAMED: Final = 5
 
 def sentences(answer: Answer, request: Request, installed: Installed | None) -> tuple[str, ...]:
     """One sentence for each rule, catalog by catalog."""
-    return tuple(_sentence(step, request, installed) for step in answer.trace) + tuple(_verdict(answer))
+    return tuple(_sentence(step, request, installed) for step in answer.trace) + tuple(_end(answer))
 
 
-def _verdict(answer: Answer) -> Iterator[str]:
+def _end(answer: Answer) -> Iterator[str]:
     if answer.bundle is None:
         yield f"Nothing can be installed: {answer.error}{_emptied(answer)}."
         return

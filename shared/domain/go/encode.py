@@ -48,7 +48,7 @@ def indented_json(value: Mapping[str, _Value], *, escapes_html: bool = False) ->
 
 def _json(value: _Value, *, is_sorted: bool, escapes_html: bool, is_whole: bool = False) -> bytes:
     """`is_whole` says that there is no float in the value."""
-    numbers = _spelled(value) if not is_whole and _has_fraction(value) else value
+    numbers = _with_go_floats(value) if not is_whole and _has_fraction(value) else value
     try:
         text = orjson.dumps(numbers, option=orjson.OPT_SORT_KEYS if is_sorted else None)
     except orjson.JSONEncodeError:  # a number of more than 64 bits, half a surrogate pair, or very deep nesting
@@ -73,12 +73,12 @@ def _has_fraction(value: _Value) -> bool:
     return False
 
 
-def _spelled(value: _Value) -> _Value:
+def _with_go_floats(value: _Value) -> _Value:
     """The value with its floats as text in Go's form, which orjson copies unchanged."""
     if isinstance(value, Mapping):
-        return {key: _spelled(one) for key, one in value.items()}
+        return {key: _with_go_floats(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_spelled(one) for one in value]
+        return [_with_go_floats(one) for one in value]
     return orjson.Fragment(number_text(value)) if isinstance(value, float) else value
 
 

@@ -53,10 +53,10 @@ def kind_of(value: object) -> str:
     return _KINDS[type(value)]
 
 
-def misfit(found: str, wanted: str, field: str = "") -> str:
+def misfit(found: str, desired: str, field: str = "") -> str:
     """Go's message for a value that does not fit a type; `field` is `Type.field`, empty for a value of its own."""
     place = f"Go struct field {field}" if field else "Go value"
-    return f"json: cannot unmarshal {found} into {place} of type {wanted}"
+    return f"json: cannot unmarshal {found} into {place} of type {desired}"
 
 
 def loads(content: bytes | memoryview) -> Any:  # why: any JSON value

@@ -37,12 +37,12 @@ def _wrong(problem: str) -> MisfitError:
     return MisfitError(lambda place: f"{place}: {problem}")
 
 
-def _wanted(what: str) -> Refusal:
+def _desired(what: str) -> Refusal:
     return lambda value: _wrong(f"wanted {what}, got {what_is(value)}")
 
 
 def _no_object(value: Any, kind: str) -> NoReturn:
-    raise _wanted("a list" if kind.startswith("[") else "an object")(value)
+    raise _desired("a list" if kind.startswith("[") else "an object")(value)
 
 
 def _no_time(value: Any) -> MisfitError:
@@ -68,7 +68,7 @@ def _integer(bits: int) -> Reader:
             return int(value)
         raise _wrong(f"{value} does not fit into {bits} bits")
 
-    return checked((int,), _wanted("integer"), made)
+    return checked((int,), _desired("integer"), made)
 
 
 def _int_or_text(value: Any) -> int | str:
@@ -98,13 +98,13 @@ def _valid(made: Callable[[str], str]) -> Reader:
         except InvalidVersion as error:
             raise _wrong(f"{value!r} is no {made.__name__}: {error}") from error
 
-    return checked((str,), _wanted("text"), read)
+    return checked((str,), _desired("text"), read)
 
 
 _INT32: Final = _integer(32)
 _SCALARS: Final[Mapping[str, Reader]] = {
-    "": checked((str,), _wanted("text")), "b": checked((bool,), _wanted("boolean")), "i": _INT32, "l": _integer(64),
-    "q": checked((str, *NUMBER), _wanted("a quantity"), _quantity), "t": checked((str,), _no_time, _time),
+    "": checked((str,), _desired("text")), "b": checked((bool,), _desired("boolean")), "i": _INT32, "l": _integer(64),
+    "q": checked((str, *NUMBER), _desired("a quantity"), _quantity), "t": checked((str,), _no_time, _time),
     "x": _int_or_text, "v": _valid(version), "r": _valid(release), "j": ordered,
 }  # fmt: skip
 PLAIN: Final = Dialect(structs("1.35"), _SCALARS, _no_object, exact_last, True, _place, nulls=frozenset("jrv"))

@@ -45,22 +45,22 @@ def checked(types: tuple[type, ...], refusal: Refusal, made: Reader | None = Non
     return read
 
 
-def misfit(wanted: str) -> Refusal:
+def misfit(desired: str) -> Refusal:
     """The refusal of encoding/json, which names the field: a value is not of the type that Go calls so."""
-    return lambda value: _misfit(gojson.kind_of(value), wanted)
+    return lambda value: _misfit(gojson.kind_of(value), desired)
 
 
-def _misfit(found: str, wanted: str) -> MisfitError:
-    return MisfitError(lambda place: gojson.misfit(found, wanted, place))
+def _misfit(found: str, desired: str) -> MisfitError:
+    return MisfitError(lambda place: gojson.misfit(found, desired, place))
 
 
-def _alone(wanted: str) -> Refusal:
+def _alone(desired: str) -> Refusal:
     """The same of a value that is read by itself."""
-    return lambda value: MisfitError(gojson.misfit(gojson.kind_of(value), wanted))
+    return lambda value: MisfitError(gojson.misfit(gojson.kind_of(value), desired))
 
 
-def _unrecognized(wanted: str) -> Refusal:
-    return lambda _: MisfitError(f"unrecognized type: {wanted}")
+def _unrecognized(desired: str) -> Refusal:
+    return lambda _: MisfitError(f"unrecognized type: {desired}")
 
 
 def _no_text(value: Any) -> MisfitError:

@@ -104,9 +104,9 @@ class Grants:
     @staticmethod
     def _rules(bindings: Iterable[RoleBinding], roles: Iterable[Role], namespace: str) -> Iterator[PolicyRule]:
         kind = "Role" if namespace else "ClusterRole"
-        wanted = {name for of_kind, name in (binding.role for binding in bindings) if of_kind == kind}
+        desired = {name for of_kind, name in (binding.role for binding in bindings) if of_kind == kind}
         for role in roles:
-            if role.name in wanted and role.namespace == namespace:
+            if role.name in desired and role.namespace == namespace:
                 yield from map(PolicyRule.of, role.rules)
 
 
@@ -122,11 +122,11 @@ def _binds(binding: RoleBinding, account: str, home: str) -> bool:
     )
 
 
-def is_satisfied(wanted: PolicyRule, granted: Rules) -> bool:
+def is_satisfied(desired: PolicyRule, granted: Rules) -> bool:
     """Whether each single request that a rule covers is allowed by one of the granted rules."""
-    if wanted in granted:
+    if desired in granted:
         return True
-    if wanted.urls:
-        return all(any(rule.covers_url(*one) for rule in granted) for one in product(wanted.verbs, wanted.urls))
-    dimensions = (values or ("",) for values in (wanted.groups, wanted.resources, wanted.names))
-    return all(any(rule.covers(*one) for rule in granted) for one in product(wanted.verbs, *dimensions))
+    if desired.urls:
+        return all(any(rule.covers_url(*one) for rule in granted) for one in product(desired.verbs, desired.urls))
+    dimensions = (values or ("",) for values in (desired.groups, desired.resources, desired.names))
+    return all(any(rule.covers(*one) for rule in granted) for one in product(desired.verbs, *dimensions))

@@ -45,8 +45,8 @@ def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:
 
 def csv_owners(owned: Object) -> tuple[OwnerReference, ...]:
     """The owner references to ClusterServiceVersions, whatever their version."""
-    wanted = (CSV_KIND, CLUSTER_SERVICE_VERSION.group)
-    return tuple(one for one in owned.owners if (one.kind, one.group) == wanted)
+    desired = (CSV_KIND, CLUSTER_SERVICE_VERSION.group)
+    return tuple(one for one in owned.owners if (one.kind, one.group) == desired)
 
 
 def is_labelled_for(owned: Object, owner: Object) -> bool:

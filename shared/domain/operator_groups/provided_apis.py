@@ -65,7 +65,7 @@ def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) 
         if groups:
             return _CONFLICT
         return _STATIC if own.is_static else Announce(render_apis(own.apis | provided))
-    if any(rival.outranks(own) for rival in groups):
+    if any(competing.outranks(own) for competing in groups):
         return _STATIC if own.is_static else Announce(render_apis(own.apis - provided))
     return Agreed()
 
@@ -79,9 +79,9 @@ def updated(own: Group, others: Sequence[Group], members: Iterable[frozenset[Api
     if own.is_static:
         return own.provided
     for provided in members:
-        verdict = intersection(provided, own, others)
-        if isinstance(verdict, Announce):
-            own = replace(own, provided=verdict.provided)
+        result = intersection(provided, own, others)
+        if isinstance(result, Announce):
+            own = replace(own, provided=result.provided)
     return render_apis(own.apis & kept) if own.apis - kept else own.provided
 
 
@@ -90,7 +90,7 @@ def concerned(own: Group, provided: str, groups: Iterable[Group]) -> tuple[Group
     kept = parse_apis(provided)
     has_shrunk = bool(own.apis - kept)
     return tuple(
-        rival
-        for rival in groups
-        if own.meets(rival) and (has_shrunk or (own.outranks(rival) and bool(kept & rival.apis)))
+        competing
+        for competing in groups
+        if own.meets(competing) and (has_shrunk or (own.outranks(competing) and bool(kept & competing.apis)))
     )

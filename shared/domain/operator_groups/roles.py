@@ -67,16 +67,16 @@ def _role(name: str, labels: Mapping[str, str]) -> Manifest:
     return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": meta}
 
 
-def is_in_place(wanted: ReadOnly, present: Object | None) -> bool:
+def is_in_place(desired: ReadOnly, present: Object | None) -> bool:
     """Whether a role or binding has all wanted fields; foreign labels, annotations and owners are ignored."""
-    ours = Object(wanted)
+    ours = Object(desired)
     if present is None or not ours.labels.items() <= present.labels.items():
         return False
     return (
         ours.annotations.items() <= present.annotations.items()
         and {owner.uid for owner in ours.owners} <= {owner.uid for owner in present.owners}
-        and fields.value(wanted, "aggregationRule") == fields.value(present.raw, "aggregationRule")
-        and all((fields.value(present.raw, key) or []) == wanted[key] for key in _CONTENT if key in wanted)
+        and fields.value(desired, "aggregationRule") == fields.value(present.raw, "aggregationRule")
+        and all((fields.value(present.raw, key) or []) == desired[key] for key in _CONTENT if key in desired)
     )
 
 
@@ -109,7 +109,7 @@ def provided_by(role: Object) -> str:
     return role.annotations.get(names.PROVIDED_BY, "")
 
 
-def wanted(provided: Iterable[Provision], present: Mapping[Ref, Role]) -> tuple[Manifest, ...]:
+def desired(provided: Iterable[Provision], present: Mapping[Ref, Role]) -> tuple[Manifest, ...]:
     """The roles of APIs as they are to be written.
 
     Where a version of another namespace provides the same API, and the role names that one, it stays so: two groups

@@ -79,21 +79,21 @@ def status(
 ) -> Manifest:
     """The wanted status of the group, equal to the present one without a change; `account` is the one that it names."""
     present = group.status
-    wanted = {
+    desired = {
         key: value for key, value in present.items() if key not in {"namespaces", "conditions", "serviceAccountRef"}
     }
     if targets:
-        wanted["namespaces"] = list(targets)
+        desired["namespaces"] = list(targets)
         if set(targets) == set(group.selected or ()):
-            wanted["namespaces"] = present["namespaces"]
+            desired["namespaces"] = present["namespaces"]
     if account is not None:
         found = reference(account)
-        wanted["serviceAccountRef"] = group.account if is_same(group.account, found) else found
+        desired["serviceAccountRef"] = group.account if is_same(group.account, found) else found
     if conditions := _conditions(group, account, has_siblings=has_siblings, now=now):
-        wanted["conditions"] = conditions
-    if {**wanted, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
-        wanted["lastUpdated"] = timestamp(now)
-    return wanted
+        desired["conditions"] = conditions
+    if {**desired, "lastUpdated": ""} != {**present, "lastUpdated": ""}:
+        desired["lastUpdated"] = timestamp(now)
+    return desired
 
 
 def _conditions(group: OperatorGroup, account: Object | None, *, has_siblings: bool, now: datetime) -> list[ReadOnly]:
@@ -125,9 +125,9 @@ def label_of(uid: str) -> str:
 def label_patch(namespace: Namespace, groups: Iterable[Group]) -> Mapping[str, str | None]:
     """The changes of the labels of a namespace (None: remove), so that they name the groups that select it."""
     name = namespace.name
-    wanted = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
+    desired = {label_of(group.uid) for group in groups if not group.is_global and name in (group.targets or ())}
     present = {key for key in namespace.labels if key.startswith(names.OPERATOR_GROUP_UID_PREFIX)}
-    return {**dict.fromkeys(sorted(wanted - present), ""), **dict.fromkeys(sorted(present - wanted), None)}
+    return {**dict.fromkeys(sorted(desired - present), ""), **dict.fromkeys(sorted(present - desired), None)}
 
 
 def expects_warning(group: OperatorGroup, *, has_siblings: bool) -> bool:

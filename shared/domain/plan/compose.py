@@ -170,16 +170,16 @@ def _is_ours(plan: InstallPlan, draft: Draft) -> bool:
     Labels and annotations that others add, as admission webhooks do, say nothing of what it does.
     """
     ours = manifest(draft)
-    wanted = metadata(ours)
+    desired = metadata(ours)
     if plan.is_deleted:
         return False
     if not plan.is_empty:
         return plan_record.is_intact(plan) and plan_record.noted(plan) == plan_record.noted(InstallPlan(ours))
     return (
         plan.spec == ours["spec"]
-        and wanted["annotations"].items() <= plan.annotations.items()
-        and wanted["labels"].items() <= plan.labels.items()
-        and {one.uid for one in plan.owners} == {one["uid"] for one in wanted["ownerReferences"]}
+        and desired["annotations"].items() <= plan.annotations.items()
+        and desired["labels"].items() <= plan.labels.items()
+        and {one.uid for one in plan.owners} == {one["uid"] for one in desired["ownerReferences"]}
         and not plan.finalizers
     )
 
@@ -217,8 +217,8 @@ def followed(draft: Draft, plan: InstallPlan | None, now: datetime) -> Iterator[
 
 def refused(draft: Draft, message: str, now: datetime) -> Iterator[tuple[Subscription, Manifest]]:
     """The Subscriptions whose plan the server refused, each with the new status that reports it."""
-    told = f"error ensuring InstallPlan: {message}"
-    failed = Condition(BUNDLE_UNPACK_FAILED, "True", _REFUSED, told)
+    text = f"error ensuring InstallPlan: {message}"
+    failed = Condition(BUNDLE_UNPACK_FAILED, "True", _REFUSED, text)
     for one in draft.subscriptions:
         new = changed(one.status, now, put=[failed], drop=[BUNDLE_UNPACKING])
         if new is not None:

@@ -49,15 +49,15 @@ def rejected(live: CustomResourceDefinition) -> str:
 
 def act(manifest: ReadOnly, live: CustomResourceDefinition | None, place: Place, csvs: Collection[str]) -> Action:
     """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
-    wanted = prepared(manifest, RULE, place)
-    wanted["metadata"]["annotations"] = _alongside(annotations_of(manifest), place, csvs)
+    desired = prepared(manifest, RULE, place)
+    desired["metadata"]["annotations"] = _alongside(annotations_of(manifest), place, csvs)
     if live is None:
-        return Action("WaitingForApi", create=wanted, is_ours=True)
-    whole = merged(wanted, live.raw)
+        return Action("WaitingForApi", create=desired, is_ours=True)
+    whole = merged(desired, live.raw)
     whole["metadata"]["annotations"] = {
         **{key: value for key, value in live.annotations.items() if not key.startswith(_PREFIX)},
         **_alongside(live.annotations, place, csvs),
-        **wanted["metadata"]["annotations"],
+        **desired["metadata"]["annotations"],
     }
     return Action("Present", replace=_with_ca_bundle(_with_conversion(whole, live), live.raw), is_ours=True)
 
@@ -115,25 +115,25 @@ def _may_exist(owner: str, place: Place, csvs: Collection[str]) -> bool:
     return namespace != place.namespace or csv in csvs
 
 
-def _with_conversion(wanted: Manifest, live: CustomResourceDefinition) -> Manifest:
+def _with_conversion(desired: Manifest, live: CustomResourceDefinition) -> Manifest:
     """The definition with the conversion that an operator's version brought: bundles state none, as the version does.
 
     Without it the stored objects of other versions could not be read until the operator is installed again.
     """
-    if not live.converts_by_webhook or CustomResourceDefinition(wanted).converts_by_webhook:
-        return wanted
-    return {**wanted, "spec": {**wanted["spec"], "conversion": dict(live.conversion)}}
+    if not live.converts_by_webhook or CustomResourceDefinition(desired).converts_by_webhook:
+        return desired
+    return {**desired, "spec": {**desired["spec"], "conversion": dict(live.conversion)}}
 
 
-def _with_ca_bundle(wanted: Manifest, live: ReadOnly) -> Manifest:
+def _with_ca_bundle(desired: Manifest, live: ReadOnly) -> Manifest:
     """The definition with the `caBundle` that somebody injected into the live one, unless it has its own."""
     path = ("spec", "conversion", "webhook", "clientConfig")
-    old, new = fields.part(live, *path), fields.part(wanted, *path)
+    old, new = fields.part(live, *path), fields.part(desired, *path)
     if not new or fields.text(new, "caBundle") or not fields.text(old, "caBundle"):
-        return wanted
-    spec = wanted["spec"]
+        return desired
+    spec = desired["spec"]
     webhook = {**spec["conversion"]["webhook"], "clientConfig": {**new, "caBundle": old["caBundle"]}}
-    return {**wanted, "spec": {**spec, "conversion": {**spec["conversion"], "webhook": webhook}}}
+    return {**desired, "spec": {**spec, "conversion": {**spec["conversion"], "webhook": webhook}}}
 
 
 def competing(csv: Csv, live: Iterable[Csv]) -> str:

@@ -22,7 +22,7 @@ def steps(chosen: Iterable[Chosen], namespace: str) -> Iterator[Manifest]:
     for one in chosen:
         if one.subscribers:
             continue
-        wish = subscription(one, namespace)
+        subscribed = subscription(one, namespace)
         yield {
             "resolving": one.bundle.name,
             "status": "Unknown",
@@ -32,8 +32,8 @@ def steps(chosen: Iterable[Chosen], namespace: str) -> Iterator[Manifest]:
                 "group": kind.group,
                 "version": kind.version,
                 "kind": kind.kind,
-                "name": wish["metadata"]["name"],
-                "manifest": json.dumps(wish, separators=(",", ":")),
+                "name": subscribed["metadata"]["name"],
+                "manifest": json.dumps(subscribed, separators=(",", ":")),
             },
         }
 
@@ -62,10 +62,10 @@ def generated(plan: InstallPlan) -> tuple[str, ...]:
     return tuple(step.name for step in plan.steps if step.kind == kinds.SUBSCRIPTION.kind)
 
 
-def _name(wanted: str) -> str:
+def _name(desired: str) -> str:
     """The name that OLM gives; truncated, with a hash, where the API server would refuse it."""
-    if len(wanted) <= _LONGEST and _CHARACTERS.fullmatch(wanted):
-        return wanted
-    digest = hashlib.sha256(wanted.encode()).hexdigest()[:8]
-    kept = re.sub(r"[^a-z0-9.-]", "-", wanted.lower())[: _LONGEST - len(digest) - 1].strip(".-")
+    if len(desired) <= _LONGEST and _CHARACTERS.fullmatch(desired):
+        return desired
+    digest = hashlib.sha256(desired.encode()).hexdigest()[:8]
+    kept = re.sub(r"[^a-z0-9.-]", "-", desired.lower())[: _LONGEST - len(digest) - 1].strip(".-")
     return f"{kept}-{digest}"

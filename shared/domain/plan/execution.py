@@ -115,16 +115,16 @@ def copied(secret: ReadOnly, place: Place) -> Manifest:
     return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **held}
 
 
-def act(wanted: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
+def act(desired: Manifest, live: ReadOnly | None, rule: Rule) -> Action:
     """Create the object when it is missing, update it when it exists."""
     if live is None:
-        return Action("Created", create=wanted)
-    return Action("Present", replace=merged(wanted, live) if rule.is_updated else None)
+        return Action("Created", create=desired)
+    return Action("Present", replace=merged(desired, live) if rule.is_updated else None)
 
 
-def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
+def merged(desired: Manifest, live: ReadOnly) -> Manifest:
     """The wanted object, with the metadata that others added to the live one, and with its immutable fields."""
-    old, new = Object(live), Object(wanted)
+    old, new = Object(live), Object(desired)
     united = {
         "labels": {**old.labels, **new.labels},
         "annotations": {**old.annotations, **new.annotations},
@@ -132,11 +132,11 @@ def merged(wanted: Manifest, live: ReadOnly) -> Manifest:
     }
     filled = {key: value for key, value in united.items() if value}
     meta = {**new.metadata, "resourceVersion": old.resource_version, **filled}
-    kept = {key: live[key] for key in ("secrets", "imagePullSecrets") if key in live and wanted["kind"] == _ACCOUNT}
-    whole = {**kept, **wanted, "metadata": meta}
-    if wanted["kind"] == kinds.SERVICE.kind:
+    kept = {key: live[key] for key in ("secrets", "imagePullSecrets") if key in live and desired["kind"] == _ACCOUNT}
+    whole = {**kept, **desired, "metadata": meta}
+    if desired["kind"] == kinds.SERVICE.kind:
         addresses = {key: value for key, value in fields.part(live, "spec").items() if key in _ADDRESSES}
-        whole["spec"] = {**addresses, **fields.part(wanted, "spec")}
+        whole["spec"] = {**addresses, **fields.part(desired, "spec")}
     return whole
 
 

@@ -72,8 +72,9 @@ def gate(
         return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made + _UNWRITTEN - now)
     is_trusted = trusts_others and plan_record.is_unrecorded(plan)
     if not is_trusted and (no := plan_record.refusal(plan)):
-        told = _with_condition({"phase": "", "catalogSources": [], **status}, no.status, no.reason, no.message, now=now)
-        return Refused(no.message, {**told, "message": no.message})
+        empty = {"phase": "", "catalogSources": [], **status}
+        refused = _with_condition(empty, no.status, no.reason, no.message, now=now)
+        return Refused(no.message, {**refused, "message": no.message})
     if isinstance(actor, Nobody):
         return Blocked(actor.message, blocked(status, actor.message, now))
     status = attenuated(unblocked(status, now), actor)
@@ -172,9 +173,9 @@ def _started(status: ReadOnly, now: datetime) -> datetime:
     return fields.moment(status, "startTime") or now
 
 
-def _with_condition(status: ReadOnly, verdict: str, reason: str, message: str, *, now: datetime) -> Manifest:
+def _with_condition(status: ReadOnly, status_text: str, reason: str, message: str, *, now: datetime) -> Manifest:
     """The status with its `Installed` condition; times move only with content."""
-    stated = Condition("Installed", verdict, reason, message)
+    stated = Condition("Installed", status_text, reason, message)
     old = _conditions(status)
     if (conditions := put_into(old, stated, now)) == old:
         return dict(status)

@@ -52,9 +52,9 @@ def candidates(subscriber: Subscriber, cache: CandidateCache) -> Candidates:
         ordered = [
             one for (_, channel), package in groups for one in cache.ordered(pool[0].catalog, (package, channel))
         ]
-    wish = subscriber.policy
-    if current is None and wish.is_pin:  # a pin may ask for a version that a higher one skips
-        ordered += [one for one in pool if one not in ordered and wish.accepts(one.name, one.version)]
+    policy = subscriber.policy
+    if current is None and policy.is_pin:  # a pin may ask for a version that a higher one skips
+        ordered += [one for one in pool if one not in ordered and policy.accepts(one.name, one.version)]
     kept = [one for one in ordered if current is None or one.updates(current.name, current.version)]
     return Candidates(subscriber, current, tuple(dict.fromkeys(_with_siblings(kept, pool))))
 

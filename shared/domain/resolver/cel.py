@@ -87,11 +87,11 @@ def _environment() -> tuple[Any, Any]:
 
 def _compare(left: object, right: object) -> int:
     """-1, 0 or 1. The library turns ValueError into a CEL error."""
-    first, second = parse_tolerant(_spelled(left)), parse_tolerant(_spelled(right))
+    first, second = parse_tolerant(_as_text(left)), parse_tolerant(_as_text(right))
     return (first > second) - (first < second)
 
 
-def _spelled(value: object) -> str:
+def _as_text(value: object) -> str:
     return plain_text(value) if isinstance(value, float) else str(value)
 
 

@@ -53,22 +53,22 @@ def limits(asked: Sequence[Candidates], needs: Needs, cache: CandidateCache, id_
 
 
 def _of_versions(found: Candidates, cache: CandidateCache, id_of: IdOf) -> Iterator[Excluded]:
-    wish = found.subscriber.policy
-    if wish.version:
+    policy = found.subscriber.policy
+    if policy.version:
         leading = _leading_to_accepted(found, cache)
-        others = [one for one in _options(found) if not wish.accepts(one.name, one.version) and one not in leading]
-        yield from _excluded(found, map(id_of, others), f"accepts only {wish.version}", names.VERSION)
+        others = [one for one in _options(found) if not policy.accepts(one.name, one.version) and one not in leading]
+        yield from _excluded(found, map(id_of, others), f"accepts only {policy.version}", names.VERSION)
 
 
 def _of_holds(found: Candidates, needs: Needs, id_of: IdOf) -> Iterator[Excluded]:
-    wish = found.subscriber.policy
-    if found.current is None and wish.hold:
+    policy = found.subscriber.policy
+    if found.current is None and policy.hold:
         mine = [one for one in needs if not one.is_installed and one.package == found.subscriber.package]
-        why = f"gets nothing, because it is held: {wish.hold}"
+        why = f"gets nothing, because it is held: {policy.hold}"
         yield from _excluded(found, sorted(map(id_of, mine)), why, names.HOLD)
-    elif wish.why_held and found.current is not None:
-        why = f"keeps {found.current.name}, because it is held: {wish.why_held}"
-        annotation = names.HOLD if wish.hold else names.HOLD_INSTALLED
+    elif policy.why_held and found.current is not None:
+        why = f"keeps {found.current.name}, because it is held: {policy.why_held}"
+        annotation = names.HOLD if policy.hold else names.HOLD_INSTALLED
         yield from _excluded(found, map(id_of, found.operators), why, annotation)
 
 
@@ -98,11 +98,11 @@ def _excluded(found: Candidates, others: Iterable[Id], why: str, annotation: str
 
 def _leading_to_accepted(found: Candidates, cache: CandidateCache) -> set[Operator]:
     """If the pin does not accept the installed version: whatever updates to higher versions lead to one it accepts."""
-    wanted, current = found.subscriber, found.current
-    accepts = wanted.policy.accepts
+    desired, current = found.subscriber, found.current
+    accepts = desired.policy.accepts
     if current is None or accepts(current.name, current.version):
         return set()
-    offered = [one for one in cache.package(wanted.catalog, wanted.package) if wanted.follows(one.channel)]
+    offered = [one for one in cache.package(desired.catalog, desired.package) if desired.follows(one.channel)]
     known = [(one.version, one) for one in offered if one.version is not None]
     leading: list[tuple[Version, Operator]] = []
     for version, one in sorted(known, key=itemgetter(0), reverse=True):

@@ -44,10 +44,10 @@ def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
 
 def checked(value: object) -> Lock:
     """Check that a decoded JSON value is a lock, and return it. InvalidLock."""
-    wanted = {"namespace": str, "isolation": str, "surroundings": str, "chosen": dict, **dict.fromkeys(_INPUTS, dict)}
+    desired = {"namespace": str, "isolation": str, "surroundings": str, "chosen": dict, **dict.fromkeys(_INPUTS, dict)}
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise InvalidLock(f"it is no lock of version {VERSION}")
-    if wrong := [key for key, kind in wanted.items() if not isinstance(value.get(key), kind)]:
+    if wrong := [key for key, kind in desired.items() if not isinstance(value.get(key), kind)]:
         raise InvalidLock(f"it is a lock without {', '.join(wrong)}")
     return value
 
@@ -84,11 +84,11 @@ def _compared(then: object, now: object) -> str:
     if not isinstance(then, dict) or not isinstance(now, dict):
         return "is not as it was"
     fields = (key for key in sorted(then.keys() | now.keys()) if then.get(key) != now.get(key))
-    said = (f"{key} {_said(now.get(key))} (locked: {_said(then.get(key))})" for key in fields)
-    return f"is not as it was: {', '.join(said)}"
+    changes = (f"{key} {_shown(now.get(key))} (locked: {_shown(then.get(key))})" for key in fields)
+    return f"is not as it was: {', '.join(changes)}"
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     """A value of a lock in a sentence: names in a list, digests by their beginning."""
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
     return (text[:_BEGINNING] if text.startswith(_SHA256) else text) or "none"

@@ -81,8 +81,8 @@ class _Draft:
             if one in self.needs:
                 continue
             self.needs[one] = ()
-            self.requirements[one] = wanted = () if one in self.ignores_dependencies else self._requirements(one)
-            options = [(each, found) for each in wanted if (found := self._options(each, one)) is not None]
+            self.requirements[one] = desired = () if one in self.ignores_dependencies else self._requirements(one)
+            options = [(each, found) for each in desired if (found := self._options(each, one)) is not None]
             self.needs[one] = tuple(self._dependency(one, each, found) for each, found in options)
             waiting += [option for _, found in options if not self._is_expanded(found) for option in found]
 
@@ -190,8 +190,8 @@ def _subscription(found: Candidates, draft: _Draft, forbidden: Sequence[Constrai
         return Variable(subject, (exists, *forbidden))
     kept = () if found.current is None else (found.current,)
     options = tuple(dict.fromkeys(draft.id_of(one) for one in (*found.operators, *kept)))
-    wish = Dependency(subject, options, _wish(name, options), Code.CANDIDATES)
-    return Variable(subject, (exists, wish, *forbidden))
+    dependency = Dependency(subject, options, _request_text(name, options), Code.CANDIDATES)
+    return Variable(subject, (exists, dependency, *forbidden))
 
 
 def existence(name: str) -> Mandatory:
@@ -199,7 +199,7 @@ def existence(name: str) -> Mandatory:
     return Mandatory(of_subscription(name), f"subscription {name} exists", Code.SUBSCRIPTION_EXISTS)
 
 
-def _wish(name: str, options: Sequence[Id]) -> str:
+def _request_text(name: str, options: Sequence[Id]) -> str:
     if len(options) == 1:
         return f"subscription {name} requires {options[0]}"
     return f"subscription {name} requires at least one of {_listed(options, 'or')}"

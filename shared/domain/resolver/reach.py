@@ -54,10 +54,10 @@ class Reach:
         """Whether a channel has a version, or updates it."""
         return any(one.name == name or one.updates(name, version) for one in self.offered[channel])
 
-    def _instead(self, wanted: str) -> str:
+    def _instead(self, desired: str) -> str:
         """In brackets the channels that lead to the wanted one, or else those that have the version; may be empty."""
-        others = {name: list(self._walk(name)) for name in sorted(self.offered) if name != wanted}
-        ways = [name for name, walk in others.items() if any(self._is_on(wanted, at.name, at.version) for at in walk)]
+        others = {name: list(self._walk(name)) for name in sorted(self.offered) if name != desired}
+        ways = [name for name, walk in others.items() if any(self._is_on(desired, at.name, at.version) for at in walk)]
         if ways:
             return f" (go by channel {' or '.join(ways)})"
         holders = [name for name in others if any(one.name == self.name for one in self.offered[name])]

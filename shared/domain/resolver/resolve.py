@@ -143,8 +143,8 @@ def _chosen(take: NewOperator, members: Iterable[Subscriber], inputs: Inputs) ->
 def _asks_for(subscriber: Subscriber, take: NewOperator) -> bool:
     """Whether the chosen operator is what the Subscription asks for (resolver.md §10.2)."""
     one = take.operator
-    wish = (subscriber.package, subscriber.catalog)
-    return wish == (one.package, one.catalog) and subscriber.follows(one.channel)
+    policy = (subscriber.package, subscriber.catalog)
+    return policy == (one.package, one.catalog) and subscriber.follows(one.channel)
 
 
 def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:
@@ -159,10 +159,10 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
             alone = "; what it needs is ignored" if subscriber.policy.dependencies == IGNORE else ""
             return f"{one.bundle.name} from channel {one.channel} of catalog {one.catalog.key}{instead}{alone}"
-    wish, installed = subscriber.policy, subscriber.installed_csv
-    if wish.why_held:
-        return f"{installed or 'nothing yet'} is held: {wish.why_held}"
-    what = f"nothing in its channel that version {wish.version} accepts" if wish.version else "nothing in its channel"
+    policy, installed = subscriber.policy, subscriber.installed_csv
+    if policy.why_held:
+        return f"{installed or 'nothing yet'} is held: {policy.why_held}"
+    what = "nothing in its channel" + (f" that version {policy.version} accepts" if policy.version else "")
     return f"{installed} is installed, and {what} replaces it"
 
 

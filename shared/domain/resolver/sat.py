@@ -72,9 +72,9 @@ class Sat:
 
     def is_possible(self, ids: Iterable[Id] = (), texts: Iterable[str] = ()) -> bool:
         """Whether all ids can be chosen together under the constraints with these texts. GaveUp."""
-        wanted = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
+        desired = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
         self._solver.conf_budget(self._max_conflicts)
-        answer = self._solver.solve_limited(assumptions=wanted)
+        answer = self._solver.solve_limited(assumptions=desired)
         if answer is None:
             raise GaveUp(f"gave up because {self._max_conflicts} attempts did not tell whether an answer exists")
         if answer:

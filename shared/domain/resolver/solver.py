@@ -63,8 +63,8 @@ def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
         if option is None:
             return ()
         chosen[option] = None
-        wishes = (one for one in known[option].constraints if isinstance(one, Dependency))
-        queue.extend(list(one.options) for one in wishes if one.options)
+        dependencies = (one for one in known[option].constraints if isinstance(one, Dependency))
+        queue.extend(list(one.options) for one in dependencies if one.options)
     return tuple(chosen)
 
 

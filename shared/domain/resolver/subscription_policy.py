@@ -44,8 +44,8 @@ class SubscriptionPolicy:
     def problem(self) -> str:
         """A sentence about the first annotation with an invalid value; empty when all are valid."""
         if self.dependencies not in (INSTALL, REQUIRE, IGNORE):
-            wanted = f"wanted {INSTALL}, {REQUIRE} or {IGNORE}"
-            return f"annotation {names.DEPENDENCIES}: {self.dependencies!r}: {wanted}"
+            desired = f"wanted {INSTALL}, {REQUIRE} or {IGNORE}"
+            return f"annotation {names.DEPENDENCIES}: {self.dependencies!r}: {desired}"
         if self.version and range_or_none(self.version) is None and not _NAME.fullmatch(self.version):
             return f"annotation {names.VERSION}: {self.version!r} is neither a version, nor a range, nor a name"
         return ""
@@ -54,10 +54,10 @@ class SubscriptionPolicy:
         """Whether a version may be installed; build metadata counts when the annotation states some."""
         if self.version in ("", name):
             return True
-        exact, wanted = version_or_none(self.version), range_or_none(self.version)
+        exact, desired = version_or_none(self.version), range_or_none(self.version)
         if exact is not None and exact.build:
             return version is not None and version == exact and version.build == exact.build
-        return wanted is not None and version is not None and version in wanted
+        return desired is not None and version is not None and version in desired
 
     def without(self) -> Iterator[tuple[str, SubscriptionPolicy]]:
         """Each annotation that is set, with the policy as it is without it."""

@@ -62,8 +62,8 @@ def parse_range(text: str) -> Range:
     parts = list(_parts(words))
     if not all(parts):
         raise InvalidRange(f"Could not parse Range {quoted(text)}: an alternative between two '||' is empty")
-    spelled = [[clause for word in part for clause in _spelled(word)] for part in parts]
-    return Range(text, tuple(tuple(tuple(map(_comparator, clause)) for clause in part) for part in spelled))
+    expanded = [[clause for word in part for clause in _expanded(word)] for part in parts]
+    return Range(text, tuple(tuple(tuple(map(_comparator, clause)) for clause in part) for part in expanded))
 
 
 def range_or_none(text: str) -> Range | None:
@@ -113,7 +113,7 @@ def _parts(words: list[str]) -> Iterator[list[str]]:
     yield part
 
 
-def _spelled(word: str) -> list[list[str]]:
+def _expanded(word: str) -> list[list[str]]:
     """The clauses that a word stands for, as texts without a wildcard."""
     if "x" not in word:
         return [[word]]

@@ -105,14 +105,14 @@ def _alternative(text: str) -> tuple[_Comparison, ...]:
 
 
 def _comparison(match: re.Match[str]) -> _Comparison:
-    wild, spelled = _spelled(match)
+    wild, expanded = _expanded(match)
     try:
-        return _Comparison(_TESTS[match["sign"]], parse_loose(spelled), wild)
+        return _Comparison(_TESTS[match["sign"]], parse_loose(expanded), wild)
     except InvalidVersion as error:
         raise InvalidRange("constraint parser error") from error
 
 
-def _spelled(match: re.Match[str]) -> tuple[_Wild, str]:
+def _expanded(match: re.Match[str]) -> tuple[_Wild, str]:
     """The first wildcard of an operand, and the operand with zeroes from there on."""
     numbers = ["0", "0", "0"]
     for index, wild in enumerate((_Wild.MAJOR, _Wild.MINOR, _Wild.PATCH)):

@@ -34,11 +34,11 @@ class Order(enum.StrEnum):
 
 def members(dialect: Dialect, range_text: str, versions: Iterable[str]) -> dict[str, bool]:
     """Whether each version lies in the range; a text that is no version lies in none. InvalidRange otherwise."""
-    wanted = parse_range(range_text) if dialect is Dialect.BLANG else parse_constraint(range_text)
+    desired = parse_range(range_text) if dialect is Dialect.BLANG else parse_constraint(range_text)
     found = {}
     for text in versions:
         try:
-            found[text] = read(dialect, text) in wanted
+            found[text] = read(dialect, text) in desired
         except InvalidVersion:
             found[text] = False
     return found

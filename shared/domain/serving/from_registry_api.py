@@ -12,7 +12,7 @@ from shared.api.manifest import Manifest
 from shared.domain.catalog.model import BUNDLE_OBJECT, GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Entry
 from shared.domain.go import json as gojson
 
-Told: TypeAlias = Mapping[str, Any]  # why: a message by field name
+Message: TypeAlias = Mapping[str, Any]  # why: a message by field name
 _REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
 
 
@@ -20,9 +20,9 @@ class BadAnswer(ValueError):
     """A property in the answer of a server cannot be read; the message names the bundle."""
 
 
-def documents(packages: Iterable[Told], bundles: Iterable[Told]) -> Iterator[Manifest]:
+def documents(packages: Iterable[Message], bundles: Iterable[Message]) -> Iterator[Manifest]:
     """The documents of a catalog: what `GetPackage` answers for each package, and what `ListBundles` answers."""
-    listed: dict[str, list[Told]] = {}
+    listed: dict[str, list[Message]] = {}
     for bundle in bundles:
         listed.setdefault(bundle.get("packageName", ""), []).append(bundle)
     for package in packages:
@@ -50,11 +50,11 @@ def lines_of(found: Iterable[Manifest]) -> bytes:
     return b"".join(pieces)
 
 
-def _entry(bundle: Told) -> Manifest:
+def _entry(bundle: Message) -> Manifest:
     return Entry.of({**bundle, "name": bundle.get("csvName")}).document()
 
 
-def _bundle(package: str, bundle: Told) -> Manifest:
+def _bundle(package: str, bundle: Message) -> Manifest:
     name = bundle.get("csvName", "")
     try:
         properties = list(_properties(package, bundle))
@@ -69,7 +69,7 @@ def _bundle(package: str, bundle: Told) -> Manifest:
     }
 
 
-def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
+def _properties(package: str, bundle: Message) -> Iterator[Manifest]:
     """The properties that the server states, in its order, and those that older servers state in other fields."""
     stated = [_property(one.get("type", ""), _value(one)) for one in bundle.get("properties") or ()]
     if all(one["type"] != PACKAGE for one in stated):
@@ -85,26 +85,26 @@ def _properties(package: str, bundle: Told) -> Iterator[Manifest]:
         yield _property(BUNDLE_OBJECT, {"data": base64.b64encode(text.encode()).decode()})
 
 
-def _value(told: Told) -> Any:  # why: any JSON value
-    return gojson.loads(told.get("value", "").encode())
+def _value(message: Message) -> Any:  # why: any JSON value
+    return gojson.loads(message.get("value", "").encode())
 
 
 def _property(kind: str, value: Any) -> Manifest:  # why: any JSON value
     return {"type": kind, "value": value}
 
 
-def _gvk(api: Told) -> Manifest:
+def _gvk(api: Message) -> Manifest:
     return {key: api.get(key, "") for key in ("group", "kind", "version")}
 
 
-def _needed(dependency: Told) -> Manifest:
+def _needed(dependency: Message) -> Manifest:
     value = _value(dependency)
     if dependency["type"] == PACKAGE and isinstance(value, dict):
         value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
     return _property(_REQUIRED[dependency["type"]], value)
 
 
-def _notices(package: Told, bundles: Iterable[Told]) -> Iterator[Manifest]:
+def _notices(package: Message, bundles: Iterable[Message]) -> Iterator[Manifest]:
     if message := _message(package):
         yield {"reference": {"schema": "olm.package"}, "message": message}
     for schema, name, listed in (
@@ -116,5 +116,5 @@ def _notices(package: Told, bundles: Iterable[Told]) -> Iterator[Manifest]:
                 yield {"reference": {"schema": schema, "name": one.get(name, "")}, "message": message}
 
 
-def _message(told: Told) -> str:
-    return str((told.get("deprecation") or {}).get("message") or "")
+def _message(message: Message) -> str:
+    return str((message.get("deprecation") or {}).get("message") or "")

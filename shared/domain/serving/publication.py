@@ -42,7 +42,7 @@ _PRIORITIES: Final = {"groupPriorityMinimum": 2000, "versionPriority": 15}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PublicationState:
     """Whether the API has to be registered."""
 
     is_wanted: bool
@@ -53,28 +53,29 @@ class Standing:
     """The Pods are available, and the API server does not reach them."""
 
 
-def standing(deployment: Deployment | None, present: ApiService | None, now: datetime) -> Standing:
+def publication_state(deployment: Deployment | None, present: ApiService | None, now: datetime) -> PublicationState:
     """Whether the API has to be registered, by what Deployment and APIService say of themselves."""
     if deployment is None or deployment.is_deleted or deployment.wanted_replicas == 0:
-        return Standing(is_wanted=False, why="nothing serves PackageManifests")
+        return PublicationState(is_wanted=False, why="nothing serves PackageManifests")
     if not deployment.available_replicas:
         since = deployment.condition("Available").since
         return _while_in_grace(present is not None, since, now, "no Pod that serves PackageManifests is available")
     tried = instant(deployment.annotation(names.UNREACHED))
     if present is None and tried and now < tried + PAUSE:
         why = "the API server did not reach the Pods that serve PackageManifests"
-        return Standing(is_wanted=False, why=why, look_again=tried + PAUSE - now)
+        return PublicationState(is_wanted=False, why=why, look_again=tried + PAUSE - now)
     if present is None or present.is_available:
-        return Standing(is_wanted=True, why="PackageManifests are served")
+        return PublicationState(is_wanted=True, why="PackageManifests are served")
     condition = present.condition("Available")
     since = condition.since or present.created
     found = _while_in_grace(True, since, now, f"the API server does not reach them: {condition.message}"[:300])
     return replace(found, is_unreachable=not found.is_wanted)
 
 
-def _while_in_grace(is_there: bool, since: datetime | None, now: datetime, why: str) -> Standing:
+def _while_in_grace(is_there: bool, since: datetime | None, now: datetime, why: str) -> PublicationState:
     left = (since or now) + GRACE - now
-    return Standing(True, why, left) if is_there and left > timedelta() else Standing(is_wanted=False, why=why)
+    is_kept = is_there and left > timedelta()
+    return PublicationState(True, why, left) if is_kept else PublicationState(is_wanted=False, why=why)
 
 
 def is_ours(present: ApiService, server: Ref) -> bool:

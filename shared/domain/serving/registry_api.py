@@ -109,8 +109,8 @@ def _dependencies(bundle: Bundle) -> Iterator[Manifest]:
         if one.type == GVK_REQUIRED:
             yield {"type": GVK, "value": _line(one.value)}
         elif one.type == PACKAGE_REQUIRED and isinstance(one.value, Mapping):
-            wanted = {"packageName": one.value.get("packageName"), "version": one.value.get("versionRange")}
-            yield {"type": PACKAGE, "value": _line(wanted)}
+            desired = {"packageName": one.value.get("packageName"), "version": one.value.get("versionRange")}
+            yield {"type": PACKAGE, "value": _line(desired)}
 
 
 def _row(package: Package, channel: Channel, entry: Entry, replaces: str) -> Manifest:

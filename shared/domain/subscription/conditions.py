@@ -39,8 +39,8 @@ def changed(
     """The status with conditions put and dropped and fields set (None removes one); None when nothing would change."""
     old, gone = StoredCondition.each(fields.parts(status, "conditions")), set(drop)
     kept = [one.raw for one in old if one.type not in gone]
-    for wanted in put:
-        kept = put_into(kept, wanted, now)
+    for desired in put:
+        kept = put_into(kept, desired, now)
     new = {**{key: value for key, value in status.items() if key not in values}, "conditions": kept}
     new.update({key: value for key, value in values.items() if value is not None})
     if not kept:

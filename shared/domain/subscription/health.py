@@ -61,9 +61,9 @@ def catalog_health(subscription: Subscription, sources: Sequence[CatalogSource],
 def would_change(subscription: Subscription, sources: Sequence[CatalogSource]) -> bool:
     """Whether the status of the Subscription about its catalogs is out of date."""
     seen = [(source.uid, is_healthy(source)) for source in sources]
-    wanted = condition(subscription, sources)
-    said = subscription.condition(CATALOGS_UNHEALTHY)
-    is_same = (said.status, said.message) == (wanted.status, wanted.message)
+    desired = condition(subscription, sources)
+    present = subscription.condition(CATALOGS_UNHEALTHY)
+    is_same = (present.status, present.message) == (desired.status, desired.message)
     return not is_same or seen != [(one.uid, one.is_healthy) for one in subscription.catalog_health]
 
 

@@ -60,8 +60,8 @@ def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable
     listed = sorted([*stated, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0])))
     refs = [_described(*one) for one in sorted(_short(listed[:MOST]), key=lambda one: _order(one[0]))]
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
-    told: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
-    return {**present, "components": told}
+    listing: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
+    return {**present, "components": listing}
 
 
 def _order(ref: Ref) -> tuple[str, ...]:

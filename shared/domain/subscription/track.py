@@ -57,9 +57,9 @@ def tracked(subscription: Subscription, seen: Surroundings, now: datetime) -> Ma
     put += _ours(subscription, state_now.seen(csvs), is_deleted=is_deleted)
     if seen.package is not None:
         installed = state_now.seen(csvs).installed_csv
-        told = deprecation_conditions(subscription, installed, seen.package)
-        put += (*(told or ()), *pin_conditions(subscription, installed, seen.package))
-        drop += DEPRECATION_CONDITIONS if told is not None else ()
+        deprecations = deprecation_conditions(subscription, installed, seen.package)
+        put += (*(deprecations or ()), *pin_conditions(subscription, installed, seen.package))
+        drop += DEPRECATION_CONDITIONS if deprecations is not None else ()
     if seen.package is not None or not subscription_policy_of(subscription).version:
         drop.append(PINNED)
     catalog_health = health.catalog_health(subscription, seen.sources, now)
@@ -99,8 +99,8 @@ def _ours(subscription: Subscription, state_now: SubscriptionState, *, is_delete
     if is_deleted:
         message = state.waits(subscription, ())
         return [Condition(CSV_MISSING, "True", "ClusterServiceVersionDeleted", message)]
-    wish, installed = subscription_policy_of(subscription), state_now.installed_csv
-    if reason := wish.why_held if installed else wish.hold:
+    policy, installed = subscription_policy_of(subscription), state_now.installed_csv
+    if reason := policy.why_held if installed else policy.hold:
         return [Condition(HELD, "True", "HeldByAnnotation", f"{installed or 'nothing yet'} is held: {reason}")]
     return []
 
@@ -130,15 +130,15 @@ def deprecation_conditions(
 
 def pin_conditions(subscription: Subscription, installed_csv: str, package: Package) -> tuple[Condition, ...]:
     """`Pinned`, when the channel has a newer version that the annotation does not accept."""
-    wish, channel = subscription_policy_of(subscription), subscription.channel
+    policy, channel = subscription_policy_of(subscription), subscription.channel
     bundles = {name: version_or_none(bundle.version) for name, bundle in package.bundles.items()}
     version = bundles.get(installed_csv)
-    if not wish.version or version is None:
+    if not policy.version or version is None:
         return ()
     followed = (entry.name for one in package.channels if channel in ("", one.name) for entry in heads(one))
     offered = ((found, name) for name in followed if (found := bundles.get(name)) is not None)
-    passed = [(found, name) for found, name in offered if found > version and not wish.accepts(name, found)]
+    passed = [(found, name) for found, name in offered if found > version and not policy.accepts(name, found)]
     if not passed:
         return ()
     _, newest = max(passed)
-    return (Condition(PINNED, "True", "PinnedByAnnotation", f"pinned to {wish.version}; {newest} is there"),)
+    return (Condition(PINNED, "True", "PinnedByAnnotation", f"pinned to {policy.version}; {newest} is there"),)

@@ -69,16 +69,16 @@ def _of_job(job: Job, warnings: Sequence[Warned]) -> Iterator[str]:
 
 def _of_pod(pod: Pod, warnings: Sequence[Warned]) -> list[str]:
     """What its Events say; without any, what it says itself."""
-    told = _newest(warnings)
-    found = [(reason, message) for reason, message in told if not (pod.node and reason == "FailedScheduling")]
+    newest = _newest(warnings)
+    found = [(reason, message) for reason, message in newest if not (pod.node and reason == "FailedScheduling")]
     place = f"Pod {pod.namespace}/{pod.name}"
     return [f"{place}: {reason}: {message}" for reason, message in found or _own_words(pod)]
 
 
 def _newest(warnings: Sequence[Warned]) -> list[tuple[str, str]]:
     """The newest message of each reason, without echoes where something else was said."""
-    said = [one for one in warnings if not one.message.startswith(_ECHOES)]
-    return list({one.reason: one.message for one in said or warnings}.items())
+    specific = [one for one in warnings if not one.message.startswith(_ECHOES)]
+    return list({one.reason: one.message for one in specific or warnings}.items())
 
 
 def _own_words(pod: Pod) -> Iterator[tuple[str, str]]:

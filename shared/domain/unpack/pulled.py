@@ -20,16 +20,16 @@ RETRY: Final = timedelta(minutes=1)
 """After a failure."""
 
 
-def wanted_map(wanted: Unpacking) -> Manifest:
+def wanted_map(desired: Unpacking) -> Manifest:
     """The empty ConfigMap that asks for the pull."""
-    manifest = wanted.config_map()
-    manifest["metadata"]["annotations"] = {names.PULL_IMAGE: wanted.path}
+    manifest = desired.config_map()
+    manifest["metadata"]["annotations"] = {names.PULL_IMAGE: desired.path}
     return manifest
 
 
-def state(wanted: Unpacking, config_map: ConfigMap | None, now: datetime) -> Pulling | Broken:
+def state(desired: Unpacking, config_map: ConfigMap | None, now: datetime) -> Pulling | Broken:
     """What has come of the pull, where the ConfigMap is not filled."""
-    if config_map is None or config_map.annotation(names.PULL_IMAGE) != wanted.path:
+    if config_map is None or config_map.annotation(names.PULL_IMAGE) != desired.path:
         return Pulling(has_asked=False)
     left = rest(config_map, now)
     if left is None:
@@ -72,5 +72,5 @@ def _failure(config_map: ConfigMap) -> Manifest:
 
 def failed(reason: str, message: str, now: datetime) -> Manifest:
     """The patch that says why it could not be pulled."""
-    told = json.dumps({"reason": reason, "message": message, "at": timestamp(now)})
-    return {"metadata": {"annotations": {names.PULL_FAILED: told}}}
+    failure = json.dumps({"reason": reason, "message": message, "at": timestamp(now)})
+    return {"metadata": {"annotations": {names.PULL_FAILED: failure}}}

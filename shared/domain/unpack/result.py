@@ -114,44 +114,44 @@ def is_filled(config_map: ConfigMap, path: str) -> bool:
     return config_map.is_filled and config_map.annotation(names.SOURCE_IMAGE) in (None, path)
 
 
-def known(wanted: Unpacking, config_map: ConfigMap | None) -> UnpackResult | None:
+def known(desired: Unpacking, config_map: ConfigMap | None) -> UnpackResult | None:
     """The result if it does not depend on Jobs; else None."""
-    if config_map is not None and is_filled(config_map, wanted.path):
-        bundle = bundle_in(config_map, wanted.expected)
+    if config_map is not None and is_filled(config_map, desired.path):
+        bundle = bundle_in(config_map, desired.expected)
         return Prevented(bundle.message) if isinstance(bundle, BadBundle) else Unpacked(config_map)
-    if wanted.limits.problem:
-        return Prevented(wanted.limits.problem)
+    if desired.limits.problem:
+        return Prevented(desired.limits.problem)
     return None
 
 
-def judge(wanted: Unpacking, jobs: Sequence[Job], now: datetime) -> UnpackResult:
+def judge(desired: Unpacking, jobs: Sequence[Job], now: datetime) -> UnpackResult:
     """The result for a bundle whose ConfigMap is not filled."""
     ranked = ranking(jobs)
     if not ranked:
-        return Missing(wanted.name)
+        return Missing(desired.name)
     chosen = ranked[0]
-    if not covers(chosen.spec, wanted.job(chosen.name, Registries.of_job(chosen))["spec"]):
+    if not covers(chosen.spec, desired.job(chosen.name, Registries.of_job(chosen))["spec"]):
         return Stale(chosen)  # made with other settings: this also ends a failure that was caused by a setting
     if (failure := chosen.failure) is not None:
-        return _after_failure(wanted, ranked, failure, now)
+        return _after_failure(desired, ranked, failure, now)
     if not chosen.has_completed:
         return Running(chosen, again_in=min(max(_age(chosen, now), SOON), _RARELY))
     finished = chosen.completed or now
     if now - finished > _JOB_TTL:
         return Stale(chosen)
-    message = f"unpack job {chosen.name} has completed, but ConfigMap {wanted.name} holds no manifests"
+    message = f"unpack job {chosen.name} has completed, but ConfigMap {desired.name} holds no manifests"
     return Broken("EmptyBundle", message, finished + _JOB_TTL - now + timedelta(seconds=1), chosen, finished)
 
 
-def refused(wanted: Unpacking, ref: Ref, message: str) -> Refused:
+def refused(desired: Unpacking, ref: Ref, message: str) -> Refused:
     """The result for a bundle after the API server refused a write of an unpack object, its own or another's."""
-    told = f"{ref.kind} {ref.namespace}/{ref.name} cannot be written, the API server refuses it: {message}"
-    return Refused(told, is_behind=not wanted.has(ref))
+    summary = f"{ref.kind} {ref.namespace}/{ref.name} cannot be written, the API server refuses it: {message}"
+    return Refused(summary, is_behind=not desired.has(ref))
 
 
-def to_create(wanted: Unpacking, result: UnpackResult) -> tuple[Manifest, ...]:
+def to_create(desired: Unpacking, result: UnpackResult) -> tuple[Manifest, ...]:
     """The objects to create for the result."""
-    return wanted.objects(result.job, result.registries) if isinstance(result, Missing) else ()
+    return desired.objects(result.job, result.registries) if isinstance(result, Missing) else ()
 
 
 def to_delete(result: UnpackResult) -> tuple[Job, ...]:
@@ -203,8 +203,8 @@ def waiting(running: Running, pods: Sequence[Pod], causes: Sequence[str] = ()) -
 
 def explained(broken: Broken, pods: Sequence[Pod], causes: Sequence[str] = ()) -> Broken:
     """The result with the termination messages of the containers; the Job itself has only the number of failures."""
-    said = [*(one.last_words for pod in pods for one in pod.containers if one.last_words), *causes]
-    words = dict.fromkeys(text for text in said if text not in broken.message)
+    last_words = [*(one.last_words for pod in pods for one in pod.containers if one.last_words), *causes]
+    words = dict.fromkeys(text for text in last_words if text not in broken.message)
     return replace(broken, message=": ".join((broken.message, *words)))
 
 
@@ -256,12 +256,12 @@ def _is_pull_failure(state: StoredCondition) -> bool:
     return any(word in text for text in (state.reason, state.message) for word in words)
 
 
-def _after_failure(wanted: Unpacking, ranked: Sequence[Job], failure: StoredCondition, now: datetime) -> UnpackResult:
-    retry = wanted.limits.retry
+def _after_failure(desired: Unpacking, ranked: Sequence[Job], failure: StoredCondition, now: datetime) -> UnpackResult:
+    retry = desired.limits.retry
     since = failure.since or now
     if retry > timedelta() and now - since > retry:
         suffix = hashlib.sha256(ranked[0].uid.encode()).hexdigest()[:5]
-        return Missing(f"{wanted.name[:STEM]}{suffix}", surplus(ranked))
+        return Missing(f"{desired.name[:STEM]}{suffix}", surplus(ranked))
     if not retry and now - since > _JOB_TTL:
         return Stale(ranked[0])
     again_in = since + (retry or _JOB_TTL) - now + timedelta(seconds=1)

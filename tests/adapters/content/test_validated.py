@@ -118,10 +118,10 @@ def test_what_no_object_refers_to_is_forgotten(tmp_path: Path) -> None:
         target = f"oci:{tmp_path}/layout:{tag}"
         write_image({"configs/c": folder / "catalog.json"}, {CONFIGS: "/configs"}, target)
         names.append(snapshot_at(target, store).name)
-    wanted = "q.io/tea@" + names[1].removeprefix(IMAGE).replace("-", ":", 1)
-    assert catalogs.keep_only([wanted]) == 0, "somebody may be about to refer to what was just used"
+    desired = "q.io/tea@" + names[1].removeprefix(IMAGE).replace("-", ":", 1)
+    assert catalogs.keep_only([desired]) == 0, "somebody may be about to refer to what was just used"
     for path in store.folder.iterdir():
         os.utime(path, (0, 0))
-    assert catalogs.keep_only([wanted]) > 0
+    assert catalogs.keep_only([desired]) > 0
     assert [name for name in names if store.path(name)] == names[1:]
     assert snapshot_at(f"oci:{tmp_path}/layout:2", store).package("tea") is not None

@@ -9,7 +9,7 @@ _DIGEST = "sha256:" + "a" * 64
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "desired"),
     [
         pytest.param("busybox", Reference("docker.io", "library/busybox", "latest"), id="a short name"),
         pytest.param("coreos/etcd:v1", Reference("docker.io", "coreos/etcd", "v1"), id="a name at Docker's registry"),
@@ -21,9 +21,9 @@ _DIGEST = "sha256:" + "a" * 64
         pytest.param("[::1]:5000/a", Reference("[::1]:5000", "a", "latest"), id="an IPv6 address"),
     ],
 )
-def test_a_reference_has_four_parts(text: str, wanted: Reference) -> None:
-    assert Reference.parse(text) == wanted
-    assert Reference.parse(str(wanted)) == wanted
+def test_a_reference_has_four_parts(text: str, desired: Reference) -> None:
+    assert Reference.parse(text) == desired
+    assert Reference.parse(str(desired)) == desired
 
 
 @pytest.mark.parametrize(

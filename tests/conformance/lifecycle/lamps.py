@@ -70,14 +70,14 @@ class Lamps:
 
     def begin(self, version: str) -> None:
         """Wait for the plan of a version, and approve it."""
-        wanted = [self.ref(version).name]
+        desired = [self.ref(version).name]
 
         def waiting() -> list[Manifest]:
             plans = self.host.cluster.list(INSTALL_PLAN, self.namespace)
             asking = [one for one in plans if (one.get("status") or {}).get("phase") == "RequiresApproval"]
-            return [one for one in asking if one["spec"]["clusterServiceVersionNames"] == wanted]
+            return [one for one in asking if one["spec"]["clusterServiceVersionNames"] == desired]
 
-        [plan] = wait_for(waiting, f"a plan of {wanted}")
+        [plan] = wait_for(waiting, f"a plan of {desired}")
         self.host.cluster.merge(Ref.of(plan), {"spec": {"approved": True}})
 
     def create(self, name: str, version: str = "v1", *, is_dry_run: bool = False, **spec: Any) -> Any:

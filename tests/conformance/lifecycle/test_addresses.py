@@ -101,9 +101,9 @@ def test_operator_sdk_runs_a_bundle_and_upgrades_it(installation: Installation, 
         old = pods.enter_context(a_registry_pod(tmp_path / "first", first))
         updated(installation, source, old, "quay-io-acme-tide-v0-1-0")
         installation.apply(an_operator_group(namespace, name="operator-sdk-og", targets=(namespace,)))
-        wanted = {"channel": CHANNEL, "startingCSV": "tide.v0.1.0", "installPlanApproval": "Manual"}
+        desired = {"channel": CHANNEL, "startingCSV": "tide.v0.1.0", "installPlanApproval": "Manual"}
         subscription = a_subscription(
-            "tide", namespace, name="tide-v0-1-0-sub", source="tide-catalog", sourceNamespace=namespace, **wanted
+            "tide", namespace, name="tide-v0-1-0-sub", source="tide-catalog", sourceNamespace=namespace, **desired
         )
         installation.cluster.create(subscription)
         plan = approved(installation, "tide-v0-1-0-sub", namespace)

@@ -36,10 +36,10 @@ def an_extension(
     name: str, namespace: str, package: str = "tide", *, spec: Manifest | None = None, **source: Any
 ) -> Manifest:
     labels = {"matchLabels": {"olm.operatorframework.io/metadata.name": CATALOG.name}}
-    wanted = {"packageName": package, "selector": labels, **source}
+    desired = {"packageName": package, "selector": labels, **source}
     return {
         "apiVersion": CLUSTER_EXTENSION.api_version, "kind": "ClusterExtension", "metadata": {"name": name},
-        "spec": {"namespace": namespace, "source": {"sourceType": "Catalog", "catalog": wanted}, **(spec or {})},
+        "spec": {"namespace": namespace, "source": {"sourceType": "Catalog", "catalog": desired}, **(spec or {})},
     }  # fmt: skip
 
 

@@ -78,8 +78,8 @@ def a_catalog(name: str, namespace: str, *, catalog: ScriptedRegistry, bundle: S
 def subscribe(host: Installation, namespace: str, catalog: Manifest) -> None:
     """A namespace that wants `tide` of a catalog."""
     meta = catalog["metadata"]
-    wanted = a_subscription("tide", namespace, source=meta["name"], sourceNamespace=meta["namespace"])
-    host.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), catalog, wanted)
+    desired = a_subscription("tide", namespace, source=meta["name"], sourceNamespace=meta["namespace"])
+    host.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), catalog, desired)
 
 
 def test_catalog_and_bundle_come_from_a_registry_with_a_private_authority(private: Private) -> None:

@@ -58,13 +58,13 @@ def without_nulls(value: Any) -> Any:
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
-def unlike(wanted: Any, served: Any, place: str) -> Iterator[str]:
+def unlike(desired: Any, served: Any, place: str) -> Iterator[str]:
     """Where two values differ."""
-    if isinstance(wanted, dict) and isinstance(served, dict):
-        for key in wanted.keys() | served.keys():
-            yield from unlike(wanted.get(key), served.get(key), f"{place}.{key}")
-    elif isinstance(wanted, list) and isinstance(served, list) and len(wanted) == len(served):
-        for number, (one, other) in enumerate(zip(wanted, served, strict=True)):
+    if isinstance(desired, dict) and isinstance(served, dict):
+        for key in desired.keys() | served.keys():
+            yield from unlike(desired.get(key), served.get(key), f"{place}.{key}")
+    elif isinstance(desired, list) and isinstance(served, list) and len(desired) == len(served):
+        for number, (one, other) in enumerate(zip(desired, served, strict=True)):
             yield from unlike(one, other, f"{place}[{number}]")
-    elif wanted != served:
-        yield f"{place}: {str(wanted)[:60]!r} became {str(served)[:60]!r}"
+    elif desired != served:
+        yield f"{place}: {str(desired)[:60]!r} became {str(served)[:60]!r}"

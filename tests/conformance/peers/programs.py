@@ -164,12 +164,12 @@ def _mutate(request: Json) -> Json:
 
 
 def _convert(request: Json) -> Json:
-    wanted = request["desiredAPIVersion"]
+    desired = request["desiredAPIVersion"]
     found = []
     for each in request["objects"]:
         spec = each.get("spec", {})
-        spec = {"conversion": spec} if wanted.endswith("v2") else spec.get("conversion", {})
-        found.append({**each, "apiVersion": wanted, "spec": spec})
+        spec = {"conversion": spec} if desired.endswith("v2") else spec.get("conversion", {})
+        found.append({**each, "apiVersion": desired, "spec": spec})
     return {"result": {"status": "Success"}, "convertedObjects": found}
 
 

@@ -99,9 +99,9 @@ class ServiceProxy:
             return next((each for each in self.cluster.list(POD) if each.get("status", {}).get("podIP") == host), None)
         name, namespace = [*host.split("."), ""][:2]
         service = self.cluster.request("GET", SERVICES.format(namespace, name))
-        wanted = (service or {}).get("spec", {}).get("selector") or {}
-        pods = self.cluster.list(POD, namespace) if wanted else []
-        return next((each for each in pods if _is_running(each) and wanted.items() <= labels_of(each).items()), None)
+        desired = (service or {}).get("spec", {}).get("selector") or {}
+        pods = self.cluster.list(POD, namespace) if desired else []
+        return next((each for each in pods if _is_running(each) and desired.items() <= labels_of(each).items()), None)
 
     def _server(self, pod: Any) -> int:
         """The port of our server in place of a Pod."""

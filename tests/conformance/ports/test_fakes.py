@@ -213,11 +213,11 @@ def test_a_status_is_written_apart(client: KubeClient, namespace: str, implement
         client, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}, implementation
     )
     before = api.get(kinds.DEPLOYMENT.ref("a", namespace))
-    wanted = {**before, "spec": {**before["spec"], "replicas": 9}, "status": {"replicas": 3}}
-    after = api.replace_status(wanted)
+    desired = {**before, "spec": {**before["spec"], "replicas": 9}, "status": {"replicas": 3}}
+    after = api.replace_status(desired)
     assert (after["spec"], after["status"]) == (before["spec"], {"replicas": 3})
     with pytest.raises(ApiError) as refused:
-        api.replace_status(changed(wanted, resourceVersion="1"))
+        api.replace_status(changed(desired, resourceVersion="1"))
     assert (refused.value.status, refused.value.reason) == (409, "Conflict")
 
 
@@ -232,5 +232,5 @@ def changed(manifest: Manifest, **metadata: str | None) -> Manifest:
 
 
 def applied(api: Any, manifest: Manifest, data: dict[str, str]) -> object:
-    wanted = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": bare(manifest), "data": data}
-    return api.apply(wanted, field_manager="test", force=True)
+    desired = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": bare(manifest), "data": data}
+    return api.apply(desired, field_manager="test", force=True)

@@ -286,7 +286,7 @@ def test_an_owned_definition_is_found_by_its_plural() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "wanted"),
+    ("release", "desired"),
     [
         ("1.0.0", "1.0.0"),
         (20250104, "20250104"),
@@ -295,8 +295,8 @@ def test_an_owned_definition_is_found_by_its_plural() -> None:
         (7, "7"),
     ],
 )
-def test_fbc_md_r218_a_release_is_text_or_a_number(release: object, wanted: str) -> None:
-    assert of(a_csv(release=release))["olm.package"] == [{**_TEA, "release": wanted}]
+def test_fbc_md_r218_a_release_is_text_or_a_number(release: object, desired: str) -> None:
+    assert of(a_csv(release=release))["olm.package"] == [{**_TEA, "release": desired}]
 
 
 @pytest.mark.parametrize("release", [None, ""])

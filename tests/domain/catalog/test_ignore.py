@@ -25,7 +25,7 @@ def without(*starts: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("lines", "wanted"),
+    ("lines", "desired"),
     [
         pytest.param(["*", "!*.json"], matching(".json"), id="fbc.md 3.1 a"),
         pytest.param(
@@ -73,8 +73,8 @@ def without(*starts: str) -> set[str]:
         pytest.param(["[", "[]"], set(_TREE), id="a class without an end matches nothing here"),
     ],
 )
-def test_which_files_are_left(lines: list[str], wanted: set[str]) -> None:
-    assert kept(*lines) == wanted
+def test_which_files_are_left(lines: list[str], desired: set[str]) -> None:
+    assert kept(*lines) == desired
 
 
 def test_fbc_md_3_1_g_a_file_rules_only_its_own_folder() -> None:

@@ -16,7 +16,7 @@ def names(*csvs: Csv | None) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "want"),
+    ("csv", "namespace_csvs", "want"),
     [
         pytest.param(B, (A, B), ["a"], id="csv.md 2.5: the one it replaces"),
         pytest.param(B, (B,), [], id="csv.md 18 row 57: an absent one is none"),
@@ -24,12 +24,12 @@ def names(*csvs: Csv | None) -> list[str]:
         pytest.param(SELF, (SELF,), [], id="csv.md 18 row 280: never itself"),
     ],
 )
-def test_predecessor(csv: Manifest, neighbours: tuple[Manifest, ...], want: list[str]) -> None:
-    assert names(chain.predecessor(Csv(csv), Csv.each(neighbours))) == want
+def test_predecessor(csv: Manifest, namespace_csvs: tuple[Manifest, ...], want: list[str]) -> None:
+    assert names(chain.predecessor(Csv(csv), Csv.each(namespace_csvs))) == want
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "want"),
+    ("csv", "namespace_csvs", "want"),
     [
         pytest.param(A, (A, B), "b", id="csv.md 2.5: the one that replaces it"),
         pytest.param(A, (A, COPY), None, id="csv.md 2.5: a copy does not count"),
@@ -37,25 +37,25 @@ def test_predecessor(csv: Manifest, neighbours: tuple[Manifest, ...], want: list
         pytest.param(SELF, (SELF,), None, id="csv.md 18 row 280: never itself"),
     ],
 )
-def test_successor(csv: Manifest, neighbours: tuple[Manifest, ...], want: str | None) -> None:
-    found = chain.successor(Csv(csv), Csv.each(neighbours))
+def test_successor(csv: Manifest, namespace_csvs: tuple[Manifest, ...], want: str | None) -> None:
+    found = chain.successor(Csv(csv), Csv.each(namespace_csvs))
     assert (found.name if found else None) == want
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "want"),
+    ("csv", "namespace_csvs", "want"),
     [
         pytest.param(A, (A, B, C), "c", id="csv.md 2.5: the end of the chain"),
         pytest.param(C, (A, B, C), "c", id="csv.md 2.5: nothing follows"),
         pytest.param(CYCLE[0], CYCLE, "y", id="csv.md 18 row 281: a cycle ends"),
     ],
 )
-def test_final(csv: Manifest, neighbours: tuple[Manifest, ...], want: str) -> None:
-    assert chain.final(Csv(csv), Csv.each(neighbours)).name == want
+def test_final(csv: Manifest, namespace_csvs: tuple[Manifest, ...], want: str) -> None:
+    assert chain.final(Csv(csv), Csv.each(namespace_csvs)).name == want
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "want"),
+    ("csv", "namespace_csvs", "want"),
     [
         pytest.param(B, (A, B, C), {"a", "b", "c"}, id="csv.md 4.11: before and after"),
         pytest.param(C, (C, a_csv("other")), {"c"}, id="csv.md 4.11: an absent one is not added"),
@@ -63,12 +63,12 @@ def test_final(csv: Manifest, neighbours: tuple[Manifest, ...], want: str) -> No
         pytest.param(SELF, (SELF,), {"self"}, id="csv.md 18 row 58: itself"),
     ],
 )
-def test_replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...], want: set[str]) -> None:
-    assert chain.replacement_chain(Csv(csv), Csv.each(neighbours)) == want
+def test_replacement_chain(csv: Manifest, namespace_csvs: tuple[Manifest, ...], want: set[str]) -> None:
+    assert chain.replacement_chain(Csv(csv), Csv.each(namespace_csvs)) == want
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "want"),
+    ("csv", "namespace_csvs", "want"),
     [
         pytest.param(C, (A, B, C), ["b", "a"], id="csv.md 4.11: the newest first"),
         pytest.param(C, (A, C), [], id="csv.md 4.11: no further than to an absent one"),
@@ -76,8 +76,8 @@ def test_replacement_chain(csv: Manifest, neighbours: tuple[Manifest, ...], want
         pytest.param(a_csv("z", replaces="x"), CYCLE, ["x", "y"], id="csv.md 18 row 58: a cycle below"),
     ],
 )
-def test_ancestors(csv: Manifest, neighbours: tuple[Manifest, ...], want: list[str]) -> None:
-    assert [one.name for one in chain.ancestors(Csv(csv), Csv.each(neighbours))] == want
+def test_ancestors(csv: Manifest, namespace_csvs: tuple[Manifest, ...], want: list[str]) -> None:
+    assert [one.name for one in chain.ancestors(Csv(csv), Csv.each(namespace_csvs))] == want
 
 
 TARGET = a_csv("a", replaces="b")
@@ -106,5 +106,5 @@ OTHERS = (a_csv("b", replaces="c"), a_csv("c"), a_csv("d"))
     ],
 )
 def test_installed_alongside(listed: list[str], others: tuple[Manifest, ...], want: list[str]) -> None:
-    neighbours = {one.name: one for one in Csv.each((TARGET, *others))}
-    assert list(chain.installed_alongside(Csv(TARGET), listed, neighbours)) == want
+    namespace_csvs = {one.name: one for one in Csv.each((TARGET, *others))}
+    assert list(chain.installed_alongside(Csv(TARGET), listed, namespace_csvs)) == want

@@ -18,13 +18,13 @@ NO_VERB = a_csv(strategy={"permissions": [a_permission("sa", {"resources": ["r"]
 INVALID = "install strategy invalid: rule invalid: policy rule must have at least one verb"
 
 
-def decided(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> Transition:
-    known = Facts(Csv.each((csv, *neighbours)), {Ref.of(item): item for item in objects})
+def decided(csv: Manifest, *objects: Manifest, namespace_csvs: tuple[Manifest, ...] = ()) -> Transition:
+    known = Facts(Csv.each((csv, *namespace_csvs)), {Ref.of(item): item for item in objects})
     return preparation.decide(Csv(csv), known, status_of(Csv(csv), NOW))
 
 
-def transition(csv: Manifest, *objects: Manifest, neighbours: tuple[Manifest, ...] = ()) -> tuple[str, str, str]:
-    status = decided(csv, *objects, neighbours=neighbours).status
+def transition(csv: Manifest, *objects: Manifest, namespace_csvs: tuple[Manifest, ...] = ()) -> tuple[str, str, str]:
+    status = decided(csv, *objects, namespace_csvs=namespace_csvs).status
     return status.phase, status.reason, status.message
 
 
@@ -52,7 +52,7 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
 
 
 @pytest.mark.parametrize(
-    ("csv", "objects", "neighbours", "want"),
+    ("csv", "objects", "namespace_csvs", "want"),
     [
         pytest.param(owning(status=PENDING), [a_crd()], (), READY, id="csv.md 4.2-10 and 18 row 12"),
         pytest.param(owning(status=PENDING), [], (), UNMET, id="csv.md 4.2-5 and 18 row 6"),
@@ -94,30 +94,30 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
     ],
 )  # fmt: skip
 def test_pending(
-    csv: Manifest, objects: list[Manifest], neighbours: tuple[Manifest, ...], want: tuple[str, str, str]
+    csv: Manifest, objects: list[Manifest], namespace_csvs: tuple[Manifest, ...], want: tuple[str, str, str]
 ) -> None:
-    assert transition(csv, *objects, neighbours=neighbours) == want
+    assert transition(csv, *objects, namespace_csvs=namespace_csvs) == want
 
 
 def test_the_wait_names_the_root_of_the_chain_and_the_status_only_the_predecessor() -> None:
     """csv.md 4.2-9: the status does not change with the phases of older versions."""
     root = with_status(owning("a.v0"), *UNMET)
     middle = with_status(owning("a.v1", replaces="a.v0"), "Pending", "InstallWaiting")
-    found = decided(owning("a.v2", PENDING, replaces="a.v1"), a_crd(), neighbours=(root, middle))
+    found = decided(owning("a.v2", PENDING, replaces="a.v1"), a_crd(), namespace_csvs=(root, middle))
     assert found.status.message == "waiting for a.v1 to be Replacing"
     assert found.waits_for.startswith("a.v1 to be Replacing: a.v0 is Pending (one or more requirements")
 
 
 def test_the_wait_for_a_copy_names_where_it_comes_from() -> None:
     copy = owning("a.v0", a_status("Succeeded", "Copied"), meta={"labels": {"olm.copiedFrom": "x"}})
-    found = decided(UPGRADE, a_crd(), neighbours=(copy,))
+    found = decided(UPGRADE, a_crd(), namespace_csvs=(copy,))
     assert found.waits_for.startswith("a.v0 to be Replacing: a.v0 is a copy of what namespace x installed")
 
 
 def test_a_rival_in_another_namespace_or_a_copy_is_none_csv_md_18_row_10() -> None:
     elsewhere = owning("rival", meta={"namespace": "other"})
     copy = owning("copy", meta={"labels": {"olm.copiedFrom": "x"}})
-    assert transition(owning(), a_crd(), neighbours=(elsewhere, copy)) == READY
+    assert transition(owning(), a_crd(), namespace_csvs=(elsewhere, copy)) == READY
 
 
 def test_what_is_missing_is_said_and_looked_at_slowly() -> None:
@@ -140,7 +140,7 @@ def test_the_list_is_written_when_only_the_list_changed_csv_md_19_5() -> None:
     ids=lambda value: f"csv.md 4.2-4: {value}",
 )
 def test_the_predecessor_learns_that_it_is_being_replaced(phase: str, enqueues: bool) -> None:
-    found = decided(UPGRADE, neighbours=(a_csv("a.v0", status=a_status(phase)),))
+    found = decided(UPGRADE, namespace_csvs=(a_csv("a.v0", status=a_status(phase)),))
     assert found.enqueues == ((CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),) if enqueues else ())
 
 
@@ -153,13 +153,13 @@ def a_condition(status: str) -> Manifest:
 
 def test_an_operator_may_refuse_to_be_replaced_csv_md_4_2_1_and_18_row_66() -> None:
     succeeded = a_csv("a.v0", status=a_status("Succeeded"))
-    held = decided(UPGRADE, a_crd(), a_condition("False"), neighbours=(succeeded,))
+    held = decided(UPGRADE, a_crd(), a_condition("False"), namespace_csvs=(succeeded,))
     message = "operator is not upgradeable: the operator is not upgradeable: held"
     assert (held.status.phase, held.status.reason, held.status.message) == (
         "Pending", "OperatorConditionNotUpgradeable", message,
     )  # fmt: skip
     assert held.enqueues == (CLUSTER_SERVICE_VERSION.ref("a.v0", "ns"),)
-    assert transition(UPGRADE, a_crd(), a_condition("True"), neighbours=(BEFORE,)) == READY
+    assert transition(UPGRADE, a_crd(), a_condition("True"), namespace_csvs=(BEFORE,)) == READY
 
 
 MODES = "InstallModes now support target namespaces"
@@ -209,7 +209,7 @@ def test_the_deployments_decide_about_their_failures_csv_md_4_6_10(reason: str) 
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours"),
+    ("csv", "namespace_csvs"),
     [
         pytest.param(
             with_status(NO_VERB, "Failed", "InvalidInstallStrategy", INVALID), (), id="csv.md 18 row 3 and 19-7: a rule"
@@ -220,8 +220,8 @@ def test_the_deployments_decide_about_their_failures_csv_md_4_6_10(reason: str) 
         ),
     ],
 )  # fmt: skip
-def test_a_failure_that_only_an_edit_ends_does_not_flap(csv: Manifest, neighbours: tuple[Manifest, ...]) -> None:
-    found = decided(csv, a_crd(), neighbours=neighbours)
+def test_a_failure_that_only_an_edit_ends_does_not_flap(csv: Manifest, namespace_csvs: tuple[Manifest, ...]) -> None:
+    found = decided(csv, a_crd(), namespace_csvs=namespace_csvs)
     assert found.status.manifest == csv["status"]
     assert found.waits_for
     assert found.again_in is None

@@ -98,13 +98,13 @@ UNAVAILABLE = "CRD is present but the Established condition is False (not availa
 )  # fmt: skip
 def test_definitions(crd: Manifest | None, status: str, message: str) -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions=owned_crd())
-    known = facts(*([crd] if crd else []), neighbours=Csv.each((csv, a_csv("a.v0"))))
+    known = facts(*([crd] if crd else []), namespace_csvs=Csv.each((csv, a_csv("a.v0"))))
     assert judged(csv, known) == [(CRD, status, message)]
 
 
 def test_a_required_definition_may_belong_to_others_csv_md_18_row_46() -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions={"required": owned_crd()["owned"]})
-    known = facts(a_crd(annotations=alongside("ns/a.v0")), neighbours=Csv.each((csv, a_csv("a.v0"))))
+    known = facts(a_crd(annotations=alongside("ns/a.v0")), namespace_csvs=Csv.each((csv, a_csv("a.v0"))))
     assert judged(csv, known) == [(CRD, "Present", MET)]
 
 

@@ -15,15 +15,15 @@ def in_phase(name: str, phase: str, replaces: str = "", reason: str = "") -> Man
     return a_csv(name, replaces=replaces, status=a_status(phase, reason))
 
 
-def begun(csv: Manifest, neighbours: list[Manifest], group: Manifest) -> Transition | None:
-    return retirement.begin(Csv(csv), Csv.each(neighbours), [OperatorGroup(group)], status_of(Csv(csv), NOW))
+def begun(csv: Manifest, namespace_csvs: list[Manifest], group: Manifest) -> Transition | None:
+    return retirement.begin(Csv(csv), Csv.each(namespace_csvs), [OperatorGroup(group)], status_of(Csv(csv), NOW))
 
 
 SECOND = in_phase("v2", "Pending", "v1")
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "group", "want"),
+    ("csv", "namespace_csvs", "group", "want"),
     [
         pytest.param(
             in_phase("v1", "Succeeded"), [SECOND], a_group(), "being replaced by csv: v2", id="csv.md 18 row 50"
@@ -41,8 +41,8 @@ SECOND = in_phase("v2", "Pending", "v1")
         pytest.param(in_phase("v1", "Pending"), [SECOND], FORWARD, None, id="csv.md 4.2: not from Pending"),
     ],
 )  # fmt: skip
-def test_begin(csv: Manifest, neighbours: list[Manifest], group: Manifest, want: str | None) -> None:
-    found = begun(csv, neighbours, group)
+def test_begin(csv: Manifest, namespace_csvs: list[Manifest], group: Manifest, want: str | None) -> None:
+    found = begun(csv, namespace_csvs, group)
     if want is None:
         assert found is None
         return
@@ -75,15 +75,15 @@ def test_whom_a_change_of_the_group_releases(csv: Manifest, group: Manifest, wan
     assert [one.name for one in retirement.released(OperatorGroup(group), Csv.each((csv, SECOND)))] == want
 
 
-def finished(csv: Manifest, *neighbours: Manifest) -> Transition:
-    return retirement.finish(Csv(csv), Csv.each((csv, *neighbours)), status_of(Csv(csv), NOW))
+def finished(csv: Manifest, *namespace_csvs: Manifest) -> Transition:
+    return retirement.finish(Csv(csv), Csv.each((csv, *namespace_csvs)), status_of(Csv(csv), NOW))
 
 
 OVER = ("Deleting", "Replaced", "has been replaced by a newer ClusterServiceVersion that has successfully installed.")
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours"),
+    ("csv", "namespace_csvs"),
     [
         pytest.param(
             in_phase("v1", "Replacing"), [in_phase("v2", "Succeeded", "v1")], id="csv.md 18 row 51: it succeeded"
@@ -102,13 +102,13 @@ OVER = ("Deleting", "Replaced", "has been replaced by a newer ClusterServiceVers
         ),
     ],
 )  # fmt: skip
-def test_it_may_go(csv: Manifest, neighbours: list[Manifest]) -> None:
-    status = finished(csv, *neighbours).status
+def test_it_may_go(csv: Manifest, namespace_csvs: list[Manifest]) -> None:
+    status = finished(csv, *namespace_csvs).status
     assert (status.phase, status.reason, status.message) == OVER
 
 
 @pytest.mark.parametrize(
-    ("csv", "neighbours", "waits_for"),
+    ("csv", "namespace_csvs", "waits_for"),
     [
         pytest.param(
             in_phase("v2", "Replacing", "v1"), [in_phase("v1", "Deleting"), in_phase("v3", "Succeeded", "v2")],
@@ -127,8 +127,8 @@ def test_it_may_go(csv: Manifest, neighbours: list[Manifest]) -> None:
         ),
     ],
 )  # fmt: skip
-def test_it_waits_without_writing(csv: Manifest, neighbours: list[Manifest], waits_for: str) -> None:
-    found = finished(csv, *neighbours)
+def test_it_waits_without_writing(csv: Manifest, namespace_csvs: list[Manifest], waits_for: str) -> None:
+    found = finished(csv, *namespace_csvs)
     assert found.waits_for == waits_for
     assert found.status.manifest == csv["status"]
     assert found.enqueues == ()

@@ -9,7 +9,7 @@ import pytest
 from shared.api.manifest import Manifest
 from shared.api.views import ApiEntry, ApiService, Csv, CustomResourceDefinition
 from shared.domain.endpoints import api_services, conversion
-from shared.domain.endpoints.owning import is_named, rival
+from shared.domain.endpoints.owning import is_named, other_owner
 from tests.domain.csv.builders import a_crd, a_status, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, an_api
 
@@ -55,13 +55,13 @@ def finder(*csvs: Manifest) -> Any:
 def test_a_rival_lives_and_owns_it(others: tuple[Manifest, ...], want: str) -> None:
     installers = ["ns/a.v1", *(f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in others)]
     definition = a_definition(*installers)
-    assert rival(CSV, definition, finder(*others)) == want
+    assert other_owner(CSV, definition, finder(*others)) == want
     assert is_named(CSV, definition)
 
 
 def test_what_a_version_replaces_is_no_rival() -> None:
     csv = Csv(a_version("a.v2", replaces="a.v1"))
-    assert rival(csv, a_definition("ns/a.v1", "ns/a.v2"), finder(a_version())) == ""
+    assert other_owner(csv, a_definition("ns/a.v1", "ns/a.v2"), finder(a_version())) == ""
 
 
 PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"

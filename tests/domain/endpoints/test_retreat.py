@@ -77,7 +77,7 @@ def converted(csv: Csv, namespace: str = "ns") -> Manifest:
     hook = csv.webhooks[0]
     place = Csv({**csv.raw, "metadata": {**csv.metadata, "namespace": namespace}})
     crd = a_crd(THINGS)
-    return {**crd, "spec": {**crd["spec"], "conversion": conversion.wanted(place, hook, bundle="PEM")}}
+    return {**crd, "spec": {**crd["spec"], "conversion": conversion.desired(place, hook, bundle="PEM")}}
 
 
 def test_csv_md_7_6_a_conversion_ends_with_its_version() -> None:
@@ -91,7 +91,7 @@ def test_a_conversion_of_others_stays() -> None:
     csv = a_version(a_conversion())
     assert [*taken_back(csv, facts(converted(csv, "elsewhere")))] == []
     heir = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}})
-    assert [*taken_back(csv, facts(converted(csv), neighbours=(heir,)))] == []
+    assert [*taken_back(csv, facts(converted(csv), namespace_csvs=(heir,)))] == []
 
 
 def test_nothing_is_said_of_a_server_without_certificate() -> None:
@@ -109,7 +109,7 @@ def test_an_heir_with_another_account_does_not_keep_the_old_one() -> None:
     heir = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}, "spec": strategy})
     [theirs] = binding(heir)["subjects"]
     whole = binding(csv)
-    [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], theirs]}, neighbours=(heir,)))
+    [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], theirs]}, namespace_csvs=(heir,)))
     assert isinstance(found, Change)
     assert found.patch
     assert found.patch["subjects"] == [theirs]

@@ -33,7 +33,7 @@ LIVE: Object = {"uid": "u", "resourceVersion": "5"}
 
 
 @pytest.mark.parametrize(
-    ("before", "wanted", "want"),
+    ("before", "desired", "want"),
     [
         pytest.param([], an_object(), Effect.CREATE, id="not there"),
         pytest.param([an_object("b")], an_object(), Effect.CREATE, id="only another one there"),
@@ -53,8 +53,8 @@ LIVE: Object = {"uid": "u", "resourceVersion": "5"}
         pytest.param([an_object(list=[1, 2], meta=LIVE)], an_object(list=[1]), Effect.CHANGE, id="a longer list"),
     ],
 )  # fmt: skip
-def test_what_happens_to_an_object(before: list[Object], wanted: Object, want: Effect) -> None:
-    assert changes(before, [wanted])[0].effect == want
+def test_what_happens_to_an_object(before: list[Object], desired: Object, want: Effect) -> None:
+    assert changes(before, [desired])[0].effect == want
 
 
 def test_a_namespace_that_the_cluster_forgets_does_not_count() -> None:
@@ -77,8 +77,8 @@ def test_what_an_extension_has() -> None:
     before, live = an_object("a"), an_object("a", meta=LIVE)
     owned = an_object("owned", meta={"labels": {names.V1_OWNER_NAME: "e"}})
     foreign = an_object("foreign", meta={"labels": {names.V1_OWNER_NAME: "f"}})
-    wanted = an_object("w")
-    assert present([before], [live, owned, foreign, wanted], [wanted], "e") == (live, owned, wanted)
+    desired = an_object("w")
+    assert present([before], [live, owned, foreign, desired], [desired], "e") == (live, owned, desired)
 
 
 def test_an_unsafe_definition_stands_in_the_way() -> None:

@@ -12,7 +12,7 @@ from shared.domain.go.encode import indented_json, json_text, retold
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted"),
+    ("value", "desired"),
     [
         (1.0, "1"), (0.5, "0.5"), (1e-7, "1e-7"), (1.5e-10, "1.5e-10"), (1e21, "1e+21"), (1.25e22, "1.25e+22"),
         (1e100, "1e+100"), (0.00001, "0.00001"), (1e20, "100000000000000000000"), (True, "true"), (None, "null"),
@@ -21,8 +21,8 @@ from shared.domain.go.encode import indented_json, json_text, retold
         ({"b": [0.5, {}, "x"], "a": 2}, '{"a":2,"b":[0.5,{},"x"]}'), ({"b": 0.5, "a": 2}, '{"a":2,"b":0.5}'),
     ],
 )  # fmt: skip
-def test_values_are_written_as_go_writes_them(value: object, wanted: str) -> None:
-    assert json_text(value) == wanted
+def test_values_are_written_as_go_writes_them(value: object, desired: str) -> None:
+    assert json_text(value) == desired
 
 
 @pytest.mark.parametrize(

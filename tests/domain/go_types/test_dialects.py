@@ -11,7 +11,7 @@ from shared.domain.go_types.engine import MisfitError
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "desired"),
     [
         pytest.param({"KEY": "a"}, {"key": "a"}, id="names are the same in upper case"),
         pytest.param({"KEY": "a", "key": "b"}, {"key": "b"}, id="the last key counts"),
@@ -21,12 +21,12 @@ from shared.domain.go_types.engine import MisfitError
         pytest.param({"TOLERATIONSECONDS": 1, "tolerationSeconds": None}, {}, id="null takes back what may be absent"),
     ],
 )
-def test_json_reads_keys_in_their_order(given: dict[str, Any], wanted: dict[str, Any]) -> None:
-    assert JSON.read(given, "Toleration") == wanted
+def test_json_reads_keys_in_their_order(given: dict[str, Any], desired: dict[str, Any]) -> None:
+    assert JSON.read(given, "Toleration") == desired
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "desired"),
     [
         pytest.param({"KEY": "a", "operator": "Exists"}, {"operator": "Exists"}, id="names have one spelling"),
         pytest.param({"key": ""}, {}, id="empty fields are left out"),
@@ -34,8 +34,8 @@ def test_json_reads_keys_in_their_order(given: dict[str, Any], wanted: dict[str,
         pytest.param({"tolerationSeconds": 2**63}, {"tolerationSeconds": -(2**63)}, id="integers run over"),
     ],
 )
-def test_the_converter_takes_names_as_they_are(given: dict[str, Any], wanted: dict[str, Any]) -> None:
-    assert CONVERTER.read(given, "Toleration") == wanted
+def test_the_converter_takes_names_as_they_are(given: dict[str, Any], desired: dict[str, Any]) -> None:
+    assert CONVERTER.read(given, "Toleration") == desired
 
 
 @pytest.mark.parametrize("value", [0, "", False, {}, []])
@@ -45,7 +45,7 @@ def test_any_json_that_is_stated_stays(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "desired"),
     [
         pytest.param({"items": 5}, {"items": None}, id="a number is no schema and no list"),
         pytest.param({"items": []}, {"items": None}, id="no schemas"),
@@ -61,13 +61,13 @@ def test_any_json_that_is_stated_stays(value: object) -> None:
         pytest.param({"dependencies": {"a": ["b"], "c": 5}}, {"dependencies": {"a": ["b"], "c": None}}, id="texts"),
     ],
 )
-def test_a_schema_may_have_another_form(given: dict[str, Any], wanted: dict[str, Any] | str) -> None:
-    if isinstance(wanted, str):
+def test_a_schema_may_have_another_form(given: dict[str, Any], desired: dict[str, Any] | str) -> None:
+    if isinstance(desired, str):
         with pytest.raises(MisfitError) as refused:
             CONVERTER.read(given, "JSONSchemaProps")
-        assert str(refused.value) == wanted
+        assert str(refused.value) == desired
     else:
-        assert CONVERTER.read(given, "JSONSchemaProps") == wanted
+        assert CONVERTER.read(given, "JSONSchemaProps") == desired
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00", "2020-02-30T00:00:00Z"])

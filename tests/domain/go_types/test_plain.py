@@ -38,7 +38,7 @@ def a_container(**fields: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "desired"),
     [
         pytest.param({"image": "", "command": []}, {}, id="empty fields are left out"),
         pytest.param({"unknown": 1}, {}, id="unknown fields are dropped"),
@@ -84,8 +84,8 @@ def a_container(**fields: object) -> Any:
         ),
     ],
 )
-def test_a_container_is_written_as_go_does(given: dict[str, object], wanted: dict[str, object]) -> None:
-    assert a_container(**given) == {"name": "c", "resources": {}} | wanted
+def test_a_container_is_written_as_go_does(given: dict[str, object], desired: dict[str, object]) -> None:
+    assert a_container(**given) == {"name": "c", "resources": {}} | desired
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def a_spec(**fields: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("fields", "wanted"),
+    ("fields", "desired"),
     [
         pytest.param({"version": "v1.2"}, {"version": "1.2.0"}, id="a careless version"),
         pytest.param({"MinKubeVersion": "1.20.0"}, {"minKubeVersion": "1.20.0"}, id="another case"),
@@ -138,8 +138,8 @@ def a_spec(**fields: object) -> Any:
         pytest.param({"labels": {"b": "1", "a": None}}, {"labels": {"a": "", "b": "1"}}, id="labels"),
     ],
 )
-def test_a_specification_is_written_as_go_does(fields: dict[str, object], wanted: dict[str, object]) -> None:
-    assert a_spec(**fields) == MINIMAL["spec"] | wanted
+def test_a_specification_is_written_as_go_does(fields: dict[str, object], desired: dict[str, object]) -> None:
+    assert a_spec(**fields) == MINIMAL["spec"] | desired
 
 
 @pytest.mark.parametrize(

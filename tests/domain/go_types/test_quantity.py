@@ -8,7 +8,7 @@ from shared.domain.go_types.quantity import NotAQuantity, canonical
 
 
 @pytest.mark.parametrize(
-    ("given_text", "wanted"),
+    ("given_text", "desired"),
     [
         ("1024Mi", "1Gi"), ("0.5", "500m"), ("1000m", "1"), ("1500m", "1500m"), ("2.5Gi", "2560Mi"), ("1e3", "1e3"),
         ("12E6", "12E6"), ("1E", "1E"), ("0.1Ki", "102400m"), ("1Ki", "1Ki"), ("1023", "1023"), ("0", "0"),
@@ -20,9 +20,9 @@ from shared.domain.go_types.quantity import NotAQuantity, canonical
         ("99999999999999999999", "99999999999999999999"), ("-8.5Ki", "-8704"),
     ],
 )  # fmt: skip
-def test_an_amount_is_written_as_kubernetes_writes_it(given_text: str, wanted: str) -> None:
+def test_an_amount_is_written_as_kubernetes_writes_it(given_text: str, desired: str) -> None:
     """Texts that are short already stay as they are, which is a habit of Kubernetes; the others get their one text."""
-    assert canonical(given_text) == wanted
+    assert canonical(given_text) == desired
 
 
 @pytest.mark.parametrize("text", ["", "x", "1Zi", "1 Gi", "1e", "--1", "1.2.3"])

@@ -83,7 +83,7 @@ def test_a_role_binding_grants_nothing_everywhere_csv_md_5_6() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "granted", "want"),
+    ("desired", "granted", "want"),
     [
         pytest.param(a_rule("get list"), a_rule("get"), False, id="csv.md 18 row 227: each verb"),
         pytest.param(a_rule(resources="a b c"), a_rule(resources="a b"), False, id="csv.md 18 row 228: each resource"),
@@ -103,12 +103,12 @@ def test_a_role_binding_grants_nothing_everywhere_csv_md_5_6() -> None:
         pytest.param(a_rule(resources="d/scale"), a_rule(resources="d"), False, id="a resource is not its subresource"),
     ],
 )
-def test_resources(wanted: Manifest, granted: Manifest, want: bool) -> None:
-    assert is_satisfied(PolicyRule.of(wanted), (PolicyRule.of(granted),)) is want
+def test_resources(desired: Manifest, granted: Manifest, want: bool) -> None:
+    assert is_satisfied(PolicyRule.of(desired), (PolicyRule.of(granted),)) is want
 
 
 @pytest.mark.parametrize(
-    ("wanted", "granted", "want"),
+    ("desired", "granted", "want"),
     [
         pytest.param("/osbs", "/osbs/*", False, id="csv.md 5.6: a path is not below itself"),
         pytest.param("/osbs/x", "/osbs/*", True, id="csv.md 5.6: below"),
@@ -116,10 +116,10 @@ def test_resources(wanted: Manifest, granted: Manifest, want: bool) -> None:
         pytest.param("/osbs", "*", True, id="csv.md 5.6: any path"),
     ],
 )
-def test_paths(wanted: str, granted: str, want: bool) -> None:
+def test_paths(desired: str, granted: str, want: bool) -> None:
     # The granted one has a verb more, so that equality does not decide.
     rule = {"verbs": ["get", "put"], "nonResourceURLs": [granted]}
-    assert is_satisfied(a_url_rule(wanted), (PolicyRule.of(rule),)) is want
+    assert is_satisfied(a_url_rule(desired), (PolicyRule.of(rule),)) is want
 
 
 def test_every_path_counts_csv_md_18_row_229() -> None:

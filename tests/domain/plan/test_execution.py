@@ -33,8 +33,8 @@ def test_a_service_account_keeps_its_secrets_and_both_owners() -> None:
         {"annotations": {"a": "old", "b": "kept"}, "ownerReferences": [an_owner("a.v1", "1")], "resourceVersion": "7"},
         secrets=[{"name": "s"}],
     )
-    wanted = an_object("ServiceAccount", {"annotations": {"a": "new"}, "ownerReferences": [an_owner("a.v2", "2")]})
-    whole = merged(wanted, live)
+    desired = an_object("ServiceAccount", {"annotations": {"a": "new"}, "ownerReferences": [an_owner("a.v2", "2")]})
+    whole = merged(desired, live)
     assert whole["secrets"] == [{"name": "s"}]
     assert whole["metadata"]["annotations"] == {"a": "new", "b": "kept"}
     assert [owner["uid"] for owner in whole["metadata"]["ownerReferences"]] == ["1", "2"]
@@ -44,22 +44,22 @@ def test_a_service_account_keeps_its_secrets_and_both_owners() -> None:
 def test_the_same_owner_is_not_doubled() -> None:
     """catalog.md 8.10.118: OLM compares pointers, so that real duplicates pile up."""
     live = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "2", controller=False)]})
-    wanted = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "2", controller=False)]})
-    assert [one["uid"] for one in merged(wanted, live)["metadata"]["ownerReferences"]] == ["2"]
+    desired = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "2", controller=False)]})
+    assert [one["uid"] for one in merged(desired, live)["metadata"]["ownerReferences"]] == ["2"]
 
 
 def test_an_owner_that_is_about_to_be_made_takes_the_place_of_the_one_that_had_its_name() -> None:
     """The older one is gone; what still names it would be collected with it."""
     live = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v1", "1"), an_owner("a.v2", "2")]})
-    wanted = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "")]})
-    assert [one["uid"] for one in merged(wanted, live)["metadata"]["ownerReferences"]] == ["1", ""]
+    desired = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "")]})
+    assert [one["uid"] for one in merged(desired, live)["metadata"]["ownerReferences"]] == ["1", ""]
 
 
 def test_an_owner_of_the_same_name_but_another_uid_is_added() -> None:
     """catalog.md 8.10.118: a different uid is a different owner."""
     live = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "old")]})
-    wanted = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "new")]})
-    assert [one["uid"] for one in merged(wanted, live)["metadata"]["ownerReferences"]] == ["old", "new"]
+    desired = an_object("ServiceAccount", {"ownerReferences": [an_owner("a.v2", "new")]})
+    assert [one["uid"] for one in merged(desired, live)["metadata"]["ownerReferences"]] == ["old", "new"]
 
 
 def test_a_dependency_names_the_plan_that_made_it() -> None:

@@ -201,5 +201,5 @@ def test_the_annotation_is_read_as_go_reads_it(text: str, properties: list[Any] 
         with pytest.raises(IncoherentCSVs, match=properties):
             of_csv(Csv(stated), [])
     else:
-        wanted = [(one, json.loads(KIND)) if isinstance(one, str) else one for one in properties]
-        assert [(one.type, one.value) for one in of_csv(Csv(stated), [])] == wanted
+        desired = [(one, json.loads(KIND)) if isinstance(one, str) else one for one in properties]
+        assert [(one.type, one.value) for one in of_csv(Csv(stated), [])] == desired

@@ -89,9 +89,9 @@ def test_a_version_of_two_packages_keeps_both_to_itself() -> None:
     """resolver.md 12 row 61."""
     other = {"type": "olm.package", "value": {"packageName": "b", "version": "1.0.0"}}
     here = catalog(releases("a", 1), releases("b", 1))
-    for wanted in ("a", "b"):
-        answer = ask(here, subs=[sub(wanted)], csvs=[csv("a.v1", other)])
-        assert f"originate from package {wanted}, clusterserviceversion a.v1 exists" in answer["error"]
+    for desired in ("a", "b"):
+        answer = ask(here, subs=[sub(desired)], csvs=[csv("a.v1", other)])
+        assert f"originate from package {desired}, clusterserviceversion a.v1 exists" in answer["error"]
 
 
 A4 = catalog(releases("a", 4))

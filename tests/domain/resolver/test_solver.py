@@ -213,8 +213,8 @@ def by_brute_force(variables: list[Variable]) -> set[Id] | None:
         set(some) for size in range(len(ids) + 1) for some in combinations(ids, size) if satisfies(set(some), variables)
     ]
 
-    def is_possible(wanted: set[Id]) -> bool:
-        return any(wanted <= model for model in models)
+    def is_possible(desired: set[Id]) -> bool:
+        return any(desired <= model for model in models)
 
     chosen: list[Id] = []
     queue = [[variable.id] for variable in variables if variable.is_anchor]

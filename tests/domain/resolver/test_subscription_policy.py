@@ -226,7 +226,7 @@ def test_what_cannot_be_understood_is_refused_not_passed_over(wish: dict[str, st
 
 
 @pytest.mark.parametrize(
-    ("wanted", "version", "want"),
+    ("desired", "version", "want"),
     [
         pytest.param("1.0.0", "1.0.0+5", True, id="build metadata does not count"),
         pytest.param("1.0.0+5", "1.0.0+5", True, id="unless the pin has some"),
@@ -235,8 +235,8 @@ def test_what_cannot_be_understood_is_refused_not_passed_over(wish: dict[str, st
         pytest.param("a.v2", "1.0.0", False, id="another name"),
     ],
 )
-def test_which_versions_are_accepted(wanted: str, version: str, want: bool) -> None:
-    assert SubscriptionPolicy(wanted).accepts("a.v1", parse_version(version)) is want
+def test_which_versions_are_accepted(desired: str, version: str, want: bool) -> None:
+    assert SubscriptionPolicy(desired).accepts("a.v1", parse_version(version)) is want
     assert (
         SubscriptionPolicy("1.0.0").accepts("a.v1", None)
         is SubscriptionPolicy("1.0.0+5").accepts("a.v1", None)
@@ -313,13 +313,13 @@ def test_a_strict_namespace_waits_for_every_catalog_and_trusts_no_old_one(whole:
 )
 def test_an_annotation_of_ours_that_is_not_known_is_told_and_refuses_nothing(annotation: str, want: str) -> None:
     sentence = f"annotation {annotation} is not known on a Subscription and has no effect{want}"
-    wanted = sub("a", **{annotation.removeprefix("olmf.io/"): "1.0.0"})
-    assert unknown(Subscription(wanted)) == sentence
-    answer = resolve(seen(catalog(A4), subs=[wanted], whole=False))
+    desired = sub("a", **{annotation.removeprefix("olmf.io/"): "1.0.0"})
+    assert unknown(Subscription(desired)) == sentence
+    answer = resolve(seen(catalog(A4), subs=[desired], whole=False))
     assert answer.reasons["a"] == f"a.v4 from channel stable of catalog ns/cat; {sentence}"
 
 
 def test_known_annotations_and_those_of_others_are_not_told() -> None:
-    wanted = sub("a", version="1.0.0", hold_installed="audit")
-    wanted["metadata"]["annotations"]["example.com/olmf.io"] = "x"
-    assert unknown(Subscription(wanted)) == ""
+    desired = sub("a", version="1.0.0", hold_installed="audit")
+    desired["metadata"]["annotations"]["example.com/olmf.io"] = "x"
+    assert unknown(Subscription(desired)) == ""

@@ -21,12 +21,12 @@ def a_catalog(rng: random.Random) -> Blob:
     found = []
     for place, name in enumerate("abcd"):
         later = "abcd"[place + 1 :]
-        wanted: dict[str, Any] = {
+        desired: dict[str, Any] = {
             f"v{version}": [needs_package(rng.choice(later), f">={rng.randint(1, HIGHEST)}.0.0")]
             for version in range(1, HIGHEST + 1)
             if later and rng.random() < 0.4
         }
-        found.append(package(name, line(name, HIGHEST), **wanted))
+        found.append(package(name, line(name, HIGHEST), **desired))
     return catalog(*found)
 
 

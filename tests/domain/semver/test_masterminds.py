@@ -16,9 +16,9 @@ ROWS = [json.loads(line) for line in Path(__file__).with_name("masterminds.jsonl
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['row']}: {row['range']}")
 def test_a_row_of_the_spec_holds(row: dict[str, Any]) -> None:
-    wanted = parse_constraint(row["range"])
-    assert [version for version in row["in"] if parse_loose(version) not in wanted] == []
-    assert [version for version in row["out"] if parse_loose(version) in wanted] == []
+    desired = parse_constraint(row["range"])
+    assert [version for version in row["in"] if parse_loose(version) not in desired] == []
+    assert [version for version in row["out"] if parse_loose(version) in desired] == []
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_the_events_of_two_pods_at_most_are_read() -> None:
 def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: bool, again: int) -> None:
     job = a_job(minutes_ago=seconds / 60)
     cluster = FakeCluster([job, an_event(job, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result
     assert isinstance(found, Running)
     assert (bool(found.cause), report([found]).again_in) == (is_read, timedelta(seconds=again))
 
@@ -152,7 +152,7 @@ def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: b
 def test_the_condition_says_the_cause() -> None:
     cluster = FakeCluster([JOB, an_event(JOB, "Job", "FailedCreate", QUOTA)])
     condition = report(
-        [read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict]
+        [read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result]
     ).condition
     assert condition is not None
     assert (condition.type, condition.reason) == ("BundleUnpacking", "UnpackingInProgress")
@@ -165,6 +165,6 @@ def test_a_job_that_failed_says_what_kept_its_pods_away() -> None:
     """Its Pods are gone by then."""
     failed = a_job(condition="Failed", minutes_ago=1, reason="DeadlineExceeded")
     cluster = FakeCluster([failed, an_event(failed, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).verdict
+    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result
     assert isinstance(found, Broken)
     assert "exceeded quota: small" in found.message

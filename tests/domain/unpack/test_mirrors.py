@@ -40,8 +40,8 @@ def test_a_job_that_is_made_knows_the_mirrors_of_its_image() -> None:
     source = WANTED.path.partition("/")[0]
     cluster = FakeCluster([a_set(source)])
     seen = read_unpacking(WANTED, None, cluster, NOW, warnings=cluster)
-    assert isinstance(seen.verdict, Missing)
-    job = to_create(WANTED, seen.verdict)[-1]
+    assert isinstance(seen.result, Missing)
+    job = to_create(WANTED, seen.result)[-1]
     [container] = job["spec"]["template"]["spec"]["containers"]
-    assert container["command"][-2:] == ["--mirrors", seen.verdict.registries.mirrors]
-    assert source in seen.verdict.registries.mirrors
+    assert container["command"][-2:] == ["--mirrors", seen.result.registries.mirrors]
+    assert source in seen.result.registries.mirrors

@@ -31,13 +31,13 @@ REGISTRIES = a_config_map("olmf-registries", ca_crt=CA, registries_conf=CONF)
 PROXY = a_config_map("olmf-proxy", HTTPS_PROXY="http://proxy:3128", NO_PROXY=".svc")
 
 
-def looked(wanted: Unpacking, *objects: Manifest) -> UnpackState:
+def looked(desired: Unpacking, *objects: Manifest) -> UnpackState:
     cluster = FakeCluster(objects)
-    return read_unpacking(wanted, None, cluster, NOW, warnings=cluster)
+    return read_unpacking(desired, None, cluster, NOW, warnings=cluster)
 
 
-def the_job(wanted: Unpacking, *objects: Manifest) -> Manifest:
-    return to_create(wanted, looked(wanted, *objects).verdict)[-1]
+def the_job(desired: Unpacking, *objects: Manifest) -> Manifest:
+    return to_create(desired, looked(desired, *objects).result)[-1]
 
 
 def env(job: Manifest) -> list[Manifest]:
@@ -77,18 +77,18 @@ def test_in_another_namespace_the_job_is_told_the_values(there: list[Manifest], 
 
 def test_what_cannot_be_told_is_said() -> None:
     large = a_config_map("olmf-registries", ca_crt="x" * 100_000)
-    assert looked(ELSEWHERE, large).verdict == Refused(
+    assert looked(ELSEWHERE, large).result == Refused(
         "ca.crt of ConfigMap olm/olmf-registries is larger than 98304 bytes, so that no unpack Job can be told; keep "
         "in it only what registries need"
     )
 
 
-@pytest.mark.parametrize("wanted", [WANTED, ELSEWHERE], ids=["at home", "in another namespace"])
-def test_a_job_that_was_told_something_goes_on(wanted: Unpacking) -> None:
+@pytest.mark.parametrize("desired", [WANTED, ELSEWHERE], ids=["at home", "in another namespace"])
+def test_a_job_that_was_told_something_goes_on(desired: Unpacking) -> None:
     """What it was told is no reason to make it again."""
-    seen = looked(wanted, a_set(wanted.path.partition("/")[0]), REGISTRIES, PROXY)
-    assert isinstance(seen.verdict, Missing)
-    job = {**to_create(wanted, seen.verdict)[-1]}
+    seen = looked(desired, a_set(desired.path.partition("/")[0]), REGISTRIES, PROXY)
+    assert isinstance(seen.result, Missing)
+    job = {**to_create(desired, seen.result)[-1]}
     assert "--mirrors" in job["spec"]["template"]["spec"]["containers"][0]["command"]
-    again = looked(wanted, job, a_set(wanted.path.partition("/")[0]), REGISTRIES, PROXY)
-    assert isinstance(again.verdict, Running)
+    again = looked(desired, job, a_set(desired.path.partition("/")[0]), REGISTRIES, PROXY)
+    assert isinstance(again.result, Running)

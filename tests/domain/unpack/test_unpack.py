@@ -48,10 +48,10 @@ WANTED = Unpacking(PATH, CatalogKey("olm", "local"), ("pull",), "olm-functions:v
 
 
 def a_job(
-    name: str = HASH, *, minutes_ago: float = 0, condition: str = "", reason: str = "", wanted: Unpacking = WANTED
+    name: str = HASH, *, minutes_ago: float = 0, condition: str = "", reason: str = "", desired: Unpacking = WANTED
 ) -> Manifest:
     at = (NOW - timedelta(minutes=minutes_ago)).isoformat()
-    job = wanted.job(name)
+    job = desired.job(name)
     job["metadata"] |= {"creationTimestamp": at, "uid": f"uid-{name}"}
     if condition:
         stated = {"type": condition, "status": "True", "reason": reason, "message": "why", "lastTransitionTime": at}
@@ -115,15 +115,15 @@ def test_the_pod_runs_anywhere_with_few_rights() -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "desired",
     [
         pytest.param(WANTED, id="as user 1001, with a pull secret"),
         pytest.param(Unpacking(PATH, CatalogKey("olm", "local"), user=0), id="as the user that the cluster chooses"),
     ],
 )
-def test_the_pod_satisfies_the_pod_security_standard_restricted(wanted: Unpacking) -> None:
+def test_the_pod_satisfies_the_pod_security_standard_restricted(desired: Unpacking) -> None:
     """catalog.md 5.1: our own namespace enforces it, and many others do."""
-    assert against_restricted(wanted.job()["spec"]["template"]["spec"]) == []
+    assert against_restricted(desired.job()["spec"]["template"]["spec"]) == []
 
 
 def test_a_namespace_chooses_the_user_where_none_is_set() -> None:
@@ -194,8 +194,8 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
             id="a failure that has lasted makes way, every time and not only the first",
         ),
         pytest.param(
-            [a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))],
-            Stale(Job(a_job(wanted=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS)))),
+            [a_job(desired=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS))],
+            Stale(Job(a_job(desired=Unpacking(PATH, CatalogKey("olm", "local"), (), "olm-functions:v0", LIMITS)))),
             id="catalog.md 8.13.166: made for another image of ours",
         ),
         pytest.param(
@@ -223,11 +223,11 @@ def test_which_job_counts(jobs: list[Manifest], want: UnpackResult) -> None:
 
 def test_with_a_retry_interval_a_failed_job_gets_a_successor() -> None:
     """catalog.md 5.3.3: a fresh Job named by 58 characters and five more; elapsed must exceed the interval."""
-    wanted = Unpacking(PATH, CatalogKey("olm", "local"), limits=Settings(retry=timedelta(minutes=2)))
-    young = judge(wanted, [Job(a_job(condition="Failed", minutes_ago=1, wanted=wanted))], NOW)
+    desired = Unpacking(PATH, CatalogKey("olm", "local"), limits=Settings(retry=timedelta(minutes=2)))
+    young = judge(desired, [Job(a_job(condition="Failed", minutes_ago=1, desired=desired))], NOW)
     assert isinstance(young, Broken)
     assert young.again_in == timedelta(minutes=1, seconds=1)
-    old = judge(wanted, [Job(a_job(condition="Failed", minutes_ago=3, wanted=wanted))], NOW)
+    old = judge(desired, [Job(a_job(condition="Failed", minutes_ago=3, desired=desired))], NOW)
     assert isinstance(old, Missing)
     assert (old.job[:58], len(old.job)) == (HASH[:58], 63)
 
@@ -347,7 +347,7 @@ def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "want"),
+    ("result", "want"),
     [
         (UNPACKED, "unpacked"),
         (Missing("h"), "Job h is made"),
@@ -357,8 +357,8 @@ def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
         (Prevented("m"), "prevented"),
     ],
 )
-def test_a_verdict_in_a_word_or_two(verdict: UnpackResult, want: str) -> None:
-    assert describe(verdict) == want
+def test_a_verdict_in_a_word_or_two(result: UnpackResult, want: str) -> None:
+    assert describe(result) == want
 
 
 def test_the_content_of_a_bundle_inside_of_its_catalog() -> None:
@@ -375,8 +375,8 @@ def test_a_bundle_inside_of_its_catalog_has_no_image_and_needs_no_job() -> None:
     """catalog.md 3.7: it is named after its place in the catalog, whose content the reference names."""
     catalog = Catalog(CatalogKey("olm", "local"), reference="configmap://olm/kitchen@sha256:1")
     chosen = Chosen(Bundle("etcd.v1", "1.0.0", ""), "etcd", "stable", catalog, "", ())
-    wanted = Unpacking.of(chosen, ANY, NO_LIMITS, "", home="olm", user=1001)
-    assert (wanted.path, wanted.is_inline) == ("catalog:etcd/etcd.v1@configmap://olm/kitchen@sha256:1", True)
-    assert InlineBundle.parse(wanted.path) == InlineBundle("etcd", "etcd.v1", catalog.reference)
+    desired = Unpacking.of(chosen, ANY, NO_LIMITS, "", home="olm", user=1001)
+    assert (desired.path, desired.is_inline) == ("catalog:etcd/etcd.v1@configmap://olm/kitchen@sha256:1", True)
+    assert InlineBundle.parse(desired.path) == InlineBundle("etcd", "etcd.v1", catalog.reference)
     assert not WANTED.is_inline
     assert [InlineBundle.parse(text) for text in ("catalog:", "catalog:a@b", "catalog:a/b", "a/b@c")] == [None] * 4

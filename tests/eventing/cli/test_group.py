@@ -62,10 +62,10 @@ def test_a_verb_imports_itself_alone() -> None:
 def test_help_lists_the_verbs_as_it_would_if_it_imported_them(name: str) -> None:
     group = groups()[name]
     context = typer.Context(group)
-    found, wanted = context.make_formatter(), context.make_formatter()
+    found, desired = context.make_formatter(), context.make_formatter()
     group.format_commands(context, found)
-    TyperGroup.format_commands(group, context, wanted)
-    assert found.getvalue() == wanted.getvalue()
+    TyperGroup.format_commands(group, context, desired)
+    assert found.getvalue() == desired.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,12 @@ def test_all_that_is_there_is_applied() -> None:
 
 def test_what_is_scraped_is_a_program_of_ours() -> None:
     monitor = yaml.safe_load((FOLDER / "monitor.yaml").read_text())
-    wanted = monitor["spec"]["selector"]["matchLabels"]
+    desired = monitor["spec"]["selector"]["matchLabels"]
     programs = [one for objects in base.files(()).values() for one in objects if one["kind"] == "Deployment"]
     (pod,) = [
         one["spec"]["template"]
         for one in programs
-        if wanted.items() <= one["spec"]["template"]["metadata"]["labels"].items()
+        if desired.items() <= one["spec"]["template"]["metadata"]["labels"].items()
     ]
     ports = [port["containerPort"] for port in pod["spec"]["containers"][0]["ports"]]
     assert monitor["spec"]["podMetricsEndpoints"][0]["targetPort"] in ports

@@ -108,9 +108,9 @@ class FakeApi:
             raise ApiError(404, "NotFound", f"{ref.name} not found")
         return self.objects[ref]
 
-    def _check(self, present: Manifest, wanted: str) -> None:
-        if wanted and wanted != resource_version_of(present):
-            raise ApiError(409, "Conflict", f"resourceVersion is {resource_version_of(present)}, not {wanted}")
+    def _check(self, present: Manifest, desired: str) -> None:
+        if desired and desired != resource_version_of(present):
+            raise ApiError(409, "Conflict", f"resourceVersion is {resource_version_of(present)}, not {desired}")
 
     def _store(self, manifest: Manifest) -> Manifest:
         ref = Ref.of(manifest)

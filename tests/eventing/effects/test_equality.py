@@ -12,7 +12,7 @@ from shared.names import FIELD_MANAGER
 
 
 @pytest.mark.parametrize(
-    ("wanted", "present", "want"),
+    ("desired", "present", "want"),
     [
         pytest.param({"a": 1}, {"a": 1, "b": 2}, True, id="others may have set more"),
         pytest.param({"a": {"b": 1}}, {"a": {}}, False, id="a field that is missing deep inside"),
@@ -26,8 +26,8 @@ from shared.names import FIELD_MANAGER
         pytest.param("1", 1, False, id="a number is no text"),
     ],
 )
-def test_what_is_wanted_may_be_there_already(wanted: Any, present: Any, want: bool) -> None:
-    assert is_subset(wanted, present) is want
+def test_what_is_wanted_may_be_there_already(desired: Any, present: Any, want: bool) -> None:
+    assert is_subset(desired, present) is want
 
 
 def owned(fields: Manifest, manager: str = FIELD_MANAGER, operation: str = "Apply", **more: str) -> Manifest:

@@ -28,10 +28,10 @@ class Server:
         assert path == "/apis/authentication.k8s.io/v1/tokenreviews"
         if self.is_away:
             raise ApiError(0, "Unreachable", "no answer")
-        token, wanted = body["spec"]["token"], body["spec"]["audiences"]
+        token, desired = body["spec"]["token"], body["spec"]["audiences"]
         self.asked.append(token)
         user = self.users.get(token)
-        audiences = [each for each in wanted if each in self.audiences]
+        audiences = [each for each in desired if each in self.audiences]
         status: dict[str, Any] = {"authenticated": bool(user and audiences)}
         if user:
             status |= {"user": {"username": user}, "audiences": audiences}

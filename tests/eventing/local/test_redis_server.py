@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from eventing.local import redis_server
-from eventing.local.redis_server import LIFELINE, MAX_SOCKET_PATH, RedisServerError
+from eventing.local.redis_server import MAX_SOCKET_PATH, PARENT_WATCH, RedisServerError
 from eventing.local.state import is_alive
 from eventing.workqueue import connect
 from tests.kit.redis import put_on_disk
@@ -103,7 +103,7 @@ def test_a_server_whose_starter_was_killed_before_it_was_told_of_it_ends(tmp_pat
     number, (heard, said) = tmp_path / "pid", os.pipe()
     os.close(heard)
     server = ("/bin/sh", "-c", f"echo $$ >{number}; exec sleep 60")
-    with subprocess.Popen(["/bin/sh", "-c", LIFELINE, "sh", *server], stdin=subprocess.PIPE, stdout=said) as shell:
+    with subprocess.Popen(["/bin/sh", "-c", PARENT_WATCH, "sh", *server], stdin=subprocess.PIPE, stdout=said) as shell:
         os.close(said)
         assert shell.wait(PATIENCE_SECONDS) == -signal.SIGPIPE
         wait_for(lambda: number.exists() and number.read_text(), "the server")

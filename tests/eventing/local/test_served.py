@@ -54,15 +54,15 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
     broken = next((bundles / "tide" / "0.3.0" / "manifests").glob("*.clusterserviceversion.yaml"))
     broken.write_text("kind: [ClusterServiceVersion\n")
     state = tmp_path / "state"
-    wanted = f"{bundles}/tide/0.3.0: no ClusterServiceVersion in manifests/; manifests/{broken.name} cannot be read: "
+    desired = f"{bundles}/tide/0.3.0: no ClusterServiceVersion in manifests/; manifests/{broken.name} cannot be read: "
     started = olmf("up", "--detach", "--state", str(state), "--bundles", str(bundles))
     try:
-        assert f"warning: {wanted}" in started.stderr
+        assert f"warning: {desired}" in started.stderr
         place = Installation.of(state)
-        place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: wanted in each["status"]["message"], wanted)
-        assert wanted in place.olmf("status", check=False).stdout
+        place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: desired in each["status"]["message"], desired)
+        assert desired in place.olmf("status", check=False).stdout
         [told] = place.status()["catalogs"]
-        assert (told["name"], told["state"], wanted in told["message"]) == ("olm/local", "READY", True)
+        assert (told["name"], told["state"], desired in told["message"]) == ("olm/local", "READY", True)
     finally:
         olmf("down", "--state", str(state))
 
@@ -71,15 +71,15 @@ def test_a_broken_catalog_is_named_by_up_by_status_and_by_itself(tmp_path: Path)
     catalog, state = tmp_path / "mine", tmp_path / "state"
     catalog.mkdir()
     (catalog / "c.yaml").write_text("{schema: olm.package, name: tide}")
-    wanted = 'invalid package "tide": package must contain at least one channel'
+    desired = 'invalid package "tide": package must contain at least one channel'
     started = olmf("up", "--detach", "--state", str(state), "--catalog", str(catalog))
     try:
-        assert f"warning: {wanted}" in started.stderr
+        assert f"warning: {desired}" in started.stderr
         place = Installation.of(state)
-        place.until(CATALOG_SOURCE.ref("mine", "olm"), lambda each: wanted in each["status"]["message"], wanted)
+        place.until(CATALOG_SOURCE.ref("mine", "olm"), lambda each: desired in each["status"]["message"], desired)
         said = place.olmf("status", check=False).stdout
         assert "olm/mine: wrong in the catalog: " in said
-        assert wanted in said
+        assert desired in said
     finally:
         olmf("down", "--state", str(state))
 

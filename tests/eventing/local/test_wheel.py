@@ -36,9 +36,9 @@ def test_data_of_modules_is_in_the_wheel(files: set[str]) -> None:
 
 def test_the_samples_are_in_the_wheel(files: set[str]) -> None:
     samples = ROOT / "k8s" / "samples"
-    wanted = {f"eventing/cli/samples/{path.relative_to(samples)}" for path in samples.rglob("*.yaml")}
-    assert wanted
-    assert wanted <= files
+    desired = {f"eventing/cli/samples/{path.relative_to(samples)}" for path in samples.rglob("*.yaml")}
+    assert desired
+    assert desired <= files
 
 
 def test_nothing_else_is_in_the_wheel(files: set[str]) -> None:

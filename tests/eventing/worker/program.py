@@ -53,15 +53,15 @@ def make_run(queue: WorkQueue) -> Run:
         if name.startswith("bad-"):
             return unfit(claim)
         source, target = (f"{side}:{name}" for side in COPIES[step])
-        wanted, present = client.mget(source, target)
-        if wanted == present:
+        desired, present = client.mget(source, target)
+        if desired == present:
             return RunResult(f"run-{claim.token}", b"{}")
         jobs = (Job(f"{GROUP}/tell", claim.ref),) if step == "copy" else ()
         if not queue.is_lease_valid(claim, jobs):
             return RunResult("", b"", failure="lost")
         if jobs:
             client.rpush(f"tokens:{name}", claim.token)
-        client.set(target, wanted or b"")
+        client.set(target, desired or b"")
         return RunResult(f"run-{claim.token}", b"{}", jobs)
 
     return one_per_thread(lambda: serving_one_thread(run))

@@ -57,10 +57,10 @@ class World:
 
     def has_converged(self) -> bool:
         """Every object that is wanted has been seen as it is now, and told."""
-        wanted, seen, told = (
+        desired, seen, told = (
             self.client.mget([f"{key}:{name}" for name in NAMES]) for key in ("wanted", "seen", "told")
         )
-        return wanted == seen == told and self.queue.ls() == ()
+        return desired == seen == told and self.queue.ls() == ()
 
     def child(self) -> int:
         """The process that runs steps."""

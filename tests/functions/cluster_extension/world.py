@@ -66,11 +66,11 @@ def a_served_catalog(name: str, image: str, reference: str, **spec: Any) -> Mani
 
 
 def an_extension(name: str = "etcd", package: str = "etcd", *, spec: Manifest | None = None, **source: Any) -> Manifest:
-    wanted = {"packageName": package, **source}
+    desired = {"packageName": package, **source}
     return {
         "apiVersion": CLUSTER_EXTENSION.api_version, "kind": "ClusterExtension",
         "metadata": {"name": name, "uid": f"uid-{name}", "generation": 1},
-        "spec": {"namespace": PLACE, "source": {"sourceType": "Catalog", "catalog": wanted}, **(spec or {})},
+        "spec": {"namespace": PLACE, "source": {"sourceType": "Catalog", "catalog": desired}, **(spec or {})},
     }  # fmt: skip
 
 

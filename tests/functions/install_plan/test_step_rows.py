@@ -62,10 +62,10 @@ def test_what_is_there_is_brought_up_to_date(kind: Kind, field: str, new: object
     """AlreadyExists, Present; what others added to its metadata stays."""
     place = {"namespace": "ns"} if kind.is_namespaced else {}
     meta = {"name": "thing", **place, "labels": {"team": "a"}, "annotations": {"by": "hand"}}
-    wanted = an_object(kind.kind, kind.api_version) | {field: new}
-    live: Manifest = {**wanted, "metadata": meta, field: type(new)()}
+    desired = an_object(kind.kind, kind.api_version) | {field: new}
+    live: Manifest = {**desired, "metadata": meta, field: type(new)()}
     plan = a_plan(CSV)
-    plan["status"]["plan"].append(a_step(wanted, kind="BundleSecret" if kind == kinds.SECRET else ""))
+    plan["status"]["plan"].append(a_step(desired, kind="BundleSecret" if kind == kinds.SECRET else ""))
     world = carried_out(plan, live, served=[kind])
     found = world.objects[Ref.of(live)]
     assert (steps(world), status(world)["phase"]) == (["Created", "Present"], "Complete")

@@ -40,8 +40,8 @@ class FakeKeys:
         assert (secret.name, secret.namespace) == (SECRET, "olm")
         return self._stored
 
-    def issue(self, wanted: tuple[str, ...], now: Any) -> Pair:
-        assert wanted == hosts(REF)
+    def issue(self, desired: tuple[str, ...], now: Any) -> Pair:
+        assert desired == hosts(REF)
         return a_pair("next", now - NOW)
 
 
@@ -56,12 +56,12 @@ def a_deployment(available: int = 1, *, since: timedelta = timedelta(), **meta: 
 
 def registered(content: Content, available: str = "True", since: timedelta = timedelta()) -> Manifest:
     """The APIService as the API server has it."""
-    wanted = api_service(REF, content, None)
+    desired = api_service(REF, content, None)
     condition = {
         "type": "Available", "status": available, "message": "no route", "lastTransitionTime": timestamp(NOW - since),
     }  # fmt: skip
     return {
-        **wanted, "metadata": {**wanted["metadata"], "uid": "a"},
+        **desired, "metadata": {**desired["metadata"], "uid": "a"},
         "status": {"conditions": [condition] if available else []},
     }  # fmt: skip
 

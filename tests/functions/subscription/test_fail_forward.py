@@ -14,10 +14,10 @@ from tests.functions.subscription.world import World, a_bundle, a_package, a_sub
 FORWARD = "TechPreviewUnsafeFailForward"
 
 
-def strategy(world: World, wanted: str) -> None:
+def strategy(world: World, desired: str) -> None:
     """Somebody edits the OperatorGroup."""
     [group] = the(world, kinds.OPERATOR_GROUP)
-    world.put({**group, "spec": {"upgradeStrategy": wanted}})
+    world.put({**group, "spec": {"upgradeStrategy": desired}})
     world.settle()
 
 
@@ -43,11 +43,11 @@ def refuse(world: World, *versions: str) -> None:
         world.refused[csv] = WriteFailure("invalid", "no", 0, csv)
 
 
-def failed(wanted: str = FORWARD) -> World:
+def failed(desired: str = FORWARD) -> World:
     """etcd 1.0.0 is installed, and the plan of 2.0.0 has failed."""
     world = a_world(a_subscription())
     unpacked(world)
-    strategy(world, wanted)
+    strategy(world, desired)
     refuse(world, "2.0.0")
     published(world, a_package("etcd", "1.0.0", "2.0.0"))
     world.later(seconds=61)

@@ -136,13 +136,13 @@ def a_payload(image: str, *objects: Manifest) -> Manifest:
 
 
 def a_catalog_source(name: str = "local", namespace: str = "olm", **spec: object) -> Manifest:
-    wanted = {"sourceType": "grpc", "image": f"registry/{name}:v1", **spec}
-    return _object(kinds.CATALOG_SOURCE, name, namespace, spec=wanted)
+    desired = {"sourceType": "grpc", "image": f"registry/{name}:v1", **spec}
+    return _object(kinds.CATALOG_SOURCE, name, namespace, spec=desired)
 
 
 def a_subscription(name: str = "etcd", namespace: str = "ns", *, package: str = "", **spec: object) -> Manifest:
-    wanted = {"name": package or name, "source": "local", "sourceNamespace": "olm", **spec}
-    return _object(kinds.SUBSCRIPTION, name, namespace, spec=wanted)
+    desired = {"name": package or name, "source": "local", "sourceNamespace": "olm", **spec}
+    return _object(kinds.SUBSCRIPTION, name, namespace, spec=desired)
 
 
 def an_operator_group(namespace: str = "ns", name: str = "group", **spec: object) -> Manifest:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 import orjson
 
-from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, light, spelled
+from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, canonical, light
 from shared.domain.catalog.meta import refusal
 from shared.domain.catalog.validation_result import Place
 from shared.domain.go import stream as gostream
@@ -129,7 +129,7 @@ class Scanner:
             case "olm.package":
                 fields = {"defaultChannel": plain.defaultChannel}
             case "olm.channel" | "olm.deprecations":
-                fields = {"entries": spelled(plain.schema, "entries", _value(plain.entries))}
+                fields = {"entries": canonical(plain.schema, "entries", _value(plain.entries))}
         return Document(where, plain.schema, plain.package, plain.name, fields)
 
     def _shared(self, text: bytes) -> Any:  # why: any JSON value

@@ -95,8 +95,8 @@ class _Reading:
         changed = {source.path for source in sources if not self._is_known(source)}
         self.affected.update(name for path in gone | (changed & set(self.known)) for name in self.known[path].packages)
         scanner, contents = Scanner(), dict[str, list[Found]]()
-        while wanted := [one for one in sources if one.path not in contents and self._is_wanted(one, changed)]:
-            for source in wanted:
+        while desired := [one for one in sources if one.path not in contents and self._is_wanted(one, changed)]:
+            for source in desired:
                 contents[source.path] = scanner.scan(source.path, source.file)
                 advanced("reading", source.file.stat().st_size, "files")
                 self._found[source.path] = tuple({found.document.owner for found in contents[source.path]})
@@ -142,12 +142,12 @@ class _Writer:
     def add(self, name: str, contents: Mapping[str, list[Found]]) -> set[str]:
         """Write the records of a package; the APIs that its bundles provide."""
         documents = self._record(self._documents(contents))
-        told = PackageDocuments.of(found.document for listed in contents.values() for found in listed)
-        if told.is_empty:
+        package_documents = PackageDocuments.of(found.document for listed in contents.values() for found in listed)
+        if package_documents.is_empty:
             nothing = self._record(Channels())
             self.entries[name] = Entry("foreign", nothing, nothing, documents)
             return set()
-        package = parse_package(name, told)
+        package = parse_package(name, package_documents)
         if isinstance(package, SickPackage):
             findings = self._record(Channels(findings=package.findings))
             self.entries[name] = Entry("sick", findings, findings, documents)

@@ -27,16 +27,16 @@ class LabelOptions:
     default_channel: str = ""
 
 
-def labels(media_type: str, given: ReadOnly, wanted: LabelOptions) -> dict[str, str]:
+def labels(media_type: str, given: ReadOnly, desired: LabelOptions) -> dict[str, str]:
     """All labels: what is wanted, else what the annotations say; a default channel only if there is one."""
     made = {
         MEDIA_TYPE: media_type,
         MANIFESTS: "manifests/",
         METADATA: "metadata/",
-        PACKAGE: wanted.package or text_of(given.get(PACKAGE)),
-        CHANNELS: wanted.channels or text_of(given.get(CHANNELS)),
+        PACKAGE: desired.package or text_of(given.get(PACKAGE)),
+        CHANNELS: desired.channels or text_of(given.get(CHANNELS)),
     }
-    default = wanted.default_channel or text_of(given.get(DEFAULT_CHANNEL))
+    default = desired.default_channel or text_of(given.get(DEFAULT_CHANNEL))
     return made | {DEFAULT_CHANNEL: default} if default else made
 
 

@@ -70,7 +70,7 @@ class Reading:
         """The advice about the documents, and about the packages that they form."""
         return [*(self.advice or ()), *advise_packages(convert(self.blobs)[0])]
 
-    def verdict(self) -> ValidationResult:
+    def result(self) -> ValidationResult:
         """The judgement; each stage asks only when the one before found nothing."""
         return ValidationResult(tuple(self.findings)) if self.findings else _together(self.blobs)
 

@@ -124,8 +124,8 @@ def _chosen(config: Config, options: GraphOptions) -> dict[str, list[Blob]]:
     for channel in sorted(config.channels, key=lambda one: str(one["name"])):
         found.setdefault(channel["package"], []).append(channel)
     owner = next((package for package, ones in found.items() if options.minimum in _entry_names(ones)), "")
-    wanted = {name for name in (options.package, owner if options.minimum else "") if name}
-    return {package: channels for package, channels in found.items() if all(package == name for name in wanted)}
+    desired = {name for name in (options.package, owner if options.minimum else "") if name}
+    return {package: channels for package, channels in found.items() if all(package == name for name in desired)}
 
 
 def _entry_names(channels: list[Blob]) -> set[str]:
@@ -174,8 +174,8 @@ class _Painter:
             if self.options.marks_skipped:
                 skipped.add(name)
         into = partial(Link, is_skipped=entry.name in skipped)
-        if wanted := self._range(entry):
-            names = [other.name for other in entries if self._version(other.name) in wanted]
+        if desired := self._range(entry):
+            names = [other.name for other in entries if self._version(other.name) in desired]
             links += [into("skipRange", name, f"skipRange({entry.skip_range})") for name in names]
         if entry.replaces:
             links.append(into("replace", entry.replaces, "replace"))

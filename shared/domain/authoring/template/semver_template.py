@@ -89,15 +89,15 @@ def _items(value: Any) -> list[tuple[str, Any]]:
 
 def _template(fields: Blob) -> SemverTemplate:
     kinds = [kind for kind in Kind if fields.get(f"generate{kind.title()}Channels")] or [Kind.MINOR]
-    wanted = fields.get("defaultChannelTypePreference") or (Kind.MINOR if Kind.MINOR in kinds else Kind.MAJOR)
-    if wanted not in set(Kind):
-        why = f"unknown DefaultChannelTypePreference: {quoted(wanted)}\nValid values are 'major' or 'minor'"
+    desired = fields.get("defaultChannelTypePreference") or (Kind.MINOR if Kind.MINOR in kinds else Kind.MAJOR)
+    if desired not in set(Kind):
+        why = f"unknown DefaultChannelTypePreference: {quoted(desired)}\nValid values are 'major' or 'minor'"
         raise TemplateError(why)
-    if wanted not in kinds:
-        what = f"DefaultChannelTypePreference set to '{wanted}' doesn't make sense"
-        raise TemplateError(f"schema attribute mismatch: {what} if not generating {wanted}-version channels")
+    if desired not in kinds:
+        what = f"DefaultChannelTypePreference set to '{desired}' doesn't make sense"
+        raise TemplateError(f"schema attribute mismatch: {what} if not generating {desired}-version channels")
     return SemverTemplate(
-        tuple(kinds), Kind(wanted), {archetype: _images(fields.get(archetype)) for archetype in ARCHETYPES}
+        tuple(kinds), Kind(desired), {archetype: _images(fields.get(archetype)) for archetype in ARCHETYPES}
     )
 
 

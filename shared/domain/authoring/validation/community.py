@@ -39,9 +39,9 @@ def community(subject: Subject) -> Iterator[Finding]:
 
 
 def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
-    remedy = f"Migrate the API(s) for {used}, or state {_MAX_OPENSHIFT} lower than {_FIRST_WITHOUT}"
+    fix = f"Migrate the API(s) for {used}, or state {_MAX_OPENSHIFT} lower than {_FIRST_WITHOUT}"
     if not properties:
-        yield about(name, f"csv.Annotations not specified {_MAX_OPENSHIFT}. {remedy}")
+        yield about(name, f"csv.Annotations not specified {_MAX_OPENSHIFT}. {fix}")
         return
     stated = parse_annotation(properties)
     if stated is None or not all(isinstance(value, str | None) for _, value in stated):
@@ -49,14 +49,14 @@ def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
         return
     highest = next((value or "" for kind, value in stated if kind == _MAX_OPENSHIFT), None)
     if highest is None:
-        yield about(name, f"csv.Annotations.{_PROPERTIES} lacks {_MAX_OPENSHIFT}. {remedy}")
+        yield about(name, f"csv.Annotations.{_PROPERTIES} lacks {_MAX_OPENSHIFT}. {fix}")
     elif (version := tolerant_version(highest)) is None:
         yield about(name, f"csv.Annotations.{_PROPERTIES} has an invalid value. {highest} is no version")
     elif version.patch or version.prerelease:
         what = f"csv.Annotations.{_PROPERTIES} has an invalid value. {_MAX_OPENSHIFT} must specify only major.minor"
         yield about(name, f"{what}: {highest}", WARNING)
     elif version >= parse_tolerant(_FIRST_WITHOUT):
-        yield about(name, f"csv.Annotations.{_PROPERTIES}: {_MAX_OPENSHIFT} is {highest}. {remedy}")
+        yield about(name, f"csv.Annotations.{_PROPERTIES}: {_MAX_OPENSHIFT} is {highest}. {fix}")
 
 
 def _label(dockerfile: str) -> Iterator[str]:

@@ -39,11 +39,11 @@ def inspected_images(subject: Subject) -> tuple[str, ...]:
 
 
 def _unsupported(placement: Placement) -> Iterator[str]:
-    for wanted in map(Platform._make, product(placement.promised(SYSTEM), placement.promised(ARCHITECTURE))):
+    for desired in map(Platform._make, product(placement.promised(SYSTEM), placement.promised(ARCHITECTURE))):
         known = placement.platforms.items()
-        if lacking := sorted(image for image, platforms in known if wanted not in platforms):
+        if lacking := sorted(image for image, platforms in known if desired not in platforms):
             what = "not all images specified are providing the support described via the CSV labels. Note that"
-            where = f"{wanted.os}.{wanted.architecture}"
+            where = f"{desired.os}.{desired.architecture}"
             yield f"{what} (OS.architecture): ({where}) was not found for the image(s) [{' '.join(lacking)}]"
 
 

@@ -74,8 +74,8 @@ class Placement:
     @cached_property
     def affinities(self) -> Mapping[str, Platforms]:
         """Where the pod that runs an image may be scheduled; of several pods the first counts."""
-        wanted = [(image, _affinity(pod)) for pod, containers in self._pods for image in _images(containers)]
-        return dict(reversed(wanted))
+        desired = [(image, _affinity(pod)) for pod, containers in self._pods for image in _images(containers)]
+        return dict(reversed(desired))
 
     def labelled(self, half: Half) -> list[str]:
         """The supported values in the labels."""

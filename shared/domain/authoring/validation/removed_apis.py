@@ -50,8 +50,8 @@ _POLICIES: Final = "podsecuritypolicies"
 def removed_apis(subject: Subject) -> Iterator[Finding]:
     """The removed APIs of a bundle: errors if it states that it runs on a Kubernetes without them, else warnings."""
     name, minimum = subject.csv_name, str(subject.spec.get("minKubeVersion") or "")
-    wanted, least = tolerant_version(subject.options.kubernetes), tolerant_version(minimum)
-    if subject.options.kubernetes and wanted is None:
+    desired, least = tolerant_version(subject.options.kubernetes), tolerant_version(minimum)
+    if subject.options.kubernetes and desired is None:
         detail = f"invalid value informed via the k8s key option : {subject.options.kubernetes}"
         yield Finding(ERROR, detail, value=name)
     if minimum and least is None:
@@ -59,7 +59,7 @@ def removed_apis(subject: Subject) -> Iterator[Finding]:
         yield Finding(ERROR, f"{what}: {minimum}", value=name)
     for version, removed in REMOVED.items():
         limit = parse_tolerant(version)
-        is_there = any(one is not None and one >= limit for one in (wanted, least))
+        is_there = any(one is not None and one >= limit for one in (desired, least))
         if used := used_apis(subject, removed):
             yield _finding(name, version, used, ERROR if is_there else WARNING)
         if version == _WITHOUT_POLICIES and (granted := _granted(subject)):

@@ -104,10 +104,10 @@ def _served(subject: Subject, stated: ReadOnly) -> Iterator[str]:
         return
     pod = as_object(deployments[name]["spec"]["template"].get("spec"))
     ports = [port for container in as_list(pod.get("containers")) for port in as_list(container.get("ports"))]
-    wanted = stated.get("targetPort") or stated.get("containerPort") or _PORT
-    field = "name" if isinstance(wanted, str) else "containerPort"
-    if wanted not in [port.get(field) for port in ports]:
-        yield f"is called at port {wanted}, which no container of Deployment {quoted(name)} declares"
+    desired = stated.get("targetPort") or stated.get("containerPort") or _PORT
+    field = "name" if isinstance(desired, str) else "containerPort"
+    if desired not in [port.get(field) for port in ports]:
+        yield f"is called at port {desired}, which no container of Deployment {quoted(name)} declares"
 
 
 def _name(webhook: _Webhook) -> Iterator[str]:

@@ -101,10 +101,10 @@ def _release_name(subject: Subject) -> Iterator[Finding]:
     release, package = subject.spec.get("release"), subject.annotations.get(PACKAGE)
     if not release:
         return
-    wanted = f"{package or ''}-v{subject.spec['version']}-{release}"
-    if subject.csv_name != wanted:
+    desired = f"{package or ''}-v{subject.spec['version']}-{release}"
+    if subject.csv_name != desired:
         detail = f"bundle name with release versioning {quoted(subject.csv_name)} does not match expected name"
-        yield Finding(ERROR, f"{detail} {quoted(wanted)}", value=subject.csv_name)
+        yield Finding(ERROR, f"{detail} {quoted(desired)}", value=subject.csv_name)
 
 
 def _related_images(subject: Subject) -> Iterator[Finding]:

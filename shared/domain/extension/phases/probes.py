@@ -86,9 +86,9 @@ def _is_outdated(observed: object, manifest: ReadOnly) -> bool:
 def _selects(stated: ReadOnly, manifest: ReadOnly) -> bool:
     match stated.get("type"):
         case "GroupKind":
-            wanted = stated.get("groupKind") or {}
+            desired = stated.get("groupKind") or {}
             identity = group_version(manifest)[0], manifest.get("kind")
-            return identity == (wanted.get("group") or "", wanted.get("kind"))
+            return identity == (desired.get("group") or "", desired.get("kind"))
         case "Label":
             return selects(stated.get("label"), labels_of(manifest))
     raise UnknownProbe(f"unknown progressionProbe selector type: {stated.get('type')}")

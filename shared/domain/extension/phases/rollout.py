@@ -90,9 +90,9 @@ def archived(revision: ReadOnly, now: datetime, *, is_done: bool, held: str = ""
     if not is_done:
         what = "removing revision resources that are not owned by another revision"
         return retrying(revision, f"{what}; still there: {held}" if held else what, now, again=TEARDOWN)
-    said = "revision is archived"
+    message = "revision is archived"
     return RolloutStatus(
-        (Condition(PROGRESSING, "False", "Archived", said), Condition(AVAILABLE, "Unknown", "Archived", said))
+        (Condition(PROGRESSING, "False", "Archived", message), Condition(AVAILABLE, "Unknown", "Archived", message))
     )
 
 

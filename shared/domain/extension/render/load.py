@@ -110,8 +110,8 @@ def _flat(value: object, text: str) -> Iterator[Manifest]:
         yield value
 
 
-def _misfit(value: object, wanted: str, field: str = "") -> MisfitError:
-    return MisfitError(gojson.misfit(gojson.kind_of(value), wanted, field))
+def _misfit(value: object, desired: str, field: str = "") -> MisfitError:
+    return MisfitError(gojson.misfit(gojson.kind_of(value), desired, field))
 
 
 def _check_metadata(manifest: Manifest) -> None:

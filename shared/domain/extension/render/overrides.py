@@ -65,11 +65,11 @@ def _set(manifest: Manifest, field: str, value: object) -> None:
         manifest.pop(field, None)
 
 
-def _by_name(present: Iterable[Manifest] | None, wanted: Iterable[Manifest] | None) -> list[Manifest]:
+def _by_name(present: Iterable[Manifest] | None, desired: Iterable[Manifest] | None) -> list[Manifest]:
     """What is wanted takes the place of the last one of its name; new ones come behind, even twice."""
     merged = list(present or ())
     places = {item["name"]: place for place, item in enumerate(merged)}
-    for item in wanted or ():
+    for item in desired or ():
         if item["name"] in places:
             merged[places[item["name"]]] = item
         else:
@@ -77,21 +77,21 @@ def _by_name(present: Iterable[Manifest] | None, wanted: Iterable[Manifest] | No
     return merged
 
 
-def _added(present: Iterable[Manifest] | None, wanted: Iterable[Manifest] | None) -> list[Manifest]:
+def _added(present: Iterable[Manifest] | None, desired: Iterable[Manifest] | None) -> list[Manifest]:
     """What is wanted comes behind, unless it is there."""
     merged = list(present or ())
-    for item in wanted or ():
+    for item in desired or ():
         if item not in merged:
             merged.append(item)
     return merged
 
 
-def _affinity(present: ReadOnly, wanted: ReadOnly) -> Manifest | None:
+def _affinity(present: ReadOnly, desired: ReadOnly) -> Manifest | None:
     """Each part that is wanted takes the place of what is there, an empty one removes it; None: there is none left."""
-    parts = [part for part in _AFFINITIES if part in wanted]
+    parts = [part for part in _AFFINITIES if part in desired]
     if not parts:
         return None
-    merged = {**present, **{part: wanted[part] for part in parts}}
+    merged = {**present, **{part: desired[part] for part in parts}}
     left = {
         part: merged[part] for part in _AFFINITIES if part in merged and (part not in parts or _is_set(merged[part]))
     }

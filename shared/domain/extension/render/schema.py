@@ -77,9 +77,9 @@ class Checker:
             yield from found
 
     def _first(self, value: Any, schema: Schema, place: tuple[str, ...]) -> Failure | None:
-        wanted = schema.get("type")
-        if wanted and not _is_of(value, wanted):
-            return Failure("Null" if value is None else "Type", place, f"got {_type_of(value)}, want {wanted}")
+        desired = schema.get("type")
+        if desired and not _is_of(value, desired):
+            return Failure("Null" if value is None else "Type", place, f"got {_type_of(value)}, want {desired}")
         name = schema.get("format", "")
         check = time_problem if name == _DATE_TIME else self.formats.get(name)
         problem = check(value) if check and isinstance(value, str) else ""
@@ -156,10 +156,10 @@ def _type_of(value: object) -> str:
     return "object"
 
 
-def _is_of(value: object, wanted: str) -> bool:
-    if wanted == "integer":
+def _is_of(value: object, desired: str) -> bool:
+    if desired == "integer":
         return isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer()
-    return _type_of(value) == wanted
+    return _type_of(value) == desired
 
 
 def _quote(text: str) -> str:

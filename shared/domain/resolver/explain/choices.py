@@ -76,11 +76,11 @@ class _Newer:
         self._translator = Translator(request.inputs, request)
         self._demands = demands
 
-    def of(self, wanted: Subscriber) -> tuple[Passed, ...]:
+    def of(self, desired: Subscriber) -> tuple[Passed, ...]:
         """Newest first."""
-        offered = self._cache.package(wanted.catalog, wanted.package)
-        kept = wanted.planned_csv or wanted.installed_csv
-        taken = self._gets[wanted.name].name if wanted.name in self._gets else kept
+        offered = self._cache.package(desired.catalog, desired.package)
+        kept = desired.planned_csv or desired.installed_csv
+        taken = self._gets[desired.name].name if desired.name in self._gets else kept
         version = next((one.version for one in offered if one.name == taken), None)
         if version is None:
             return ()
@@ -88,8 +88,8 @@ class _Newer:
         for one in sorted(offered, key=lambda one: one.channel):
             if one.version is not None and one.version > version:
                 newer.setdefault(one.name, []).append(one)
-        earlier = [one for name, one in self._gets.items() if name < wanted.name]
-        rules = _Rules(wanted, candidates(wanted, self._cache), offered, earlier, self._demands, self._translator)
+        earlier = [one for name, one in self._gets.items() if name < desired.name]
+        rules = _Rules(desired, candidates(desired, self._cache), offered, earlier, self._demands, self._translator)
         ordered = sorted(newer.values(), key=lambda same: (same[0].version, same[0].name), reverse=True)
         return tuple(Passed(same[0].name, *rules.of(same)) for same in ordered)
 
@@ -98,7 +98,7 @@ class _Newer:
 class _Rules:
     """Finds the rule that removed a version."""
 
-    wanted: Subscriber
+    desired: Subscriber
     found: Candidates
     offered: Sequence[Operator]
     earlier: Sequence[Operator]
@@ -109,14 +109,14 @@ class _Rules:
     def of(self, same: Sequence[Operator]) -> tuple[str, str]:
         """The code of the rule and a sentence, for the operators of one version in all of its channels."""
         channels = [one.channel for one in same]
-        followed = [one for one in same if self.wanted.follows(one.channel)]
+        followed = [one for one in same if self.desired.follows(one.channel)]
         if not followed:
             return (
                 "OtherChannel",
-                f"only in channel {', '.join(channels)}; the Subscription follows {self.wanted.channel}",
+                f"only in channel {', '.join(channels)}; the Subscription follows {self.desired.channel}",
             )
-        if self.found.current is None and self.wanted.starting_csv:
-            return "StartingCSV", f"startingCSV asks for {self.wanted.starting_csv}"
+        if self.found.current is None and self.desired.starting_csv:
+            return "StartingCSV", f"startingCSV asks for {self.desired.starting_csv}"
         if (one := next((one for one in followed if one in self.found.operators), None)) is not None:
             return self._blocked(one)
         return self._no_edge(followed[0])

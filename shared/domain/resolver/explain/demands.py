@@ -42,25 +42,25 @@ class Demands:
         for solver in self._solvers:
             solver.close()
 
-    def contradiction(self, wanted: Operator, kept: Iterable[Operator]) -> tuple[Constraint, ...]:
+    def contradiction(self, desired: Operator, kept: Iterable[Operator]) -> tuple[Constraint, ...]:
         """Why a version cannot be chosen in addition to those that are kept; empty when it can. GaveUp."""
-        if wanted not in self._components:
-            self._load(wanted)
-        component = self._components[wanted]
-        demands = (component.demands[one] for one in (wanted, *kept) if one in component.demands)
+        if desired not in self._components:
+            self._load(desired)
+        component = self._components[desired]
+        demands = (component.demands[one] for one in (desired, *kept) if one in component.demands)
         stated = (*component.constraints, *demands)
         is_possible = component.solver.is_possible(texts=[one.text for one in stated])
         return () if is_possible else within(component.solver, stated)
 
-    def _load(self, wanted: Operator) -> None:
+    def _load(self, desired: Operator) -> None:
         """Open a solver for the component of an operator: an empty one where another has its id (namespace mode)."""
         known, groups = self.problem.operators, components(self.problem.variables)
-        group = next((each for each in groups if any(known.get(one.id) is wanted for one in each)), [])
+        group = next((each for each in groups if any(known.get(one.id) is desired for one in each)), [])
         demands = {known[one.id]: _demand(one.id, known[one.id]) for one in group if one.id in known}
         constraints = tuple(each for one in group for each in one.constraints)
         solver = Sat((*constraints, *demands.values()), selectable=True)
         self._solvers.append(solver)
-        self._components.update(dict.fromkeys((wanted, *demands), _Component(solver, constraints, demands)))
+        self._components.update(dict.fromkeys((desired, *demands), _Component(solver, constraints, demands)))
 
 
 def _demand(subject: Id, one: Operator) -> Mandatory:

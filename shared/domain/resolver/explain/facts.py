@@ -68,7 +68,7 @@ class Translator:
             case Dependency():
                 return self._wish(one)
             case Mandatory(subject):
-                return self._wanted(subject)
+                return self._desired(subject)
             case Excluded():
                 return f"{one.text[0].upper()}{one.text[1:]}"
         return self._refused(one)
@@ -79,7 +79,7 @@ class Translator:
         needs = f"{self._named([one.subject])} needs {one.requirement.plain}"
         return f"{needs}: {self._named(one.options, 'or')}" if one.options else f"{needs}, which nothing here offers"
 
-    def _wanted(self, subject: Id) -> str:
+    def _desired(self, subject: Id) -> str:
         if (subscriber := self.subscribers.get(subject)) is not None:
             return f"Subscription {subscriber.name} wants {wish_of(subscriber)}"
         return f"{self.operators[subject].name} is installed, and no Subscription claims it"
@@ -94,28 +94,28 @@ class Translator:
                 return one.text
         return f"{one.text}{self._instead(one.code, self.subscribers[one.subject])}"
 
-    def _instead(self, code: Code, wanted: Subscriber) -> str:
+    def _instead(self, code: Code, desired: Subscriber) -> str:
         """In brackets, what exists instead of the missing catalog, package, channel or version; may be empty.
 
         An installed version whose package went does not change.
         """
-        package = self.inputs.package(wanted.catalog, wanted.package)
-        if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(wanted.catalog)):
-            return f" (namespace {self.inputs.namespace} does not see catalog {wanted.catalog}: {why})"
+        package = self.inputs.package(desired.catalog, desired.package)
+        if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(desired.catalog)):
+            return f" (namespace {self.inputs.namespace} does not see catalog {desired.catalog}: {why})"
         if code is Code.CATALOG_EMPTY:
             full = (str(key) for key, one in sorted(self.inputs.readers.items()) if any(one.names()))
             return _there("visible catalogs with content", full)
         if package is None:
-            return self._kept(wanted) if code is Code.PACKAGE_MISSING else ""
+            return self._kept(desired) if code is Code.PACKAGE_MISSING else ""
         if code is Code.CHANNEL_MISSING:
             return _there("its channels", sorted(one.name for one in package.channels))
-        mine = (one for one in package.channels if wanted.follows(one.name))
+        mine = (one for one in package.channels if desired.follows(one.name))
         return _there("there", sorted({entry.name for one in mine for entry in one.entries}, reverse=True))
 
-    def _kept(self, wanted: Subscriber) -> str:
-        if not any(one.name == wanted.installed_csv for one in self.inputs.installed):
+    def _kept(self, desired: Subscriber) -> str:
+        if not any(one.name == desired.installed_csv for one in self.inputs.installed):
             return ""
-        return f" (the catalog no longer offers it; {wanted.installed_csv} keeps running, without updates)"
+        return f" (the catalog no longer offers it; {desired.installed_csv} keeps running, without updates)"
 
     def _named(self, ids: Sequence[Id], last: str = "and") -> str:
         shown = [self._one(one) for one in ids[:_SHOWN]]

@@ -80,8 +80,8 @@ def _proposals(translator: Translator, facts: Sequence[Constraint], names: Seque
     asking = list({one.name: one for one in involved}.values())
     asking = asking or [one for one in inputs.subscribers if one.name in names]
     ranks = ranks_in(facts)
-    wishes = [one for one in facts if isinstance(one, Dependency)]
-    needs = list(needs_in(sorted(wishes, key=lambda one: ranks.get(one.subject, 0)), translator))
+    dependencies = [one for one in facts if isinstance(one, Dependency)]
+    needs = list(needs_in(sorted(dependencies, key=lambda one: ranks.get(one.subject, 0)), translator))
     yield from to_subscriptions(asking, inputs)
     yield from to_installed(_unclaimed(facts, translator), inputs)
     yield from installed_first(needs, cache, inputs)

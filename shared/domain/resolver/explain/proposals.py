@@ -21,21 +21,21 @@ Proposal = tuple[Fix, Inputs]
 
 def to_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
     """For each Subscription: fewer annotations, another channel, no startingCSV, another catalog, another package."""
-    for wanted in involved:
-        for annotation, rest in wanted.policy.without():
-            do = kubectl("annotate", "subscription", wanted.name, f"{annotation}-", namespace=inputs.namespace)
-            fix = Fix("RemoveAnnotation", f"let Subscription {wanted.name} do without {annotation}", do)
-            yield fix, _with(inputs, replace(wanted, policy=rest))
-    for wanted in involved:
-        yield from _channels(wanted, inputs)
-    for wanted in involved:
-        if wanted.starting_csv and not wanted.installed_csv:
-            do = _patch(wanted, inputs, [{"op": "remove", "path": "/spec/startingCSV"}])
-            fix = Fix("RemoveStartingCSV", f"let Subscription {wanted.name} begin anywhere", do)
-            yield fix, _with(inputs, replace(wanted, starting_csv=""))
-    for wanted in involved:
-        yield from _catalogs(wanted, inputs)
-        yield from _names(wanted, inputs)
+    for desired in involved:
+        for annotation, rest in desired.policy.without():
+            do = kubectl("annotate", "subscription", desired.name, f"{annotation}-", namespace=inputs.namespace)
+            fix = Fix("RemoveAnnotation", f"let Subscription {desired.name} do without {annotation}", do)
+            yield fix, _with(inputs, replace(desired, policy=rest))
+    for desired in involved:
+        yield from _channels(desired, inputs)
+    for desired in involved:
+        if desired.starting_csv and not desired.installed_csv:
+            do = _patch(desired, inputs, [{"op": "remove", "path": "/spec/startingCSV"}])
+            fix = Fix("RemoveStartingCSV", f"let Subscription {desired.name} begin anywhere", do)
+            yield fix, _with(inputs, replace(desired, starting_csv=""))
+    for desired in involved:
+        yield from _catalogs(desired, inputs)
+        yield from _names(desired, inputs)
 
 
 def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Proposal]:
@@ -52,14 +52,14 @@ def to_installed(involved: Sequence[Installed], inputs: Inputs) -> Iterator[Prop
 
 def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Iterator[Proposal]:
     """Drop a Subscription, with or without the version that it installed."""
-    for wanted in involved if len(inputs.subscribers) > 1 else ():
-        kept = tuple(one for one in inputs.subscribers if one.name != wanted.name)
-        free = tuple(replace(one, owner="") if one.owner == wanted.name else one for one in inputs.installed)
-        command = kubectl("delete", f"subscription/{wanted.name}", namespace=inputs.namespace)
-        what = f"drop Subscription {wanted.name}"
+    for desired in involved if len(inputs.subscribers) > 1 else ():
+        kept = tuple(one for one in inputs.subscribers if one.name != desired.name)
+        free = tuple(replace(one, owner="") if one.owner == desired.name else one for one in inputs.installed)
+        command = kubectl("delete", f"subscription/{desired.name}", namespace=inputs.namespace)
+        what = f"drop Subscription {desired.name}"
         yield Fix("DropSubscription", what, command), replace(inputs, subscribers=kept, installed=free)
-        if mine := [one.name for one in inputs.installed if one.owner == wanted.name]:
-            rest = tuple(one for one in inputs.installed if one.owner != wanted.name)
+        if mine := [one.name for one in inputs.installed if one.owner == desired.name]:
+            rest = tuple(one for one in inputs.installed if one.owner != desired.name)
             both = Command((*command.words, f"csv/{mine[0]}"))
             fix = Fix("DropSubscription", f"{what} and {mine[0]}", both)
             yield fix, replace(inputs, subscribers=kept, installed=rest)
@@ -98,9 +98,9 @@ def _one_group(inputs: Inputs) -> Fix:
         what = f"have one of the OperatorGroups {', '.join(inputs.groups)}; to keep {kept}"
         return Fix("OneOperatorGroup", what, kubectl("delete", "operatorgroup", *others, namespace=inputs.namespace))
     if len(inputs.subscribers) == 1:
-        (wanted,) = inputs.subscribers
-        what = f"create an OperatorGroup with namespaces that {wanted.package} can watch"
-        return Fix("OneOperatorGroup", what, olmf("install", wanted.package, namespace=inputs.namespace))
+        (desired,) = inputs.subscribers
+        what = f"create an OperatorGroup with namespaces that {desired.package} can watch"
+        return Fix("OneOperatorGroup", what, olmf("install", desired.package, namespace=inputs.namespace))
     group = {
         "apiVersion": kinds.OPERATOR_GROUP.api_version,
         "kind": kinds.OPERATOR_GROUP.kind,
@@ -112,34 +112,34 @@ def _one_group(inputs: Inputs) -> Fix:
     return Fix("OneOperatorGroup", what, kubectl("create", "-f", "-", stdin=text))
 
 
-def _channels(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
-    package = inputs.package(wanted.catalog, wanted.package)
+def _channels(desired: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+    package = inputs.package(desired.catalog, desired.package)
     if package is None:
         return
     default = package.default_channel
     for name in sorted({one.name for one in package.channels}, key=lambda name: (name != default, name)):
-        if name != wanted.channel:
-            do = _merge(wanted, inputs, {"channel": name})
-            fix = Fix("ChangeChannel", f"let Subscription {wanted.name} follow channel {name}", do)
-            yield fix, _with(inputs, replace(wanted, channel=name))
+        if name != desired.channel:
+            do = _merge(desired, inputs, {"channel": name})
+            fix = Fix("ChangeChannel", f"let Subscription {desired.name} follow channel {name}", do)
+            yield fix, _with(inputs, replace(desired, channel=name))
 
 
-def _names(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
-    reader = inputs.readers.get(wanted.catalog)
-    if reader is None or reader.package(wanted.package):
+def _names(desired: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+    reader = inputs.readers.get(desired.catalog)
+    if reader is None or reader.package(desired.package):
         return
-    is_word = len(wanted.package) >= _SHORTEST_WORD
-    for name in sorted(name for name in reader.names() if is_word and _is_close(name, wanted.package)):
-        fix = Fix("ChangePackage", f"ask for package {name}", _merge(wanted, inputs, {"name": name}))
-        yield fix, _with(inputs, replace(wanted, package=name))
+    is_word = len(desired.package) >= _SHORTEST_WORD
+    for name in sorted(name for name in reader.names() if is_word and _is_close(name, desired.package)):
+        fix = Fix("ChangePackage", f"ask for package {name}", _merge(desired, inputs, {"name": name}))
+        yield fix, _with(inputs, replace(desired, package=name))
 
 
-def _catalogs(wanted: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
+def _catalogs(desired: Subscriber, inputs: Inputs) -> Iterator[Proposal]:
     for key in sorted(inputs.readers):
-        if key != wanted.catalog and inputs.readers[key].package(wanted.package):
-            do = _merge(wanted, inputs, {"source": key.name, "sourceNamespace": key.namespace})
-            fix = Fix("ChangeCatalog", f"let Subscription {wanted.name} use catalog {key}", do)
-            yield fix, _with(inputs, replace(wanted, catalog=key))
+        if key != desired.catalog and inputs.readers[key].package(desired.package):
+            do = _merge(desired, inputs, {"source": key.name, "sourceNamespace": key.namespace})
+            fix = Fix("ChangeCatalog", f"let Subscription {desired.name} use catalog {key}", do)
+            yield fix, _with(inputs, replace(desired, catalog=key))
 
 
 def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposal]:
@@ -153,12 +153,12 @@ def _claims(csv: Installed, key: CatalogKey, inputs: Inputs) -> Iterator[Proposa
             yield Fix("AdoptCSV", f"claim {csv.name} by a Subscription", do), changed
 
 
-def subscribed(wanted: Subscriber, csv: Installed, inputs: Inputs) -> tuple[Command, Inputs]:
+def subscribed(desired: Subscriber, csv: Installed, inputs: Inputs) -> tuple[Command, Inputs]:
     """The command for a Subscription that has a version installed, and the inputs as they will be."""
-    where = ("--channel", wanted.channel, "--source", str(wanted.catalog), "--starting-csv", csv.name)
-    installed = (*(one for one in inputs.installed if one.name != csv.name), replace(csv, owner=wanted.name))
-    changed = replace(inputs, subscribers=(*inputs.subscribers, wanted), installed=installed)
-    return Command(("olmf", "install", wanted.package, "-n", inputs.namespace, *where)), changed
+    where = ("--channel", desired.channel, "--source", str(desired.catalog), "--starting-csv", csv.name)
+    installed = (*(one for one in inputs.installed if one.name != csv.name), replace(csv, owner=desired.name))
+    changed = replace(inputs, subscribers=(*inputs.subscribers, desired), installed=installed)
+    return Command(("olmf", "install", desired.package, "-n", inputs.namespace, *where)), changed
 
 
 def _with(inputs: Inputs, changed: Subscriber) -> Inputs:
@@ -166,14 +166,14 @@ def _with(inputs: Inputs, changed: Subscriber) -> Inputs:
     return replace(inputs, subscribers=others)
 
 
-def _merge(wanted: Subscriber, inputs: Inputs, spec: Mapping[str, str]) -> Command:
+def _merge(desired: Subscriber, inputs: Inputs, spec: Mapping[str, str]) -> Command:
     text = json.dumps({"spec": spec}, separators=(",", ":"))
-    return kubectl("patch", "subscription", wanted.name, "--type", "merge", "-p", text, namespace=inputs.namespace)
+    return kubectl("patch", "subscription", desired.name, "--type", "merge", "-p", text, namespace=inputs.namespace)
 
 
-def _patch(wanted: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]]) -> Command:
+def _patch(desired: Subscriber, inputs: Inputs, steps: Sequence[Mapping[str, str]]) -> Command:
     text = json.dumps(steps, separators=(",", ":"))
-    return kubectl("patch", "subscription", wanted.name, "--type", "json", "-p", text, namespace=inputs.namespace)
+    return kubectl("patch", "subscription", desired.name, "--type", "json", "-p", text, namespace=inputs.namespace)
 
 
 def _is_close(one: str, other: str) -> bool:

@@ -28,13 +28,13 @@ Need = tuple[Operator, Predicate, Property]
 """An operator, its requirement, and the property that states it."""
 
 
-def needs_in(wishes: Iterable[Dependency], translator: Translator) -> Iterator[Need]:
+def needs_in(dependencies: Iterable[Dependency], translator: Translator) -> Iterator[Need]:
     """The requirements of operators among the dependencies, in their order; those of Subscriptions are left out."""
-    for one in wishes:
-        if (wanted := one.requirement) is not None:
+    for one in dependencies:
+        if (desired := one.requirement) is not None:
             operator = translator.operators[one.subject]
             by_predicate = {each.identity: stated for stated, each in _stated(operator)}
-            yield operator, wanted, by_predicate[wanted.identity]
+            yield operator, desired, by_predicate[desired.identity]
 
 
 def _stated(operator: Operator) -> Iterator[tuple[Property, Predicate]]:
@@ -48,8 +48,8 @@ def installed_first(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs
     for _, predicate, _ in needs:
         found = [one for one in cache.find(predicate) if one.bundle and one.package not in taken]
         for one in found[:_TRIED]:
-            wanted = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
-            do, changed = subscribed(wanted, installed_as(one, wanted.name), inputs)
+            desired = Subscriber(one.package, one.package, one.channel, one.catalog, installed_csv=one.name)
+            do, changed = subscribed(desired, installed_as(one, desired.name), inputs)
             yield Fix("InstallDependency", f"install {one.name} first", do), changed
 
 

@@ -22,15 +22,15 @@ REPLACED = {"etcdoperator.v0.9.2": "etcdoperator.v0.9.0", "a": "b", "b": "a"}
 
 
 @pytest.mark.parametrize(
-    ("csv", "wanted"),
+    ("csv", "desired"),
     [
         pytest.param("etcdoperator.v0.9.2", LabelOptions("etcd", "alpha,stable", "alpha"), id="fbc.md R277: 0.9.2"),
         pytest.param("etcdoperator.v0.9.0", LabelOptions("etcd", "alpha,stable", "alpha"), id="an older version"),
         pytest.param("etcdoperator.v0.6.1", LabelOptions("etcd", "beta", "alpha"), id="fbc.md R276: etcd 0.6.1"),
     ],
 )
-def test_the_channels_whose_chain_holds_the_version(csv: str, wanted: LabelOptions) -> None:
-    assert interpret(ETCD, REPLACED, csv) == wanted
+def test_the_channels_whose_chain_holds_the_version(csv: str, desired: LabelOptions) -> None:
+    assert interpret(ETCD, REPLACED, csv) == desired
 
 
 def test_fbc_md_r277_the_only_channel_is_the_default() -> None:

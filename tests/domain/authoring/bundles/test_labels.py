@@ -30,7 +30,7 @@ def test_a_default_channel_may_be_absent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "desired"),
     [
         pytest.param({"test1": "a", "test2": "stable"}, [], id="fbc.md R274: equal"),
         pytest.param({"test1": "a", "test2": "stable", "test3": "b"}, [], id="fbc.md R274: more"),
@@ -42,5 +42,5 @@ def test_a_default_channel_may_be_absent() -> None:
         pytest.param({"test1": "a"}, ["Missing field: test2"], id="fbc.md R274: a missing key"),
     ],
 )
-def test_annotations_that_are_there_are_compared(given: dict[str, str], wanted: list[str]) -> None:
-    assert list(differences(given, {"test1": "a", "test2": "stable"})) == wanted
+def test_annotations_that_are_there_are_compared(given: dict[str, str], desired: list[str]) -> None:
+    assert list(differences(given, {"test1": "a", "test2": "stable"})) == desired

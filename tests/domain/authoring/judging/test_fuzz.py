@@ -114,11 +114,11 @@ def _as_yaml(documents: list[Any]) -> bytes:
 @settings(max_examples=_EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_a_file_holds_it_is_judged(content: bytes) -> None:
     found = reading(content, "f")
-    verdict = found.verdict()
-    assert verdict == reading(content, "f").verdict()
-    assert all(one.message and one.place.file == "f" and one.place.document for one in verdict.findings)
-    assert verdict.located(lambda _: content).is_valid is verdict.is_valid
-    assert bool(verdict.text()) is not verdict.is_valid
+    result = found.result()
+    assert result == reading(content, "f").result()
+    assert all(one.message and one.place.file == "f" and one.place.document for one in result.findings)
+    assert result.located(lambda _: content).is_valid is result.is_valid
+    assert bool(result.text()) is not result.is_valid
 
 
 @given(_files())
@@ -131,4 +131,4 @@ def test_whatever_a_file_holds_there_may_be_advice(content: bytes) -> None:
 
 @pytest.mark.parametrize("seed", _SEEDS, ids=[seed["why"] for seed in _SEEDS])
 def test_what_once_was_misjudged(seed: dict[str, Any]) -> None:
-    assert reading(seed["content"].encode("latin-1")).verdict().is_valid is seed["ok"]
+    assert reading(seed["content"].encode("latin-1")).result().is_valid is seed["ok"]

@@ -135,17 +135,17 @@ def test_every_document_is_read_and_each_finding_has_its_place() -> None:
     found = reading(
         b"schema: olm.bundle\nimage: 1\n---\nb: [\n---\nschema: olm.package\nname: 5\n---\nschema: x\n", "a/b"
     )
-    verdict = found.verdict().located(
+    result = found.result().located(
         lambda name: b"schema: olm.bundle\nimage: 1\n---\nb: [\n---\nschema: olm.package\nname: 5\n---\nschema: x\n"
     )
-    places = [(one.place.file, one.place.document, one.place.line) for one in verdict.findings]
+    places = [(one.place.file, one.place.document, one.place.line) for one in result.findings]
     assert places == [("a/b", 1, 1), ("a/b", 2, 5), ("a/b", 3, 6)]
 
 
 def test_later_files_stand_behind_earlier_ones() -> None:
     first, second = reading(written(a_package()), "a"), reading(written(a_channel(), a_bundle()), "b")
     first.extend(second)
-    assert first.verdict().is_valid
+    assert first.result().is_valid
     assert [first.blobs.packages[0].place.file, first.blobs.bundles[0].place.file] == ["a", "b"]
 
 

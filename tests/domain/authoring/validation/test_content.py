@@ -10,8 +10,8 @@ from tests.domain.authoring.validation.world import a_crd, a_csv, an_object, err
 
 
 def test_fbc_md_r263_a_kind_that_bundles_may_not_hold() -> None:
-    wanted = "ResourceQuota is not supported type for registryV1 bundle: here/manifests/q.yaml"
-    assert errors(q=an_object("ResourceQuota")) == [wanted]
+    desired = "ResourceQuota is not supported type for registryV1 bundle: here/manifests/q.yaml"
+    assert errors(q=an_object("ResourceQuota")) == [desired]
 
 
 def test_fbc_md_r262_metadata_of_the_wrong_type() -> None:
@@ -90,8 +90,8 @@ def test_fbc_md_11_3_a_mistyped_version_is_an_error() -> None:
 
 def test_fbc_md_r264_an_owned_definition_that_is_not_here() -> None:
     csv = a_csv(customresourcedefinitions={"owned": [owned(), owned(version="v2")]})
-    wanted = '{ Pot pots.tea.io v2}: owned CRD pots.tea.io/v2 not found in bundle "tea.v1.0.0"'
-    assert errors(csv=csv) == [f"Error: Value {wanted}"]
+    desired = '{ Pot pots.tea.io v2}: owned CRD pots.tea.io/v2 not found in bundle "tea.v1.0.0"'
+    assert errors(csv=csv) == [f"Error: Value {desired}"]
 
 
 def test_fbc_md_r267_the_group_of_an_owned_definition_does_not_matter() -> None:
@@ -107,10 +107,10 @@ def test_fbc_md_r265_a_definition_that_nobody_owns_is_a_warning() -> None:
 
 def test_fbc_md_r272_a_release_and_a_substitute_exclude_each_other() -> None:
     csv = a_csv({"olm.substitutesFor": "tea.v0.9.0"}, release="1")
-    wanted = (
+    desired = (
         'bundle "tea.v1.0.0" cannot have both a release version ("1") and olm.substitutesFor annotation ("tea.v0.9.0")'
     )
-    assert errors(csv=csv) == [wanted]
+    assert errors(csv=csv) == [desired]
     assert errors(csv=a_csv(release="1")) == []
 
 

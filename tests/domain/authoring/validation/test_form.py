@@ -29,7 +29,7 @@ def test_fbc_md_11_1_a_folder_without_files_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "wanted"),
+    ("made", "desired"),
     [
         pytest.param(files(), "registry+v1", id="a version"),
         pytest.param(files(Chart={"name": "tea"}), "helm", id="a chart"),
@@ -38,8 +38,8 @@ def test_fbc_md_11_1_a_folder_without_files_is_told() -> None:
         pytest.param({}, "", id="nothing"),
     ],
 )
-def test_fbc_md_r271_the_media_type_is_what_the_files_are(made: dict[str, bytes], wanted: str) -> None:
-    assert media_type(Subject(made, "here")) == wanted
+def test_fbc_md_r271_the_media_type_is_what_the_files_are(made: dict[str, bytes], desired: str) -> None:
+    assert media_type(Subject(made, "here")) == desired
 
 
 def test_fbc_md_r270_a_chart_is_not_looked_into() -> None:
@@ -62,7 +62,7 @@ def test_a_bundle_without_a_csv_is_told_what_it_lacks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "wanted"),
+    ("labels", "desired"),
     [
         pytest.param(
             LABELS | {f"{PREFIX}mediatype.v1": "plain"},
@@ -84,8 +84,8 @@ def test_a_bundle_without_a_csv_is_told_what_it_lacks() -> None:
         pytest.param({key: LABELS[key] for key in LABELS if "default" not in key}, [], id="no default channel"),
     ],
 )  # fmt: skip
-def test_annotations(labels: dict[str, str], wanted: list[str]) -> None:
-    assert errors(labels=labels) == wanted
+def test_annotations(labels: dict[str, str], desired: list[str]) -> None:
+    assert errors(labels=labels) == desired
 
 
 def test_fbc_md_11_2_folders_that_nobody_reads_are_a_warning() -> None:
@@ -116,7 +116,7 @@ def entry(kind: str, value: object) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "wanted"),
+    ("kind", "value", "desired"),
     [
         pytest.param("olm.gvk", {}, ["API Group is empty", "API Version is empty", "API Kind is empty"], id="no API"),
         pytest.param("olm.gvk", {"group": "a", "version": "v1", "kind": "A"}, [], id="an API"),
@@ -168,8 +168,8 @@ def entry(kind: str, value: object) -> dict[str, object]:
         ),
     ],
 )
-def test_a_dependency(kind: str, value: object, wanted: list[str]) -> None:
-    assert depending(entry(kind, value)) == wanted
+def test_a_dependency(kind: str, value: object, desired: list[str]) -> None:
+    assert depending(entry(kind, value)) == desired
 
 
 @pytest.mark.parametrize("rule", ["foo(properties)", "1", "properties.exists("])

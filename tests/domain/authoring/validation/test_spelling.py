@@ -11,8 +11,8 @@ from tests.domain.authoring.validation.world import an_object, errors
 def test_fbc_md_11_6_groups_are_checked_for_case_only(version: str) -> None:
     group = an_object("OperatorGroup", metadata={"name": "g", "annotations": {"olm.providedapis": "x"}})
     found_errors = errors("operatorgroup", g=group | {"apiVersion": f"operators.coreos.com/{version}"})
-    wanted = (
+    desired = (
         "Error: Value g: provided annotation olm.providedapis uses wrong case and should be olm.providedAPIs instead"
     )
-    assert wanted in found_errors
-    assert wanted not in errors("operatorgroup", g=group)
+    assert desired in found_errors
+    assert desired not in errors("operatorgroup", g=group)

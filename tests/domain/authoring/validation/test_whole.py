@@ -82,8 +82,8 @@ def test_fbc_md_r280_images_that_can_be_pulled(image: str) -> None:
 @pytest.mark.parametrize("image", [" ", "quay.io/Acme/tea", "quay.io/acme/te!a", f"{IMAGE}@md5:{'0' * 64}"])
 def test_fbc_md_r281_images_that_cannot_be_pulled(image: str) -> None:
     [found_errors] = errors("bundle", csv=a_csv(relatedImages=[{"name": "a", "image": image}]))
-    wanted = f'Error: Value spec.relatedImages[0].image: relatedImages[0] has an invalid image pullspec "{image}": '
-    assert found_errors.startswith(wanted)
+    desired = f'Error: Value spec.relatedImages[0].image: relatedImages[0] has an invalid image pullspec "{image}": '
+    assert found_errors.startswith(desired)
 
 
 def test_fbc_md_r281_an_image_that_is_not_named() -> None:

@@ -37,10 +37,10 @@ def variable(name: str, value: str) -> Json:
 
 def test_env_replaces_the_same_name_and_appends_the_rest() -> None:
     present = [variable("A", "1"), variable("B", "1"), variable("A", "2")]
-    wanted = [variable("A", "new"), variable("C", "1"), variable("C", "2")]
-    first, second = containers({"env": wanted}, {"name": "a", "env": present}, {"name": "b"})
-    assert first["env"] == [variable("A", "1"), variable("B", "1"), *wanted]
-    assert second["env"] == wanted
+    desired = [variable("A", "new"), variable("C", "1"), variable("C", "2")]
+    first, second = containers({"env": desired}, {"name": "a", "env": present}, {"name": "b"})
+    assert first["env"] == [variable("A", "1"), variable("B", "1"), *desired]
+    assert second["env"] == desired
 
 
 def test_env_leaves_init_containers_alone() -> None:
@@ -71,7 +71,7 @@ def test_tolerations_append_what_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "want"),
+    ("desired", "want"),
     [
         ({"limits": {"cpu": "1000m", "memory": 0.5}}, {"limits": {"cpu": "1", "memory": "500m"}}),
         ({}, {}),
@@ -79,8 +79,8 @@ def test_tolerations_append_what_is_not_there() -> None:
     ],
     ids=["others", "none", "absent"],
 )
-def test_resources_replace_all(wanted: Json | None, want: Json) -> None:
-    config = {} if wanted is None else {"resources": wanted}
+def test_resources_replace_all(desired: Json | None, want: Json) -> None:
+    config = {} if desired is None else {"resources": desired}
     (container,) = containers(config, {"name": "a", "resources": {"limits": {"cpu": "2"}}})
     assert container["resources"] == want
 

@@ -90,14 +90,14 @@ def test_a_plan_in_words_is_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"), [((), "tide.v0.9.0"), (("--replaces", "x"), "x"), (("--replaces", ""), None)]
+    ("words", "desired"), [((), "tide.v0.9.0"), (("--replaces", "x"), "x"), (("--replaces", ""), None)]
 )
 def test_a_plan_replaces_what_the_version_says_or_what_is_asked_for(
-    bundle: Path, words: tuple[str, ...], wanted: str | None
+    bundle: Path, words: tuple[str, ...], desired: str | None
 ) -> None:
     changed(bundle, lambda csv: csv["spec"].update(replaces="tide.v0.9.0"))
     [csv, *_] = json.loads(run("plan", bundle, "-o", "json", *words).stdout)
-    assert json.loads(csv["manifest"])["spec"].get("replaces") == wanted
+    assert json.loads(csv["manifest"])["spec"].get("replaces") == desired
 
 
 def test_a_plan_needs_no_metadata_and_says_what_it_passes_over(bundle: Path) -> None:
@@ -308,8 +308,8 @@ def test_fbc_md_r274_annotations_that_are_there_must_agree(bundle: Path, tmp_pat
 def test_a_bundle_without_a_csv_is_not_built_as_something_else(bundle: Path, tmp_path: Path) -> None:
     for path in (bundle / "manifests").iterdir():
         path.write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
-    wanted = "; no file in manifests/ holds a ClusterServiceVersion that can be read; add one"
-    refused(NEGATIVE, wanted, "build", bundle, "-t", f"oci:{tmp_path / 'a'}:1")
+    desired = "; no file in manifests/ holds a ClusterServiceVersion that can be read; add one"
+    refused(NEGATIVE, desired, "build", bundle, "-t", f"oci:{tmp_path / 'a'}:1")
 
 
 def test_annotations_that_are_missing_are_made(bundle: Path, tmp_path: Path) -> None:

@@ -54,6 +54,6 @@ def test_all_published_bundles_are_read_rendered_planned_and_valid(published: li
         assert all(step.name and step.version and json.loads(step.manifest) for step in found.steps), name
         unpacked = UnpackedBundle(bundle.csv, bundle.objects)
         in_cluster = steps(unpacked, "ns", Reference("h", "olm", CatalogKey("olm", "local")))
-        wanted = sorted((step["resource"]["kind"], step["resource"]["name"]) for step in in_cluster)
-        assert sorted((step.kind, step.name) for step in found.steps) == wanted, "as an InstallPlan has them"
+        desired = sorted((step["resource"]["kind"], step["resource"]["name"]) for step in in_cluster)
+        assert sorted((step.kind, step.name) for step in found.steps) == desired, "as an InstallPlan has them"
         assert [one for one in validate(subject) if one.is_error] == [], name

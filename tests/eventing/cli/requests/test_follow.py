@@ -111,8 +111,8 @@ def test_what_works_is_not_reproached_for_a_time_that_is_over() -> None:
 
 def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: str = "MultiNamespace") -> FakeCluster:
     """A package that waits, whose catalog was read."""
-    wanted = {"name": "tide", "source": "c", "sourceNamespace": "olm"}
-    subscription = an_object(SUBSCRIPTION, "tide", spec=wanted, status={"currentCSV": "tide.v1"})
+    desired = {"name": "tide", "source": "c", "sourceNamespace": "olm"}
+    subscription = an_object(SUBSCRIPTION, "tide", spec=desired, status={"currentCSV": "tide.v1"})
     catalog = an_object(CATALOG_SOURCE, "c", spec={}, status={"connectionState": {"lastObservedState": "READY"}})
     catalog["metadata"]["namespace"] = "olm"
     csv = an_object(

@@ -39,7 +39,7 @@ objects = st.fixed_dictionaries(
 
 @given(objects)
 def test_fields_survive_the_form_of_managed_fields(value: Any) -> None:
-    fields = set(fieldsets.said(value, NODE))
+    fields = set(fieldsets.set_paths(value, NODE))
     assert set(fieldsets.decode(fieldsets.encode(fields))) == {path for path in fields if path}
 
 
@@ -61,7 +61,7 @@ def test_a_merge_removes_nothing_that_is_not_replaced(old: Any, new: Any) -> Non
 
 @given(objects)
 def test_what_is_removed_is_gone(value: Any) -> None:
-    fields = {path for path in fieldsets.said(value, NODE) if path}
+    fields = {path for path in fieldsets.set_paths(value, NODE) if path}
     left = fieldsets.remove(value, set(fieldsets.with_parents(fields)), NODE)
     assert left == {}
 
