@@ -174,11 +174,11 @@ def _started(status: ReadOnly, now: datetime) -> datetime:
 
 
 def _with_condition(status: ReadOnly, status_text: str, reason: str, message: str, *, now: datetime) -> Manifest:
-    """The status with its `Installed` condition; times move only with content."""
+    """The status with its `Installed` condition, the last one, as OLM's clients expect. Times move with it only."""
     stated = Condition("Installed", status_text, reason, message)
     old = _conditions(status)
     if (conditions := put_into(old, stated, now)) == old:
         return dict(status)
     updated = {"lastUpdateTime": timestamp(now)}
     mine = [{**one, **updated} for one in conditions if fields.text(one, "type") == stated.type]
-    return {**status, "conditions": [*mine, *(one for one in conditions if fields.text(one, "type") != stated.type)]}
+    return {**status, "conditions": [*(one for one in conditions if fields.text(one, "type") != stated.type), *mine]}

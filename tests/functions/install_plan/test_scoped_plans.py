@@ -149,7 +149,7 @@ def test_an_account_that_is_made_again_is_another_one() -> None:
     first = status(world)["attenuatedServiceAccountRef"]["uid"]
     world.remove(Ref.of(ACCOUNT))
     world.later(seconds=3)
-    assert "please make sure the service account exists. sa=limited" in status(world)["conditions"][0]["message"]
+    assert "please make sure the service account exists. sa=limited" in status(world)["conditions"][-1]["message"]
     world.put(ACCOUNT)
     world.later(seconds=10)
     assert status(world)["attenuatedServiceAccountRef"]["uid"] != first

@@ -111,7 +111,7 @@ def test_a_version_that_its_plan_does_not_name_may_not_compete(live: list[Manife
 def test_a_group_that_comes_later_lets_the_plan_go_on() -> None:
     """catalog.md 8.9.102: message cleared, plan completes."""
     world = carried_out(a_plan(CSV), groups=0)
-    assert status(world)["conditions"][0]["message"] == "no operator group found that is managing this namespace"
+    assert status(world)["conditions"][-1]["message"] == "no operator group found that is managing this namespace"
     world.put(an_operator_group())
     world.later(seconds=6)
     assert status(world)["phase"] == "Complete"
@@ -190,5 +190,5 @@ def test_an_account_that_does_not_exist_stops_every_plan() -> None:
     """catalog.md 4.3.2: nothing is executed with our rights instead."""
     world = World(an_operator_group(serviceAccountName="narrow"), a_plan(CSV))
     world.settle()
-    assert "narrow" in status(world)["conditions"][0]["message"]
+    assert "narrow" in status(world)["conditions"][-1]["message"]
     assert Ref.of(CSV) not in world.objects

@@ -38,7 +38,7 @@ def test_the_same_code_decides_alike(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_what_other_code_decides_otherwise_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, lines = said(capsys, another(tmp_path, ("if wanted != group.status:", "if not wanted:")), only=ONE_STEP)
+    code, lines = said(capsys, another(tmp_path, ("if desired != group.status:", "if not desired:")), only=ONE_STEP)
     different = [line.split()[1] for line in lines if line.startswith("different ")]
     assert code == 1
     assert different
