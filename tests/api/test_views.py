@@ -46,6 +46,8 @@ def properties(kind: type[View]) -> dict[str, Any]:
 
 
 def fits(value: object, hint: Any) -> bool:
+    if hint is Any:
+        return True
     if isinstance(hint, UnionType):
         return any(fits(value, one) for one in get_args(hint))
     if get_origin(hint) is tuple:

@@ -65,7 +65,7 @@ async def test_a_client_that_does_not_read_is_let_go_when_its_time_is_over() -> 
 
 
 async def test_a_client_that_left_is_noticed_without_bookmarks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(watching, "_RENEW_SECONDS", 0.05)
     cache, ended = PackageCache(), asyncio.Event()
     cache.replace(CATALOG, [listed("a")])
     async with TestClient(serving(cache, ended)) as client:
