@@ -52,4 +52,7 @@ def test_without_an_account_everything_is() -> None:
     assert found.get(SEEN)
     assert found.get(HIDDEN)
     assert [len(listed or ()) for listed in found.list_all([kinds.CONFIG_MAP, kinds.SECRET], "team")] == [1, 1]
+    secrets = found.list(kinds.SECRET)
+    assert not isinstance(secrets, Denied)
+    assert len(secrets) == 1
     assert found.denied == {}
