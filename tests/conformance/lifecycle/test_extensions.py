@@ -63,10 +63,10 @@ def extension(installation: Installation, namespace: str) -> Iterator[Ref]:
         installation.until_gone(Ref.of(one))
 
 
-def remove_definitions(installation: Installation) -> None:
-    """What classic operators of other tests left behind: no extension takes what it did not make."""
+def remove_definitions(installation: Installation, kind: str = "") -> None:
+    """What classic operators of other tests left behind, of a plural kind: no extension takes what it did not make."""
     for one in map(Ref.of, installation.cluster.list(CUSTOM_RESOURCE_DEFINITION)):
-        if one.name.endswith(".samples.olmf.io"):
+        if one.name.startswith(kind) and one.name.endswith(".samples.olmf.io"):
             installation.cluster.delete(one)
             installation.until_gone(one)
 

@@ -33,7 +33,7 @@ from shared.kinds import (
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog
-from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, until_installed
+from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, remove_definitions, until_installed
 from tests.conformance.lifecycle.test_install import _state
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
@@ -150,11 +150,12 @@ def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
 
 
 def test_extensions_live_and_die_within_the_rights(bounded: Installation) -> None:
+    remove_definitions(bounded, "tides")
     source = bounded.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: _state(each) == "READY", "READY")
     bounded.apply(a_namespace("extended"), a_catalog(CATALOG.name, str(source["spec"]["image"])))
     extension = CLUSTER_EXTENSION.ref("extended")
-    for version in ("1.0.0", "1.1.0"):
-        bounded.apply(an_extension(extension.name, "extended", "beacon", version=version))
+    for version in ("0.1.0", "1.0.0"):
+        bounded.apply(an_extension(extension.name, "extended", "tide", version=version))
         until_installed(bounded, extension, version)
     first = CLUSTER_OBJECT_SET.ref("extended-1")
     bounded.until(first, lambda each: not each["metadata"].get("finalizers"), "archived")
