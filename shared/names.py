@@ -69,6 +69,9 @@ V1_TEARDOWN: Final = "olm.operatorframework.io/teardown"
 """The finalizer of a ClusterObjectSet: its objects go before it does."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
+OLM_PROGRAMS: Final = ("olm-operator", "catalog-operator")
+"""The Deployments of classic OLM."""
+
 # Ours
 PREFIX: Final = "olmf.io/"
 HOLD: Final = "olmf.io/hold"

@@ -30,8 +30,8 @@ def refused(
 ) -> Outcome:  # fmt: skip
     """The status that says why the bundle is not rolled out; RetryLater when it says so already."""
     sentence = report.about(target, why.why)
-    said = (report.refused(sentence, is_terminal=why.is_terminal), *report.available(revisions))
-    status = report.status(extension, revisions, said, now)
+    progress = (report.refused(sentence, is_terminal=why.is_terminal), *report.available(revisions))
+    status = report.status(extension, revisions, progress, now)
     ref = Ref.of(extension)
     writes = () if status == extension.status else (SetStatus(ref, status, extension.resource_version),)
     if why.is_terminal:

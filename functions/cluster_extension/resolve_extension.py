@@ -31,17 +31,17 @@ def resolve_extension(
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
     found = decision.decide(extension, sight.revisions, sight.catalogs)
     due = decision.due(extension, sight.revisions, found, cert_provider(discovery))
-    said = (
+    conditions = (
         *decision.deprecations(extension, sight.revisions, found),
         *report.progress(sight.revisions, found, is_due=due is not None),
     )
-    status = report.status(extension, sight.revisions, said, now)
+    status = report.status(extension, sight.revisions, conditions, now)
     again = _RETRY if sight.is_blurred and isinstance(found, decision.Failed) else None
-    verdict = report.verdict(found, is_due=due is not None)
+    summary = report.summary(found, is_due=due is not None)
     return Outcome(
         () if status == extension.status else (SetStatus(ref, status, extension.resource_version),),
         () if due is None else (Emit(names.EXTENSION_RESOLVED, ref),),
         again_in=again,
-        summary=verdict,
-        wait=Wait(verdict, now, now + again if again else None) if isinstance(found, decision.Failed) else None,
+        summary=summary,
+        wait=Wait(summary, now, now + again if again else None) if isinstance(found, decision.Failed) else None,
     )

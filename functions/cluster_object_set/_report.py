@@ -21,9 +21,9 @@ def reported(
     if digests and not revision.digests:
         status["observedPhases"] = [{"name": name, "digest": digest} for name, digest in digests.items()]
     ref, progressing = Ref.of(revision), found.conditions[0]
-    told = () if status == revision.status else (SetStatus(ref, status, revision.resource_version),)
+    writes_of_status = () if status == revision.status else (SetStatus(ref, status, revision.resource_version),)
     again = None if found.again is None else max(found.again, timedelta(seconds=1))
     what = progressing.message
     is_settled = progressing.reason in ("Succeeded", "Archived")
     wait = None if is_settled else Wait(what, since(revision, progressing, now), None if again is None else now + again)
-    return Outcome((*writes, *told), again_in=again, summary=what.partition("\n")[0], wait=wait)
+    return Outcome((*writes, *writes_of_status), again_in=again, summary=what.partition("\n")[0], wait=wait)

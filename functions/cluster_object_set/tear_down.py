@@ -41,7 +41,7 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
         found = rollout.archived(revision.raw, now, is_done=False, held=held)
         return reported(revision, found, now, writes=writes)
     if revision.is_archived:
-        told = reported(revision, rollout.archived(revision.raw, now, is_done=True), now, writes=writes)
-        if told.writes:
-            return told
+        outcome = reported(revision, rollout.archived(revision.raw, now, is_done=True), now, writes=writes)
+        if outcome.writes:
+            return outcome
     return Outcome((*writes, *unguarded(revision)), summary="its objects are gone")

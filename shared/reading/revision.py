@@ -72,8 +72,8 @@ def _tasks(claim: Claim, phase: Phase, number: int, ports: tuple[Cluster, Discov
 
 def _placed(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
     """The object with the namespace that it really has, and whether its kind has one."""
-    said = Object(manifest)
-    kind = discovery.find(said.api_version, said.kind)
+    stated = Object(manifest)
+    kind = discovery.find(stated.api_version, stated.kind)
     is_namespaced = kind.is_namespaced if kind else bool(scope_of(manifest))
     if is_namespaced:
         return dict(manifest), True

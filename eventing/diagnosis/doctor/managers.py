@@ -10,15 +10,14 @@ from eventing.diagnosis.doctor.finding import Finding
 from shared.api.views import Deployment
 from shared.domain.command import Fix, kubectl
 from shared.kinds import DEPLOYMENT, POD, SERVICE, Ref
-from shared.names import ANY
+from shared.names import ANY, OLM_PROGRAMS
 from shared.ports import Cluster, Listing
 
-_OLM: Final = {"olm-operator": "classic OLM", "catalog-operator": "classic OLM"}
-_OLM_V1: Final = {
+_OTHERS: Final = {
+    **dict.fromkeys(OLM_PROGRAMS, "classic OLM"),
     "operator-controller-controller-manager": "operator-controller",
     "catalogd-controller-manager": "catalogd",
 }
-_OTHERS: Final = _OLM | _OLM_V1
 """Deployments of others that write the objects that we write."""
 _OURS: Final = "olmf-"
 _OF_CATALOGS: Final = "olm.catalogSource"
@@ -32,7 +31,7 @@ def check_managers(cluster: Cluster, _: datetime) -> Iterator[Finding]:
         words = ("scale", f"deployment/{one.name}", "--replicas=0")
         fix = Fix(f"stop {_OTHERS[one.name]}, or do not run us here", kubectl(*words, namespace=one.namespace))
         yield Finding(Ref.of(one.raw), f"{_OTHERS[one.name]} runs", "two managers of the same objects fight", fix)
-    if not any(one.name in _OLM for one in found):
+    if not any(one.name in OLM_PROGRAMS for one in found):
         yield from _left_behind(cluster)
 
 

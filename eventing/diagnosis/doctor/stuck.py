@@ -13,16 +13,17 @@ from shared.api.views import Namespace, Object
 from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.durations import age
 from shared.kinds import Kind, Ref
-from shared.names import CSV_CLEANUP, V1_CATALOG_FINALIZER
+from shared.names import CSV_CLEANUP, V1_CATALOG_FINALIZER, V1_TEARDOWN
 from shared.ports import Cluster
 
 PATIENCE: Final = timedelta(minutes=5)
 """A deletion that takes longer waits for something."""
 _KINDS: Final = (
     kinds.CATALOG_SOURCE, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP,
-    kinds.OPERATOR_CONDITION, kinds.OPERATOR, kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION,
+    kinds.OPERATOR_CONDITION, kinds.OPERATOR, kinds.CLUSTER_CATALOG, kinds.CLUSTER_EXTENSION, kinds.CLUSTER_OBJECT_SET,
+    kinds.CUSTOM_RESOURCE_DEFINITION,
 )  # fmt: skip
-_OURS: Final = frozenset({CSV_CLEANUP, V1_CATALOG_FINALIZER})
+_OURS: Final = frozenset({CSV_CLEANUP, V1_CATALOG_FINALIZER, V1_TEARDOWN})
 """Finalizers whose work is ours."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import TypeAlias
 
@@ -19,7 +20,7 @@ class Unroutable(Exception):
 
 
 def place_of(namespace: str, name: str, port: int, world: World) -> Place:
-    """Where to connect to for a port of a Service. Unroutable."""
+    """Where to connect to for a port of a Service: any of its ready addresses. Unroutable."""
     service = world.store.get((SERVICES, namespace, name))
     if service is None:
         raise Unroutable(f'service "{name}" not found')
@@ -28,8 +29,8 @@ def place_of(namespace: str, name: str, port: int, world: World) -> Place:
     desired = port_of(service, port)
     if desired is None:
         raise Unroutable(f'no service port {port} found for service "{name}"')
-    for place in places(world.store.get((TABLE, namespace, name)), str(desired.get("name") or "")):
-        return place
+    if found := [*places(world.store.get((TABLE, namespace, name)), str(desired.get("name") or ""))]:
+        return random.choice(found)  # noqa: S311 - of equals
     raise Unroutable(f'no endpoints available for service "{name}"')
 
 

@@ -20,6 +20,8 @@ from shared.api.manifest import ReadOnly
 
 CHECK_SECONDS, LOOK_SECONDS, REST_SECONDS = 5.0, 1.0, 10.0
 """Time of one check; interval of the checks of what is not available, and of what is."""
+ATTEMPTS = 5
+"""Requests of one check before its server counts as unavailable: the one that was asked may just be going."""
 CHECKER = User("system:kube-aggregator", ("system:masters",))
 _PASSED_ON = ("Accept", "Accept-Encoding", "Content-Type", "If-None-Match", "User-Agent")
 _PASSED_BACK = ("Content-Type", "Content-Encoding", "ETag", "Vary", "Warning", "X-Content-Type-Options")
@@ -110,7 +112,7 @@ class Availability:
         world, document = self._world, None
         state = aggregation.obstacle_of(stored.manifest, world)
         if state is None:
-            state, document = await self._discover(stored)
+            state, document = await self._attempt(stored)
         present = world.store.get(stored.key)
         if present is None or present.manifest["spec"] != stored.manifest["spec"]:
             return  # changed meanwhile: checked again
@@ -122,6 +124,14 @@ class Availability:
             log.warning("availability_not_written", api_service=stored.key[2], error=str(error))
         pause = REST_SECONDS if state == aggregation.PASSED else LOOK_SECONDS
         self._checked[stored.key[2]] = asyncio.get_running_loop().time() + pause
+
+    async def _attempt(self, stored: Stored) -> tuple[aggregation.State, Any]:
+        """What one of several requests for the kinds found, as the real controller makes them."""
+        for _ in range(ATTEMPTS):
+            found = await self._discover(stored)
+            if found[0] == aggregation.PASSED:
+                break
+        return found
 
     async def _discover(self, stored: Stored) -> tuple[aggregation.State, Any]:
         """The state after a request for the kinds, and what it found."""

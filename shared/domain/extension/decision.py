@@ -121,11 +121,11 @@ def options(extension: ClusterExtension, provider: CertProvider) -> RenderOption
 
 def rendered_from(extension: ClusterExtension, target: Target, provider: CertProvider) -> str:
     """The digest of all that decides what a bundle is rendered to, and of how it is recorded."""
-    told = [
+    decisive = [
         _EDITION, target.bundle.name, target.bundle.image, target.identity.recorded(has_releases=HAS_RELEASES),
         extension.install_namespace, extension.config, provider, request_for(extension).package,
     ]  # fmt: skip
-    return f"sha256:{sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()}"
+    return f"sha256:{sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()}"
 
 
 def _is_edited(extension: ClusterExtension, revisions: Revisions) -> bool:

@@ -81,8 +81,8 @@ def rendered(extension: ClusterExtension, target: Target, files: Files, provider
         bundle = load(files)
         objects = render(bundle, decision.options(extension, provider))
     except NotRenderedError as error:
-        told = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.way_out)))
-        return Refusal(told, is_terminal=error.is_terminal)
+        sentence = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.way_out)))
+        return Refusal(sentence, is_terminal=error.is_terminal)
     chosen = target.bundle
     package = decision.request_for(extension).package
     content = Content(
@@ -98,8 +98,8 @@ def unsafe(made: Rendered, present: Mapping[str, ReadOnly]) -> Refusal | None:
         for one in made.definitions
         if name_of(one) in present
     ]  # fmt: skip
-    told = "\n".join(filter(None, found))
-    return Refusal(told) if told else None
+    sentence = "\n".join(filter(None, found))
+    return Refusal(sentence) if sentence else None
 
 
 def change(extension: ClusterExtension, revisions: Revisions, made: Rendered, namespace: str) -> Change | Refusal:

@@ -48,7 +48,7 @@ def progress(revisions: Revisions, found: Decision, *, is_due: bool) -> tuple[Co
     return available(revisions) if is_due else mirrored(revisions)
 
 
-def verdict(found: Decision, *, is_due: bool) -> str:
+def summary(found: Decision, *, is_due: bool) -> str:
     """What was decided, as a sentence."""
     match found:
         case Failed(answer):
@@ -62,15 +62,15 @@ def mirrored(revisions: Revisions) -> tuple[Condition, ...]:
     """What the revisions say of themselves: the installed one, but the progress of the newest that is rolled out."""
     found: dict[str, Condition] = {}
     if revisions.installed:
-        found |= {one.type: one for one in _said(revisions.installed, (AVAILABLE, PROGRESSING))}
+        found |= {one.type: one for one in _stated(revisions.installed, (AVAILABLE, PROGRESSING))}
     if revisions.rolling:
-        found |= {one.type: one for one in _said(revisions.rolling[-1], (PROGRESSING,))}
+        found |= {one.type: one for one in _stated(revisions.rolling[-1], (PROGRESSING,))}
     return tuple(found.values())
 
 
 def available(revisions: Revisions) -> tuple[Condition, ...]:
     """Whether what is installed works, whatever becomes of the next bundle."""
-    return _said(revisions.installed, (AVAILABLE,)) if revisions.installed else ()
+    return _stated(revisions.installed, (AVAILABLE,)) if revisions.installed else ()
 
 
 def retrying(message: str) -> Condition:
@@ -91,7 +91,7 @@ def about(target: Target, why: str) -> str:
     return f"error for resolved bundle {quoted(target.bundle.name)} with version {quoted(version)}: {why}"
 
 
-def _said(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, ...]:
+def _stated(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, ...]:
     found = (revision.condition(kind) for kind in kinds if revision.has_condition(kind))
     return tuple(Condition(one.type, one.status, one.reason, one.message) for one in found)
 

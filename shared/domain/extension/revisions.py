@@ -54,7 +54,9 @@ def _is_of(revision: ClusterObjectSet, extension: ClusterExtension) -> bool:
 
 def bundle_of(revision: ClusterObjectSet) -> Installed:
     """The bundle of a revision, as it was recorded."""
-    said = revision.annotations
+    annotations = revision.annotations
     return Installed(
-        said.get(names.V1_BUNDLE_NAME, ""), said.get(names.V1_BUNDLE_VERSION, ""), said.get(names.V1_BUNDLE_RELEASE)
+        annotations.get(names.V1_BUNDLE_NAME, ""),
+        annotations.get(names.V1_BUNDLE_VERSION, ""),
+        annotations.get(names.V1_BUNDLE_RELEASE),
     )

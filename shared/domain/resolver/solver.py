@@ -38,7 +38,7 @@ def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
     """
     known = {variable.id: variable for variable in variables}
     _check(variables, known)
-    walked = _walk(known, _first_wish(known))
+    walked = _walk(known, _first_choice(known))
     if _is_answer(walked, known):
         return walked
     with Sat(constraint for variable in variables for constraint in variable.constraints) as sat:
@@ -68,7 +68,7 @@ def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
     return tuple(chosen)
 
 
-def _first_wish(known: Mapping[Id, Variable]) -> Pick:
+def _first_choice(known: Mapping[Id, Variable]) -> Pick:
     """Picks the first option that is not prohibited; `_is_answer` checks the result against all constraints."""
     stated = [one for variable in known.values() for one in variable.constraints]
     banned = {one.subject for one in stated if isinstance(one, Prohibited)}

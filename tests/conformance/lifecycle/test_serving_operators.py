@@ -124,11 +124,11 @@ def traces_of(key: bytes) -> dict[str, bytes]:
 def everything_kept(host: Installation, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Name and content of all that queue, journal, logs and a capture hold; not the store of the API server itself."""
     addresses = json.loads((host.state / "olmf.json").read_text())
-    client = redis.Redis.from_url(addresses["redis"])
-    for key in client.scan_iter():
-        for value in _values_of(client, key):
-            yield f"redis {key!r}", value
-            yield f"redis {key!r}", _inflated(value)
+    with redis.Redis.from_url(addresses["redis"]) as client:
+        for key in client.scan_iter():
+            for value in _values_of(client, key):
+                yield f"redis {key!r}", value
+                yield f"redis {key!r}", _inflated(value)
     bundle = folder / "capture.tar"
     host.olmf("capture", "-o", str(bundle))
     with tarfile.open(bundle) as archive:

@@ -53,16 +53,17 @@ def test_the_account_that_serves_a_former_queue_may_do_what_its_steps_do(former:
 
 
 def test_what_an_earlier_build_queued_is_run_and_ended(redis_url: str) -> None:
-    queue = WorkQueue(connect(redis_url), Settings())
-    queue.add([Job("platform/ring_dependents", NAMESPACE.ref("ns"), "bulk")], "event")
     ran: list[str] = []
 
     def run(claim: Claim) -> RunResult:
         ran.append(Steps()[claim.step].name)
         return RunResult(run_id="run", record=b"{}")
 
-    drainer.Drainer(queue, queues_of(drainer.GROUPS), run).drain(linger=0)
-    assert (ran, queue.ls(), queue.dead()) == (["fanout/notify_dependents"], (), ())
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        queue.add([Job("platform/ring_dependents", NAMESPACE.ref("ns"), "bulk")], "event")
+        drainer.Drainer(queue, queues_of(drainer.GROUPS), run).drain(linger=0)
+        assert (ran, queue.ls(), queue.dead()) == (["fanout/notify_dependents"], (), ())
 
 
 @pytest.mark.parametrize("unpack", [unpack_run, unpack_brief_run])

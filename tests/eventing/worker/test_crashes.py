@@ -40,7 +40,7 @@ def a_job(name: str) -> Job:
 
 
 class World:
-    """Objects that change, and the events that tell of it."""
+    """Objects that change, and the events that tell of it; to be closed."""
 
     def __init__(self, url: str) -> None:
         self.client: Redis = connect(url)
@@ -74,6 +74,14 @@ class World:
 @pytest.fixture
 def world(redis_url: str) -> Iterator[World]:
     world = World(redis_url)
+    yield world
+    world.client.close()
+
+
+@pytest.fixture
+def fragile(own_redis: RedisServer) -> Iterator[World]:
+    """A world whose Redis the test may stop."""
+    world = World(own_redis.url)
     yield world
     world.client.close()
 
@@ -140,8 +148,10 @@ def test_work_goes_on_after_flushall_in_mid_flow(redis_url: str, world: World) -
         assert process.poll() is None
 
 
-def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisServer, tmp_path: Path) -> None:
-    world = World(own_redis.url)
+def test_work_goes_on_after_redis_was_killed_and_started_again(
+    own_redis: RedisServer, fragile: World, tmp_path: Path
+) -> None:
+    world = fragile
     with a_worker(own_redis.url) as process:
         world.change(NAMES)
         wait_for(world.has_converged)
@@ -160,9 +170,8 @@ def test_work_goes_on_after_redis_was_killed_and_started_again(own_redis: RedisS
             again.stop()
 
 
-def test_adding_while_redis_is_away_is_an_error_that_says_so(own_redis: RedisServer) -> None:
-    world = World(own_redis.url)
+def test_adding_while_redis_is_away_is_an_error_that_says_so(own_redis: RedisServer, fragile: World) -> None:
     own_redis.stop()
 
     with pytest.raises(UNREACHABLE):
-        world.queue.add([a_job("one")], "event")
+        fragile.queue.add([a_job("one")], "event")

@@ -66,14 +66,14 @@ class Translator:
             case Conflict(subject, other):
                 return f"{self._named([subject])} would replace {self._named([other])}: not both"
             case Dependency():
-                return self._wish(one)
+                return self._request_text(one)
             case Mandatory(subject):
                 return self._desired(subject)
             case Excluded():
                 return f"{one.text[0].upper()}{one.text[1:]}"
         return self._refused(one)
 
-    def _wish(self, one: Dependency) -> str:
+    def _request_text(self, one: Dependency) -> str:
         if one.requirement is None:
             return f"Subscription {self.subscribers[one.subject].name} can only get {self._named(one.options, 'or')}"
         needs = f"{self._named([one.subject])} needs {one.requirement.plain}"
@@ -81,7 +81,7 @@ class Translator:
 
     def _desired(self, subject: Id) -> str:
         if (subscriber := self.subscribers.get(subject)) is not None:
-            return f"Subscription {subscriber.name} wants {wish_of(subscriber)}"
+            return f"Subscription {subscriber.name} wants {request_text(subscriber)}"
         return f"{self.operators[subject].name} is installed, and no Subscription claims it"
 
     def _refused(self, one: Prohibited) -> str:
@@ -133,7 +133,7 @@ def ranks_in(facts: Iterable[Constraint]) -> dict[Id, int]:
     return {option: rank for one in facts if isinstance(one, Dependency) for rank, option in enumerate(one.options)}
 
 
-def wish_of(one: Subscriber) -> str:
+def request_text(one: Subscriber) -> str:
     """The spec of a Subscription, in words."""
     channel = f"channel {one.channel}" if one.channel else "any channel"
     start = f", starting at {one.starting_csv}" if one.starting_csv and not one.installed_csv else ""

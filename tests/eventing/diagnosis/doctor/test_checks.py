@@ -155,6 +155,14 @@ SINCE = {"deletionTimestamp": LONG_AGO}
         ),
         pytest.param(
             an_object(
+                kinds.CLUSTER_OBJECT_SET, "r-1", meta={**SINCE, "finalizers": ["olm.operatorframework.io/teardown"]}
+            ),
+            "is being deleted for 120m and waits for olm.operatorframework.io/teardown",
+            "olmf status",
+            id="a revision that does not go",
+        ),
+        pytest.param(
+            an_object(
                 kinds.API_SERVICE,
                 "v1.x.io",
                 status={"conditions": [{"type": "Available", "status": "False", "message": "no endpoints"}]},
