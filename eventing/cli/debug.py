@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eventing.cli.alike import alike
+from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.namespace import check_namespace, paragraphs, show, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
@@ -24,14 +26,17 @@ from shared.api.manifest import name_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from eventing.cli.extension.answer import Answer
     from eventing.cli.target import Target
     from eventing.diagnosis.replay.inputs import Captured
     from eventing.diagnosis.status.package_status import PackageStatus
     from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
     from shared.adapters.kube import KubeClient
+    from shared.ports import Discovery
+    from shared.reading.extension import Sources as Content
 
 
 def register(app: typer.Typer) -> None:
@@ -65,17 +70,20 @@ def why(
         _print_namespace(known, namespace, output)
         return
     ref = ref_of(target, namespace)
-    status = _status(known, ref)
+    about = _extension(known, ref)
+    status = about.status if about else _status(known, ref)
     until = next_try_of(status) if status else ""
     answer = ask(known.index, ref, known.jobs, is_folding=not unfolded).until(until)
     if not answer.is_known and known.objects.get(ref) is None:
         hint = alike(ref.name, _same_kind(known, ref))
         raise CliError(f"{ref} does not exist, and the journal knows nothing of it{hint}", NEGATIVE)
     if output == "table":
-        print_lines("\n\n".join((text_of(answer), *(paragraphs(status) if status else ()))))
+        told = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()))
+        print_lines("\n\n".join((text_of(answer), *told)))
     else:
-        document({**answer.json(), "package": row_of(status) if status else None}, output)
-    if not answer.writes and not answer.last:
+        package = {"package": row_of(status) if status else None}
+        document({**answer.json(), **package, **(about.json() if about else {})}, output)
+    if not answer.writes and not answer.last and about is None:
         raise typer.Exit(NEGATIVE)
 
 
@@ -96,6 +104,10 @@ class _Known:
     objects: KubeClient | Captured
     namespace: str
     """The one that is meant without -n."""
+    content: Callable[[], Content]
+    """The catalogs of OLM v1, for who needs them."""
+    discovery: Discovery | None = None
+    """Which kinds there are; a capture does not say."""
 
     def sources(self) -> Sources:
         """What statuses are read from, without the journal."""
@@ -107,17 +119,28 @@ def _running(place: Target) -> _Known:
     from eventing.workqueue import listed
 
     with place.redis() as client:
-        return _Known(RedisJournal(client).brief_index(), listed(client), place.cluster(), place.namespace)
+        cluster = place.cluster()
+        index, jobs = RedisJournal(client).brief_index(), listed(client)
+        return _Known(index, jobs, cluster, place.namespace, partial(content_of_cluster, cluster), cluster)
 
 
 def _captured(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
-    from eventing.diagnosis.replay.inputs import objects_of_capture
+    from eventing.diagnosis.replay.inputs import content_of_capture, objects_of_capture
 
     capture = opened_capture(path)
     namespaces = subscribed_in(capture.objects)
     namespace = namespaces.pop() if len(namespaces) == 1 else "default"
-    return _Known(capture.index, (), objects_of_capture(capture), namespace)
+    return _Known(capture.index, (), objects_of_capture(capture), namespace, partial(content_of_capture, capture))
+
+
+def _extension(known: _Known, ref: Ref) -> Answer | None:
+    """What there is about a ClusterExtension, or that of a revision; None for anything else."""
+    from eventing.cli.extension.answer import answer_about, extension_behind
+
+    extension = extension_behind(ref, known.objects)
+    sources = replace(known.sources(), index=known.index)
+    return answer_about(extension, sources, known.content(), known.discovery) if extension else None
 
 
 def _status(known: _Known, ref: Ref) -> PackageStatus | None:

@@ -83,7 +83,7 @@ class _Olmf(Verbs):
             ),
         },
         "eventing.cli.catalog.verbs": {
-            "catalog": "File-based catalogs: check, compare, list, serve.",
+            "catalog": "File-based catalogs: check, compare, list, serve; ClusterCatalogs of a cluster: ls, refresh.",
         },
         "eventing.cli.bundle.verbs": {
             "bundle": "Bundles: check, render, unpack, build.",

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.commands import quoted
+from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.names import checked_namespace
 from eventing.cli.output import OutputOption, print_lines, show
 from eventing.cli.requests import carry_on
 from eventing.cli.requests.channels import switch_channel
+from eventing.cli.requests.extensions import ExtensionRequest, install_extension
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.subscribing import approve_plan, set_hold
 from eventing.cli.status_text import Row, listed_message, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.diagnosis.offers import offered
+from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.command import kubectl
@@ -33,7 +36,10 @@ PackageArgument = Annotated[
 ]
 TimeoutOption = Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")]
 
-INSTALLED = ("namespace", "subscription", "package", "channel", "installed", "version", "phase", "approval", "message")
+INSTALLED = (
+    "namespace", "subscription", "extension", "package", "channel", "installed", "version", "phase", "approval",
+    "message",
+)  # fmt: skip
 OFFERED = ("package", "channel", "version", "catalog", "message")
 NOTHING_INSTALLED = "nothing installed yet"
 NOTHING_OFFERED = "nothing offered: no catalog was read yet, or they are empty"
@@ -70,11 +76,29 @@ def install(
     starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcdoperator.v0.9.4.")] = "",
     *,
     manual: Annotated[bool, typer.Option("--manual", help="Each plan waits for `olmf approve`.")] = False,
+    v1: Annotated[
+        bool, typer.Option("--v1", help="By OLM v1: a ClusterExtension; --source is a ClusterCatalog.")
+    ] = False,
+    version: Annotated[str, typer.Option(help="With --v1: a version or a range of versions; empty: any.")] = "",
     timeout: TimeoutOption = 120,
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Install a package: make its OperatorGroup and Subscription, and wait until it works."""
+    if v1:
+        wrong = "--manual" if manual else "--starting-csv" if starting_csv else ""
+        if wrong:
+            raise CliError(
+                f"{wrong}: OLM v1 has nothing like it; --version says which versions may be installed", USAGE
+            )
+        with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
+            desired = ExtensionRequest(package, place, channel, version, source)
+            content, limit = content_of_cluster(cluster), timedelta(seconds=timeout)
+            for made in install_extension(cluster, desired, content, timeout=limit):
+                print_lines(str(made))
+        return
+    if version:
+        raise CliError("--version: only with --v1; --starting-csv names the first version of a Subscription", USAGE)
     options = {"channel": channel, "source": source, "starting_csv": starting_csv}
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):
         request = Request(package, place, **options, is_manual=manual)
@@ -165,7 +189,8 @@ def list_packages(
     if available:
         _list_offered(offered(target.cluster()), output)
         return
-    found = package_statuses(Sources(target.cluster(), target.jobs()), namespace)
+    sources = Sources(target.cluster(), target.jobs())
+    found = [*package_statuses(sources, namespace), *extension_statuses(sources, namespace)]
     rows = [{**row_of(one), **(_of_table(one) if output == "table" else {})} for one in found]
     if not rows and output == "table":
         print_lines(NOTHING_INSTALLED)
@@ -187,9 +212,17 @@ def _list_offered(rows: Sequence[Row], output: str) -> None:
 
 
 def columns_of(found: Sequence[PackageStatus]) -> Sequence[str]:
-    """The columns of a table of what is installed; the installed version only where another one is on its way."""
-    is_moving = any(one.installed not in ("", one.version) for one in found)
-    return [one for one in INSTALLED if is_moving or one != "installed"]
+    """The columns of a table of what is installed; the installed version only where another one is on its way.
+
+    Whether it is of a Subscription or a ClusterExtension is a column where there is any of them.
+    """
+    hidden = {
+        "installed": all(one.installed in ("", one.version) for one in found),
+        "extension": not any(one.extension for one in found),
+        "subscription": bool(found) and all(one.extension for one in found),
+        "approval": bool(found) and all(one.extension for one in found),
+    }
+    return [one for one in INSTALLED if not hidden.get(one)]
 
 
 def _of_table(status: PackageStatus) -> Row:

@@ -18,6 +18,7 @@ def row_of(status: PackageStatus) -> Row:
     return {
         "namespace": status.namespace,
         "subscription": status.subscription,
+        "extension": status.extension,
         "package": status.package,
         "channel": status.channel,
         "approval": status.approval,
@@ -63,6 +64,8 @@ def stands(status: PackageStatus, *, is_brief: bool = False) -> str:
 
 def object_of(status: PackageStatus) -> str:
     """What `olmf why` is asked about it: `Kind/name`."""
+    if status.extension:
+        return f"ClusterExtension/{status.extension}"
     if status.subscription:
         return f"Subscription/{status.subscription}"
     return f"ClusterServiceVersion/{status.version}"

@@ -56,6 +56,12 @@ def advance(claim: Claim, phases: Sequence[Phase], cluster: Cluster, discovery: 
     return Pass((*results, *unreached), tuple(one for one in tasks if not one.rest), contested)
 
 
+def every_task(claim: Claim, phases: Sequence[Phase], cluster: Cluster, discovery: Discovery) -> Iterator[Task]:
+    """How every object stands, also those of phases whose turn has not come. InvalidName."""
+    for number, phase in enumerate(phases):
+        yield from _tasks(claim, phase, number, (cluster, discovery))
+
+
 def look(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:
     """The objects of a phase as the cluster has them; those that nobody can have are left out."""
     refs = (Ref.read(_placed(one, discovery)[0]) for one in phase.objects)

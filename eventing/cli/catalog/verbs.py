@@ -54,6 +54,10 @@ class _Catalog(LongVerbs):
         "eventing.cli.catalog.serve": {
             "serve": "Serve a catalog over gRPC; broken packages are named on stderr, and the others are served.",
         },
+        "eventing.cli.catalog.cluster": {
+            "ls": "List the ClusterCatalogs of a cluster: what they serve, since when, and what is wrong.",
+            "refresh": "Look up the image of a ClusterCatalog now, instead of at its next poll.",
+        },
         "eventing.cli.catalog.cache": {
             "cache": "Indexed catalogs on this machine.",
         },
@@ -62,5 +66,5 @@ class _Catalog(LongVerbs):
 
 def register(app: typer.Typer) -> None:
     """Add the group of verbs."""
-    words = "File-based catalogs: check, compare, list, serve."
+    words = "File-based catalogs: check, compare, list, serve; ClusterCatalogs of a cluster: ls, refresh."
     app.add_typer(typer.Typer(name="catalog", cls=_Catalog, help=words, no_args_is_help=True))

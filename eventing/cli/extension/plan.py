@@ -24,12 +24,14 @@ from eventing.cli.extension.files import (
     shaped,
     waivers_of,
 )
+from eventing.cli.extension.live_plan import planned_on
 from eventing.cli.extension.objects import CertOption, Rendering, rendered
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.extension.resolve import resolved
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
+from eventing.cli.target import KubeconfigOption, StateOption, choose
 from shared import names
 from shared.domain.bundle.shape import name_in
 from shared.domain.extension.openshift import Published, blockers
@@ -55,6 +57,9 @@ def register(group: typer.Typer) -> None:
 
 
 def plan(
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="A ClusterExtension of a cluster, with its catalogs and objects.")
+    ] = "",
     *,
     file: FileOption = None,
     catalog: CatalogOption = None,
@@ -72,22 +77,31 @@ def plan(
     cert_provider: CertOption = "none",
     feature_gates: GatesOption = "",
     output: TextOption = "text",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Say what would be installed or changed, whether its definitions are safe, and what permissions it takes.
 
+    Of files (-f, --catalog); or of a cluster: NAME as it is there, or as -f would have it.
+
     Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
     """
-    stated = given(file)
-    options = _PlanOptions(stated, cert_provider, feature_gates)
-    report = _planned(
-        options, catalog, installed, _Sources(bundle, before, existing or (), openshift, waivers_of(waive))
-    )
+    sources = _Sources(bundle, before, existing or (), openshift, waivers_of(waive))
+    if name or state or kubeconfig:
+        of_files = {"--catalog": catalog, "--installed": installed, "--from": before, "--existing": existing}
+        report = planned_on(choose(state, kubeconfig), name, file, (bundle, sources.waivers, of_files))
+    else:
+        report = _planned(_PlanOptions(given(file), cert_provider, feature_gates), catalog, installed, sources)
+    _print(report, output)
+    if report.blockers:
+        raise typer.Exit(NEGATIVE)
+
+
+def _print(report: Report, output: str) -> None:
     if output == "text":
         sys.stdout.write(as_text(report))
     else:
         document(as_value(report), output)
-    if report.blockers:
-        raise typer.Exit(NEGATIVE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,21 @@ class _Extension(Verbs):
         "eventing.cli.extension.ls": {
             "ls": "List the ClusterExtensions of a cluster: what they run, and what they wait for.",
         },
+        "eventing.cli.extension.get": {
+            "get": "Show one ClusterExtension: its conditions, bundle and revisions, and the objects of each.",
+        },
+        "eventing.cli.why_extension": {
+            "why": "Tell what an extension waits for, which rule removed which bundle, and what helps.",
+        },
         "eventing.cli.extension.plan": {
             "plan": (
                 "Say what would be installed or changed, whether its definitions are safe, and what permissions "
                 "it takes."
+            ),
+        },
+        "eventing.cli.extension.uninstall": {
+            "uninstall": (
+                "Delete a ClusterExtension, wait until every object of it is gone, and say what stays and why."
             ),
         },
         "eventing.cli.extension.render": {

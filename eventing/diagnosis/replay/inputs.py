@@ -15,6 +15,7 @@ from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, CatalogReader, Inputs
 from shared.kinds import Kind, Ref
 from shared.ports import Catalogs, Listing, Policy, Unavailable
+from shared.reading.extension import Sources
 from shared.reading.namespace import read_namespace
 
 
@@ -22,17 +23,21 @@ def inputs_of_capture(
     capture: Capture, namespace: str, readers: Mapping[CatalogKey, CatalogReader], *, is_whole: bool
 ) -> Inputs:
     """The inputs for a namespace at the end of a capture; `readers` replace its recorded catalogs."""
+    found = content_of_capture(capture)
+    scope = replace(found.policy, plan_scope="namespace" if is_whole else "component")
+    inputs = read_namespace(found.cluster, found.catalogs, namespace, scope, is_whole=True).inputs
+    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in readers}
+    return replace(inputs, catalogs={**inputs.catalogs, **known}, readers={**inputs.readers, **readers})
+
+
+def content_of_capture(capture: Capture) -> Sources:
+    """The objects at the end of a capture, its catalogs as they answered, and the policy of its installation."""
     recording = Recording(capture)
     policy, catalogs = (
         AnswersInTime(recording.index, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
     )
     chosen: Policy = policy.port(Policy) if recording.answers(Policy) else Policy()
-    content = _Recorded(catalogs.port(Catalogs))
-
-    scope = replace(chosen, plan_scope="namespace" if is_whole else "component")
-    inputs = read_namespace(Captured(recording.final()), content, namespace, scope, is_whole=True).inputs
-    known = {key: replace(inputs.catalogs.get(key, Catalog(key)), reference="as given", problem="") for key in readers}
-    return replace(inputs, catalogs={**inputs.catalogs, **known}, readers={**inputs.readers, **readers})
+    return Sources(Captured(recording.final()), _Recorded(catalogs.port(Catalogs)), chosen)
 
 
 def objects_of_capture(capture: Capture) -> Captured:

@@ -77,7 +77,7 @@ def decide(package: Package) -> PackageStatus:
         fixes=advice.fixes,
         is_failing=package.job is not None,
     )
-    return _timed(replace(status, is_stuck=_is_stuck(package, cause, status)), package)
+    return timed(replace(status, is_stuck=_is_stuck(package, cause, status)), package)
 
 
 def topics(package: Package) -> frozenset[Topic]:
@@ -206,7 +206,7 @@ def _is_stuck(package: Package, cause: _Cause, status: PackageStatus) -> bool:
     return cause.rule.is_stuck or bool(status.held and not status.version)
 
 
-def _timed(status: PackageStatus, package: Package) -> PackageStatus:
+def timed(status: PackageStatus, package: Package) -> PackageStatus:
     """With since when it waits and when it is tried next; what no status says is told as its steps said it."""
     if status.phase == WORKS and not status.message:
         return status

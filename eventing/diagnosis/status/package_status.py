@@ -44,6 +44,13 @@ class Code(StrEnum):
     API_CONFLICT = "ApiConflict"
     NO_OPERATOR_GROUP = "NoOperatorGroup"
     TOO_MANY_OPERATOR_GROUPS = "TooManyOperatorGroups"
+    RETRYING = "Retrying"
+    CONFIGURATION_INVALID = "ConfigurationInvalid"
+    ROLLOUT_REFUSED = "RolloutRefused"
+    ROLLOUT_BLOCKED = "RolloutBlocked"
+    ROLLOUT_LATE = "RolloutLate"
+    UNAVAILABLE = "Unavailable"
+    DELETING = "Deleting"
 
 
 def ref_of(kind: Kind, found: Object) -> Ref:
@@ -94,7 +101,7 @@ class PackageStatus:
 
     namespace: str
     subscription: str
-    """Empty: nobody subscribes to it."""
+    """Empty: nobody subscribes to it, or it is a ClusterExtension."""
     package: str
     installed: str
     """Name of the CSV that is installed; empty: none."""
@@ -116,10 +123,12 @@ class PackageStatus:
     evidence: tuple[Ref, ...] = field(default=(), compare=False)
     """The objects that show it."""
     fixes: tuple[Fix, ...] = field(default=(), compare=False)
+    extension: str = ""
+    """The ClusterExtension that it is of; empty: OLM v1 has nothing to do with it."""
     channel: str = ""
     approval: str = ""
     catalog: str = ""
-    """`namespace/name`."""
+    """`namespace/name` of a CatalogSource, or the name of the ClusterCatalog that an extension is answered by."""
     plan: str = ""
     """The InstallPlan that waits for approval."""
     held: str = ""

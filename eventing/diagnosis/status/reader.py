@@ -162,19 +162,20 @@ def _last_runs(sources: Sources, package: Package) -> Iterable[LastRun]:
         ref_of(SUBSCRIPTION, subscription) if subscription else None,
     )
     for ref in filter(None, refs):
-        yield from _last(sources.index, ref, sources.jobs)
+        yield from last_of(sources.index, ref, sources.jobs)
 
 
 def _catalog_due(sources: Sources, catalog: Ref | None) -> str:
     """When the catalog is tried again, if it waits for something; one that can be read is only polled."""
     if sources.index is None or catalog is None:
         return ""
-    last = _last(sources.index, catalog, sources.jobs)
+    last = last_of(sources.index, catalog, sources.jobs)
     due = next((one.next_try for one in last if one.waits_for), None)
     return due.isoformat(timespec="seconds") if due else ""
 
 
-def _last(index: JournalIndex, ref: Ref, jobs: Iterable[Listed]) -> tuple[LastRun, ...]:
+def last_of(index: JournalIndex, ref: Ref, jobs: Iterable[Listed]) -> tuple[LastRun, ...]:
+    """Where each step left an object, as the journal has it."""
     from eventing.diagnosis.why.explain import why
 
     return why(index, ref, jobs, writes=0).last

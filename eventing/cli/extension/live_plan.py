@@ -1,0 +1,75 @@
+"""What a roll-out would do to a cluster: `olmf extension plan NAME`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eventing.cli.extension.cluster import content_of_cluster, extension_of
+from eventing.cli.extension.files import given, source_of
+from eventing.cli.extension.report import Report
+from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle import opened
+from eventing.cli.plan_scene import Scene
+from eventing.diagnosis.rollout import Place, outlook
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
+from shared.api.views import ClusterExtension
+from shared.domain.bundle.model import Files
+from shared.kinds import CLUSTER_EXTENSION
+from shared.reading.extension import sight_of
+
+if TYPE_CHECKING:
+    from eventing.cli.target import Target
+    from shared.adapters.kube import KubeClient
+    from shared.domain.crd_safety.judgement import Waiver
+    from shared.reading.extension import Sources
+
+_Options = tuple[str, Sequence["Waiver"], Mapping[str, object]]
+"""Content of the bundle (empty: its image is pulled), findings that do not count, options of files by name."""
+
+
+def planned_on(target: Target, name: str, file: Sequence[str] | None, options: _Options) -> Report:
+    """What would happen to the extension of that name, as it is there, or as the file would have it. CliError."""
+    bundle, waivers, of_files = options
+    if wrong := next((option for option, value in of_files.items() if value), ""):
+        raise CliError(f"{wrong} is for files; the cluster has its own catalogs and objects", USAGE)
+    cluster = target.cluster()
+    return report_on(cluster, desired(cluster, name, file), content_of_cluster(cluster), (bundle, waivers))
+
+
+def report_on(
+    cluster: KubeClient, extension: ClusterExtension, content: Sources, options: tuple[str, Sequence[Waiver]]
+) -> Report:
+    """The report about an extension of a cluster. CliError when the content of its bundle cannot be had."""
+    bundle, waivers = options
+    scene = Scene("", cluster)
+    place = Place(
+        cluster, cluster, lambda image: _files(bundle, image), lambda changed: [*scene.stored([*map(dict, changed)])]
+    )
+    found = outlook(extension, sight_of(extension, content), place, waivers)
+    return Report(found.reasons, found.changes, (), found.blockers, found.remarks)
+
+
+def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> ClusterExtension:
+    """The extension of that name; the spec of the file with the identity of the one that is there. CliError."""
+    if not file:
+        return extension_of(cluster, name)
+    stated = given(file).extension
+    source_of(stated)
+    found = ClusterExtension(stated)
+    if name and name.rpartition("/")[2] != found.name:
+        raise CliError(f"-f: holds ClusterExtension {found.name}, not {name}", USAGE)
+    there = CLUSTER_EXTENSION.look_up(cluster.get, found.name)
+    return ClusterExtension({**there, "spec": found.spec}) if there else found
+
+
+def _files(bundle: str, image: str) -> Files:
+    """The content of a bundle: of an image only where nobody named a folder, as a catalog must not choose files."""
+    if not (bundle or image):
+        raise CliError("the catalog names no image of the bundle; name its content with --bundle DIR", UNKNOWN)
+    try:
+        with opened(bundle or str(Reference.parse(image))) as source:
+            return source.files()
+    except OciError as error:
+        raise CliError(f"{image}: {error}", UNKNOWN) from error

@@ -1,0 +1,35 @@
+"""`olmf extension why`: `olmf why` about a ClusterExtension."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eventing.cli import debug
+from eventing.cli.output import OutputOption
+from eventing.cli.target import KubeconfigOption, StateOption
+from shared.kinds import CLUSTER_EXTENSION
+
+
+def register(group: typer.Typer) -> None:
+    """Add the verb."""
+    group.command()(why)
+
+
+def why(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The ClusterExtension.")],
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="What `olmf capture` wrote, instead of a cluster.")
+    ] = None,
+    output: OutputOption = "table",
+    state: StateOption = None,
+    kubeconfig: KubeconfigOption = None,
+) -> None:
+    """Tell what an extension waits for, which rule removed which bundle, and what helps.
+
+    The same as `olmf why ClusterExtension/NAME`.
+    """
+    target = f"{CLUSTER_EXTENSION.kind}/{name.rpartition('/')[2]}"
+    debug.why(target, source=source, output=output, state=state, kubeconfig=kubeconfig)

@@ -1,0 +1,44 @@
+"""Reads what the status of ClusterExtensions is decided from: their revisions, the queue, the journal, catalogs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eventing.diagnosis.status.extension import ExtensionRead, decide_extension
+from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources, last_of
+from shared.api.views import ClusterExtension
+from shared.domain.extension.decision import decide
+from shared.domain.extension.revisions import Revisions
+from shared.kinds import CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, Ref
+from shared.reading.extension import sight_of
+
+if TYPE_CHECKING:
+    from shared.reading.extension import Sources as Content
+
+
+def extension_statuses(sources: Sources, namespace: str = "") -> list[PackageStatus]:
+    """The status of each ClusterExtension, or of those that install into a namespace."""
+    found = ClusterExtension.each(sources.list(CLUSTER_EXTENSION))
+    return [decide_extension(read(sources, one)) for one in found if namespace in ("", one.install_namespace)]
+
+
+def read(sources: Sources, extension: ClusterExtension, content: Content | None = None) -> ExtensionRead:
+    """What there is about one extension; with `content` also what catalogs would give it now."""
+    sight = sight_of(extension, content) if content and not extension.is_deleted else None
+    revisions = sight.revisions if sight else Revisions.of(sources.list(CLUSTER_OBJECT_SET), extension)
+    refs = [*(CLUSTER_OBJECT_SET.ref(one.name) for one in reversed(revisions.active)), _ref(extension)]
+    jobs = sources.jobs_about(refs)
+    return ExtensionRead(
+        extension,
+        revisions,
+        decide(extension, revisions, sight.catalogs) if sight else None,
+        sight.catalogs if sight else (),
+        job=next((job for job in jobs if job.error), None),
+        due=min((job.due.isoformat(timespec="seconds") for job in jobs if job.due), default=""),
+        last=tuple(run for ref in refs for run in last_of(sources.index, ref, sources.jobs)) if sources.index else (),
+    )
+
+
+def _ref(extension: ClusterExtension) -> Ref:
+    return CLUSTER_EXTENSION.ref(extension.name)
