@@ -21,7 +21,7 @@ from shared.ports import Accounts, Attempt, Clock, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
 from shared.reading.identity import identity_of
 from shared.reading.plan_pass import Sources, advance
-from shared.step import NOTHING, Create, Emit, Outcome, Record, Ref, Replace, SetStatus, Wait, Write, acting_as
+from shared.step import NOTHING, Create, Emit, Merge, Outcome, Record, Ref, Replace, SetStatus, Wait, Write, acting_as
 
 
 def execute_install_plan(
@@ -71,7 +71,8 @@ def _writes(plan: InstallPlan, action: Action, account: Ref | None) -> tuple[Wri
     note = Record(Ref.of(plan), "Warning", "AppliedWithWarnings", sentence, path)
     created = () if action.create is None else (Create(action.create, note, must_be_new=True),)
     replaced = () if action.replace is None else (Replace(action.replace, note),)
-    return acting_as(None if action.is_ours else account, (*created, *replaced))
+    patched = () if action.patch is None else (Merge(*action.patch),)
+    return acting_as(None if action.is_ours else account, (*created, *replaced, *patched))
 
 
 def _status(ref: Ref, plan: InstallPlan, status: Manifest) -> tuple[Write, ...]:

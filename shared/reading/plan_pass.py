@@ -20,7 +20,7 @@ from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import occupied, way_out
-from shared.kinds import Kind, Ref
+from shared.kinds import Kind
 from shared.ports import Attempt, Cluster, Denied, Discovery, FailureKind
 from shared.reading.acting import ActingReads
 from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
@@ -132,9 +132,7 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
 
 def _check_refusals(sources: Sources, action: Action) -> None:
     """StepFailed when the API server has just refused what the step writes, or denied a look at what is there."""
-    written = action.create or action.replace
-    ref = Ref.of(written) if written else None
-    if ref is None:
+    if (ref := action.ref) is None:
         return
     if (refused := sources.attempt.failure) and refused.ref == ref:
         error = f"{ref.kind} {ref.name}: {refused.message}"

@@ -8,10 +8,12 @@ from dataclasses import replace
 from shared import kinds, names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, name_of
-from shared.api.views import Csv, CustomResourceDefinition
+from shared.api.views import Csv, CustomResourceDefinition, Object
 from shared.domain.crd_safety.upgrade import lost_versions
+from shared.domain.merge_patch import patch_between
 from shared.domain.objects.hashes import alongside_key
 from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
+from shared.kinds import Ref
 
 RULE = Rule(kinds.CUSTOM_RESOURCE_DEFINITION)
 _SUPPORTED = (RULE.kind.version, "v1beta1")
@@ -59,7 +61,21 @@ def act(manifest: ReadOnly, live: CustomResourceDefinition | None, place: Place,
         **_alongside(live.annotations, place, csvs),
         **desired["metadata"]["annotations"],
     }
-    return Action("Present", replace=_with_ca_bundle(_with_conversion(whole, live), live.raw), is_ours=True)
+    return _change(_with_ca_bundle(_with_conversion(whole, live), live.raw), live)
+
+
+def _change(whole: Manifest, live: CustomResourceDefinition) -> Action:
+    """The write that makes the definition what it has to be.
+
+    One that defines the same gets a patch of what is ours of its metadata, if that lacks anything: plans of many
+    namespaces that bring it at once then never conflict, and none is carried out again for another one's annotation.
+    """
+    new = Object(whole)
+    if _defined(whole) != _defined(live.raw) or new.owners != live.owners:
+        return Action("Present", replace=whole, is_ours=True)
+    old_texts, new_texts = ({"labels": one.labels, "annotations": one.annotations} for one in (live, new))
+    patch = patch_between(old_texts, new_texts)
+    return Action("Present", patch=(Ref.of(live.raw), {"metadata": patch}) if patch else None, is_ours=True)
 
 
 def is_of(namespace: str, live: CustomResourceDefinition) -> bool:
@@ -73,7 +89,7 @@ def as_a_guest(action: Action, live: ReadOnly) -> Action:
     The annotation that names a version is a claim on the definition, so it takes the right to write it, too.
     """
     if action.replace is None or _defined(action.replace) == _defined(live):
-        return replace(action, replace=None)
+        return replace(action, replace=None, patch=None)
     return replace(action, is_ours=False)
 
 

@@ -11,7 +11,7 @@ from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.api.views import Csv, Object, OwnerReference, PlanStep
 from shared.domain.objects.ownership import labels_for, reference_to
-from shared.kinds import Kind
+from shared.kinds import Kind, Ref
 
 Owner = Literal["none", "reference", "label", "labels"]
 StepStatus = Literal["Unknown", "NotPresent", "Present", "Created", "WaitingForApi", "UnsupportedResource"]
@@ -62,15 +62,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """The action of a step: its new status, and the object to create or to replace, if any."""
+    """The action of a step: its new status, and the object to create, to replace or to patch, if any."""
 
     status: StepStatus
     create: Manifest | None = None
     replace: Manifest | None = None
+    patch: tuple[Ref, Manifest] | None = None
+    """A JSON merge patch of the object, whatever others write at the same time."""
     index: int = 0
     """The index of the step in its plan."""
     is_ours: bool = False
     """Written with our own rights, whoever carries out the plan."""
+
+    @property
+    def ref(self) -> Ref | None:
+        """What it writes."""
+        written = self.create or self.replace
+        return Ref.of(written) if written else self.patch[0] if self.patch else None
 
 
 def warned(step: PlanStep) -> str:

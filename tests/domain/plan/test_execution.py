@@ -5,9 +5,10 @@ from __future__ import annotations
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import CustomResourceDefinition
+from shared.domain.merge_patch import merged as patched
 from shared.domain.plan import crds
 from shared.domain.plan.execution import RULES, SUPPORTED, Place, merged, prepared, rule_for
-from shared.kinds import Kind
+from shared.kinds import Kind, Ref
 
 PLACE = Place("ns", "install-1", "a.v2")
 
@@ -103,12 +104,38 @@ def test_an_injected_ca_bundle_survives_an_update() -> None:
 def test_the_conversion_that_a_version_brought_survives_an_update_csv_md_7_6() -> None:
     """Bundles state none: without it, stored objects could not be read until the next installation."""
     plain = {**a_crd(), "spec": {"conversion": {"strategy": "None"}, "versions": []}}
-    action = crds.act(plain, CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    grown = {**plain, "spec": {**plain["spec"], "versions": [{"name": "v2"}]}}
+    action = crds.act(grown, CustomResourceDefinition(a_crd("CA")), PLACE, ())
     assert action.replace is not None
     assert action.replace["spec"]["conversion"] == a_crd("CA")["spec"]["conversion"]
-    first = crds.act(plain, CustomResourceDefinition(plain), PLACE, ())
+    first = crds.act(grown, CustomResourceDefinition(plain), PLACE, ())
     assert first.replace is not None
     assert first.replace["spec"]["conversion"] == {"strategy": "None"}
+
+
+def test_a_definition_that_says_the_same_gets_a_patch_of_what_its_metadata_lacks() -> None:
+    """catalog.md 8.11.138: one annotation for each version; plans of several namespaces at once never conflict."""
+    other = {"kept": "yes", "operatorframework.io/installed-alongside-1": "other/a.v1"}
+    gone = {"operatorframework.io/installed-alongside-2": "ns/a.v1"}
+    live = a_crd(annotations={**other, **gone})
+    added = crds.act(a_crd(), CustomResourceDefinition(live), PLACE, ())
+    assert (added.create, added.replace, added.is_ours) == (None, None, True)
+    assert added.ref == Ref.of(live)
+    assert added.patch is not None
+    whole = patched(live, added.patch[1])
+    assert whole["metadata"]["labels"] == {"olm.managed": "true"}
+    of_this = {"operatorframework.io/installed-alongside-a7d911cfd55e00a0": "ns/a.v2"}
+    assert whole["metadata"]["annotations"] == other | of_this
+    again = crds.act(a_crd(), CustomResourceDefinition(whole), PLACE, ())
+    assert (again.status, again.ref) == ("Present", None)
+
+
+def test_a_definition_of_another_owner_is_replaced() -> None:
+    owned = a_crd()
+    owned["metadata"]["ownerReferences"] = [an_owner("a.v2", "uid")]
+    action = crds.act(owned, CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    assert action.replace is not None
+    assert len(action.replace["metadata"]["ownerReferences"]) == 1
 
 
 def test_without_csv_nothing_is_remembered() -> None:
