@@ -60,10 +60,8 @@ def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write,
     if not tasks:
         return ()
     named = ", ".join(described(one.desired) for one in tasks[:_NAMED])
-    message = (
-        f"others set fields of the revision again and again, and they are put back every {TRUCE.seconds} s: {named}"
-    )
-    return (Record(Ref.of(revision), "Warning", "Contested", message),)
+    why = f"others set fields of the revision again and again, and they are put back every {TRUCE.seconds} s: {named}"
+    return (Record(Ref.of(revision), "Warning", "Contested", why),)
 
 
 def _at(desired: Manifest, version: str) -> Manifest:

@@ -63,7 +63,7 @@ def _observed(
         csv, desired, labelled, partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=csv.namespace)
     )
     is_outdated = observation.is_outdated(status, problem)
-    if changed := annotated(desired, labelled) if is_outdated else with_condition_name(csv, labelled):
+    if changed := annotated(csv, desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")
     if (problem is None or problem.is_refused) and (pairs or has_served(csv)):
         facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase == "Installing" else facts

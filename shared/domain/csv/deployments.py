@@ -118,7 +118,7 @@ def _as_component(deployment: Manifest, csv: Csv) -> Manifest:
     return {**deployment, "metadata": {**meta, "labels": {**meta["labels"], **component_labels(csv)}}}
 
 
-def annotated(desired: Iterable[Manifest], present: Iterable[Deployment]) -> tuple[Manifest, ...]:
+def annotated(csv: Csv, desired: Iterable[Manifest], present: Iterable[Deployment]) -> tuple[Manifest, ...]:
     """The Deployments whose pods differ only in annotations and which stay available during the rollout.
 
     With the resourceVersion that was read. Empty when there is any other difference: then the version is installed
@@ -129,7 +129,7 @@ def annotated(desired: Iterable[Manifest], present: Iterable[Deployment]) -> tup
     differing = [item for item in desired if not covers(stored.get(name_of(item)), item)]
     if not all(_is_rolled(item) and covers(stored.get(name_of(item)), _unannotated(item)) for item in differing):
         return ()
-    return tuple(_at(item, there[name_of(item)].resource_version) for item in differing)
+    return tuple(_at(_as_component(item, csv), there[name_of(item)].resource_version) for item in differing)
 
 
 def with_condition_name(csv: Csv, present: Iterable[Deployment]) -> tuple[Manifest, ...]:

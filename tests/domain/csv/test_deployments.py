@@ -170,15 +170,24 @@ def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
 
 def test_a_new_annotation_is_written_in_place() -> None:
     wanted, live = with_new_annotation()
-    (found,) = annotated([wanted], [Deployment(live)])
+    (found,) = annotated(Csv(CSV), [wanted], [Deployment(live)])
     assert found == {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "7"}}
+
+
+def test_an_annotation_in_place_takes_no_component_label_away() -> None:
+    """csv.md 12.3: else it would be adopted again with each annotation."""
+    wanted, live = with_new_annotation()
+    labels = {"operators.coreos.com/a.ns": ""}
+    csv = Csv({**CSV, "metadata": {**CSV["metadata"], "labels": labels}})
+    (found,) = annotated(csv, [wanted], [Deployment(live)])
+    assert found["metadata"]["labels"] == wanted["metadata"]["labels"] | labels
 
 
 def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
     component = a_component()
     component["spec"]["strategy"] = {"type": "Recreate"}
     wanted, live = with_new_annotation(strategy={"deployments": [component]})
-    assert annotated([wanted], [Deployment(live)]) == ()
+    assert annotated(Csv(CSV), [wanted], [Deployment(live)]) == ()
 
 
 @pytest.mark.parametrize(
@@ -190,9 +199,9 @@ def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
 )
 def test_what_differs_otherwise_is_not_annotated_in_place(changes: Manifest) -> None:
     wanted, live = with_new_annotation()
-    assert annotated([wanted], [Deployment({**live, **changes})]) == ()
+    assert annotated(Csv(CSV), [wanted], [Deployment({**live, **changes})]) == ()
 
 
 def test_what_is_as_wanted_is_not_written() -> None:
     wanted, _ = with_new_annotation()
-    assert annotated([wanted], [Deployment(wanted)]) == ()
+    assert annotated(Csv(CSV), [wanted], [Deployment(wanted)]) == ()
