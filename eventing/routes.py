@@ -21,6 +21,7 @@ from eventing.events.keys import (
     packages_server,
     rights_beside_it,
     rights_of_cluster,
+    status_of_installation,
 )
 from eventing.events.predicates import (
     Predicate,
@@ -30,6 +31,7 @@ from eventing.events.predicates import (
     came_or_went,
     edited,
     gone,
+    limited,
     named,
     no_bundle,
     of_servers,
@@ -199,6 +201,11 @@ ROUTES: tuple[Route, ...] = (
         for kind in (*kinds.COMPONENTS, kinds.INSTALL_PLAN, kinds.OPERATOR_CONDITION)
     ),
     Route(CSV, "fanout/notify_subscriptions", itself, both(gone, original), "bulk"),
+    # OpenShift
+    Route(kinds.PROXY, "fanout/notify_proxied", itself, always, "bulk"),
+    Route(kinds.CLUSTER_VERSION, "maintenance/report_to_openshift", status_of_installation, always, "bulk"),
+    Route(kinds.CLUSTER_OPERATOR, "maintenance/report_to_openshift", itself, named(names.CLUSTER_OPERATOR), "bulk"),
+    Route(CSV, "maintenance/report_to_openshift", status_of_installation, both(original, limited), "bulk", GATHER),
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),

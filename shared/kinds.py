@@ -26,6 +26,8 @@ class Watch:
     """Whole objects are fetched, because their status matters; of other kinds the metadata alone where that does."""
     is_ours_alone: bool = False
     """Only those with the label `olm.managed` are watched: no other one affects an object of ours."""
+    is_optional: bool = False
+    """Only some clusters serve it: nobody asks for it again until its CustomResourceDefinition changes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -65,6 +67,11 @@ class Kind:
         """The version, without the group."""
         return self.api_version.rpartition("/")[2]
 
+    @property
+    def definition(self) -> str:
+        """The name of the CustomResourceDefinition that serves it, if one does: `<plural>.<group>`."""
+        return f"{self.plural}.{self.group}".rstrip(".")
+
     def ref(self, name: str, namespace: str = "") -> Ref:
         """The identity of one object of this kind. InvalidName when no object can have it."""
         if self.is_namespaced and not namespace:
@@ -91,10 +98,15 @@ _WATCHES: dict[Kind, Watch] = {}
 
 
 def watched(
-    kind: Kind, *, is_high_cardinality: bool = False, is_whole: bool = False, is_ours_alone: bool = False
+    kind: Kind,
+    *,
+    is_high_cardinality: bool = False,
+    is_whole: bool = False,
+    is_ours_alone: bool = False,
+    is_optional: bool = False,
 ) -> Kind:
     """The kind, watched from now on: for the watcher, its rights and those of the audit, caches, Knative's source."""
-    _WATCHES[kind] = Watch(is_high_cardinality, is_whole, is_ours_alone)
+    _WATCHES[kind] = Watch(is_high_cardinality, is_whole, is_ours_alone, is_optional)
     return kind
 
 
@@ -150,6 +162,18 @@ MUTATING_WEBHOOKS = watched(
     Kind(_ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", is_namespaced=False)
 )
 
+PROXY = watched(
+    Kind("config.openshift.io/v1", "Proxy", "proxies", is_namespaced=False), is_whole=True, is_optional=True
+)
+CLUSTER_VERSION = watched(
+    Kind("config.openshift.io/v1", "ClusterVersion", "clusterversions", is_namespaced=False), is_optional=True
+)
+CLUSTER_OPERATOR = watched(
+    Kind("config.openshift.io/v1", "ClusterOperator", "clusteroperators", is_namespaced=False),
+    is_high_cardinality=True,
+    is_optional=True,
+)
+
 KINDS: tuple[Kind, ...] = tuple(value for value in list(vars().values()) if isinstance(value, Kind))
 """Every kind above, in the order of this module."""
 
@@ -167,6 +191,9 @@ WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.watch)
 
 HIGH_CARDINALITY = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_high_cardinality)
 """The kinds of which a cluster has many objects that are neither ours nor about ours."""
+
+OPTIONAL = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_optional)
+"""The kinds that only some clusters serve: those of OpenShift."""
 
 CACHED = tuple(kind for kind in WATCHED if kind not in HIGH_CARDINALITY)
 """The kinds of which every change becomes an event, so that reads may be cached until then."""

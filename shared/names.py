@@ -41,6 +41,8 @@ SOURCE_IMAGE: Final = "olm.sourceImage"
 UNPACK_TIMEOUT: Final = "operatorframework.io/bundle-unpack-timeout"
 UNPACK_RETRY_INTERVAL: Final = "operatorframework.io/bundle-unpack-min-retry-interval"
 CSV_CLEANUP: Final = "operators.coreos.com/csv-cleanup"
+CLUSTER_OPERATOR: Final = "operator-lifecycle-manager"
+"""The ClusterOperator of OLM on an OpenShift."""
 SKIP_RANGE: Final = "olm.skipRange"
 SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 

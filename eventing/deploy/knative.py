@@ -16,7 +16,7 @@ from eventing.deploy.rights import RIGHTS
 from eventing.routes import ROUTES
 from shared import names
 from shared.api.manifest import Manifest
-from shared.kinds import HIGH_CARDINALITY, WATCHED, Kind
+from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED, Kind
 
 BROKER = "olmf"
 QUEUE_PROXY_PORTS = (8012, 8013, 8112)
@@ -152,7 +152,7 @@ def _api_server_source() -> Manifest:
             "mode": "Resource",
             "serviceAccountName": WATCHER,
             "namespaceSelector": {},
-            "resources": [_watched(kind) for kind in WATCHED],
+            "resources": [_watched(kind) for kind in WATCHED if kind not in OPTIONAL],
             "sink": {"ref": {"apiVersion": "eventing.knative.dev/v1", "kind": "Broker", "name": BROKER}},
         },
     }

@@ -123,7 +123,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     ),
     "cluster_service_version": (
         *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
-        *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG),
+        *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.PROXY),
         Right(kinds.SERVICE_ACCOUNT, ("create",)),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *_write(kinds.SERVICE, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS),
@@ -155,7 +155,8 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
         *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),
         Right(kinds.API_SERVICE, ("create", "patch")),  # of PackageManifests; the rest: `eventing/deploy/packages.py`
-        *_status(kinds.OLM_CONFIG),
+        Right(kinds.CLUSTER_OPERATOR, ("create",)),
+        *_status(kinds.OLM_CONFIG, kinds.CLUSTER_OPERATOR),
     ),
 }
 

@@ -13,6 +13,7 @@ OWNERS = "owners"
 COPIED = "copied"
 UNPACK = "unpack"
 COMPONENTS = "components"
+LIMITED = "limited"
 OVER = "Over"
 """The phase of a Job that has completed or failed."""
 MOST_OWNERS = 64
@@ -34,7 +35,8 @@ class Event:
     """What the sender saw in the object. A hint narrows the routes, a missing one does not: `phase` (`status.phase`; of
     a Job `Over` or nothing), `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied`
     (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job, or a ConfigMap with an unpacked bundle),
-    `components` (names of the Operators that the object belongs to, between commas)."""
+    `components` (names of the Operators that the object belongs to, between commas), `limited` (`true|false`: of a CSV,
+    whether it names the last OpenShift that it is for, or did)."""
     traceparent: str = ""
 
 

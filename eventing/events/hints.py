@@ -9,6 +9,7 @@ from eventing.events.event import Owner
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, annotations_of, labels_of, metadata, namespace_of
 from shared.api.views import Csv, Job
+from shared.domain.openshift import MAXIMUM
 from shared.domain.subscription.operators import names_of
 
 Hints = dict[str, str]
@@ -26,6 +27,7 @@ def hints(manifest: ReadOnly) -> Hints:
         found[event.COMPONENTS] = ",".join(operators)
     if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[event.COPIED] = _bool_text(Csv(manifest).is_copy)
+        found[event.LIMITED] = _bool_text(MAXIMUM in str(annotations_of(manifest).get(names.PROPERTIES)))
     if identity == _identity(kinds.JOB):
         found[event.UNPACK] = _bool_text(names.UNPACK_REF in labels_of(manifest))
         if event.PHASE in found:

@@ -66,6 +66,11 @@ def packages_server(event: Event) -> tuple[Ref, ...]:
     return () if ref is None else (ref,)
 
 
+def status_of_installation(_: Event) -> tuple[Ref, ...]:
+    """The ClusterOperator by which an OpenShift learns of us."""
+    return (kinds.CLUSTER_OPERATOR.ref(names.CLUSTER_OPERATOR),)
+
+
 def rights_of_cluster(_: Event) -> tuple[Ref, ...]:
     """One key for all RBAC objects of the cluster that are in no namespace."""
     return (kinds.CLUSTER_ROLE.ref(names.ANY),)

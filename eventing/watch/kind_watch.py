@@ -16,7 +16,6 @@ from eventing.watch.stream import UNREADABLE, Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError
 from shared.api.manifest import ReadOnly, resource_version_of
-from shared.kinds import Kind
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
@@ -62,7 +61,8 @@ class KindWatch(Generic[Result]):
         seconds: int,
         outage: Outage | None = None,
     ) -> None:
-        self.name = name_of_watch(stream.kind)
+        self.name = stream.kind.definition
+        self._is_optional = bool(stream.kind.watch and stream.kind.watch.is_optional)
         self._observer = observer
         self._stream = stream
         self._deliver = deliver
@@ -96,6 +96,9 @@ class KindWatch(Generic[Result]):
                 elif error.is_not_found:
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
+                    if self._is_optional and not self._is_hopeful:
+                        await self._rest()
+                        continue
                 else:
                     is_away = error.status >= 500 or error.status in (0, 429)
                     self._complain("watch_refused", str(error))
@@ -147,6 +150,17 @@ class KindWatch(Generic[Result]):
         await self._deliver(self._observer.settle(set()))
         self._health.record_first_list(self.name)
 
+    async def _rest(self) -> None:
+        """Ask for nothing until the definition of the kind is reported."""
+        self._health.rest(self.name)
+        await self._is_retrying_soon.wait()
+        self._is_retrying_soon.clear()
+        self._health.record_activity(self.name)
+
+    @property
+    def _is_hopeful(self) -> bool:
+        return asyncio.get_running_loop().time() < self._hopeful_until
+
     def _complain(self, what: str, error: str) -> None:
         """Log a warning once per outage; later failures are logged at debug level."""
         level = logging.DEBUG if self._failures else logging.WARNING
@@ -155,7 +169,7 @@ class KindWatch(Generic[Result]):
     async def _pause(self, longest: float, *, is_away: bool = False) -> None:
         # why: while the API server is away, a restart would only make the watch later
         self._health.record_outage(self.name)
-        if asyncio.get_running_loop().time() < self._hopeful_until:
+        if self._is_hopeful:
             longest = HOPEFUL_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
         self._failures = min(self._failures + 1, 16)
@@ -167,8 +181,3 @@ class KindWatch(Generic[Result]):
         finally:
             for waker in wakers:
                 waker.cancel()
-
-
-def name_of_watch(kind: Kind) -> str:
-    """`<plural>.<group>`, like the name of a CustomResourceDefinition."""
-    return f"{kind.plural}.{kind.group}".rstrip(".")

@@ -112,7 +112,7 @@ class KnownObjects:
         event_id = change_id(now.uid, now.version, verb)
         namespace, name = key
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
-        values = _with_former_owners(now.hints, before.hints if before else {})
+        values = _with_former(now.hints, before.hints if before else {})
         event = Event(event_id, _TYPES[verb], self.source, ref, values, begun_by(event_id))
         is_managed = now.is_managed or (before is not None and before.is_managed)
         return () if not is_managed and self._is_bystander(event) else (event,)
@@ -131,8 +131,8 @@ def _shared(values: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     return MappingProxyType(dict(values))
 
 
-def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
-    """The hints with the former owners and Operators added: they must learn that the object is not theirs any more."""
+def _with_former(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:
+    """The hints with the former owners, Operators and limits added: who heeds them must learn that they are gone."""
     found = now
     present, former = now.get(events.OWNERS, ""), before.get(events.OWNERS, "")
     if former not in ("", present):
@@ -140,4 +140,6 @@ def _with_former_owners(now: Mapping[str, str], before: Mapping[str, str]) -> Ma
     present, former = now.get(events.COMPONENTS, ""), before.get(events.COMPONENTS, "")
     if former not in ("", present):
         found = {**found, events.COMPONENTS: ",".join(filter(None, (present, former)))}
+    if before.get(events.LIMITED) == "true":
+        found = {**found, events.LIMITED: "true"}
     return found

@@ -50,6 +50,10 @@ class WatchHealth:
         """Record that the watch received data."""
         self.last_activity[name] = self.clock()
 
+    def rest(self, name: str) -> None:
+        """Record that a watch asks for nothing, because its kind is not served: it has no age."""
+        self.last_activity.pop(name, None)
+
     def record_outage(self, *names: str) -> None:
         """Record that these watches, or all, receive nothing because the API server or the sink is away."""
         self.last_outage.update(dict.fromkeys(names or self.last_activity, self.clock()))

@@ -1,8 +1,8 @@
 """Write the Deployments of a ClusterServiceVersion that is ready to be installed, and what they need to serve.
 
-Reads:  the version; the Subscriptions and Deployments of its namespace. With webhooks or aggregated APIs: certificates,
-        Services and rights around its Deployments, APIServices, configurations, the definitions it converts, its group
-        and the ServiceAccount that this names.
+Reads:  the version; the Subscriptions and Deployments of its namespace; the proxy of an OpenShift. With webhooks or
+        aggregated APIs: certificates, Services and rights around its Deployments, APIServices, configurations, the
+        definitions it converts, its group and the ServiceAccount that this names.
 Writes: its status; with the rights of that account Deployments that are missing or differ; deletes Deployments that the
         version no longer names; Secrets with certificates, and everything by which the API server finds webhooks, APIs.
 """
@@ -16,10 +16,11 @@ from functions.cluster_service_version._endpoints import facts_of, pairs_of
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
-from shared.api.views import Csv, Deployment, Subscription
+from shared.api.views import Csv, Deployment, Proxy, Subscription
 from shared.domain.csv import installation, preparation, serving
 from shared.domain.csv.admission import unsupported_install_mode
 from shared.domain.csv.deployments import changes, desired_deployments
+from shared.domain.csv.overrides import PROXY
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.strategy import UnknownStrategy, strategy_of
 from shared.domain.endpoints import work
@@ -46,7 +47,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     if why := work.refusal(csv, facts):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     held = work.contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
-    desired = desired_deployments(csv, subscriptions, {name: one.pair.digest for name, one in held.items()})
+    proxy, used = Proxy.of(cluster.get(PROXY)), {name: one.pair.digest for name, one in held.items()}
+    desired = desired_deployments(csv, subscriptions, used, proxy=proxy)
     if why := next(filter(None, map(misnamed, desired)), ""):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     found = changes(csv, desired, Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace)))

@@ -1,7 +1,7 @@
 """Check that the Deployments of a ClusterServiceVersion match its install strategy, are available, and serve.
 
 Reads:  the version and its neighbours; its group if it has failed; the Subscriptions of its namespace; its Deployments;
-        what is around its webhooks and aggregated APIs; the ServiceAccount that its group names.
+        the proxy of an OpenShift; what is around its webhooks and aggregated APIs; the account that its group names.
 Writes: its status; with the rights of that account its Deployments where only annotations differ, or the name of its
         OperatorCondition is missing, and the next stage of the rotation of its certificates.
 """
@@ -16,11 +16,12 @@ from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from functions.cluster_service_version._successor import replaced_by_successor
 from shared import kinds
-from shared.api.views import Csv, Deployment, Subscription
+from shared.api.views import Csv, Deployment, Proxy, Subscription
 from shared.domain.csv import observation, retirement, serving
 from shared.domain.csv.admission import unsupported_install_mode
 from shared.domain.csv.deployments import annotated, desired_deployments, with_condition_name
 from shared.domain.csv.health import first_problem
+from shared.domain.csv.overrides import PROXY
 from shared.domain.csv.phases import Status, status_of
 from shared.domain.endpoints.certificates import digests
 from shared.domain.endpoints.endpoint import has_served
@@ -58,7 +59,7 @@ def _observed(
     facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase != "Installing" else Facts(pairs)
     if flawed := serving.flawed(csv, status, facts, {one.name: one for one in labelled}):
         return outcome_of(csv, flawed)
-    desired = desired_deployments(csv, subscriptions, digests(pairs))
+    desired = desired_deployments(csv, subscriptions, digests(pairs), proxy=Proxy.of(cluster.get(PROXY)))
     problem = first_problem(
         csv, desired, labelled, partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=csv.namespace)
     )

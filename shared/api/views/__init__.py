@@ -20,6 +20,7 @@ from shared.api.views.csv import (
 from shared.api.views.install_plan import BundleLookup, InstallPlan, PlanStep
 from shared.api.views.object import ABSENT, Object, OwnerReference, StoredCondition
 from shared.api.views.olm_config import OlmConfig
+from shared.api.views.openshift import ClusterVersion, Proxy
 from shared.api.views.operator_condition import OperatorCondition
 from shared.api.views.operator_group import FAIL_FORWARD, OperatorGroup
 from shared.api.views.subscription import CatalogHealth, Subscription
@@ -41,6 +42,7 @@ __all__ = [
     "ClusterCatalog",
     "ClusterExtension",
     "ClusterObjectSet",
+    "ClusterVersion",
     "ConfigMap",
     "Connection",
     "ContainerStatus",
@@ -63,6 +65,7 @@ __all__ = [
     "PlanStep",
     "Pod",
     "PodTemplate",
+    "Proxy",
     "Requirement",
     "Role",
     "RoleBinding",

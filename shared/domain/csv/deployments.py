@@ -14,8 +14,8 @@ from shared.api.manifest import (
     metadata,
     name_of,
 )
-from shared.api.views import Csv, Deployment, DeploymentEntry, PodTemplate, Subscription
-from shared.domain.csv.overrides import by_name, config_of, overridden
+from shared.api.views import Csv, Deployment, DeploymentEntry, PodTemplate, Proxy, Subscription
+from shared.domain.csv.overrides import by_name, config_of, overridden, proxied
 from shared.domain.csv.strategy import Strategy, strategy_of
 from shared.domain.endpoints.pods import serving
 from shared.domain.objects.hashes import deployment_hash
@@ -34,14 +34,15 @@ NONE_SERVES: Mapping[str, str] = {}
 
 
 def desired_deployments(
-    csv: Csv, subscriptions: Iterable[Subscription], digests: Mapping[str, str] = NONE_SERVES
-) -> tuple[Manifest, ...]:
+    csv: Csv, subscriptions: Iterable[Subscription], digests: Mapping[str, str] = NONE_SERVES,
+    *, proxy: Proxy | None = None,
+) -> tuple[Manifest, ...]:  # fmt: skip
     """The wanted Deployments, in the order of the strategy.
 
-    `digests`: of the CAs of those that serve for the API server, by name.
+    `digests`: of the CAs of those that serve for the API server, by name; `proxy`: that of an OpenShift.
     """
     strategy = strategy_of(csv)
-    config = config_of(csv, subscriptions)
+    config = proxied(config_of(csv, subscriptions), proxy)
     return tuple(_deployment(csv, item, config, digests.get(item.name)) for item in _components(strategy))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
-from shared.api.views import Csv, Subscription
+from shared.api.views import Csv, Proxy, Subscription
 
+PROXY: Final = kinds.PROXY.ref("cluster")
+"""The proxy that an OpenShift uses."""
 _Value: TypeAlias = Any  # why: fields of a pod are any JSON value
 
 
@@ -21,6 +24,15 @@ def config_of(csv: Csv, subscriptions: Iterable[Subscription]) -> ReadOnly:
         if csv.name in (subscription.installed_csv, subscription.current_csv):
             return subscription.config
     return {}
+
+
+def proxied(config: ReadOnly, proxy: Proxy | None) -> ReadOnly:
+    """The configuration with the proxy of the cluster, unless it names one of its variables, if only to unset it."""
+    own = fields.parts(config, "env")
+    if proxy is None or _VARIABLES.keys() & {fields.text(one, "name") for one in own}:
+        return config
+    env = [{"name": name, "value": value} for name, read in _VARIABLES.items() if (value := read(proxy))]
+    return {**config, "env": [*own, *env]} if env else config
 
 
 def overridden(pod: ReadOnly, config: ReadOnly) -> Manifest:
@@ -76,6 +88,11 @@ def _affinity(present: ReadOnly | None, desired: Mapping[str, ReadOnly | None]) 
     return {key: value for key, value in {**(present or {}), **named}.items() if value}
 
 
+_VARIABLES: Mapping[str, Callable[[Proxy], str]] = {
+    "HTTP_PROXY": lambda proxy: proxy.http,
+    "HTTPS_PROXY": lambda proxy: proxy.https,
+    "NO_PROXY": lambda proxy: proxy.exempt,
+}
 _POD: Mapping[str, Callable[[_Value, _Value], _Value]] = {
     "volumes": by_name,
     "tolerations": _appended,

@@ -13,15 +13,11 @@ from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.conditions import Condition
 from shared.domain.go.json import CUT_OFF, TYPES, JsonError, loads
 from shared.domain.go.text import quoted
+from shared.domain.openshift import MAXIMUM, effective, following
 from shared.domain.semver import Version, parse_tolerant, parse_version
 
 CONDITION: Final = "InstalledOLMOperatorsUpgradeable"
-MAXIMUM: Final = "olm.maxOpenShiftVersion"
-"""The property that names the last version of OpenShift that a bundle is for."""
-
 _MAJOR_MINOR: Final = re.compile(r"([1-9][0-9]*)\.(0|[1-9][0-9]*)")
-_LAST_FOUR: Final = (4, 23)
-"""Released together with 5.0 as its equal; the way on from either is 5.1."""
 _PROPERTIES: Final = list_of(PROPERTY)
 _NOTHING: Final = object()
 """Stands for a value that is not there; null would be one."""
@@ -83,12 +79,6 @@ def minor_of(cluster: str) -> tuple[int, int]:
     return version.major, version.minor
 
 
-def following(current: tuple[int, int]) -> str:
-    """The minor version after this one."""
-    major, minor = _effective(current)
-    return f"{major}.{minor + 1}"
-
-
 def is_blocking(published: Published, current: tuple[int, int]) -> bool:
     """Whether this bundle is not for the next minor version. Unreadable when it cannot be told."""
     if published.properties is None:
@@ -108,11 +98,7 @@ def is_blocking(published: Published, current: tuple[int, int]) -> bool:
     if wrong:
         joined = "\n".join(wrong)
         raise Unreadable(f"error(s) {where}: {joined}")
-    return bool(maxima) and (limit.major, limit.minor) <= _effective(current)
-
-
-def _effective(current: tuple[int, int]) -> tuple[int, int]:
-    return (5, 0) if current == _LAST_FOUR else current
+    return bool(maxima) and (limit.major, limit.minor) <= effective(current)
 
 
 def _properties(text: str) -> Iterator[tuple[str, Any]]:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
 from shared import names
 from shared.api.views import ApiEntry, Csv, DefinitionEntry, OperatorGroup, Subscription
+from shared.domain.bundle.projection import projected
 from shared.domain.catalog.model import Property
-from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
-from shared.domain.go.json import loads
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import Installed
-
-_STATED: Final = struct("projection.property", "type", value=RAW)
-_ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_STATED))
 
 
 class IncoherentCSVs(ValueError):
@@ -61,19 +56,10 @@ def of_csv(csv: Csv, packages: Iterable[str]) -> tuple[Property, ...]:
     if text is None:
         return (*implied, *_implied_package(csv, set(filter(None, packages))))
     try:
-        return tuple(_annotated(text))
+        return tuple(projected(text))
     except ValueError as error:
         where = f'failed to retrieve properties of csv "{csv.name}"'
         raise IncoherentCSVs(f"{where}: failed to unmarshal properties annotation: {error}") from error
-
-
-def _annotated(text: str) -> Iterator[Property]:
-    """The properties in an annotation, read as Go reads a struct. ValueError."""
-    value = loads(text.encode())
-    if why := why_not(_ANNOTATION, value):
-        raise ValueError(why)
-    for one in map(_STATED.read, _ANNOTATION.read(value).get("properties") or ()):
-        yield Property(one.get("type") or "", one.get("value"))
 
 
 def _apis(csv: Csv) -> Iterator[Property]:

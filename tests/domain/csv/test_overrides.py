@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from shared.api.manifest import Manifest
-from shared.api.views import Csv, Subscription
-from shared.domain.csv.overrides import config_of, overridden
+from shared.api.views import Csv, Proxy, Subscription
+from shared.domain.csv.overrides import config_of, overridden, proxied
 from tests.domain.csv.builders import a_csv
 
 
@@ -122,3 +122,27 @@ def test_config_of(installed: list[str], want: Manifest) -> None:
 
 def test_a_subscription_without_config_changes_nothing() -> None:
     assert config_of(Csv(a_csv()), [Subscription({"spec": {}, "status": {"installedCSV": "a.v1"}})]) == {}
+
+
+STATED = {"httpProxy": "http://p:1", "httpsProxy": "http://p:2", "noProxy": ".svc"}
+ALL_THREE = env(HTTP_PROXY="http://p:1", HTTPS_PROXY="http://p:2", NO_PROXY=".svc")
+
+
+@pytest.mark.parametrize(
+    ("status", "own", "want"),
+    [
+        pytest.param(STATED, [], ALL_THREE, id="csv.md 6.3: all of it"),
+        pytest.param(STATED, env(A="1"), [*env(A="1"), *ALL_THREE], id="csv.md 6.3: behind what the user wants"),
+        pytest.param({"httpProxy": "http://p:1", "noProxy": ""}, [], ALL_THREE[:1], id="csv.md 6.3: no empty ones"),
+        pytest.param(STATED, env(NO_PROXY="x"), env(NO_PROXY="x"), id="csv.md 18 row 80: one is named, none comes"),
+        pytest.param(STATED, env(HTTP_PROXY=""), env(HTTP_PROXY=""), id="csv.md 18 row 80: unset on purpose"),
+        pytest.param({}, env(A="1"), env(A="1"), id="csv.md 6.3: there is no proxy"),
+    ],
+)  # fmt: skip
+def test_the_proxy_of_the_cluster(status: Manifest, own: list[Manifest], want: list[Manifest]) -> None:
+    assert proxied({"env": own}, Proxy({"status": status})) == {"env": want}
+
+
+def test_without_a_proxy_the_config_stays_csv_md_6_3() -> None:
+    assert proxied({"tolerations": []}, None) == {"tolerations": []}
+    assert proxied({}, Proxy({"status": {}})) == {}

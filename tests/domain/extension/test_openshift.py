@@ -7,7 +7,8 @@ import json
 import pytest
 
 from shared.domain.conditions import Condition
-from shared.domain.extension.openshift import CONDITION, Published, blockers, following, minor_of
+from shared.domain.extension.openshift import CONDITION, Published, blockers, minor_of
+from shared.domain.openshift import following
 from shared.domain.semver import InvalidVersion
 
 FOUND = "Found ClusterExtensions that require upgrades prior to upgrading cluster to version"

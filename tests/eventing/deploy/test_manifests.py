@@ -25,7 +25,7 @@ from eventing.routes import STEPS
 from shared.adapters.oci.trust import FOLDERS
 from shared.config import Settings
 from shared.domain.selectors import matches
-from shared.kinds import HIGH_CARDINALITY, WATCHED
+from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED
 
 K8S = Path(__file__).parents[3] / "k8s"
 FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
@@ -365,7 +365,9 @@ def test_kubectl_builds_what_knative_with_oidc_needs() -> None:
 
 def test_the_source_watches_every_kind_that_a_route_names() -> None:
     source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
-    assert {each["kind"] for each in source["spec"]["resources"]} == {kind.kind for kind in WATCHED}
+    assert {each["kind"] for each in source["spec"]["resources"]} == {kind.kind for kind in WATCHED} - {
+        kind.kind for kind in OPTIONAL
+    }
 
 
 def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:

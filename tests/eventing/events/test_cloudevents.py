@@ -115,7 +115,7 @@ A_COPY = {
             A_COPY,
             (
                 kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1", "app"),
-                {"phase": "Succeeded", "owners": "", "copied": "true"},
+                {"phase": "Succeeded", "owners": "", "copied": "true", "limited": "false"},
             ),
             id="DESIGN 4: a resource event carries the object, from which the hints are computed",
         ),

@@ -20,6 +20,7 @@ def owned_by(name: str, namespace: str, kind: str = "") -> dict[str, str]:
     return labels | ({"olm.owner.kind": kind} if kind else {})
 
 
+LIMIT = '{"properties":[{"type":"olm.maxOpenShiftVersion","value":"4.18"}]}'
 SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription", "name": "s", "uid": "1"}
 
 
@@ -50,18 +51,23 @@ SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Su
         ),
         pytest.param(
             a(kinds.CLUSTER_SERVICE_VERSION, labels={"olm.copiedFrom": "operators"}),
-            {"owners": "", "copied": "true"},
+            {"owners": "", "copied": "true", "limited": "false"},
             id="csv.md 2: a copy by its label",
         ),
         pytest.param(
             a(kinds.CLUSTER_SERVICE_VERSION, annotations={"olm.operatorNamespace": "operators"}),
-            {"owners": "", "copied": "true"},
+            {"owners": "", "copied": "true", "limited": "false"},
             id="csv.md 2: a copy by its annotation",
         ),
         pytest.param(
             a(kinds.CLUSTER_SERVICE_VERSION, annotations={"olm.operatorNamespace": "olm"}),
-            {"owners": "", "copied": "false"},
+            {"owners": "", "copied": "false", "limited": "false"},
             id="csv.md 2: an original whose annotation names its own namespace",
+        ),
+        pytest.param(
+            a(kinds.CLUSTER_SERVICE_VERSION, annotations={"operatorframework.io/properties": LIMIT}),
+            {"owners": "", "copied": "false", "limited": "true"},
+            id="csv.md 15.1: a version that names the last OpenShift that it is for",
         ),
         pytest.param(
             a(kinds.JOB, labels={"operatorframework.io/bundle-unpack-ref": "h"}),

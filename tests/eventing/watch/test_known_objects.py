@@ -104,6 +104,18 @@ def test_who_lost_its_owner_enqueues_the_former_owner_once() -> None:
     assert watched.observe("MODIFIED", an_object("a", 3)) == ()
 
 
+def test_a_limit_that_was_taken_away_is_told_once_more() -> None:
+    """csv.md 15.1: the cluster may go on now."""
+    objects = KnownObjects(kinds.CLUSTER_SERVICE_VERSION, "https://cluster")
+    limit = {names.PROPERTIES: '{"properties":[{"type":"olm.maxOpenShiftVersion","value":"4.18"}]}'}
+    with_limit, without = an_object(version=1), an_object(version=2)
+    with_limit["metadata"]["annotations"] = limit
+
+    told = [objects.observe("MODIFIED", one)[0].hints["limited"] for one in (with_limit, without, an_object(version=3))]
+
+    assert told == ["true", "true", "false"]
+
+
 @pytest.mark.parametrize(
     ("kind", "labels", "at_start", "later"),
     [

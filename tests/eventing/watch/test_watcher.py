@@ -13,7 +13,7 @@ from eventing.events.event import Event
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.program import Watcher, serve_health
 from eventing.watch.watch_health import WatchHealth
-from shared import kinds
+from shared import kinds, names
 from shared.adapters.kube import Connection
 from shared.api.manifest import Manifest
 from shared.config import Settings
@@ -162,6 +162,23 @@ async def test_a_definition_wakes_the_watch_of_its_kind() -> None:
             while "uid-a.1.add" not in sink.ids:
                 await watcher.deliver([Event("crd", "dev.knative.apiserver.resource.add", "x", definition)])
                 await asyncio.sleep(0.005)
+
+
+async def test_an_optional_kind_that_is_not_served_is_asked_for_once_until_its_definition_comes() -> None:
+    proxy = {"metadata": {"name": "cluster", "uid": "uid-p", "resourceVersion": "9"}}
+    async with an_api(Refused(404, "NotFound"), Listed([proxy], "9")) as (api, connection):
+        sink = Sink()
+        async with watching(connection, sink, kinds.PROXY) as watcher:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await watcher.health.complete.wait()
+                while watcher.health.ages():  # it rests: nobody waits for it, and no pause ends
+                    await asyncio.sleep(0.005)
+            assert len(api.asked) == 1
+            definition = kinds.CUSTOM_RESOURCE_DEFINITION.ref(kinds.PROXY.definition)
+            await watcher.deliver([Event("e", names.ADDED, "cluster", definition)])
+            await until(sink, 2)
+            assert sink.ids == ["e", "uid-p.9.add"]
+            assert watcher.health.ages().keys() == {kinds.PROXY.definition}
 
 
 async def test_bookmarks_and_timeouts_are_asked_for_and_only_metadata() -> None:

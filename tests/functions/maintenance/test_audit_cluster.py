@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -35,6 +35,25 @@ def a_role(name: str, **labels: str) -> dict[str, Any]:
     return {"apiVersion": kinds.ROLE.api_version, "kind": "Role", "metadata": meta}
 
 
+def a_definition(kind: Kind) -> dict[str, Any]:
+    definition, meta = kinds.CUSTOM_RESOURCE_DEFINITION, {"name": kind.definition, "resourceVersion": "1"}
+    return {"apiVersion": definition.api_version, "kind": definition.kind, "metadata": meta}
+
+
+def test_kinds_that_only_some_clusters_serve_are_not_asked_for_elsewhere() -> None:
+    asked: list[Kind] = []
+
+    class Asked(FakeInventory):
+        def versions(self, kind: Kind, *, labels: Mapping[str, str] | None = None) -> tuple[tuple[Ref, str], ...]:
+            asked.append(kind)
+            return super().versions(kind, labels=labels)
+
+    audit_cluster(ANYTHING, Asked(FakeCluster([a_definition(kinds.PROXY)])), RememberingJournal())
+
+    assert set(kinds.WATCHED) - set(asked) == set(kinds.OPTIONAL) - {kinds.PROXY}
+    assert len(asked) == len(set(asked))
+
+
 @pytest.mark.parametrize("kind", kinds.WATCHED, ids=lambda kind: kind.kind)
 def test_every_watched_kind_is_audited(kind: Kind) -> None:
     """DESIGN §4: the audit enqueues for whatever the journal has not seen."""
@@ -42,7 +61,10 @@ def test_every_watched_kind_is_audited(kind: Kind) -> None:
     meta = {"name": ref.name, "namespace": ref.namespace, "resourceVersion": "9", "labels": {names.MANAGED: "true"}}
     missed = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
 
-    outcome = audit_cluster(ANYTHING, a_list_of(missed), RememberingJournal((ref, "8")))
+    served = [a_definition(one) for one in kinds.OPTIONAL]
+    journal = RememberingJournal((ref, "8"), *((Ref.of(one), "1") for one in served))
+
+    outcome = audit_cluster(ANYTHING, a_list_of(missed, *served), journal)
 
     assert outcome.emits == (Emit(names.DEPENDENT_CHANGED, ref),)
 
