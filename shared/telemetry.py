@@ -30,6 +30,7 @@ class Metric(Enum):
     catalogsource_ready = "gauge", "1 while a CatalogSource is READY, else 0"
     catalog_source_snapshots_total = "counter", "How often a CatalogSource was seen with new content"
     subscription_sync_total = "counter", "Changes of a Subscription that were looked at"
+    installplan_warnings_total = "counter", "Steps of InstallPlans that the API server answered with warnings"
     olm_resolution_duration_seconds = (
         "summary",
         "Resolutions of a namespace, and whether each Subscription got its answer",

@@ -54,7 +54,7 @@ class Effects:
             until = len(writes) if done.is_partial and _has_told(real, written) else _stop(real, written, len(writes))
             done = replace(done, is_lost=self._records(run, writes[:until], written, check_lease))
         answers = tuple(written.get(index, Written("")) for index in range(max(written, default=-1) + 1))
-        return replace(done, written=answers)
+        return replace(done, written=answers, warned=run.warned)
 
     def _in_order(
         self,
@@ -112,6 +112,7 @@ class _Performance:
         self._looks_first = looks_first
         self._is_over = is_over
         self._is_evident = True
+        self.warned = 0
 
     def may_rest(self) -> bool:
         """Whether the run is over, and the next one will see all that was done, and not send it again."""
@@ -148,6 +149,7 @@ class _Performance:
             return answer
         warnings, record = self._api.warnings(), write.on_warning
         if warnings:
+            self.warned += 1
             message = f"{len(warnings)} {record.message}: {', '.join(warnings)}"
             try:
                 self.write(replace(record, message=message))

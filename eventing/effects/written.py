@@ -32,6 +32,8 @@ class Performed:
     """The lease was lost before a write: no further write is allowed."""
     is_partial: bool = False
     """Only a part of the writes was sent; the step must run again for the rest."""
+    warned: int = 0
+    """How many of them were answered with warnings that an Event tells of."""
 
     @property
     def is_complete(self) -> bool:

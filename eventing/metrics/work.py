@@ -14,7 +14,7 @@ from shared.config import Settings
 from shared.telemetry import Metric
 
 RESOLVE = "subscription/resolve_subscriptions"
-PARKED = "parked"
+PARKED, WARNED = "parked", "warned"
 
 
 def reader(settings: Settings) -> Callable[[], Mapping[Series, float]]:
@@ -46,19 +46,21 @@ def _queued(depth: Depth) -> Mapping[Series, float]:
 
 
 def _runs(ran: Iterable[Ran]) -> Mapping[Series, float]:
-    values: defaultdict[Series, float] = defaultdict(float)
+    values: defaultdict[Series, float] = defaultdict(float, {Series(Metric.installplan_warnings_total): 0})
     for each in ran:
         for metric, labels in _metrics(each):
             values[Series(metric, labels, "_count")] += each.count
             values[Series(metric, labels, "_sum")] += each.seconds
         if each.result == PARKED:
             values[Series(Metric.olmf_dead_letters_total, (("step", each.step),))] += each.count
+        if each.result == WARNED:  # of no other step anybody is told
+            values[Series(Metric.installplan_warnings_total)] += each.count
     return values
 
 
 def _metrics(each: Ran) -> Iterator[tuple[Metric, tuple[tuple[str, str], ...]]]:
     """The summaries that include runs of this step and result, with their labels."""
-    if each.result != PARKED:
+    if each.result not in (PARKED, WARNED):
         yield Metric.olmf_run_duration_seconds, (("step", each.step), ("result", each.result))
         if each.step == RESOLVE:
             outcome = "succeeded" if each.result == "done" else "failed"

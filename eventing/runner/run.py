@@ -59,6 +59,7 @@ class _Progress:
     emits: list[Emit] = field(default_factory=list)
     wrote: list[str] = field(default_factory=list)
     writes: int = 0
+    warned: int = 0
     again_in: timedelta | None = None
     failure: Literal["", "retry", "bug", "lost"] = ""
     message: str = ""
@@ -204,6 +205,7 @@ class Runner:
         """
         if performed.is_complete or any(written.did == "sent" for written in performed.written):
             progress.emits += decided.emits
+        progress.warned += performed.warned
         for write, written in zip(decided.writes, performed.written, strict=False):
             if written.did == "sent":
                 progress.writes += 1
@@ -235,6 +237,7 @@ class Runner:
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
             tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
+            warned=progress.warned,
         )  # fmt: skip
 
     def _log(self, run: Run, progress: _Progress) -> None:

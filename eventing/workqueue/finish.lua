@@ -1,10 +1,11 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
---       trace context ('': none), then entry and lane of each job to add.
+--       trace context ('': none), writes that were answered with warnings, then entry and lane of each job to add.
 -- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
+local warned = tonumber(ARGV[16])
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -22,9 +23,9 @@ local function enqueued_from_outside()
   return is_outside and seq, is_outside and due
 end
 
-local function tally(result, microseconds)
+local function tally(result, microseconds, count)
   local run = string.match(entry, '^[^|]*') .. '|' .. result
-  call('HINCRBY', 'olmf:ran', run, 1)
+  call('HINCRBY', 'olmf:ran', run, count or 1)
   call('HINCRBY', 'olmf:took', run, microseconds)
 end
 
@@ -59,7 +60,7 @@ local function park()
 end
 
 -- The jobs and writes of this run belong to its trace.
-if wrote ~= '' or delay >= 0 or #ARGV > 15 then
+if wrote ~= '' or delay >= 0 or #ARGV > 16 then
   for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
 end
 
@@ -74,7 +75,7 @@ end
 local running, running_count, running_lane, promised =
   unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
 call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'progress')
-enqueue_all(ARGV, 16, run_id)
+enqueue_all(ARGV, 17, run_id)
 
 if run_id == '' then -- it may have written: what it promised is enqueued by what caused it
   enqueue_all(lines(promised), 1, lines(running)[1] or 'lost')
@@ -83,6 +84,7 @@ end
 local is_enqueued, is_due = enqueued_from_outside()
 local attempts_exhausted, must_back_off = count_failure()
 tally(ended, took)
+if warned > 0 then tally('warned', 0, warned) end
 charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')

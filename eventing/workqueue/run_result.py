@@ -32,3 +32,5 @@ class RunResult:
     took_ms: float = 0.0
     trace: str = ""
     """W3C trace context of the run, which everything that it causes shares."""
+    warned: int = 0
+    """Number of its writes that the API server answered with warnings that somebody is told of."""

@@ -85,7 +85,7 @@ class Ran:
     step: str
     result: str
     """`done`, `waits`, `retry`, `bug`, `timeout`, `interrupted` (by the end of a run beside it); `parked`: became a
-    dead letter, with no duration."""
+    dead letter, with no duration; `warned`: a write of it that was answered with warnings, likewise."""
     count: int
     seconds: float
     """Their total duration."""

@@ -236,7 +236,7 @@ class WorkQueue:
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
             _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
-            result.trace, *_arguments(result.jobs),
+            result.trace, result.warned, *_arguments(result.jobs),
         )  # fmt: skip
         return bool(answer)
 

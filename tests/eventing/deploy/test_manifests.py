@@ -374,7 +374,11 @@ def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
     """Else the Deployments of our own Services wake them whenever they rest; one alone has to wake a step."""
     source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
     narrowed = {each["kind"] for each in source["spec"]["resources"] if "selector" in each}
-    assert narrowed == {kind.kind for kind in set(HIGH_CARDINALITY) - set(OPTIONAL)} >= {"Deployment", "ServiceAccount", "Role", "Job"}
+    assert (
+        narrowed
+        == {kind.kind for kind in set(HIGH_CARDINALITY) - set(OPTIONAL)}
+        >= {"Deployment", "ServiceAccount", "Role", "Job"}
+    )
     names = {each["metadata"]["name"] for each in WORKLOADS if "olm.managed" in each["metadata"].get("labels", {})}
     assert names == {PACKAGES}
 

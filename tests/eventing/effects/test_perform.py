@@ -408,6 +408,7 @@ def test_what_the_server_warns_about_is_told(write: Write) -> None:
     assert event["message"] == "2 warning(s) generated: a is old, b is going"
     assert event["involvedObject"]["fieldPath"] == "status.plan[0]"
     assert [written.did for written in done.written] == ["sent"]
+    assert done.warned == 1, "catalog.md 6: each step is counted once, however many warnings it has"
 
 
 @pytest.mark.parametrize(
@@ -421,7 +422,7 @@ def test_what_the_server_warns_about_is_told(write: Write) -> None:
 def test_otherwise_nothing_is_told(write: Write) -> None:
     api = FakeApi([a_map()])
     api.warned = {"one": ("a",), "three": ("a",)}
-    perform(api, write, read=(MAP,))
+    assert perform(api, write, read=(MAP,)).warned == 0
     assert [ref for ref in api.objects if ref.kind == EVENT.kind] == []
 
 
@@ -434,3 +435,4 @@ def test_warnings_that_cannot_be_told_stop_nothing() -> None:
     assert [(written.did, written.message) for written in done.written] == [
         ("sent", "its warnings could not be told: Forbidden (403): full"), ("sent", ""),
     ]  # fmt: skip
+    assert done.warned == 1

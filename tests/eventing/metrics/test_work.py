@@ -71,6 +71,22 @@ def test_durations_are_summed_csv_md_14_2(redis_url: str) -> None:
         } <= told(queue), "catalog.md 6: olm_resolution_duration_seconds, by outcome"
 
 
+def test_steps_with_warnings_are_counted_catalog_md_6(redis_url: str) -> None:
+    """It is there from the start, as a counter of OLM is, and runs are counted as ever."""
+    step = "install_plan/execute_install_plan"
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        assert "installplan_warnings_total 0.0\n" in text(measures(queue))
+        end(queue, step, RunResult("r", b"", warned=2))
+        end(queue, step, RunResult("r", b"", warned=1))
+        end(queue, step, RunResult("r", b""))
+        found = told(queue)
+        assert "installplan_warnings_total 3.0" in found
+        assert {line for line in found if "_count" in line} == {
+            f'olmf_run_duration_seconds_count{{result="done",step="{step}"}} 3.0'
+        }
+
+
 def test_dead_letters_are_counted_and_told_as_long_as_they_are_there(redis_url: str) -> None:
     with connect(redis_url) as client:
         queue = WorkQueue(client, Settings(max_failures=1))

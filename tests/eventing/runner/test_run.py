@@ -237,6 +237,13 @@ def test_a_slice_runs_again_at_once_and_each_enqueues_for_what_it_wrote() -> Non
     assert (second.again_in, len(second.jobs), len(api.objects)) == (None, 1, 70)
 
 
+def test_the_warnings_of_its_writes_are_counted() -> None:
+    """catalog.md 6: each write that was answered with some counts once."""
+    api = FakeApi()
+    api.warned = {"map-1": ("a is old", "b is going"), "map-7": ("a is old",)}
+    assert run(api, a_claim("make_many")).warned == 2
+
+
 def test_a_run_is_a_span_of_the_story_that_enqueued_it() -> None:
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     first, second = (run(FakeApi(), replace(a_claim("do_nothing"), trace=trace)) for _ in range(2))

@@ -1,9 +1,9 @@
-"""Creates more than one slice of ConfigMaps."""
+"""Creates more than one slice of ConfigMaps, and tells of warnings."""
 
 from __future__ import annotations
 
 from shared import names
-from shared.step import Create, Emit, Outcome, Ref
+from shared.step import Create, Emit, Outcome, Record, Ref
 
 
 def make_many(ref: Ref) -> Outcome:
@@ -11,4 +11,5 @@ def make_many(ref: Ref) -> Outcome:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"map-{n}", "namespace": ref.namespace}}
         for n in range(70)
     )
-    return Outcome(tuple(map(Create, maps)), (Emit(names.GROUP_CHANGED, ref),))
+    note = Record(ref, "Warning", "AppliedWithWarnings", "warning(s)")
+    return Outcome(tuple(Create(one, note) for one in maps), (Emit(names.GROUP_CHANGED, ref),))
