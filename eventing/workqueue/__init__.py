@@ -40,7 +40,7 @@ Keys (all begin with `olmf:`; their names never change, because during an update
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
     turn:<what>-<period>   taken by the scheduler that does in this period what all do in turn, e.g. the audit
     refused                counts RQ jobs that were not ours
-    ran, took              hash  <step>|<how it ended> -> number of runs (`warned`: of writes), their microseconds; steps are few
+    ran, took              hash  <step>|<how it ended> -> number of runs (or writes: `warned`), their microseconds
 
 A timeline (one ref, two steps A and B, events e1 to e4)
     add A e1       ready [A]                                   wakes a drainer
