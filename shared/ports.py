@@ -51,14 +51,14 @@ class Cluster(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A read that a ServiceAccount may not make."""
+    """A read or a write that a ServiceAccount may not make."""
 
     message: str
     """The sentence of the API server: verb, resource, API group, namespace and name."""
 
 
 class Accounts(Protocol):
-    """Reads of the Kubernetes API with the rights of a ServiceAccount; never answered from what we may read."""
+    """Questions to the Kubernetes API with the rights of a ServiceAccount; never answered from what we may read."""
 
     def get(self, ref: Ref, account: Ref) -> Manifest | Denied | None:
         """The object, or None when it does not exist (or its kind is not served)."""
@@ -66,6 +66,13 @@ class Accounts(Protocol):
 
     def list(self, kind: Kind, namespace: str, account: Ref) -> tuple[Manifest, ...] | Denied:
         """The objects of a kind in a namespace, sorted by name."""
+        ...
+
+    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+        """Why it may not create the object (with a resourceVersion: replace it), by a dry run, which stores nothing.
+
+        None when it may, and when the API server refuses the object for any other reason. No Secrets: it is recorded.
+        """
         ...
 
 

@@ -1,11 +1,11 @@
-"""Reads with the rights of whoever carries out a plan."""
+"""Questions with the rights of whoever carries out a plan."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared.api.manifest import Manifest
-from shared.kinds import Kind, Ref
+from shared.api.manifest import Manifest, metadata
+from shared.kinds import SECRET, Kind, Ref
 from shared.ports import Accounts, Cluster, Denied, Listing
 
 
@@ -39,3 +39,14 @@ class ActingReads:
         if self.account is None:
             return self._cluster.list(kind, namespace)
         return self._accounts.list(kind, namespace, self.account)
+
+    def refusal(self, manifest: Manifest) -> str:
+        """Why the object may not be written; empty when it may, without an account, and for a Secret (never asked).
+
+        Without owners, which may not exist yet.
+        """
+        if self.account is None or manifest.get("kind") == SECRET.kind:
+            return ""
+        meta = {key: value for key, value in metadata(manifest).items() if key != "ownerReferences"}
+        found = self._accounts.refusal({**manifest, "metadata": meta}, self.account)
+        return "" if found is None else found.message

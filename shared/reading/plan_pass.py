@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
@@ -15,9 +15,10 @@ from shared.domain.csv.admission import joined
 from shared.domain.go_types.dialects import JSON
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.install_plan import FINISHED
-from shared.domain.plan import crds, execution
+from shared.domain.plan import crds, execution, rights
 from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
+from shared.domain.plan.rights import Refusal
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import occupied, way_out
 from shared.kinds import Kind
@@ -26,6 +27,9 @@ from shared.reading.acting import ActingReads
 from shared.reading.plan_objects import BundleLost, PlanObjects, StepFailed
 from shared.refs import misnamed
 
+MOST_ASKED = 50
+"""Steps that are tried out when one was denied: each is a request."""
+_UNASKED = (kinds.CLUSTER_SERVICE_VERSION.kind, crds.RULE.kind.kind)
 _Listed: TypeAlias = Callable[[Kind], tuple[Manifest, ...] | Denied]
 
 
@@ -119,15 +123,36 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
             break
         actions.append(replace(action, index=index))
         statuses[index] = action.status
+    behind = plan.steps[index + 1 :] if isinstance(stop, Denial) else ()
     return Progress(
         tuple(actions),
         tuple(statuses),
-        error=str(stop or ""),
+        error=rights.with_others(str(stop or ""), _denied(going, behind)),
         is_curable=isinstance(stop, NameOccupied | Denial | HeldUp),
         is_denied=isinstance(stop, Denial),
         warnings=tuple(going.warnings),
         is_bundle_lost=isinstance(stop, BundleLost),
     )
+
+
+def _denied(going: _Pass, steps: Iterable[PlanStep]) -> Iterator[Refusal]:
+    """What else whoever carries out the plan may not write, of the steps behind the one that stopped.
+
+    Not of versions and definitions: those of this namespace are ours to write, or alike.
+    """
+    asked = (one for one in steps if one.status not in FINISHED and one.kind not in _UNASKED)
+    for step in islice(asked, MOST_ASKED):
+        what = f"{step.kind} {step.name}"
+        try:
+            action = _act(going, step)
+        except Denial as denial:
+            yield Refusal(what, str(denial).removeprefix(f"{what}: "))
+        except StepFailed:
+            continue  # it is told when its turn comes
+        else:
+            written = action.create or action.replace
+            if written and not action.is_ours and (why := going.acting.refusal(written)):
+                yield Refusal(what, why)
 
 
 def _check_refusals(sources: Sources, action: Action) -> None:

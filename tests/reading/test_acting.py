@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shared import kinds
+from shared.api.manifest import Manifest
 from shared.kinds import Kind, Ref
 from shared.ports import Denied
 from shared.reading.acting import ActingReads
@@ -27,6 +28,10 @@ class OnlyConfigMaps:
     def list(self, kind: Kind, namespace: str, account: Ref) -> Any:
         assert account == ACCOUNT
         return self._cluster.list(kind, namespace) if kind.kind == SEEN.kind else Denied(f"may not list {kind.kind}")
+
+    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+        assert account == ACCOUNT
+        return None if manifest["kind"] == SEEN.kind else Denied(str(manifest["metadata"]))
 
 
 def reads(account: Ref | None) -> ActingReads:
@@ -56,3 +61,13 @@ def test_without_an_account_everything_is() -> None:
     assert not isinstance(secrets, Denied)
     assert len(secrets) == 1
     assert found.denied == {}
+
+
+def test_what_may_not_be_written_is_asked_without_owners_and_never_of_secrets() -> None:
+    found = reads(ACCOUNT)
+    meta = {"name": "a", "namespace": "team"}
+    owned = {**meta, "ownerReferences": [{"kind": "ClusterServiceVersion", "name": "a.v1"}]}
+    assert found.refusal({"kind": "Role", "metadata": owned}) == str(meta)
+    assert found.refusal({"kind": "ConfigMap", "metadata": owned}) == ""
+    assert found.refusal({"kind": "Secret", "metadata": owned}) == ""
+    assert reads(None).refusal({"kind": "Role", "metadata": owned}) == ""

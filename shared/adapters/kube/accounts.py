@@ -1,4 +1,4 @@
-"""Reads with the rights of ServiceAccounts, by impersonation: nobody has to hold their tokens."""
+"""Questions with the rights of ServiceAccounts, by impersonation: nobody has to hold their tokens."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ class Server(Cluster, Protocol):
 
     def acting_as(self, account: Ref) -> Self:
         """The same client with the rights of the account."""
+        ...
+
+    def try_out(self, manifest: Manifest) -> None:
+        """Send a write that stores nothing. ApiError."""
         ...
 
 
@@ -39,6 +43,14 @@ class KubeAccounts:
             return self._client.acting_as(account).list(kind, namespace)
         except ApiError as error:
             return _denied(error)
+
+    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+        """Why it may not write the object; None when it may, or the object is refused for another reason."""
+        try:
+            self._client.acting_as(account).try_out(manifest)
+        except ApiError as error:
+            return Denied(error.message) if error.status == _FORBIDDEN else None
+        return None
 
 
 def _denied(error: ApiError) -> Denied:

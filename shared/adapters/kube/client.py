@@ -152,6 +152,13 @@ class KubeClient:
         query = {"fieldManager": field_manager} if field_manager else {}
         return self._write("POST", Ref.of(manifest), manifest, query=query)
 
+    def try_out(self, manifest: Manifest) -> None:
+        """POST, or PUT of an object with a resourceVersion, as a dry run: all is checked, and nothing is stored."""
+        ref = Ref.of(manifest)
+        method, name = ("PUT", ref.name) if resource_version_of(manifest) else ("POST", "")
+        path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, name)
+        self.request(method, path, manifest, query={"dryRun": "All"})
+
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""
         query = {"fieldManager": field_manager, "force": "true" if force else "false"}

@@ -46,6 +46,31 @@ def test_what_an_account_may_not_read_is_denied() -> None:
     assert [one["metadata"]["name"] for one in listed] == ["there"]
 
 
+def test_what_an_account_may_not_write_is_known_without_writing_it() -> None:
+    """A missing right alone is a denial: what else is wrong with the object is told when it is written."""
+    client = fresh_sandbox()
+    accounts = KubeAccounts(client)
+    client.create(made(NAMESPACE, "ns"))
+    account = made(SERVICE_ACCOUNT, "new")
+    denied = accounts.refusal(account, WHO)
+    assert isinstance(denied, Denied)
+    assert 'cannot create resource "serviceaccounts" in API group "" in the namespace "ns"' in denied.message
+
+    client.create(
+        made(ROLE, "some", rules=[{"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["create"]}])
+    )
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "some"}
+    subject = {"kind": "ServiceAccount", "name": "reader", "namespace": "ns"}
+    client.create(made(ROLE_BINDING, "some", roleRef=ref, subjects=[subject]))
+    assert accounts.refusal(account, WHO) is None
+    assert client.get(SERVICE_ACCOUNT.ref("new", "ns")) is None
+    assert accounts.refusal({**account, "secrets": 7}, WHO) is None  # it may, but no server takes it
+    stored = client.create(account)
+    denied = accounts.refusal(stored, WHO)
+    assert isinstance(denied, Denied)
+    assert 'cannot update resource "serviceaccounts"' in denied.message
+
+
 class Away:
     """A server that does not answer."""
 

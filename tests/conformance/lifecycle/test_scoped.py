@@ -102,6 +102,11 @@ def lacks(resource: str, verb: str = "create") -> Callable[[Manifest], bool]:
     return lambda status: said in status.get("message", "") and f":{INSTALLER}" in status["message"]
 
 
+def lacks_only(resource: str) -> Callable[[Manifest], bool]:
+    """The same, and that it is the only one."""
+    return lambda status: lacks(resource)(status) and "besides" not in status["message"]
+
+
 def is_complete(status: Manifest) -> bool:
     return bool(status["phase"] == "Complete")
 
@@ -112,13 +117,16 @@ def test_a_plan_waits_for_each_right_of_its_account(installation: Installation, 
     status = until_plan(installation, namespace, lacks("clusterserviceversions"), "what it lacks")
     where = f'in API group "operators.coreos.com" in the namespace "{namespace}"'
     assert where in status["message"]
+    besides = status["message"].partition("; besides: ")[2]
+    assert lacks("services")({"message": besides})
+    assert lacks("roles")({"message": besides})
     assert (status["phase"], {step["status"] for step in status["plan"]}) == ("Installing", {"Unknown"})
     assert status["attenuatedServiceAccountRef"]["name"] == INSTALLER
     installation.until_it_rests()
 
     installation.apply(an_object(ROLE, "some", namespace, rules=BUT_SERVICES))
     installation.apply(a_binding(ROLE_BINDING, ROLE, namespace, "some"))
-    status = until_plan(installation, namespace, lacks("services"), "the Service alone")
+    status = until_plan(installation, namespace, lacks_only("services"), "the Service alone")
     done = {step["resource"]["kind"]: step["status"] for step in status["plan"]}
     assert done["ClusterServiceVersion"] in ("Created", "Present")
     assert installation.cluster.get(SERVICE.ref("beacon-metrics", namespace)) is None

@@ -66,6 +66,27 @@ def test_without_rights_the_plan_says_which_one_is_missing() -> None:
     assert status(world)["attenuatedServiceAccountRef"]["uid"] == uid
 
 
+def test_all_rights_that_are_missing_are_named_at_once() -> None:
+    """OLM's sentence about the first stays in front; what is granted is not named any more, and nothing was stored."""
+    others = [an_object(kind) for kind in ("ServiceAccount", "Role", "ConfigMap")]
+    world = world_of(ACCOUNT, *may(("", "serviceaccounts", ("create", "get"))), a_plan(CSV, SERVICE, *others))
+    first, _, more = status(world)["message"].partition("; besides: ")
+    assert first.startswith("retrying execution due to error: ClusterServiceVersion ")
+    assert told("clusterserviceversions", "operators.coreos.com") in first
+    assert [part.partition(":")[0] for part in more.split("; ")] == ["Service thing", "Role thing", "ConfigMap thing"]
+    assert told("services", "") in more
+    assert told("roles", RBAC) in more
+    assert kinds.SERVICE_ACCOUNT.ref("thing", "ns") not in world.objects
+
+    for manifest in may(CSVS, SERVICES):
+        world.put(manifest)
+    world.settle()
+    world.later(seconds=3)
+    first, _, more = status(world)["message"].partition("; besides: ")
+    assert told("serviceaccounts", "") in first
+    assert [part.partition(":")[0] for part in more.split("; ")] == ["Role thing", "ConfigMap thing"]
+
+
 def test_a_plan_that_lacks_a_right_waits_without_end_and_without_writes() -> None:
     """catalog.md 4.3: a Forbidden error never fails it; issue 15: it does not poll."""
     world = world_of(ACCOUNT, a_plan(CSV))
