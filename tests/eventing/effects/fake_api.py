@@ -56,6 +56,9 @@ class FakeApi:
             raise ApiError(409, "AlreadyExists", f"{ref.name} already exists")
         return self._store(manifest)
 
+    def try_out(self, manifest: Manifest) -> None:
+        self._called("try_out", Ref.of(manifest))
+
     def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:
         ref = self._called("apply", Ref.of(manifest))
         return self._store(merged(self.objects.get(ref, {}), manifest))
