@@ -69,10 +69,7 @@ class Accounts(Protocol):
         ...
 
     def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
-        """Why it may not create the object (with a resourceVersion: replace it), by a dry run, which stores nothing.
-
-        None when it may, and when the API server refuses the object for any other reason. No Secrets: it is recorded.
-        """
+        """Why it may not create (with a resourceVersion: replace) the object: a dry run. No Secrets: it is recorded."""
         ...
 
 
@@ -80,10 +77,7 @@ class Copies(Protocol):
     """Summaries of copied ClusterServiceVersions: there may be thousands of copies, each as large as its original."""
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in `namespace` (empty: in all namespaces), sorted by namespace and name.
-
-        With `name`: only the copies of that original.
-        """
+        """The copies of the originals in `namespace` (empty: in all), or of that `name`, sorted by namespace and name."""
         ...
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
@@ -176,10 +170,7 @@ class IndexedCatalogs(Protocol):
     """Reads of catalogs that are indexed, by reference; `source` says how to index one again."""
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
-        """One package of an indexed catalog, None when the catalog has no such package.
-
-        A catalog whose content is no longer stored here is indexed again from `source`.
-        """
+        """One package of an indexed catalog, None when the catalog has no such package."""
         ...
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:

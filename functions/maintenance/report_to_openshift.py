@@ -24,6 +24,6 @@ def report_to_openshift(_: Ref, cluster: Cluster, clock: Clock, *, policy: Polic
     spaces = sorted({group.namespace for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP))})
     found = (csv for space in spaces for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, space)))
     originals = [csv for csv in found if not csv.is_copy]
-    status = cluster_operator.status_of(present, version, originals, policy.global_namespace, clock.now())
+    status = cluster_operator.status_of(present, version, originals, home=policy.global_namespace, now=clock.now())
     writes = (SetStatus(Ref.of(present), status, present.resource_version),) if status != present.status else ()
     return Outcome(writes, summary=f"the cluster is told of {len(originals)} versions")

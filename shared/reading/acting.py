@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shared.api.manifest import Manifest, metadata
+from shared.api.manifest import Manifest
+from shared.api.views import Object
 from shared.kinds import SECRET, Kind, Ref
 from shared.ports import Accounts, Cluster, Denied, Listing
 
@@ -45,8 +46,9 @@ class ActingReads:
 
         Without owners, which may not exist yet.
         """
-        if self.account is None or manifest.get("kind") == SECRET.kind:
+        stated = Object(manifest)
+        if self.account is None or stated.kind == SECRET.kind:
             return ""
-        meta = {key: value for key, value in metadata(manifest).items() if key != "ownerReferences"}
+        meta = {key: value for key, value in stated.metadata.items() if key != "ownerReferences"}
         found = self._accounts.refusal({**manifest, "metadata": meta}, self.account)
         return "" if found is None else found.message

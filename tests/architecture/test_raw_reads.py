@@ -17,7 +17,7 @@ LEFT = {
     "shared/domain/objects/**/*.py": 0,
     "shared/domain/operator_groups/**/*.py": 0,
     "shared/domain/plan/**/*.py": 0,
-    "shared/domain/resolution_inputs/**/*.py": 27,
+    "shared/domain/resolution_inputs/**/*.py": 24,
     "shared/domain/resolver/**/*.py": 6,
     "shared/domain/subscription/**/*.py": 0,
     "shared/domain/unpack/**/*.py": 0,

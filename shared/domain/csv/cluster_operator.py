@@ -28,7 +28,7 @@ def cluster_operator() -> Manifest:
     return {"apiVersion": OURS.api_version, "kind": OURS.kind, "metadata": meta, "spec": {}}
 
 
-def status_of(present: Object, version: ClusterVersion, csvs: Sequence[Csv], home: str, now: datetime) -> Manifest:
+def status_of(present: Object, version: ClusterVersion, csvs: Sequence[Csv], *, home: str, now: datetime) -> Manifest:
     """The status that is wanted; `csvs`: those that are no copies; `home`: the namespace of the installation."""
     conditions = (
         Condition("Progressing", "False", "", f"Deployed {version.desired}"),

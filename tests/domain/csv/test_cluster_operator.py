@@ -139,7 +139,7 @@ def test_csv_md_15_1_the_whole_status_and_it_is_said_once() -> None:
         "status": {"extension": None, "conditions": [{"type": "Upgradeable", "status": "Unknown"}]},
     }  # fmt: skip
     csvs = [Csv(a_version("a.v1", "olm")), Csv(a_version("b.v1", "ns"))]
-    status = status_of(Object(present), at("4.18.3"), csvs, "olm", NOW)
+    status = status_of(Object(present), at("4.18.3"), csvs, home="olm", now=NOW)
 
     assert {one["type"]: one["status"] for one in status["conditions"]} == {
         "Upgradeable": "True", "Progressing": "False", "Available": "True", "Degraded": "False",
@@ -154,5 +154,5 @@ def test_csv_md_15_1_the_whole_status_and_it_is_said_once() -> None:
     }
     assert status["relatedObjects"] == [related]
     assert "extension" in status
-    assert status_of(Object({**present, "status": status}), at("4.18.3"), csvs, "olm", NOW) == status
-    assert "relatedObjects" not in status_of(Object(present), at("4.18.3"), csvs[1:], "olm", NOW)
+    assert status_of(Object({**present, "status": status}), at("4.18.3"), csvs, home="olm", now=NOW) == status
+    assert "relatedObjects" not in status_of(Object(present), at("4.18.3"), csvs[1:], home="olm", now=NOW)
