@@ -77,7 +77,7 @@ class Copies(Protocol):
     """Summaries of copied ClusterServiceVersions: there may be thousands of copies, each as large as its original."""
 
     def made_from(self, namespace: str, name: str = "") -> tuple[Copy, ...]:
-        """The copies of the originals in `namespace` (empty: in all), or of that `name`, sorted by namespace and name."""
+        """The copies of the originals in `namespace` (empty: in all), or of that `name`; by namespace and name."""
         ...
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
