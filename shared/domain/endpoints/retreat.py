@@ -25,14 +25,19 @@ def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
 
 def rights(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Change | Object]:
     """The rights of Deployments of the version that serve no longer, unless another version has the same ones."""
-    living = (other for other in facts.namespace_csvs if _lives(other, csv))
-    inherited = {(one.deployment, one.account) for other in living for one in endpoints_of(other)}
-    for endpoint in (one for one in endpoints if (one.deployment, one.account) not in inherited):
+    for endpoint in (one for one in endpoints if one.account not in accounts_of_others(csv, one, facts)):
         for found in RoleBinding.each(filter(None, map(facts.objects.get, sharing.bindings(endpoint.service)))):
             left = sharing.without(found, endpoint)
             is_of_others = left and len(left) == len(found.subjects)
             if sharing.is_ours(found) and not (is_of_others or found.is_deleted):
                 yield _given_up(csv, found, left) if left else found
+
+
+def accounts_of_others(csv: Csv, endpoint: Endpoint, facts: Facts) -> frozenset[str]:
+    """The accounts with which other living versions of the namespace run the Deployment."""
+    living = (other for other in facts.namespace_csvs if _lives(other, csv))
+    found = (one for other in living for one in endpoints_of(other))
+    return frozenset(one.account for one in found if one.deployment == endpoint.deployment)
 
 
 def _lives(other: Csv, csv: Csv) -> bool:

@@ -6,7 +6,7 @@ each adds its Pods to the subjects, and takes only these away again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from shared import kinds, names
@@ -37,21 +37,24 @@ def service_behind(name: str) -> str:
     return next((name.removesuffix(end) for end in (DELEGATOR, READER) if name.endswith(f"-service{end}")), "")
 
 
-def delegator(csv: Csv, endpoint: Endpoint, present: RoleBinding | None) -> Manifest:
+def delegator(csv: Csv, endpoint: Endpoint, present: RoleBinding | None, accounts: Collection[str] = ()) -> Manifest:
     """The right to ask the API server about callers.
 
     It is labelled for the first of those that share it, and in its namespace for the version that comes after.
+    `accounts`: with which other versions of the namespace run the Deployment.
     """
     is_ours = present is None or present.labels.get(names.OWNER_NAMESPACE, csv.namespace) == csv.namespace
     labels = {**(owner_labels(csv) if is_ours else {}), names.MANAGED: "true"}
     meta = {"name": f"{endpoint.service}{DELEGATOR}", "labels": labels}
-    return _binding(kinds.CLUSTER_ROLE_BINDING, meta, (kinds.CLUSTER_ROLE, _ROLES[0]), _joined(present, endpoint))
+    return _binding(
+        kinds.CLUSTER_ROLE_BINDING, meta, (kinds.CLUSTER_ROLE, _ROLES[0]), _joined(present, endpoint, accounts)
+    )
 
 
-def reader(endpoint: Endpoint, present: RoleBinding | None) -> Manifest:
-    """The right to read how the API server proves itself."""
+def reader(endpoint: Endpoint, present: RoleBinding | None, accounts: Collection[str] = ()) -> Manifest:
+    """The right to read how the API server proves itself; `accounts` as for `delegator`."""
     meta = {"name": f"{endpoint.service}{READER}", "namespace": SYSTEM, "labels": {names.MANAGED: "true"}}
-    return _binding(kinds.ROLE_BINDING, meta, (kinds.ROLE, _ROLES[1]), _joined(present, endpoint))
+    return _binding(kinds.ROLE_BINDING, meta, (kinds.ROLE, _ROLES[1]), _joined(present, endpoint, accounts))
 
 
 def subject(endpoint: Endpoint) -> Manifest:
@@ -93,9 +96,15 @@ def torn(found: Iterable[RoleBinding | None]) -> tuple[str, ...]:
     return tuple(sorted({namespace for some in alone for namespace, *_ in some if namespace}))
 
 
-def _joined(present: RoleBinding | None, endpoint: Endpoint) -> list[Manifest]:
-    """Who has the right, and the Pods of this Deployment."""
-    ours, others = subject(endpoint), [dict(one.raw) for one in present.subjects] if present else []
+def _joined(present: RoleBinding | None, endpoint: Endpoint, accounts: Collection[str]) -> list[Manifest]:
+    """Who has the right, and the Pods of this Deployment.
+
+    A binding of ours names no account of the namespace with which no version runs the Deployment any more.
+    """
+    ours, subjects = subject(endpoint), present.subjects if present else ()
+    named = {endpoint.account, *accounts} if present and is_ours(present) else {one.name for one in subjects}
+    is_of_here = {"kind": ours["kind"], "namespace": ours["namespace"]}
+    others = [dict(one.raw) for one in subjects if one.name in named or not _is(one.raw, is_of_here)]
     return others if any(_is(one, ours) for one in others) else [*others, ours]
 
 

@@ -11,7 +11,7 @@ from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, RoleBinding
-from shared.domain.endpoints import api_services, conversion, naming, objects, sharing, webhooks
+from shared.domain.endpoints import api_services, conversion, naming, objects, retreat, sharing, webhooks
 from shared.domain.endpoints.certificates import Content, Pair, begun
 from shared.domain.endpoints.changes import Change, change
 from shared.domain.endpoints.defects import invalid_description, unusable
@@ -105,10 +105,11 @@ def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manife
     yield objects.service(csv, endpoint), facts.find(kinds.SERVICE, Object, endpoint.service, place)
     yield objects.role(csv, endpoint), facts.find(kinds.ROLE, Object, endpoint.secret, place)
     yield objects.role_binding(csv, endpoint), facts.find(kinds.ROLE_BINDING, Object, endpoint.secret, place)
+    accounts = retreat.accounts_of_others(csv, endpoint, facts)
     delegator = facts.find(kinds.CLUSTER_ROLE_BINDING, RoleBinding, f"{endpoint.service}{sharing.DELEGATOR}")
-    yield sharing.delegator(csv, endpoint, delegator), delegator
+    yield sharing.delegator(csv, endpoint, delegator, accounts), delegator
     reader = facts.find(kinds.ROLE_BINDING, RoleBinding, f"{endpoint.service}{sharing.READER}", sharing.SYSTEM)
-    yield sharing.reader(endpoint, reader), reader
+    yield sharing.reader(endpoint, reader, accounts), reader
 
 
 def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:

@@ -66,3 +66,30 @@ TORN: list[Any] = [
 @pytest.mark.parametrize(("found", "want"), TORN)
 def test_who_lacks_one_of_both_rights(found: tuple[RoleBinding | None, ...], want: tuple[str, ...]) -> None:
     assert sharing.torn(found) == want
+
+
+NO_LABEL = {"somebody": "else"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "accounts", "names"),
+    [
+        pytest.param({}, (), ["default"], id="an edited version has changed its account"),
+        pytest.param({}, ("old",), ["old", "default"], id="another version of the namespace runs with it"),
+        pytest.param(NO_LABEL, (), ["old", "default"], id="the binding is not ours"),
+    ],
+)
+def test_a_binding_names_no_account_that_serves_no_more(
+    labels: dict[str, str], accounts: tuple[str, ...], names: list[str]
+) -> None:
+    """csv.md 7.1: of its own namespace; those of others stay, and so do people."""
+    csv = Csv(a_server(a_webhook()))
+    [endpoint] = endpoints_of(csv)
+    person: Manifest = {"kind": "User", "name": "ann"}
+    present = of(endpoint.namespace, "elsewhere", account="old", **labels)
+    present = RoleBinding({**present.raw, "subjects": [*present.raw["subjects"], person]})
+    for made in (sharing.delegator(csv, endpoint, present, accounts), sharing.reader(endpoint, present, accounts)):
+        found = made["subjects"]
+        assert [one["name"] for one in found if one.get("namespace") == endpoint.namespace] == names
+        assert person in found
+        assert {"kind": "ServiceAccount", "name": "old", "namespace": "elsewhere"} in found
