@@ -1,4 +1,4 @@
-"""Runs every conformance suite and writes what was seen into the README of this folder."""
+"""Runs every conformance suite; what was seen becomes the README of this folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -15,24 +15,18 @@ from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.conformance.control_plane import ETCD, KUBE, PROGRAMS, NoControlPlane, program
+from tests.conformance.control_plane import PROGRAMS, NoControlPlane, program
+from tests.conformance.tables import ATTACKS, ONCE, SEEN, UNSTEADY, Case, text_of
 from tests.conformance.targets import REAL, SANDBOX
 from tests.steady import alone, failures, may_be_accident, with_memory
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-UNSTEADY = "unsteady"
-"""Outcome of a case that failed beside others and passed alone."""
-SEEN = {"passed": "yes", UNSTEADY: "yes, the second time"}
-"""What the table says of a behaviour."""
-ONCE = "once"
-"""Target of a test that needs no API server."""
 AT_ONCE = 2
 """Suites that run side by side, but those that are timed; each has its own servers and ports."""
 SHOWN_LINES = 60
-WIDEST_CASE = 60
-WIDEST = 600
-"""Characters of a verdict that the table shows."""
+SLOWEST = 5
+"""Modules of a suite whose time is printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +40,24 @@ class Suite:
     """It reports ratios of times, so it runs alone."""
 
 
-FAULTS = ("tests/conformance/lifecycle/test_faults.py", "tests/conformance/lifecycle/test_bad_input.py")
+LIFECYCLE = "tests/conformance/lifecycle"
+FAULTS = (f"{LIFECYCLE}/test_faults.py", f"{LIFECYCLE}/test_bad_input.py")
+SOURCES = tuple(
+    f"{LIFECYCLE}/test_{name}.py"
+    for name in (
+        "addresses", "config_maps", "private_registries", "slow_registries", "cluster_catalogs", "extensions",
+        "webhooks", "blocking_webhooks", "serving_operators", "serving_bad_input", "serving_faults",
+    )
+)  # fmt: skip
+"""Half of that folder, by its time."""
 SCOPED = "tests/conformance/attacks/test_scoped.py"
-ATTACKS = "A tenant attacks while another installs"
 SUITES = (
-    Suite("The Kubernetes API", ("tests/conformance/api",)),
     Suite(
         "From a Subscription to an operator, and back",
-        ("tests/conformance/lifecycle", *(f"--ignore={path}" for path in FAULTS)),
+        (LIFECYCLE, *(f"--ignore={path}" for path in (*FAULTS, *SOURCES))),
     ),
+    Suite("Catalogs, extensions, and what operators serve", SOURCES),
+    Suite("The Kubernetes API", ("tests/conformance/api",)),
     Suite("Bad input and faults", FAULTS),
     Suite(ATTACKS, ("tests/conformance/attacks", f"--ignore={SCOPED}"), is_timed=True),
     Suite("A tenant whose account may little", (SCOPED,)),
@@ -63,31 +66,6 @@ SUITES = (
     Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
     Suite("Processes that are killed", ("tests/eventing/worker/test_crashes.py",), {"OLMF_CRASHES": "200"}),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One test on one target."""
-
-    suite: str
-    module: str
-    test: str
-    target: str
-    outcome: str
-    """`passed`, `unsteady` (it failed, and passed alone), `skipped` or `failed`."""
-    verdict: str = ""
-    case: str = ""
-
-    @property
-    def place(self) -> tuple[str, str, str, str]:
-        """What tells it from the other cases of its suite."""
-        return self.module, self.test, self.target, self.case
-
-    @property
-    def behaviour(self) -> str:
-        """The name of the test as people write, and of its case."""
-        case = self.case.replace("|", "\\|")[:WIDEST_CASE]
-        return sentence(self.test) + (f": {case}" if case else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +113,18 @@ def run(memory: Path, suite: Suite) -> Ran:
     ran = attempt(suite, partial(with_memory, memory=folder_of(memory, suite)))
     word = "ok" if ran.is_good else "FAILED"
     print(f"{word}: {suite.title}: {len(ran.cases)} cases in {time.monotonic() - started:.0f} s", flush=True)
+    print(slowest(ran.cases), flush=True)
     if not ran.is_good:
         print("\n".join(ran.output.splitlines()[-SHOWN_LINES:]), flush=True)
     return ran
+
+
+def slowest(cases: Iterable[Case]) -> str:
+    """The modules that took longest, with their seconds; what a module starts counts for its first case."""
+    took: Counter[str] = Counter()
+    for case in cases:
+        took[case.module] += round(case.seconds)
+    return "  " + ", ".join(f"{module} {seconds} s" for module, seconds in took.most_common(SLOWEST))
 
 
 def again(memory: Path, first: Ran) -> Ran:
@@ -184,7 +171,7 @@ def read(title: str, results: Path) -> Iterator[Case]:
         verdict = next((each.get("value", "") for each in element.iter("property")), "")
         why = "" if skipped is None else skipped.get("message", "")
         module = element.get("classname", "").rpartition(".")[2].removeprefix("test_").replace("_", " ")
-        yield Case(title, module, name, target, outcome, verdict or why, case)
+        yield Case(title, module, name, target, outcome, verdict or why, case, float(element.get("time", 0)))
 
 
 def placed(parameters: str) -> tuple[str, str]:
@@ -197,92 +184,3 @@ def placed(parameters: str) -> tuple[str, str]:
         if parameters.endswith(f"-{target}"):
             return target, parameters.removesuffix(f"-{target}")
     return ONCE, parameters
-
-
-INTRODUCTION = f"""# What the sandbox and a real Kubernetes API have in common
-
-Written by `make conformance`: the same assertions against the sandbox of this repository and against a real control
-plane, which it starts on this machine: etcd {ETCD}, kube-apiserver {KUBE} with the admission plugins that are on by
-default (ServiceAccount and PodSecurity are two of them) and the authority of a front proxy, kube-controller-manager
-{KUBE} with every default controller. It has no scheduler and no kubelet: `eventing/local/kubelet` plays one Node,
-where Pods
-become Ready, wait for their Secrets and ConfigMaps, or run a program of ours. On the sandbox it plays the controllers
-of workloads, too. Programs come from `KUBEBUILDER_ASSETS`, else from a cache, else they are built once with Go. A
-behaviour that is not in this table is not claimed. The table is written only when all passed; `–` means that a
-behaviour was not asked for there.
-"""
-
-
-def text_of(cases: Iterable[Case]) -> str:
-    """The report: the same text for the same outcomes."""
-    behaviours: defaultdict[str, list[Case]] = defaultdict(list)
-    verdicts: list[Case] = []
-    attempts: list[Case] = []
-    for case in cases:
-        (
-            attempts
-            if case.suite == ATTACKS
-            else verdicts
-            if case.verdict
-            else behaviours[f"{case.suite}: {case.module}"]
-        ).append(case)
-    tables = [table(title, of_module) for title, of_module in behaviours.items() if of_module]
-    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, attacks(attempts), packages(verdicts)))])
-
-
-def table(title: str, cases: list[Case]) -> Iterator[str]:
-    """Behaviours by target; one column where there is no target."""
-    targets = (ONCE,) if all(case.target == ONCE for case in cases) else (SANDBOX, REAL)
-    seen = {(case.behaviour, case.target): SEEN[case.outcome] for case in cases if case.outcome in SEEN}
-    yield f"## {title}\n"
-    yield f"| behaviour | {' | '.join(targets)} |"
-    yield "|---" * (len(targets) + 1) + "|"
-    for behaviour in dict.fromkeys(case.behaviour for case in cases):
-        row = [seen.get((behaviour, target), "–") for target in targets]
-        yield f"| {behaviour} | {' | '.join(row)} |"
-    yield ""
-
-
-def attacks(cases: list[Case]) -> Iterator[str]:
-    """What a tenant tried, and what it gained."""
-    yield f"## {ATTACKS}\n"
-    yield (
-        "A tenant with `edit` and every verb on our kinds in one namespace (and an admin of it) writes hostile\n"
-        "text into every string of every kind that we watch, and repeats attacks that worked once. Rights are all\n"
-        "roles and bindings outside its namespace, and what the API server says about four users. Seconds depend\n"
-        "on what else the machine does.\n"
-    )
-    yield f"| what | {SANDBOX} | {REAL} |"
-    yield "|---|---|---|"
-    said = {(case.behaviour, case.target): case.verdict or case.outcome for case in cases}
-    for behaviour in dict.fromkeys(case.behaviour for case in cases):
-        row = (shortened(said.get((behaviour, target), "–")) for target in (SANDBOX, REAL))
-        yield f"| {behaviour} | {' | '.join(row)} |"
-    yield ""
-
-
-def packages(cases: list[Case]) -> Iterator[str]:
-    """What each real package came to."""
-    yield "## What each package says\n"
-    yield "| package | real | the same on the sandbox |"
-    yield "|---|---|---|"
-    said = {(case.case, case.target): case.verdict for case in cases}
-    for package in dict.fromkeys(case.case for case in cases):
-        real = said.get((package, REAL), "")
-        same = "yes" if said.get((package, SANDBOX)) == real else said.get((package, SANDBOX), "")
-        yield f"| {package} | {shortened(real)} | {shortened(same)} |"
-    yield ""
-
-
-def shortened(text: str) -> str:
-    """One line of a table."""
-    flat = " ".join(text.split()).replace("|", "\\|")
-    return flat if len(flat) <= WIDEST else flat[:WIDEST].rpartition(" ")[0] + " …"
-
-
-WORDS = {"csv": "CSV", "api": "API", "olm": "OLM", "yaml": "YAML", "json": "JSON", "crd": "CRD", "olmf": "`olmf`"}
-
-
-def sentence(test: str) -> str:
-    """A test name as people write."""
-    return " ".join(WORDS.get(word, word) for word in test.removeprefix("test_").split("_"))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.report import ATTACKS, Case, placed, read, sentence, shortened, text_of
+from tests.conformance.report import placed, read
+from tests.conformance.tables import ATTACKS, Case, sentence, shortened, text_of
 
 RESULTS = """<testsuites><testsuite>
 <testcase classname="tests.conformance.api.test_watch" name="test_it_ends[sandbox-soon]"/>
