@@ -73,6 +73,8 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 OLM_PROGRAMS: Final = ("olm-operator", "catalog-operator")
 """The Deployments of classic OLM."""
+V1_PROGRAMS: Final = ("operator-controller-controller-manager", "catalogd-controller-manager")
+"""The Deployments of OLM v1."""
 
 # Ours
 PREFIX: Final = "olmf.io/"

@@ -35,6 +35,12 @@ class Metric(Enum):
         "summary",
         "Resolutions of a namespace, and whether each Subscription got its answer",
     )
+    olmf_cluster_catalog_count = "gauge", "Number of ClusterCatalogs"
+    olmf_cluster_catalog_serving = "gauge", "1 while a ClusterCatalog is served, else 0"
+    olmf_cluster_extension_count = "gauge", "Number of ClusterExtensions"
+    olmf_cluster_extension_installed = "gauge", "1 while a bundle of a ClusterExtension is installed, else 0"
+    olmf_cluster_extension_abnormal = "gauge", "1 while a ClusterExtension is not as it should be, with the reason"
+    olmf_cluster_object_set_count = "gauge", "Number of ClusterObjectSets"
     olmf_run_duration_seconds = "summary", "Runs of a step by their end: done, waits, retry, bug, timeout, interrupted"
     olmf_dead_letters_total = "counter", "Jobs of a step that failed too often and were parked"
     olmf_queue_ready = "gauge", "Jobs of a group that could run now"

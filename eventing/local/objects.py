@@ -18,7 +18,11 @@ from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
-_MANAGERS = {**dict.fromkeys(names.OLM_PROGRAMS, "OLM runs"), "olmf-worker": "olm-functions run in pods"}
+_MANAGERS = {
+    **dict.fromkeys(names.OLM_PROGRAMS, "OLM runs"),
+    **dict.fromkeys(names.V1_PROGRAMS, "OLM v1 runs"),
+    "olmf-worker": "olm-functions run in pods",
+}
 """Deployments that manage the same objects as `olmf up`, and what each means."""
 POD_SECURITY = "pod-security.kubernetes.io/enforce"
 log = structlog.get_logger()

@@ -1,4 +1,4 @@
-"""Counts the watched objects for Prometheus: OLM's metrics (csv.md §14, catalog.md §6).
+"""Counts the watched objects for Prometheus: OLM's metrics (csv.md §14, catalog.md §6), and ours of OLM v1.
 
 The gauges are computed from the API, so they survive a restart; the two counters start again at zero, as counters may.
 """
@@ -14,8 +14,17 @@ from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
 from shared.api import fields
 from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
-from shared.api.views import Csv, Subscription
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
+from shared.api.views import ClusterExtension, Csv, Object, Subscription
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_CATALOG,
+    CLUSTER_EXTENSION,
+    CLUSTER_OBJECT_SET,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    SUBSCRIPTION,
+    Kind,
+)
 from shared.telemetry import Metric
 
 COUNTED: Mapping[Kind, Metric] = {
@@ -23,6 +32,9 @@ COUNTED: Mapping[Kind, Metric] = {
     INSTALL_PLAN: Metric.install_plan_count,
     SUBSCRIPTION: Metric.subscription_count,
     CATALOG_SOURCE: Metric.catalog_source_count,
+    CLUSTER_CATALOG: Metric.olmf_cluster_catalog_count,
+    CLUSTER_EXTENSION: Metric.olmf_cluster_extension_count,
+    CLUSTER_OBJECT_SET: Metric.olmf_cluster_object_set_count,
 }
 """Kinds that are counted; their watches fetch whole objects."""
 _UNVERSIONED = "0.0.0"
@@ -114,7 +126,20 @@ def _series(kind: Kind, manifest: ReadOnly) -> Mapping[Series, int]:
         }  # fmt: skip
         labels = tuple((key, str(value or "")) for key, value in named.items())
         return {Series(Metric.subscription_sync_total, labels): 1}
-    return {}
+    if kind == CLUSTER_CATALOG:
+        serving = Object(manifest).condition("Serving").is_true
+        return {Series(Metric.olmf_cluster_catalog_serving, (("name", name_of(manifest)),)): int(serving)}
+    return dict(_extension(ClusterExtension(manifest))) if kind == CLUSTER_EXTENSION else {}
+
+
+def _extension(extension: ClusterExtension) -> Iterator[tuple[Series, int]]:
+    """Whether it is installed; and while it is not as it should be, what it states as the reason."""
+    labels = (("name", extension.name), ("package", fields.text(extension.source, "packageName")))
+    yield Series(Metric.olmf_cluster_extension_installed, labels), int(extension.condition("Installed").is_true)
+    progressing, available = extension.condition("Progressing"), extension.condition("Available")
+    reason = available.reason if available.status == "False" else progressing.reason
+    if reason not in ("", "Succeeded", "ProbesSucceeded"):
+        yield Series(Metric.olmf_cluster_extension_abnormal, (*labels, ("reason", reason))), 1
 
 
 def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tuple[Series, int]]:

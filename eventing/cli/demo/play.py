@@ -1,4 +1,7 @@
-"""The demo: install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened."""
+"""The demo: install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened.
+
+One of them is installed by OLM v1, as a ClusterExtension, while the others are by Subscriptions.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eventing.cli.demo.screen import Screen, screen
+from eventing.cli.requests.extensions import ExtensionRequest, ask_for
 from eventing.cli.requests.request import Request
 from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
 from eventing.cli.status_text import Row, message_of, row_of
 from eventing.cli.why_text import text_of
+from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.why.causes import short
@@ -26,9 +31,12 @@ from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.supervisor import StartError
 from eventing.local.state import StateDirectory
 from shared.adapters.kube import KubeClient
-from shared.kinds import DEPLOYMENT
+from shared.api.views import Object
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, DEPLOYMENT
 
 NAMESPACE = "demo"
+EXTENSION = "ledger"
+"""The package that OLM v1 installs, in a namespace of its own."""
 PATIENCE_SECONDS = 180.0
 POLL_SECONDS = 0.1
 FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
@@ -85,7 +93,7 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
     stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
         view.print_line(f"1. Redis, sandbox, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
-        for act in (_install, _upgrade, _approve):
+        for act in (_install, _extend, _upgrade, _approve, _extended):
             act(stage)
     finally:
         view.close()
@@ -99,14 +107,32 @@ def _install(stage: Stage) -> None:
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v0.2.0", "Succeeded"), "tide.v0.2.0")
 
 
+def _extend(stage: Stage) -> None:
+    stage.screen.print_line("3. Meanwhile OLM v1 installs `ledger` of the same catalog, as a ClusterExtension")
+    source = stage.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {}
+    image = {"ref": Object(source).spec["image"]}
+    meta, spec = {"name": "local"}, {"source": {"type": "Image", "image": image}}
+    stage.cluster.create({
+        "apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind, "metadata": meta, "spec": spec,
+    })  # fmt: skip
+    stage.screen.print_line("   made ClusterCatalog local")
+    for line in ask_for(stage.cluster, ExtensionRequest(EXTENSION, EXTENSION, catalog="local")):
+        stage.screen.print_line(f"   {line}")
+
+
+def _extended(stage: Stage) -> None:
+    _wait(stage, EXTENSION, lambda row: row["phase"] == "Succeeded", "ledger.v2.1.0")
+    stage.screen.print_line("6. `ledger` works, too; its one revision, a ClusterObjectSet, is what would go with it")
+
+
 def _upgrade(stage: Stage) -> None:
-    stage.screen.print_line("3. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
+    stage.screen.print_line("4. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
     publish(stage.bundles, *NEWER)
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v1.0.0", "Succeeded"), "tide.v1.0.0")
 
 
 def _approve(stage: Stage) -> None:
-    stage.screen.print_line("4. Install `beacon` with Manual approval: its plan waits; `tide` is not affected")
+    stage.screen.print_line("5. Install `beacon` with Manual approval: its plan waits; `tide` is not affected")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
         stage.screen.print_line(f"   {line}")
     _wait(stage, "beacon", lambda row: row["reason"] == "RequiresApproval", "a plan that waits")
@@ -119,7 +145,9 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         stage.interrupt.check()
-        rows = list(map(_row, package_statuses(Sources(stage.cluster), NAMESPACE)))
+        sources = Sources(stage.cluster)
+        found = extension_statuses(sources) if package == EXTENSION else package_statuses(sources, NAMESPACE)
+        rows = list(map(_row, found))
         stage.screen.standing(rows)
         if any(row["package"] == package and holds(row) for row in rows):
             return
@@ -146,6 +174,7 @@ def _explain(stage: Stage) -> None:
         f"  olmf up --detach --bundles {_shown(samples())}\n"
         "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
         "  kubectl get catsrc,sub,installplans,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
+        "  kubectl get clustercatalogs,clusterextensions,clusterobjectsets    # OLM v1; `olmf list` shows both\n"
     )
 
 

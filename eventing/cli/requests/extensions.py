@@ -73,12 +73,17 @@ def install_extension(
         yield f"ClusterExtension {request.package} is there already"
     else:
         _check_offered(request, content)
-        if NAMESPACE.look_up(cluster.get, request.namespace) is None:
-            cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": request.namespace}})
-            yield Made(f"Namespace {request.namespace}")
-        cluster.create(request.manifest)
-        yield Made(f"ClusterExtension {request.package} in namespace {request.namespace}")
+        yield from ask_for(cluster, request)
     yield from followed(cluster, request.package, content, timeout) if timeout else ()
+
+
+def ask_for(cluster: KubeClient, request: ExtensionRequest) -> Iterator[Made]:
+    """Make the ClusterExtension, and its Namespace where it is missing."""
+    if NAMESPACE.look_up(cluster.get, request.namespace) is None:
+        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": request.namespace}})
+        yield Made(f"Namespace {request.namespace}")
+    cluster.create(request.manifest)
+    yield Made(f"ClusterExtension {request.package} in namespace {request.namespace}")
 
 
 def followed(cluster: KubeClient, name: str, content: Content, timeout: timedelta) -> Iterator[str]:

@@ -10,13 +10,12 @@ from eventing.diagnosis.doctor.finding import Finding
 from shared.api.views import Deployment
 from shared.domain.command import Fix, kubectl
 from shared.kinds import DEPLOYMENT, POD, SERVICE, Ref
-from shared.names import ANY, OLM_PROGRAMS
+from shared.names import ANY, OLM_PROGRAMS, V1_PROGRAMS
 from shared.ports import Cluster, Listing
 
 _OTHERS: Final = {
     **dict.fromkeys(OLM_PROGRAMS, "classic OLM"),
-    "operator-controller-controller-manager": "operator-controller",
-    "catalogd-controller-manager": "catalogd",
+    **{name: name.removesuffix("-controller-manager") for name in V1_PROGRAMS},
 }
 """Deployments of others that write the objects that we write."""
 _OURS: Final = "olmf-"

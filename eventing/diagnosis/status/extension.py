@@ -184,7 +184,7 @@ def _fixes(read: ExtensionRead, rule: _Rule) -> Iterator[Fix]:
                 yield Fix("see which rule removed which bundle", olmf("extension", "why", name))
         case Code.CONFIGURATION_INVALID | Code.ROLLOUT_BLOCKED:
             yield Fix("edit it", kubectl("edit", "clusterextension", name))
-        case Code.INSTALLING | Code.ROLLOUT_LATE | Code.ROLLOUT_REFUSED | Code.UNAVAILABLE | Code.DELETING:
+        case Code.ROLLOUT_LATE | Code.ROLLOUT_REFUSED | Code.UNAVAILABLE | Code.DELETING:
             yield Fix("see its objects", olmf("extension", "get", name))
         case _:
             return

@@ -6,7 +6,7 @@ import pytest
 
 from eventing.cli.failure import CliError
 from eventing.cli.objects import ref_of
-from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,8 @@ from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
         pytest.param("subscription.operators.coreos.com/etcd", SUBSCRIPTION.ref("etcd", "ns"), id="kubectl's own form"),
         pytest.param("deployment.v1.apps/etcd", DEPLOYMENT.ref("etcd", "ns"), id="with the version"),
         pytest.param("namespace/olm", NAMESPACE.ref("olm"), id="a kind without namespace"),
+        pytest.param("clusterextension/etcd", CLUSTER_EXTENSION.ref("etcd"), id="of OLM v1, in no namespace"),
+        pytest.param("ClusterObjectSets/etcd-1", CLUSTER_OBJECT_SET.ref("etcd-1"), id="a revision"),
         pytest.param("a.io/v1/Thing/x/y", Ref("a.io/v1", "Thing", "y", "x"), id="a whole ref"),
     ],
 )

@@ -25,6 +25,11 @@ def a_cluster(kind: Kind, name: str, **annotations: str) -> KubeClient:
 @pytest.mark.parametrize(
     ("name", "who"),
     [
+        pytest.param(
+            "operator-controller-controller-manager",
+            "OLM v1 runs on this cluster (Deployment there/operator-controller-controller-manager)",
+            id="OLM v1",
+        ),
         pytest.param("catalog-operator", "OLM runs on this cluster (Deployment there/catalog-operator)", id="OLM"),
         pytest.param("olmf-worker", "olm-functions run in pods on this cluster", id="our pods"),
     ],

@@ -9,7 +9,15 @@ from eventing.metrics.exposition import text
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
 from shared.api.manifest import Manifest
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SUBSCRIPTION, Kind
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_CATALOG,
+    CLUSTER_EXTENSION,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    SUBSCRIPTION,
+    Kind,
+)
 
 
 def an_object(kind: Kind, name: str = "a", version: int = 1, **fields: object) -> Manifest:
@@ -108,6 +116,40 @@ def test_catalogs(state: str, value: float) -> None:
     metrics = ObjectMetrics()
     metrics.put(CATALOG_SOURCE, an_object(CATALOG_SOURCE, status={"connectionState": {"lastObservedState": state}}))
     assert f'catalogsource_ready{{name="a",namespace="ns"}} {value}' in text(metrics.values()).splitlines()
+
+
+@pytest.mark.parametrize(("status", "value"), [("True", 1.0), ("False", 0.0)])
+def test_cluster_catalogs(status: str, value: float) -> None:
+    metrics = ObjectMetrics()
+    stated = {"conditions": [{"type": "Serving", "status": status}]}
+    metrics.put(CLUSTER_CATALOG, an_object(CLUSTER_CATALOG, status=stated))
+    assert f'olmf_cluster_catalog_serving{{name="a"}} {value}' in text(metrics.values()).splitlines()
+
+
+INSTALLED = ("Installed", "True", "Succeeded")
+SETTLED = ("Progressing", "True", "Succeeded")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "installed", "abnormal"),
+    [
+        pytest.param((INSTALLED, SETTLED, ("Available", "True", "ProbesSucceeded")), 1.0, "", id="well"),
+        pytest.param((INSTALLED, SETTLED, ("Available", "False", "ProbeFailure")), 1.0, "ProbeFailure", id="broken"),
+        pytest.param((INSTALLED, ("Progressing", "True", "Retrying")), 1.0, "Retrying", id="no upgrade"),
+        pytest.param((("Progressing", "True", "RollingOut"),), 0.0, "RollingOut", id="on its way"),
+        pytest.param((), 0.0, "", id="new"),
+    ],
+)
+def test_cluster_extensions(conditions: tuple[tuple[str, str, str], ...], installed: float, abnormal: str) -> None:
+    metrics = ObjectMetrics()
+    stated = [dict(zip(("type", "status", "reason"), one, strict=True)) for one in conditions]
+    spec = {"source": {"catalog": {"packageName": "etcd"}}}
+    metrics.put(CLUSTER_EXTENSION, an_object(CLUSTER_EXTENSION, spec=spec, status={"conditions": stated}))
+    lines = text(metrics.values()).splitlines()
+    assert f'olmf_cluster_extension_installed{{name="a",package="etcd"}} {installed}' in lines
+    found = [line for line in lines if line.startswith("olmf_cluster_extension_abnormal{")]
+    wanted = f'olmf_cluster_extension_abnormal{{name="a",package="etcd",reason="{abnormal}"}} 1.0'
+    assert found == ([wanted] if abnormal else [])
 
 
 def test_new_contents_of_a_catalog_are_counted_csv_md_14_2_and_catalog_md_6() -> None:

@@ -31,7 +31,14 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
     demo = a_demo(tmp_path)
     said, _ = demo.communicate(timeout=4 * PATIENCE_SECONDS)
     assert demo.returncode == 0, said
-    for words in ("tide.v0.2.0", "tide.v1.0.0", "RequiresApproval", "approved install-", "beacon.v1.0.0"):
+    for words in (
+        "tide.v0.2.0",
+        "tide.v1.0.0",
+        "RequiresApproval",
+        "approved install-",
+        "beacon.v1.0.0",
+        "ledger.v2.1.0",
+    ):
         assert words in said
     assert "└─ ● " in said, "the tree of causes"
     assert "kubectl get catsrc,sub,installplans,csv,og" in said

@@ -108,7 +108,7 @@ OTHER_VERSION = (
 CASES: dict[str, tuple[Callable[[], World], Code, str, set[str], list[str]]] = {
     "installed": (installed, Code.INSTALLED, "Succeeded", set(), []),
     "not looked at": (a_world, Code.RESOLVING, "Resolving", set(), []),
-    "rolling out": (lambda: settled(a_world()), Code.INSTALLING, "RollingOut", {str(REVISION)}, GET),
+    "rolling out": (lambda: settled(a_world()), Code.INSTALLING, "RollingOut", {str(REVISION)}, []),
     "no bundle": (refused_by_catalogs, Code.RETRYING, "Retrying", set(), [OTHER_VERSION]),
     "no upgrade": (upgrade_without_a_way, Code.RETRYING, "Retrying", set(), [OTHER_VERSION]),
     "no catalog": (
