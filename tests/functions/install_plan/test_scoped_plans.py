@@ -87,6 +87,16 @@ def test_all_rights_that_are_missing_are_named_at_once() -> None:
     assert [part.partition(":")[0] for part in more.split("; ")] == ["Role thing", "ConfigMap thing"]
 
 
+def test_behind_what_is_denied_reads_are_tried_out_too_and_other_errors_wait_for_their_turn() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "crown"}}
+    impossible = {"apiVersion": "example.com/v1", "kind": "Nothing", "metadata": {"name": "no"}}
+    world = world_of(ACCOUNT, a_plan(CSV, secret, impossible))
+    more = status(world)["message"].partition("; besides: ")[2]
+    assert more.startswith("Secret crown: ")
+    assert 'cannot get resource "secrets" in API group "" in the namespace "olm"' in more
+    assert "Nothing" not in more
+
+
 def test_a_plan_that_lacks_a_right_waits_without_end_and_without_writes() -> None:
     """catalog.md 4.3: a Forbidden error never fails it; issue 15: it does not poll."""
     world = world_of(ACCOUNT, a_plan(CSV))
