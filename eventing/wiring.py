@@ -26,7 +26,7 @@ from shared.adapters.content.store import Store
 from shared.adapters.keys import StoredKeys
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import CACHED, NAMESPACE, OURS_ALONE, SECRET
+from shared.kinds import CACHED, HIGH_CARDINALITY, NAMESPACE, SECRET
 
 if TYPE_CHECKING:
     from eventing.endpoint.senders import Senders
@@ -102,7 +102,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], 
         from shared.adapters.kube import CachedClient, SystemClock, connect
 
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
-        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED, OURS_ALONE)
+        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED, HIGH_CARDINALITY)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         runs = LongRuns(values.long_seconds, journal.ran)
         queue.progress = lambda: runs.present

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shared.adapters.kube.cached import ChangeCounts
+from shared.adapters.kube.answers import ChangeCounts
 from shared.kinds import Kind, Ref
 
 CHANGES = "olmf:changes:"
@@ -12,7 +12,7 @@ CHANGES = "olmf:changes:"
 resourceVersion among decimal ones, number of `writes` of ours. It is gone a day after the last of them: namespaces come
 and go."""
 KEEP_SECONDS = 24 * 60 * 60
-"""Longer than anybody believes what was read at the sum of then (`shared.adapters.kube.cached.GOOD_SECONDS`)."""
+"""Longer than anybody believes what was read at the sum of then (`shared.adapters.kube.answers.GOOD_SECONDS`)."""
 
 
 class RedisChanges:

@@ -23,7 +23,7 @@ from eventing.journal.records import (
     unpack_run,
 )  # fmt: skip
 from eventing.journal.seen import SEEN, Seen
-from shared.adapters.kube.cached import MODULUS
+from shared.adapters.kube.answers import MODULUS
 from shared.kinds import Ref
 from shared.resource_versions import weight
 

@@ -2,9 +2,12 @@
 
 Reads:  the ClusterObjectSet, its Secrets, the others of its extension; its objects, as far as the roll-out has come.
 Writes: its finalizer; its objects; `lifecycleState` of the revisions that it has replaced; its status, last.
+Emits:  that the revision has changed, when there is more to write than one run should.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from functions.cluster_object_set._report import reported
 from functions.cluster_object_set._writes import archived, contested, guarded, owned, writes_of
@@ -17,8 +20,9 @@ from shared.domain.extension.phases.objects import Claim
 from shared.domain.extension.phases.revision import previous, siblings
 from shared.domain.extension.phases.sources import ownerless
 from shared.ports import Attempt, Clock, Cluster, Discovery
+from shared.reading.present_objects import Present
 from shared.reading.revision import advance, secrets_of
-from shared.step import NOTHING, Outcome, Ref
+from shared.step import NOTHING, Emit, Outcome, Ref
 
 
 def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, attempt: Attempt) -> Outcome:
@@ -37,7 +41,8 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     labels = {names.V1_OWNER_NAME: revision.owner}
     others = cluster.list(kinds.CLUSTER_OBJECT_SET, labels=labels) if revision.owner else ()
     claim = Claim(revision, now, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
-    done = advance(claim, content.phases, cluster, discovery)
+    is_certain = attempt.conflict is not None or revision.condition(rollout.PROGRESSING).reason == "Retrying"
+    done = advance(claim, Present(revision, content.phases, cluster, discovery, is_certain))
     replaced = previous(revision.raw, others) if rollout.is_complete(done.phases) else ()
     writes = (
         *guarded(revision),
@@ -48,4 +53,5 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     )
     found = rollout.rolled_out(revision.raw, done.phases, now)
     found = rollout.sooner(found, max((one.rest for one in done.contested), default=None))
-    return reported(revision, found, now, digests=content.digests, writes=writes)
+    outcome = reported(revision, found, now, digests=content.digests, writes=writes)
+    return replace(outcome, emits=(Emit(names.DEPENDENT_CHANGED, ref),)) if done.is_cut else outcome

@@ -6,6 +6,8 @@ Writes: deletes the objects that are its own, gives up the others; its status; i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from functions.cluster_object_set._report import reported
 from functions.cluster_object_set._writes import teardown_of, unguarded
 from shared import names
@@ -16,7 +18,8 @@ from shared.domain.extension.phases.objects import held_back
 from shared.domain.extension.phases.packing import Unreadable
 from shared.domain.extension.phases.sources import resolved
 from shared.ports import Clock, Cluster, Discovery
-from shared.reading.revision import left_of, secrets_of
+from shared.reading.present_objects import Present
+from shared.reading.revision import Left, left_of, secrets_of
 from shared.step import NOTHING, Outcome, Ref
 
 
@@ -27,6 +30,8 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
         return NOTHING
     if not (revision.is_deleted or revision.is_archived):
         return NOTHING
+    if revision.is_archived and revision.condition(rollout.PROGRESSING).reason == "Archived":
+        return Outcome(unguarded(revision), summary="its objects are gone")
     now = clock.now()
     try:
         phases = resolved(revision.raw, secrets_of(revision, cluster))
@@ -34,7 +39,7 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
         if revision.is_deleted:  # its Secrets went before it: what is left, the garbage collector takes
             return Outcome(unguarded(revision), summary=f"let go without its content: {error}")
         return reported(revision, rollout.retrying(revision.raw, str(error), now, again=rollout.SOON), now)
-    left = left_of(revision, phases, cluster, discovery)
+    left = _left(Present(revision, phases, cluster, discovery))
     writes = tuple(teardown_of(one, revision) for one in left)
     if any(one.action is Teardown.DELETE for one in left):
         held = held_back(one.actual for one in left) if revision.is_deleted else ""
@@ -45,3 +50,11 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
         if outcome.writes:
             return outcome
     return Outcome((*writes, *unguarded(revision)), summary="its objects are gone")
+
+
+def _left(present: Present) -> tuple[Left, ...]:
+    """What is left; before nothing is, each object is asked for by its name."""
+    left = left_of(present)
+    if present.has_lists and not any(one.action is Teardown.DELETE for one in left):
+        return left_of(replace(present, is_certain=True))
+    return left

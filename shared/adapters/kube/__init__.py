@@ -5,7 +5,8 @@ Import `copies` and `mirrors` directly: only workers need them, and they take lo
 
 from __future__ import annotations
 
-from shared.adapters.kube.cached import CachedClient, ChangeCounts, Changes
+from shared.adapters.kube.answers import ChangeCounts, Changes
+from shared.adapters.kube.cached import CachedClient
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import (

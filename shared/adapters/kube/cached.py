@@ -16,26 +16,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
 
+from shared.adapters.kube.answers import GOOD_SECONDS, Cache, CacheEntry, ChangeCounts, Changes, Key, Moment
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import named
 from shared.adapters.kube.written import Written
-from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
+from shared.api.manifest import Manifest, labels_of, metadata
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import MANAGED
-from shared.resource_versions import weight
 
-GOOD_SECONDS = 10.0
-"""Maximum age of a cached answer: a bound for lost events."""
-MODULUS = 2**48
-"""Of the sums; the arithmetic of every writer is exact up to it."""
-MAX_CACHE_ENTRIES = 128
 MAX_OBJECTS = 200
 """A longer list is not cached."""
 DEFINING = (CUSTOM_RESOURCE_DEFINITION, API_SERVICE)
@@ -45,91 +37,6 @@ MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
 _ALL, _NAMES = "", "*"
 """In place of a name: all objects, and the names of all objects. No object can have such a name."""
 _PRESENT: Manifest = {}
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeCounts:
-    """The reported changes of one kind in one namespace."""
-
-    total: int = 0
-    """The sum of the `weight` of every change, modulo `MODULUS`."""
-    newest: str = ""
-    """The newest resourceVersion; empty when none is a decimal number."""
-    writes: int = 0
-    """The number of writes of all workers, each counted before its event."""
-
-
-class Changes(Protocol):
-    """The changes that events reported, and the writes of the workers."""
-
-    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        """The changes of the kind in the namespace (empty: in all namespaces); zeros without any."""
-        ...
-
-    def wrote(self, kind: Kind, namespace: str) -> None:
-        """Count a write to an object of the kind in the namespace."""
-        ...
-
-
-class _Key(NamedTuple):
-    """One cached request; without a namespace about all, with `_ALL` or `_NAMES` for a name about many objects."""
-
-    kind: Kind
-    namespace: str
-    name: str
-
-
-@dataclass(slots=True)
-class _CacheEntry:
-    """Objects that were read together, and the sums at which they are still current."""
-
-    objects: dict[Ref, Manifest | None]
-    totals: list[int]
-    writes: int
-    read_at: float
-    is_list: bool
-    """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
-
-    def add(self, ref: Ref, answer: Manifest) -> None:
-        """Update the entry after a counted write of this client to an object of the kind in the namespace."""
-        self.writes += 1
-        known = self.objects.get(ref)
-        if known is not None and resource_version_of(known) == resource_version_of(answer):
-            return  # nothing changed, so there will be no event
-        self.totals.append((self.totals[-1] + weight(resource_version_of(answer))) % MODULUS)
-        if self.is_list or ref in self.objects:
-            self.objects[ref] = answer
-
-
-@dataclass(slots=True)
-class _Cache:
-    """All cached answers, the oldest first."""
-
-    _by_key: OrderedDict[_Key, _CacheEntry] = field(default_factory=OrderedDict)
-
-    def __contains__(self, key: _Key) -> bool:
-        return key in self._by_key
-
-    def get(self, key: _Key) -> _CacheEntry | None:
-        return self._by_key.get(key)
-
-    def put(self, key: _Key, entry: _CacheEntry) -> None:
-        """Add an entry, and drop those that are too old or too many: objects may be large."""
-        self._by_key[key] = entry
-        self._by_key.move_to_end(key)
-        oldest = next(iter(self._by_key.values()))
-        while len(self._by_key) > MAX_CACHE_ENTRIES or entry.read_at - oldest.read_at > GOOD_SECONDS:
-            self._by_key.popitem(last=False)
-            oldest = next(iter(self._by_key.values()))
-
-    def drop(self, key: _Key) -> None:
-        self._by_key.pop(key, None)
-
-    def touching(self, kind: Kind, namespace: str) -> list[tuple[_Key, _CacheEntry]]:
-        """The entries that may hold an object of the kind in the namespace."""
-        return [
-            (key, entry) for key, entry in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
-        ]
 
 
 class CachedClient(KubeClient):
@@ -155,7 +62,7 @@ class CachedClient(KubeClient):
         self._remembered = frozenset((*kinds, *labelled))
         self._labelled = frozenset(labelled)
         self._now = now
-        self._cache = _Cache()
+        self._cache = Cache()
         self._definitions: tuple[ChangeCounts, ...] = ()
         self._lock = threading.RLock()
         self._written = Written()
@@ -177,29 +84,31 @@ class CachedClient(KubeClient):
             return super().get(ref)
         with self._lock:
             counts, written = self._changes.counts(kind, ref.namespace), self._written.last(kind, ref.namespace)
-            entry = self._good(_Key(kind, ref.namespace, ref.name), counts) or self._listed(kind, ref.namespace, counts)
+            entry = self._good(Key(kind, ref.namespace, ref.name), counts) or self._listed(kind, ref.namespace, counts)
             if entry is not None:
                 return entry.objects.get(ref)
         if self._is_absent(kind, ref, counts, written):
             return None
         found = super().get(ref)
         if self._is_reported(kind, found):
-            self._remember(_Key(kind, ref.namespace, ref.name), counts, {ref: found}, written)
+            self._remember(Key(kind, ref.namespace, ref.name), counts, {ref: found}, written)
         return found
 
     def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
         """All objects of a kind, sorted by name; none when the kind is not served."""
-        if kind not in self._remembered or kind in self._labelled or labels or self._acting_as:
+        if kind not in self._remembered or kind in self._labelled or self._acting_as:
             return super().list(kind, namespace, labels=labels)
+        key = Key(kind, namespace, _ALL, tuple(sorted((labels or {}).items())))
         with self._lock:
             counts, written = self._changes.counts(kind, namespace), self._written.last(kind, namespace)
-            if (entry := self._listed(kind, namespace, counts)) is not None:
+            if (entry := self._good(key, counts) or self._listed(kind, namespace, counts)) is not None:
                 desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
-                return tuple(found for _, found in sorted(desired, key=_by_place) if found is not None)
+                found = (each for _, each in sorted(desired, key=_by_place) if each is not None)
+                return tuple(filter(key.selects, found))
         self._freshness.at_least(kind, counts.newest)
-        listed = super().list(kind, namespace)
+        listed = super().list(kind, namespace, labels=labels)
         if len(listed) <= MAX_OBJECTS:
-            self._remember(_Key(kind, namespace, _ALL), counts, {Ref.of(each): each for each in listed}, written)
+            self._remember(key, counts, {Ref.of(each): each for each in listed}, written)
         return listed
 
     def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
@@ -217,24 +126,24 @@ class CachedClient(KubeClient):
         if kind not in MANY:
             return False
         with self._lock:
-            names = self._good(_Key(kind, ref.namespace, _NAMES), counts)
+            names = self._good(Key(kind, ref.namespace, _NAMES), counts)
             missed = any(None in entry.objects.values() for _, entry in self._cache.touching(kind, ref.namespace))
         if names is None:
             if not missed:
                 return False
             self._freshness.at_least(kind, counts.newest)
             listed = named(self, kind, self._freshness.query(kind))
-            names = self._remember(_Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
+            names = self._remember(Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
         return ref not in names.objects
 
-    def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> _CacheEntry | None:
+    def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> CacheEntry | None:
         """A current list of the whole namespace; `counts` are the changes of the namespace."""
-        if (entry := self._good(_Key(kind, namespace, _ALL), counts)) is not None or not namespace:
+        if (entry := self._good(Key(kind, namespace, _ALL), counts)) is not None or not namespace:
             return entry
-        everywhere = _Key(kind, "", _ALL)
+        everywhere = Key(kind, "", _ALL)
         return self._good(everywhere, self._changes.counts(kind, "")) if everywhere in self._cache else None
 
-    def _good(self, key: _Key, counts: ChangeCounts) -> _CacheEntry | None:
+    def _good(self, key: Key, counts: ChangeCounts) -> CacheEntry | None:
         entry = self._cache.get(key)
         if entry is None:
             return None
@@ -245,9 +154,9 @@ class CachedClient(KubeClient):
         return entry
 
     def _remember(
-        self, key: _Key, counts: ChangeCounts, objects: dict[Ref, Manifest | None], written: int
-    ) -> _CacheEntry:
-        entry = _CacheEntry(objects, [counts.total], counts.writes, self._now(), is_list=key.name in (_ALL, _NAMES))
+        self, key: Key, counts: ChangeCounts, objects: dict[Ref, Manifest | None], written: int
+    ) -> CacheEntry:
+        entry = CacheEntry(objects, [counts.total], counts.writes, self._now(), is_list=key.name in (_ALL, _NAMES))
         with self._lock:
             if self._written.last(key.kind, key.namespace) == written:
                 self._cache.put(key, entry)
@@ -263,18 +172,35 @@ class CachedClient(KubeClient):
         query: Query = None,
         content_type: str = JSON,
     ) -> Manifest:
+        before = self._before(ref) if method == "POST" else None
         try:
             answer = super()._write(method, ref, body, subresource=subresource, query=query, content_type=content_type)
         except ApiError:
             self._forget(ref)  # an outdated answer may be the cause; and a write without answer may have happened
             raise
         with self._lock:
+            if before is not None and self._is_reported(before.kind, answer):
+                self._expect(ref, before)
             if (kind := self._count(ref)) is not None:
                 if metadata(answer).get("deletionTimestamp") or not self._is_reported(kind, answer):
                     self._forget(ref)  # this write may have removed it, with its last finalizer, or its label
-                for _, entry in self._cache.touching(kind, ref.namespace):
-                    entry.add(ref, answer)
+                for key, entry in self._cache.touching(kind, ref.namespace):
+                    entry.add(ref, answer, is_selected=key.selects(answer))
         return answer
+
+    def _before(self, ref: Ref) -> Moment | None:
+        """The moment before an object of a cached kind is made."""
+        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        if kind not in self._remembered or kind is None or self._acting_as:
+            return None
+        with self._lock:
+            return Moment(kind, self._changes.counts(kind, ref.namespace), self._written.last(kind, ref.namespace))
+
+    def _expect(self, ref: Ref, before: Moment) -> None:
+        """An object that was just made is cached as one that was absent before."""
+        key = Key(before.kind, ref.namespace, ref.name)
+        if key not in self._cache:
+            self._remember(key, before.counts, {ref: None}, before.written)
 
     def _count(self, ref: Ref) -> Kind | None:
         """Count a write for the other workers; returns its kind if that is cached."""

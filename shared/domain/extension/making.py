@@ -15,7 +15,7 @@ from shared.domain.crd_safety.upgrade import message, problems
 from shared.domain.extension import decision
 from shared.domain.extension.decision import Target
 from shared.domain.extension.phases import revision as revision_rules
-from shared.domain.extension.phases.order import Phase
+from shared.domain.extension.phases.order import MOST_OBJECTS, MOST_PHASES, Phase
 from shared.domain.extension.phases.packing import Owner, Packed, TooLarge, pack
 from shared.domain.extension.phases.revision import Content, phases_of
 from shared.domain.extension.render.load import load
@@ -104,6 +104,10 @@ def unsafe(made: Rendered, present: Mapping[str, ReadOnly]) -> Refusal | None:
 
 def change(extension: ClusterExtension, revisions: Revisions, made: Rendered, namespace: str) -> Change | Refusal:
     """What is to be written; `namespace` is that of the Secrets."""
+    if len(made.phases) > MOST_PHASES:
+        total = sum(len(phase.objects) for phase in made.phases)
+        room = f"a revision has {MOST_PHASES} phases of {MOST_OBJECTS} objects at most"
+        return Refusal(f"its {total} objects are {len(made.phases)} phases: {room}")
     number = revision_rules.next_number(one.raw for one in revisions.all)
     newest = revisions.newest
     try:
@@ -117,7 +121,8 @@ def change(extension: ClusterExtension, revisions: Revisions, made: Rendered, na
     except TooLarge as error:
         return Refusal(str(error))
     old = revision_rules.superfluous(one.raw for one in revisions.all)
-    return Addition(_desired(extension, made, packed, number), packed.secrets, old)
+    secrets = revision_rules.guarded(packed.secrets, extension.raw)
+    return Addition(_desired(extension, made, packed, number), secrets, old)
 
 
 def _desired(extension: ClusterExtension, made: Rendered, packed: Packed, number: int) -> Manifest:

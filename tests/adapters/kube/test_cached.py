@@ -10,6 +10,7 @@ import pytest
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
+from shared.names import ANY
 from shared.resource_versions import weight
 from tests.kit.sandbox import running_sandbox
 
@@ -240,11 +241,46 @@ def test_what_we_take_our_label_from_is_read_again(cached: CachedClient, labelle
     assert requests(cached, MAP, MAP) == 2
 
 
-def test_a_selection_by_labels_is_always_read(cached: CachedClient) -> None:
-    before = cached.requests_made
-    cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
-    cached.list(SERVICE_ACCOUNT, "default", labels={"a": "b"})
-    assert cached.requests_made - before == 2
+def test_a_selection_by_labels_is_read_once_per_change(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    def selected(value: str = "b") -> list[str]:
+        return [Ref.of(one).name for one in cached.list(SERVICE_ACCOUNT, "default", labels={"a": value})]
+
+    assert selected() == []
+    written = cached.create(an_account(a="b"))
+    asked = cached.requests_made
+    assert selected() == ["one"]
+    bell.tell(written)
+    assert selected() == ["one"]
+    bell.tell(cached.merge(REF, {"metadata": {"labels": {"a": "c"}}}))
+    assert selected() == []
+    assert cached.requests_made == asked + 1, "our own writes are known"
+    assert selected("c") == ["one"]
+    bell.tell(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
+    assert (selected("b"), selected("c")) == (["one"], [])
+    bell.tell(other.create({**an_account(), "metadata": {"name": "two", "namespace": "default"}}))
+    cached.list(SERVICE_ACCOUNT, "default")
+    asked = cached.requests_made
+    assert selected(ANY) == ["one"], "of a list of all"
+    assert cached.requests_made == asked
+    other.delete(SERVICE_ACCOUNT.ref("two", "default"))
+
+
+def test_what_we_made_is_known(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+    written = cached.create(an_account())
+    assert requests(cached, REF) == 0
+    assert cached.get(REF) == written
+    bell.tell(written)
+    assert requests(cached, REF) == 0
+    bell.tell(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
+    assert labels(cached.get(REF)) == {"a": "b"}
+
+
+def test_of_a_kind_of_which_only_ours_are_told_what_we_made_is_known_if_it_is_ours(cached: CachedClient) -> None:
+    for is_ours in (True, False):
+        meta = {"name": MAP.name, "namespace": MAP.namespace, "labels": {"olm.managed": "true"} if is_ours else {}}
+        cached.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
+        assert requests(cached, MAP, MAP) == (0 if is_ours else 2)
+        cached.delete(MAP)
 
 
 def a_definition(letter: str) -> Manifest:

@@ -9,7 +9,7 @@ from eventing.journal import RedisChanges, RedisJournal
 from eventing.workqueue import connect
 from shared import names
 from shared.adapters.kube import ChangeCounts
-from shared.adapters.kube.cached import MODULUS
+from shared.adapters.kube.answers import MODULUS
 from shared.kinds import NAMESPACE, SUBSCRIPTION
 from shared.resource_versions import weight
 

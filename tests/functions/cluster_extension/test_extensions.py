@@ -454,6 +454,33 @@ def test_an_object_that_fits_no_secret_is_told() -> None:
     assert "exceeds maximum Secret data size" in progressing(world)[2]
 
 
+@pytest.mark.parametrize("count", [55, 1_000])
+def test_a_bundle_of_many_objects_has_several_phases_of_a_kind(count: int) -> None:
+    world = a_world()
+    settings = (a_config_map(f"settings-{number:04}") for number in range(count))
+    world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "1.0.0", *settings)
+    world.settle()
+    if count == 1_000:
+        why = "its 1006 objects are 26 phases: a revision has 20 phases of 50 objects at most"
+        assert progressing(world)[2].endswith(why)
+        assert not any(ref.kind in ("Secret", "ClusterObjectSet") for ref in world.objects), "and nothing is left of it"
+        return
+    world.runs()
+    assert progressing(world)[1] == "Succeeded"
+    phases = {one["name"]: len(one["objects"]) for one in world.objects[world.revision(1)]["spec"]["phases"]}
+    assert (phases["configuration"], phases["configuration-2"]) == (50, 6)
+    assert CONFIG_MAP.ref("settings-0054", PLACE) in world.objects
+
+
+def test_what_was_made_for_a_revision_that_never_came_goes_with_the_extension() -> None:
+    world = a_world()
+    world.refused[world.revision(1)] = WriteFailure("forbidden", "you may not", 0, world.revision(1))
+    world.settle()
+    assert "you may not" in progressing(world)[2]
+    delete(world, EXTENSION)
+    assert not any(ref.kind == "Secret" for ref in world.objects)
+
+
 @pytest.mark.parametrize("served", [("cert-manager.io/v1", "Certificate"), ("operator.openshift.io/v1", "ServiceCA")])
 def test_certificates_are_made_by_who_is_there(served: tuple[str, str]) -> None:
     class Serving:
@@ -506,13 +533,13 @@ def test_who_was_killed_between_secrets_and_revision_finds_them_again() -> None:
     world.refused[world.revision(1)] = WriteFailure("unavailable", "killed", 0, world.revision(1))
     world.settle()
     [secret] = [ref for ref in world.objects if ref.kind == "Secret"]
-    assert "ownerReferences" not in metadata(world.objects[secret])
+    assert [one["kind"] for one in metadata(world.objects[secret])["ownerReferences"]] == ["ClusterExtension"]
     world.refused.clear()
     world.receive(names.UPDATED, EXTENSION)
     world.settle()
     world.runs()
     assert [ref for ref in world.objects if ref.kind == "Secret"] == [secret]
-    assert metadata(world.objects[secret])["ownerReferences"]
+    assert [one["kind"] for one in metadata(world.objects[secret])["ownerReferences"]] == ["ClusterObjectSet"]
     assert world.conditions()["Installed"][0] == "True"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +40,10 @@ PHASES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
 }  # fmt: skip
 """Phase to the groups and kinds in it, in the order of the rollout."""
+MOST_OBJECTS: Final = 50
+"""In a phase (§21.1); the others of its kinds are in phases of their own right after it."""
+MOST_PHASES: Final = 20
+"""In a revision (§21.1)."""
 _PHASE_OF: Final = {kind: phase for phase, listed in PHASES.items() for kind in listed}
 
 
@@ -63,10 +67,18 @@ def phase_of(manifest: ReadOnly) -> str:
 
 
 def phase_sort(objects: Iterable[Manifest]) -> tuple[Phase, ...]:
-    """The phases that are not empty, in order; inside by group, version, kind, namespace, name."""
+    """The phases that are not empty, in order; inside by group, version, kind, namespace, name.
+
+    What is too much for one phase is in several, `deploy`, `deploy-2` and so on.
+    """
     listed = sorted(objects, key=_place)
     found = {name: tuple(one for one in listed if phase_of(one) == name) for name in PHASES}
-    return tuple(Phase(name, inside) for name, inside in found.items() if inside)
+    return tuple(part for name, inside in found.items() for part in _parts(name, inside))
+
+
+def _parts(name: str, objects: tuple[Manifest, ...]) -> Iterator[Phase]:
+    for number, start in enumerate(range(0, len(objects), MOST_OBJECTS), 1):
+        yield Phase(name if number == 1 else f"{name}-{number}", objects[start : start + MOST_OBJECTS])
 
 
 def _place(manifest: ReadOnly) -> tuple[str, str, str, str, str]:

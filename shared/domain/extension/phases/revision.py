@@ -77,9 +77,18 @@ def desired(extension: ReadOnly, content: Content, packed: Packed, *, number: in
         "name": revision_name(extension, number),
         "labels": _owner_labels(name),
         "annotations": stated,
+        "finalizers": [names.V1_TEARDOWN],
         "ownerReferences": [_reference(extension)],
     }
     return {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta, "spec": spec}
+
+
+def guarded(secrets: Iterable[Manifest], extension: ReadOnly) -> tuple[Manifest, ...]:
+    """The Secrets as they are made: until their revision has them, they go with the extension."""
+    owner = {
+        key: value for key, value in _reference(extension).items() if key not in ("controller", "blockOwnerDeletion")
+    }
+    return tuple({**one, "metadata": {**metadata(one), "ownerReferences": [owner]}} for one in secrets)
 
 
 def revision_name(extension: ReadOnly, number: int) -> str:

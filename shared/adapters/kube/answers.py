@@ -1,0 +1,122 @@
+"""Cached answers of the API server, and the changes that outdate them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from shared.api.manifest import Manifest, labels_of, resource_version_of
+from shared.kinds import Kind, Ref
+from shared.names import ANY
+from shared.resource_versions import weight
+
+GOOD_SECONDS = 10.0
+"""Maximum age of a cached answer: a bound for lost events."""
+MODULUS = 2**48
+"""Of the sums; the arithmetic of every writer is exact up to it."""
+MAX_CACHE_ENTRIES = 128
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """The reported changes of one kind in one namespace."""
+
+    total: int = 0
+    """The sum of the `weight` of every change, modulo `MODULUS`."""
+    newest: str = ""
+    """The newest resourceVersion; empty when none is a decimal number."""
+    writes: int = 0
+    """The number of writes of all workers, each counted before its event."""
+
+
+class Changes(Protocol):
+    """The changes that events reported, and the writes of the workers."""
+
+    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
+        """The changes of the kind in the namespace (empty: in all namespaces); zeros without any."""
+        ...
+
+    def wrote(self, kind: Kind, namespace: str) -> None:
+        """Count a write to an object of the kind in the namespace."""
+        ...
+
+
+class Key(NamedTuple):
+    """One cached request; without a namespace about all, with `_ALL` or `_NAMES` for a name about many objects."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    labels: tuple[tuple[str, str], ...] = ()
+    """Of a list: what the objects in it have."""
+
+    def selects(self, manifest: Manifest) -> bool:
+        """Whether an object of the kind in the namespace belongs to it."""
+        present = labels_of(manifest)
+        return all(key in present and value in (ANY, present[key]) for key, value in self.labels)
+
+
+class Moment(NamedTuple):
+    """When something was asked for: the changes of the kind in the namespace until then, and our last write there."""
+
+    kind: Kind
+    counts: ChangeCounts
+    written: int
+
+
+@dataclass(slots=True)
+class CacheEntry:
+    """Objects that were read together, and the sums at which they are still current."""
+
+    objects: dict[Ref, Manifest | None]
+    totals: list[int]
+    writes: int
+    read_at: float
+    is_list: bool
+    """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
+
+    def add(self, ref: Ref, answer: Manifest, *, is_selected: bool) -> None:
+        """Update the entry after a counted write of this client to an object of the kind in the namespace."""
+        self.writes += 1
+        known = self.objects.get(ref)
+        if known is not None and resource_version_of(known) == resource_version_of(answer):
+            return  # nothing changed, so there will be no event
+        self.totals.append((self.totals[-1] + weight(resource_version_of(answer))) % MODULUS)
+        if not is_selected:
+            self.objects.pop(ref, None)
+        elif self.is_list or ref in self.objects:
+            self.objects[ref] = answer
+
+
+@dataclass(slots=True)
+class Cache:
+    """All cached answers, the oldest first."""
+
+    _by_key: OrderedDict[Key, CacheEntry] = field(default_factory=OrderedDict)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._by_key
+
+    def get(self, key: Key) -> CacheEntry | None:
+        """The entry, current or not."""
+        return self._by_key.get(key)
+
+    def put(self, key: Key, entry: CacheEntry) -> None:
+        """Add an entry, and drop those that are too old or too many: objects may be large."""
+        self._by_key[key] = entry
+        self._by_key.move_to_end(key)
+        oldest = next(iter(self._by_key.values()))
+        while len(self._by_key) > MAX_CACHE_ENTRIES or entry.read_at - oldest.read_at > GOOD_SECONDS:
+            self._by_key.popitem(last=False)
+            oldest = next(iter(self._by_key.values()))
+
+    def drop(self, key: Key) -> None:
+        """Forget an entry, if there is one."""
+        self._by_key.pop(key, None)
+
+    def touching(self, kind: Kind, namespace: str) -> list[tuple[Key, CacheEntry]]:
+        """The entries that may hold an object of the kind in the namespace."""
+        return [
+            (key, entry) for key, entry in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
+        ]
