@@ -77,7 +77,7 @@ ROLLED_OUT = (
     *kinds.COMPONENTS, kinds.SERVICE, kinds.CONFIG_MAP, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE,
     *kinds.WEBHOOK_CONFIGURATIONS,
 )  # fmt: skip
-"""Watched kinds that revisions consist of. Of any other kind the audit tells."""
+"""Watched kinds that revisions consist of. Others are watched while one has objects of them (`watch/demands`)."""
 DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 GATHER = timedelta(seconds=4)
@@ -104,6 +104,8 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CLUSTER_OBJECT_SET, "cluster_object_set/tear_down", itself, present),
     *(Route(kind, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always) for kind in ROLLED_OUT),
     *(Route(kind, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), gone) for kind in ROLLED_OUT),
+    Route(names.OBJECT_CHANGED, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always),
+    Route(names.OBJECT_CHANGED, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), always),
     Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", itself, always, "bulk"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),

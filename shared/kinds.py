@@ -21,7 +21,7 @@ class Watch:
 
     is_high_cardinality: bool = False
     """A cluster has many that are neither ours nor about ours: those make no event, only ours are audited and come
-    from Knative's source, and no reads are cached, as not every change becomes an event."""
+    from Knative's source, and only reads of ours are cached, as not every change of others becomes an event."""
     is_whole: bool = False
     """Whole objects are fetched, because their status matters; of other kinds the metadata alone where that does."""
     is_ours_alone: bool = False
@@ -190,16 +190,16 @@ WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.watch)
 """The kinds of which events tell: those that a route may name."""
 
 HIGH_CARDINALITY = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_high_cardinality)
-"""The kinds of which a cluster has many objects that are neither ours nor about ours."""
+"""The kinds of which a cluster has many objects that are neither ours nor about ours.
+
+Every change of an object with the label `olm.managed` becomes an event, so that reads of those may be cached.
+"""
 
 OPTIONAL = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_optional)
 """The kinds that only some clusters serve: those of OpenShift."""
 
 CACHED = tuple(kind for kind in WATCHED if kind not in HIGH_CARDINALITY)
 """The kinds of which every change becomes an event, so that reads may be cached until then."""
-
-OURS_ALONE = tuple(kind for kind in WATCHED if kind.watch and kind.watch.is_ours_alone)
-"""The kinds of which every change of an object with the label `olm.managed` becomes an event, and no other."""
 
 BY_IDENTITY = {(kind.api_version, kind.kind): kind for kind in KINDS}
 """`KINDS` by (apiVersion, kind); for any other kind, ask discovery."""

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, V1_API_GROUPS, WRITE, Right
 from shared.api.manifest import Manifest
-from shared.kinds import WATCHED
+from shared.kinds import SECRET, WATCHED
 
 NAMESPACE = "olm"
 RBAC = "rbac.authorization.k8s.io"
 WORKER = "olmf-worker"
 WATCHER = "olmf-watch"
+_FOLLOW = ("get", "list", "watch")
 
 
 def files() -> dict[str, list[Manifest]]:
@@ -21,7 +22,7 @@ def files() -> dict[str, list[Manifest]]:
     found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RIGHTS)]
     found["watch.yaml"] = [
         service_account(WATCHER),
-        role(WATCHER, rules(Right(kind, ("get", "list", "watch")) for kind in WATCHED)),
+        role(WATCHER, [*rules(Right(kind, _FOLLOW) for kind in (*WATCHED, SECRET)), *_bundled(V1_API_GROUPS, _FOLLOW)]),
         binding(WATCHER, WATCHER),
     ]
     return found
@@ -64,7 +65,7 @@ def _of_group(group: str) -> Iterator[Manifest]:
 
 
 def _rules_of(group: str) -> list[Manifest]:
-    return [*rules(RIGHTS[group]), *_bundled(_BEYOND_KINDS.get(group, {}))]
+    return [*rules(RIGHTS[group]), *_bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))]
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -74,9 +75,9 @@ _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 """Group to the kinds of bundles that it writes beside those that have a name in code."""
 
 
-def _bundled(groups: Mapping[str, tuple[str, ...]]) -> Iterator[Manifest]:
+def _bundled(groups: Mapping[str, tuple[str, ...]], verbs: tuple[str, ...]) -> Iterator[Manifest]:
     for group, resources in groups.items():
-        yield {"apiGroups": [group], "resources": list(resources), "verbs": [*READ, *WRITE]}
+        yield {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
 
 
 def role(name: str, allowed: list[Manifest]) -> Manifest:

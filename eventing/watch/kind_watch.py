@@ -60,7 +60,9 @@ class KindWatch(Generic[Result]):
         health: WatchHealth,
         seconds: int,
         outage: Outage | None = None,
+        longest: float = LONGEST_PAUSE_SECONDS,
     ) -> None:
+        """`longest` is the interval of attempts, in seconds, while the API server refuses this kind alone."""
         self.name = stream.kind.definition
         self._is_optional = bool(stream.kind.watch and stream.kind.watch.is_optional)
         self._observer = observer
@@ -69,6 +71,7 @@ class KindWatch(Generic[Result]):
         self._health = health
         self._seconds = seconds
         self._outage = outage or no_outage()
+        self._longest = longest
         self._position = ""
         """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
@@ -85,7 +88,7 @@ class KindWatch(Generic[Result]):
     async def run(self) -> None:
         """List and watch, for ever."""
         while True:
-            longest, is_away = LONGEST_PAUSE_SECONDS, False
+            longest, is_away = self._longest, False
             try:
                 await self._turn()
                 continue

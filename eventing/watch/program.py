@@ -20,6 +20,7 @@ from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.connections import Connections, Dial, Following
+from eventing.watch.demands import Demanding, Demands, Means
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
@@ -30,7 +31,7 @@ from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.config import Settings
-from shared.kinds import CATALOG_SOURCE, CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
+from shared.kinds import CATALOG_SOURCE, CLUSTER_OBJECT_SET, CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
 from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
@@ -57,6 +58,7 @@ class Watcher:
         self._kinds = kinds
         self._seconds = seconds
         self._watches: list[KindWatch[Event]] = []
+        self._demands: Demands | None = None
         # why: one thread, because the sink blocks on Redis and events are passed on in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.health = WatchHealth()
@@ -68,6 +70,8 @@ class Watcher:
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             outage = Outage(partial(_answers, session, self._connection))
+            means = Means(session, self._connection, outage, self.skips, self._seconds)
+            self._demands = Demands(means, self.deliver)
             for kind in self._kinds:
                 observer = self._observer(kind)
                 stream = Stream(session, self._connection, kind, kind.watch or Watch())
@@ -93,11 +97,19 @@ class Watcher:
             finally:
                 if self._connections:
                     self._connections.keep(set())
+                self._demands.keep(())
                 self._thread.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def demanded(self) -> frozenset[tuple[str, str]]:
+        """(apiVersion, kind) of what is watched for the sake of revisions alone."""
+        return self._demands.watched if self._demands else frozenset()
 
     def _observer(self, kind: Kind) -> Observer[Event]:
         known_objects = KnownObjects(kind, self._connection.origin)
         counting = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
+        if kind == CLUSTER_OBJECT_SET and self._demands:
+            return Demanding(counting, self._demands)
         return Following(counting, self._connections) if self._connections and kind == CATALOG_SOURCE else counting
 
     async def metrics(self) -> str:
@@ -147,6 +159,8 @@ class Watcher:
         for watch in self._watches:
             if watch.name in definitions:
                 watch.retry_soon()
+        if definitions and self._demands:
+            self._demands.retry(definitions)
 
 
 async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bool:

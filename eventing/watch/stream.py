@@ -40,13 +40,21 @@ class Stream:
     """The list and watch requests for one kind to one API server."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, connection: Connection, kind: Kind, watch: Watch = _PLAIN
+        self,
+        session: aiohttp.ClientSession,
+        connection: Connection,
+        kind: Kind,
+        watch: Watch = _PLAIN,
+        *,
+        selector: str = "",
     ) -> None:
+        """With a label selector those alone that it selects."""
         self.kind = kind
         self._session = session
         self._connection = connection
         self._accept = _FULL if watch.is_whole else _PARTIAL
-        self._which = {"labelSelector": f"{names.MANAGED}=true"} if watch.is_ours_alone else {}
+        selector = selector or (f"{names.MANAGED}=true" if watch.is_ours_alone else "")
+        self._which = {"labelSelector": selector} if selector else {}
 
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""

@@ -1,11 +1,11 @@
-"""The writes for a revision and its objects."""
+"""The writes for the objects of a revision."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, metadata, resource_version_of, uid_of
+from shared import names
+from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.actions import Teardown
 from shared.domain.extension.phases.objects import TRUCE, Task, described
@@ -14,33 +14,6 @@ from shared.reading.revision import Left
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Write
 
 _NAMED = 5
-
-
-def guarded(revision: ClusterObjectSet) -> tuple[Write, ...]:
-    """The finalizer, where it is not there: before anything that it guards."""
-    if names.V1_TEARDOWN in revision.finalizers:
-        return ()
-    patch = {"metadata": {"finalizers": [*revision.finalizers, names.V1_TEARDOWN]}}
-    return (Merge(Ref.of(revision), patch, revision.resource_version),)
-
-
-def unguarded(revision: ClusterObjectSet) -> tuple[Write, ...]:
-    """The revision without the finalizer."""
-    if names.V1_TEARDOWN not in revision.finalizers:
-        return ()
-    patch = {"metadata": {"finalizers": [one for one in revision.finalizers if one != names.V1_TEARDOWN]}}
-    return (Merge(Ref.of(revision), patch, revision.resource_version),)
-
-
-def owned(revision: ClusterObjectSet, place: tuple[str, str]) -> Write:
-    """A Secret of the revision goes with it."""
-    namespace, name = place
-    return Merge(kinds.SECRET.ref(name, namespace), {"metadata": {"ownerReferences": [dict(revision.reference)]}})
-
-
-def archived(replaced: ReadOnly) -> Write:
-    """A revision whose objects are not wanted any more."""
-    return Merge(Ref.of(replaced), {"spec": {"lifecycleState": "Archived"}}, resource_version_of(replaced))
 
 
 def writes_of(task: Task) -> Iterator[Write]:

@@ -1,7 +1,8 @@
 """Bring the objects of a revision into the cluster, phase by phase, and keep them there.
 
 Reads:  the ClusterObjectSet, its Secrets, the others of its extension; its objects, as far as the roll-out has come.
-Writes: its finalizer; its objects; `lifecycleState` of the revisions that it has replaced; its status, last.
+Writes: its finalizer and what is to be watched for it; its objects; `lifecycleState` of the revisions that it has
+        replaced; its status, last.
 Emits:  that the revision has changed, when there is more to write than one run should.
 """
 
@@ -10,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from functions.cluster_object_set._report import reported
-from functions.cluster_object_set._writes import archived, contested, guarded, owned, writes_of
+from functions.cluster_object_set._revision import archived, owned, prepared
+from functions.cluster_object_set._writes import contested, writes_of
 from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.api.views import ClusterObjectSet
@@ -45,7 +47,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     done = advance(claim, Present(revision, content.phases, cluster, discovery, is_certain))
     replaced = previous(revision.raw, others) if rollout.is_complete(done.phases) else ()
     writes = (
-        *guarded(revision),
+        *prepared(revision, content.phases),
         *(owned(revision, place) for place in ownerless(revision.raw, secrets)),
         *(write for task in done.tasks for write in writes_of(task)),
         *map(archived, replaced),

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from functions.cluster_object_set._report import reported
-from functions.cluster_object_set._writes import teardown_of, unguarded
+from functions.cluster_object_set._revision import unguarded
+from functions.cluster_object_set._writes import teardown_of
 from shared import names
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases import rollout

@@ -44,14 +44,18 @@ class KindIndex:
 
     def _served(self, api_version: str) -> dict[str, Kind]:
         try:
-            resources = self._get(root_of(api_version)).get("resources") or ()
+            return kinds_in(api_version, self._get(root_of(api_version)))
         except ApiError as error:
             if error.is_not_found:
                 return {}
             raise
-        # why: an aggregated API server may name kinds as it likes, and subresources are none
-        found = (
-            Kind.or_none(api_version, entry["kind"], entry["name"], is_namespaced=entry["namespaced"])
-            for entry in resources
-        )
-        return {kind.kind: kind for kind in found if kind}
+
+
+def kinds_in(api_version: str, listed: Manifest) -> dict[str, Kind]:
+    """The kinds of an APIResourceList by name."""
+    # why: an aggregated API server may name kinds as it likes, and subresources are none
+    found = (
+        Kind.or_none(api_version, entry["kind"], entry["name"], is_namespaced=entry["namespaced"])
+        for entry in listed.get("resources") or ()
+    )
+    return {kind.kind: kind for kind in found if kind}

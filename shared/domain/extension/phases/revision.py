@@ -9,6 +9,7 @@ from typing import Any, Final
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata, name_of, uid_of
 from shared.domain.extension.model import Identity
+from shared.domain.extension.phases.demands import recorded
 from shared.domain.extension.phases.order import Phase, phase_sort
 from shared.domain.extension.phases.packing import Packed
 from shared.domain.extension.phases.probes import DEFAULT_PROBES
@@ -72,6 +73,8 @@ def desired(extension: ReadOnly, content: Content, packed: Packed, *, number: in
     }
     if deadline := (extension.get("spec") or {}).get("progressDeadlineMinutes"):
         spec["progressDeadlineMinutes"] = deadline
+    if watched := recorded(phases):
+        stated[names.KINDS_OF_OBJECTS] = watched
     name = name_of(extension)
     meta = {
         "name": revision_name(extension, number),

@@ -1,0 +1,211 @@
+"""Watches the kinds that ClusterObjectSets consist of and that no route names, as long as one consists of them.
+
+Of these kinds only the metadata of objects with the label of revisions is watched, in all namespaces. A change, also of
+what a readiness depends on, wakes the revisions that own the object. A kind that is not served (yet) is looked for with
+each change of a definition of its group, and every few minutes. Such a watch has no part in the health of the program.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+import aiohttp
+import orjson
+import structlog
+
+from eventing.events.event import Event
+from eventing.watch.kind_watch import KindWatch, Observer
+from eventing.watch.known_objects import KnownObjects
+from eventing.watch.outage import Outage
+from eventing.watch.skips import Guarded, Skips
+from eventing.watch.stream import Stream, request_options
+from eventing.watch.watch_health import WatchHealth
+from shared import names
+from shared.adapters.kube import Connection
+from shared.adapters.kube.discovery import kinds_in
+from shared.adapters.kube.paths import root_of
+from shared.api.manifest import ReadOnly, name_of
+from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases.demands import demanded
+from shared.kinds import Kind, Watch
+
+MOST: Final = 64
+"""Kinds that are watched so; of the others the audit tells."""
+REFUSED_PAUSE_SECONDS: Final = 300.0
+"""Between two attempts to watch a kind that is not served, or that we may not watch."""
+HOPEFUL_PAUSES_SECONDS: Final = (0.1, 0.5, 2.0, 10.0)
+"""After a definition changed: an API server serves a kind some time after it says so."""
+SELECTOR: Final = f"{names.V1_MANAGED_BY}={names.V1_MANAGER}"
+_Demand: TypeAlias = tuple[str, str]
+"""apiVersion and kind."""
+_Deliver: TypeAlias = Callable[[Sequence[Event]], Awaitable[None]]
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class Means:
+    """What a watch is made with."""
+
+    session: aiohttp.ClientSession
+    connection: Connection
+    outage: Outage
+    skips: Skips
+    seconds: int
+
+
+@dataclass(slots=True)
+class _Held:
+    """One watch."""
+
+    task: asyncio.Task[None]
+    defined: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a definition of its group changed."""
+    watch: KindWatch[Event] | None = None
+
+
+class Demands:
+    """The kinds that revisions demand, each watched once."""
+
+    def __init__(self, means: Means, deliver: _Deliver) -> None:
+        self._means = means
+        self._deliver = deliver
+        self._by_revision: dict[str, frozenset[_Demand]] = {}
+        self._held: dict[_Demand, _Held] = {}
+        self._health = WatchHealth()
+
+    @property
+    def watched(self) -> frozenset[_Demand]:
+        """What is watched, or looked for."""
+        return frozenset(self._held)
+
+    def put(self, manifest: ReadOnly) -> None:
+        """A revision, as it is now."""
+        found = demanded(ClusterObjectSet(manifest))
+        if found != self._by_revision.get(name_of(manifest), frozenset()):
+            self._by_revision[name_of(manifest)] = found
+            self._adjust()
+
+    def keep(self, listed: Iterable[str]) -> None:
+        """Only these revisions are left."""
+        left = frozenset(listed)
+        gone = [name for name in self._by_revision if name not in left]
+        for name in gone:
+            del self._by_revision[name]
+        if gone:
+            self._adjust()
+
+    def drop(self, name: str) -> None:
+        """A revision is gone."""
+        if self._by_revision.pop(name, None):
+            self._adjust()
+
+    def retry(self, definitions: Iterable[str]) -> None:
+        """Definitions of these names changed."""
+        groups = {name.partition(".")[2] for name in definitions}
+        for (api_version, _), held in self._held.items():
+            if api_version.rpartition("/")[0] in groups:
+                held.defined.set()
+                if held.watch:
+                    held.watch.retry_soon()
+
+    def _adjust(self) -> None:
+        desired = sorted(set().union(*self._by_revision.values()))
+        if len(desired) > MOST:
+            log.warning("too_many_kinds_demanded", kinds=len(desired), watched=MOST)
+        for demand in self._held.keys() - set(desired[:MOST]):
+            self._held.pop(demand).task.cancel()
+        for demand in desired[:MOST]:
+            if demand not in self._held:
+                task = asyncio.get_running_loop().create_task(self._follow(demand), name="/".join(demand))
+                task.add_done_callback(_report)
+                self._held[demand] = _Held(task)
+
+    async def _follow(self, demand: _Demand) -> None:
+        held, pauses = self._held[demand], iter(HOPEFUL_PAUSES_SECONDS)
+        while (kind := await self._find(demand)) is None:
+            try:
+                await asyncio.wait_for(held.defined.wait(), next(pauses, REFUSED_PAUSE_SECONDS))
+            except TimeoutError:
+                continue
+            held.defined.clear()
+            pauses = iter(HOPEFUL_PAUSES_SECONDS)
+        means = self._means
+        stream = Stream(means.session, means.connection, kind, Watch(), selector=SELECTOR)
+        observer = Guarded(Renamed(KnownObjects(kind, means.connection.origin)), kind, means.skips)
+        watch = KindWatch(
+            stream, observer, self._deliver,
+            health=self._health, seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
+        )  # fmt: skip
+        held.watch = watch
+        log.info("watch_begins", kind=watch.name)
+        await watch.run()
+
+    async def _find(self, demand: _Demand) -> Kind | None:
+        """The kind; None while it is not served, or nobody says so."""
+        means = self._means
+        url = means.connection.server + root_of(demand[0])
+        try:
+            async with means.session.get(url, **request_options(means.connection)) as response:
+                listed = orjson.loads(await response.read()) if response.status == 200 else {}
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError):
+            return None
+        return kinds_in(demand[0], listed).get(demand[1])
+
+
+class Renamed:
+    """An observer whose events say that an object of a revision changed, whatever its kind is."""
+
+    def __init__(self, observer: Observer[Event]) -> None:
+        self._observer = observer
+
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+        """One line of a watch."""
+        return _renamed(self._observer.observe(change, manifest))
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """One page of a list."""
+        return _renamed(self._observer.page(items, listed))
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """The end of a list."""
+        return _renamed(self._observer.settle(listed))
+
+
+class Demanding:
+    """An observer of ClusterObjectSets that keeps the demands up to date, and passes every change on."""
+
+    def __init__(self, observer: Observer[Event], demands: Demands) -> None:
+        self._observer = observer
+        self._demands = demands
+
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+        """One line of a watch."""
+        if change == "DELETED":
+            self._demands.drop(name_of(manifest))
+        else:
+            self._demands.put(manifest)
+        return self._observer.observe(change, manifest)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """One page of a list."""
+        found = tuple(items)
+        for item in found:
+            self._demands.put(item)
+        return self._observer.page(found, listed)
+
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+        """The end of a list."""
+        self._demands.keep(name for _, name in listed)
+        return self._observer.settle(listed)
+
+
+def _renamed(found: Sequence[Event]) -> Sequence[Event]:
+    return tuple(replace(one, type=names.OBJECT_CHANGED) for one in found)
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("watch_lost", task=task.get_name(), exc_info=error)
