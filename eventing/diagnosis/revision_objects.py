@@ -14,6 +14,7 @@ from shared.domain.extension.phases.content import Content, content_of
 from shared.domain.extension.phases.objects import Claim, Task
 from shared.domain.extension.phases.revision import siblings
 from shared.kinds import CLUSTER_OBJECT_SET, Ref
+from shared.reading.present_objects import Present
 from shared.reading.revision import every_task, secrets_of
 from shared.refs import InvalidName
 
@@ -61,7 +62,7 @@ def object_states(
     others = [one for one in cluster.list(CLUSTER_OBJECT_SET) if ClusterObjectSet(one).owner == revision.owner != ""]
     claim = Claim(revision, now, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
     try:
-        tasks = list(every_task(claim, content.phases, cluster, discovery))
+        tasks = list(every_task(claim, Present(revision, content.phases, cluster, discovery, is_certain=True)))
     except InvalidName as error:
         return [ObjectState(revision.name, itself, "unknown", str(error))]
     return list(_states(revision.name, tasks))

@@ -32,7 +32,8 @@ from shared.domain.extension.resolve import resolve
 from shared.domain.extension.revisions import Revisions, bundle_of
 from shared.domain.extension.trace import sentences
 from shared.reading.extension import cert_provider
-from shared.reading.revision import look, secrets_of
+from shared.reading.present_objects import look
+from shared.reading.revision import secrets_of
 from shared.refs import InvalidName
 
 if TYPE_CHECKING:

@@ -3,8 +3,9 @@
 There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `known_objects` (the objects seen so far, and so what changed), `stream` (its
 requests), `kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not
-be handled), `connections` (to the servers of catalogs with an address), `watch_health` (liveness), `object_metrics`
-(metrics of objects), `program` (the process, with its probes and `/metrics`).
+be handled), `connections` (to the servers of catalogs with an address), `demands` (kinds that only ClusterObjectSets
+need), `watch_health` (liveness), `object_metrics` (metrics of objects), `program` (the process, with its probes and
+`/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000

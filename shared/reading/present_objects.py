@@ -56,13 +56,7 @@ class Present:
 
     def placed(self, manifest: ReadOnly) -> tuple[Manifest, bool]:
         """An object with the namespace that it really has, and whether its kind has one."""
-        stated = Object(manifest)
-        kind = self.discovery.find(stated.api_version, stated.kind)
-        is_namespaced = kind.is_namespaced if kind else bool(scope_of(manifest))
-        if is_namespaced:
-            return dict(manifest), True
-        meta = {key: value for key, value in metadata(manifest).items() if key != "namespace"}
-        return {**manifest, "metadata": meta}, False
+        return placed(manifest, self.discovery)
 
     def _list(self, ref: Ref) -> Mapping[Ref, Manifest] | None:
         """What there is of its kind in its namespace; None where the revision has but a few."""
@@ -87,6 +81,23 @@ class Present:
     def _refs(self) -> Iterator[Ref]:
         stated = (Ref.read(self.placed(one)[0]) for phase in self.phases for one in phase.objects)
         return filter(None, stated)
+
+
+def look(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:
+    """The objects of a phase as the cluster has them, each by its name; those that nobody can have are left out."""
+    refs = (Ref.read(placed(one, discovery)[0]) for one in phase.objects)
+    yield from read_all(cluster, filter(None, refs)).items()
+
+
+def placed(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
+    """An object with the namespace that it really has, and whether its kind has one."""
+    stated = Object(manifest)
+    kind = discovery.find(stated.api_version, stated.kind)
+    is_namespaced = kind.is_namespaced if kind else bool(scope_of(manifest))
+    if is_namespaced:
+        return dict(manifest), True
+    meta = {key: value for key, value in metadata(manifest).items() if key != "namespace"}
+    return {**manifest, "metadata": meta}, False
 
 
 def _place(ref: Ref) -> tuple[str, str, str]:

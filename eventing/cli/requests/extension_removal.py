@@ -22,7 +22,8 @@ from shared.domain.extension.phases.sources import references, resolved
 from shared.domain.extension.revisions import Revisions
 from shared.kinds import Kind, Ref
 from shared.reading.extension import revisions_of
-from shared.reading.revision import look, secrets_of
+from shared.reading.present_objects import look
+from shared.reading.revision import secrets_of
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
