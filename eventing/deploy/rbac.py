@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, V1_API_GROUPS, WRITE, Right
 from shared.api.manifest import Manifest
-from shared.kinds import SECRET, WATCHED
+from shared.kinds import WATCHED
 
 NAMESPACE = "olm"
 RBAC = "rbac.authorization.k8s.io"
@@ -22,7 +22,7 @@ def files() -> dict[str, list[Manifest]]:
     found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RIGHTS)]
     found["watch.yaml"] = [
         service_account(WATCHER),
-        role(WATCHER, [*rules(Right(kind, _FOLLOW) for kind in (*WATCHED, SECRET)), *_bundled(V1_API_GROUPS, _FOLLOW)]),
+        role(WATCHER, [*rules(Right(kind, _FOLLOW) for kind in WATCHED), *_bundled(V1_API_GROUPS, _FOLLOW)]),
         binding(WATCHER, WATCHER),
     ]
     return found

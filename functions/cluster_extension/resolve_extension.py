@@ -30,7 +30,9 @@ def resolve_extension(
     now = clock.now()
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
     found = decision.decide(extension, sight.revisions, sight.catalogs)
-    due = decision.due(extension, sight.revisions, found, cert_provider(discovery))
+    due = None
+    if isinstance(found, decision.Target):
+        due = decision.due(extension, sight.revisions, found, cert_provider(discovery))
     conditions = (
         *decision.deprecations(extension, sight.revisions, found),
         *report.progress(sight.revisions, found, is_due=due is not None),

@@ -43,8 +43,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     labels = {names.V1_OWNER_NAME: revision.owner}
     others = cluster.list(kinds.CLUSTER_OBJECT_SET, labels=labels) if revision.owner else ()
     claim = Claim(revision, now, frozenset(uid_of(one) for one in siblings(revision.raw, others)))
-    is_certain = attempt.conflict is not None or revision.condition(rollout.PROGRESSING).reason == "Retrying"
-    done = advance(claim, Present(revision, content.phases, cluster, discovery, is_certain))
+    done = advance(claim, _present(claim, Present(revision, content.phases, cluster, discovery), attempt))
     replaced = previous(revision.raw, others) if rollout.is_complete(done.phases) else ()
     writes = (
         *prepared(revision, content.phases),
@@ -57,3 +56,11 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     found = rollout.sooner(found, max((one.rest for one in done.contested), default=None))
     outcome = reported(revision, found, now, digests=content.digests, writes=writes)
     return replace(outcome, emits=(Emit(names.DEPENDENT_CHANGED, ref),)) if done.is_cut else outcome
+
+
+def _present(claim: Claim, present: Present, attempt: Attempt) -> Present:
+    """What is read: nothing of a revision that has written nothing, each object where something is wrong."""
+    revision = claim.revision
+    is_certain = attempt.conflict is not None or revision.condition(rollout.PROGRESSING).reason == "Retrying"
+    is_new = not (is_certain or claim.siblings or revision.has_succeeded)
+    return replace(present, is_certain=is_certain, is_new=is_new, is_behind=is_new and not revision.digests)

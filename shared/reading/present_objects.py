@@ -26,7 +26,8 @@ class Present:
     """What is read of the objects of one revision in one run, each list once.
 
     A list has those that bear the label of the revision. An object that somebody took it from is not there, unless
-    `is_certain`: then each one that a list lacks is asked for by its name.
+    `is_certain`: then each one that a list lacks is asked for by its name. Of a revision that `is_new` the objects
+    behind a phase whose first one is absent are absent, too: they are written in order. If not, a write meets them.
     """
 
     revision: ClusterObjectSet
@@ -34,6 +35,9 @@ class Present:
     cluster: Cluster
     discovery: Discovery
     is_certain: bool = False
+    is_new: bool = False
+    is_behind: bool = False
+    """Whether what is asked for now is behind the first object that is absent."""
     _counts: Counter[tuple[str, str, str]] | None = None
     _lists: dict[tuple[str, str, str], Mapping[Ref, Manifest]] = field(default_factory=dict)
 
@@ -44,6 +48,12 @@ class Present:
 
     def of(self, refs: Iterable[Ref]) -> dict[Ref, Manifest | None]:
         """Each of these, or None when there is none."""
+        stated = tuple(refs)
+        first = self._asked(stated[:1]) if self.is_new and not self.is_behind else {}
+        self.is_behind |= None in first.values()
+        return dict.fromkeys(stated) if self.is_behind else first | self._asked(stated[len(first) :])
+
+    def _asked(self, refs: Iterable[Ref]) -> dict[Ref, Manifest | None]:
         listed: dict[Ref, Manifest | None] = {}
         asked = []
         for ref in refs:

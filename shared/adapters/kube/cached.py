@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Mapping
 from shared.adapters.kube.answers import GOOD_SECONDS, Cache, CacheEntry, ChangeCounts, Changes, Key, Moment
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
+from shared.adapters.kube.discovery import FRESH_SECONDS, KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import named
 from shared.adapters.kube.written import Written
@@ -58,6 +59,7 @@ class CachedClient(KubeClient):
     ) -> None:
         """`changes` reports every change of the `kinds`; of the `labelled` ones those of objects labelled as ours."""
         super().__init__(connection)
+        self._kinds = KindIndex(lambda path: self.request("GET", path), absent=FRESH_SECONDS)
         self._changes = changes
         self._remembered = frozenset((*kinds, *labelled))
         self._labelled = frozenset(labelled)

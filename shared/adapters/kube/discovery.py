@@ -15,14 +15,25 @@ FRESH_SECONDS = 30.0
 """How long a positive answer is cached: a bound for aggregated APIs, which no event reports."""
 SETTLING_SECONDS = 0.05
 """How long a negative answer is cached: long enough for many kinds of one group, and a new CRD is found at once."""
+SETTLED_SECONDS = 0.5
+"""After a change of any definition: by then an API server serves what it defines."""
 
 
 class KindIndex:
     """Kinds by (apiVersion, kind): the static table, else discovery, one group version at a time."""
 
-    def __init__(self, get: Callable[[str], Manifest], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        get: Callable[[str], Manifest],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        absent: float = SETTLING_SECONDS,
+    ) -> None:
+        """`absent` is how long a negative answer is cached, in seconds; longer for who is told of definitions."""
         self._get = get
         self._clock = clock
+        self._absent = absent
+        self._changed_at = float("-inf")
         self._known: dict[str, tuple[float, dict[str, Kind]]] = {}
 
     def find(self, api_version: str, kind: str) -> Kind | None:
@@ -32,7 +43,9 @@ class KindIndex:
         if not is_possible(api_version, kind):
             return None
         read_at, kinds = self._known.get(api_version, (float("-inf"), {}))
-        if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else SETTLING_SECONDS):
+        is_settled = read_at - self._changed_at > SETTLED_SECONDS
+        absent = self._absent if is_settled else SETTLING_SECONDS
+        if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else absent):
             return kinds.get(kind)
         kinds = self._served(api_version)
         self._known[api_version] = (self._clock(), kinds)
@@ -41,6 +54,7 @@ class KindIndex:
     def forget(self) -> None:
         """Drop all cached answers, because a CustomResourceDefinition has changed."""
         self._known.clear()
+        self._changed_at = self._clock()
 
     def _served(self, api_version: str) -> dict[str, Kind]:
         try:

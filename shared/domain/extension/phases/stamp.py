@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,17 @@ def stamped(
     }  # fmt: skip
     if not is_namespaced:
         meta.pop("namespace", None)
-    return {**manifest, "metadata": meta}
+    return {**_stored(manifest), "metadata": meta}
+
+
+def _stored(manifest: ReadOnly) -> ReadOnly:
+    """The object with the text of a Secret where the API server puts it: nobody could find it at its own place."""
+    texts = manifest.get("stringData")
+    if (manifest.get("apiVersion"), manifest.get("kind")) != ("v1", "Secret") or not isinstance(texts, Mapping):
+        return manifest
+    encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in texts.items()}
+    kept = {key: value for key, value in manifest.items() if key != "stringData"}
+    return {**kept, "data": {**(manifest.get("data") or {}), **encoded}}
 
 
 def released(actual: ReadOnly, uid: str) -> Manifest:

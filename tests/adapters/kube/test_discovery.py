@@ -1,0 +1,50 @@
+"""How long it is believed that a kind is, or is not, served."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.adapters.kube.discovery import FRESH_SECONDS, SETTLED_SECONDS, SETTLING_SECONDS, KindIndex
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest
+from shared.kinds import Kind
+
+GAUGE = Kind("example.com/v1", "Gauge", "gauges")
+
+
+class Server:
+    """A server with a clock, which counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.now, self.asked, self.is_served = 100.0, 0, False
+
+    def __call__(self, path: str) -> Manifest:
+        self.asked += 1
+        assert path == "/apis/example.com/v1"
+        if not self.is_served:
+            raise ApiError(404, "NotFound", path)
+        parts = {"name": "gauges/status", "kind": "Gauge", "namespaced": True}
+        return {"resources": [parts, {"name": "gauges", "kind": "Gauge", "namespaced": True}]}
+
+
+@pytest.mark.parametrize(("absent", "asked"), [(SETTLING_SECONDS, 2), (FRESH_SECONDS, 1)])
+def test_that_a_kind_is_absent_is_believed_longer_by_who_is_told_of_definitions(absent: float, asked: int) -> None:
+    server = Server()
+    index = KindIndex(server, lambda: server.now, absent=absent)
+    assert index.find("example.com/v1", "Gauge") is None
+    server.now += 1
+    assert index.find("example.com/v1", "Gauge") is None
+    assert server.asked == asked
+
+
+def test_just_after_a_definition_changed_it_is_asked_again_soon() -> None:
+    server = Server()
+    index = KindIndex(server, lambda: server.now, absent=FRESH_SECONDS)
+    index.forget()
+    assert index.find("example.com/v1", "Gauge") is None
+    server.is_served = True
+    server.now += SETTLED_SECONDS
+    assert index.find("example.com/v1", "Gauge") == GAUGE
+    server.now += FRESH_SECONDS - 1
+    assert index.find("example.com/v1", "Gauge") == GAUGE
+    assert server.asked == 2
