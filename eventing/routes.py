@@ -88,6 +88,7 @@ CRD_SETTLE = timedelta(milliseconds=250)
 ROUTES: tuple[Route, ...] = (
     # catalogs
     Route(kinds.CATALOG_SOURCE, "catalog_source/check_catalog", itself, present),
+    Route(kinds.SERVICE, "catalog_source/check_catalog", its_owner(kinds.CATALOG_SOURCE), gone),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),

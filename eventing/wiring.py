@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from eventing.content.catalogs_address import settings_of
 from eventing.endpoint.draining import CompanionProcess, Waiting
 from eventing.events.event import Event
 from eventing.events.former import queues_of
@@ -41,14 +42,13 @@ if TYPE_CHECKING:
     from shared.adapters.oci.mirrors import Mirrors
 
 log = structlog.get_logger()
-
 DRAIN_SECONDS = 30.0
 """Half of the delivery timeout of our Broker."""
 
 
 def settings(**given: str) -> Settings:
     """The settings of this process; what the command line gives comes first. SettingError ends it at the start."""
-    return Settings.read({**os.environ, **{f"OLMF_{name.upper()}": value for name, value in given.items()}})
+    return settings_of({**os.environ, **{f"OLMF_{name.upper()}": value for name, value in given.items()}})
 
 
 def check(values: Settings) -> None:

@@ -63,6 +63,8 @@ class Settings:
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
     """Port of the endpoint, of the registry, or of the watcher's health and metrics (also `PORT`)."""
+    registry_port: int = 50051
+    """Port at which the server of catalogs answers the registry API (gRPC)."""
     pod_network: str = ""
     """`host:port` of the HTTP proxy to simulated Pods, which the simulated kubelet serves for the sandbox; or `/path`,
     its socket, for the egress selector of a real API server."""
@@ -128,7 +130,7 @@ def _value(variable: str, kind: str, text: str) -> object:
 _LEAST: Mapping[str, int] = {
     "lease_seconds": 1, "concurrency": 1, "run_seconds": 1, "long_seconds": 1, "long_runs_per_namespace": 1,
     "max_failures": 1, "audit_seconds": 1, "watch_seconds": 1, "run_memory_bytes": 128 * 1024 * 1024,
-    "content_bytes": 0, "journal_bytes": 0, "port": 0, "health_port": 0, "pull_seconds": 1,
+    "content_bytes": 0, "journal_bytes": 0, "port": 0, "health_port": 0, "registry_port": 0, "pull_seconds": 1,
     "pull_slow_seconds": 1, "pull_bytes_per_second": 0, "pull_bytes": 1,
 }  # fmt: skip
 """The least value of each number."""

@@ -221,10 +221,8 @@ class Bundles(Protocol):
 
 
 FailureKind: TypeAlias = Literal["conflict", "forbidden", "invalid", "gone", "unanswered", "unavailable"]
-"""Why the API server refused a write: `conflict` needs a new read, `unavailable` may go away by itself.
-
-`unanswered`: a webhook that has to allow the write does not answer, perhaps for long.
-"""
+"""Why the API server refused a write: `conflict` needs a new read, `unavailable` may go away by itself, `unanswered`
+waits for a webhook that has to allow the write, perhaps for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +284,8 @@ class Policy:
     """Namespaces that receive copied CSVs even where copying is disabled."""
     catalogs_url: str = "http://olmf-catalogs.olm.svc"
     """Where ClusterCatalogs are served: what `status.urls.base` begins with."""
+    catalogs_address: str = ""
+    """Where CatalogSources are served, `host:port`; a Pod adds the domain of its cluster to `.svc`. Empty: nowhere."""
     pull_secrets: tuple[str, ...] = ()
     """Secrets in the global namespace that open the images of ClusterCatalogs."""
 

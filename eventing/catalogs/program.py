@@ -1,4 +1,4 @@
-"""`olmf run catalogs`: serves the ClusterCatalogs over HTTP, until it is ended."""
+"""`olmf run catalogs`: serves ClusterCatalogs over HTTP and CatalogSources over gRPC, until it is ended."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import aiohttp
 import structlog
 
 from eventing.catalogs.served_catalogs import ServedCatalogs
+from eventing.catalogs.served_sources import Key, ServedSources
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
-from shared.adapters.catalog_api import web
+from shared.adapters.catalog_api import many, web
 from shared.adapters.kube import Connection
-from shared.kinds import CLUSTER_CATALOG, Watch
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Watch
 
 _WATCH_SECONDS: Final = 300
 RENEW_SECONDS: Final = 30.0
@@ -35,6 +36,8 @@ class Place:
     port: int
     certificate: Path | None = None
     key: Path | None = None
+    registry_port: int = 0
+    """That of the registry API."""
 
     def trust(self) -> ssl.SSLContext | None:
         """TLS with the certificate; None without one. OSError when it cannot be read."""
@@ -50,14 +53,22 @@ class Place:
         return tuple(path.read_bytes() for path in (self.certificate, self.key) if path is not None)
 
 
-def run(place: Place, connection: Connection, catalogs: ServedCatalogs, on_ready: Callable[[str], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is served."""
+
+    catalogs: ServedCatalogs
+    sources: ServedSources
+
+
+def run(place: Place, connection: Connection, content: Content, on_ready: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT; `on_ready` gets the address once it listens. PortTakenError, OSError."""
 
     async def until_ended() -> None:
         ended = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
-        await serve(place, connection, catalogs, on_ready=on_ready, ended=ended)
+        await serve(place, connection, content, on_ready=on_ready, ended=ended)
 
     asyncio.run(until_ended())
 
@@ -65,17 +76,23 @@ def run(place: Place, connection: Connection, catalogs: ServedCatalogs, on_ready
 async def serve(
     place: Place,
     connection: Connection,
-    catalogs: ServedCatalogs,
+    content: Content,
     *,
     on_ready: Callable[[str], None],
     ended: asyncio.Event,
+    on_registry: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Serve until `ended`. It listens once all ClusterCatalogs are known: before, a 404 would be a guess."""
-    health = WatchHealth()
+    """Serve until `ended`. It listens once all ClusterCatalogs are known: before, a 404 would be a guess.
+
+    `on_registry` gets the port of the registry API, which is open once all CatalogSources are known.
+    """
+    catalogs, health = content.catalogs, WatchHealth()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as tasks:
         stream = Stream(session, connection, CLUSTER_CATALOG, Watch(is_whole=True))
         watch: KindWatch[str] = KindWatch(stream, catalogs, catalogs.deliver, health=health, seconds=_WATCH_SECONDS)
-        working = [tasks.create_task(watch.run()), tasks.create_task(catalogs.run())]
+        sources = Stream(session, connection, CATALOG_SOURCE, Watch(is_whole=True))
+        registry = _serve_registry(place, sources, content.sources, on_registry)
+        working = [tasks.create_task(one) for one in (watch.run(), catalogs.run(), registry)]
         known, over = asyncio.create_task(health.complete.wait()), asyncio.create_task(ended.wait())
         await asyncio.wait({known, over}, return_when=asyncio.FIRST_COMPLETED)
         if known.done():
@@ -88,6 +105,21 @@ async def serve(
                 await over
         for task in (*working, known, over):
             task.cancel()
+
+
+async def _serve_registry(
+    place: Place, stream: Stream, sources: ServedSources, on_registry: Callable[[int], None]
+) -> None:
+    """Answer the registry API until cancelled, once all CatalogSources are known. Without it the rest is served on."""
+    health = WatchHealth()
+    watch: KindWatch[Key] = KindWatch(stream, sources, sources.deliver, health=health, seconds=_WATCH_SECONDS)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(watch.run())
+        await health.complete.wait()
+        with many.running(sources, f"{place.host or '[::]'}:{place.registry_port}") as port:
+            log.info("registry_api_served", port=port)
+            on_registry(port)
+            await asyncio.Event().wait()
 
 
 async def _renew(trust: ssl.SSLContext, place: Place, present: tuple[bytes, ...]) -> None:

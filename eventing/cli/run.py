@@ -134,10 +134,11 @@ def catalogs(
     certificate: Annotated[Path | None, typer.Option("--tls-cert", help="PEM file of the serving certificate.")] = None,
     key: Annotated[Path | None, typer.Option("--tls-key", help="PEM file of its private key.")] = None,
 ) -> None:
-    """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does."""
+    """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does, and CatalogSources over gRPC, as OLM's pods do."""
     from eventing import wiring
     from eventing.catalogs import program
     from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
+    from eventing.catalogs.served_sources import ServedSources
     from shared.adapters.kube import KubeClient
 
     if (certificate is None) != (key is None):
@@ -145,10 +146,13 @@ def catalogs(
     settings = _settings()
     client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
     policy, store = settings.policy, Store(settings.content, limit_bytes=settings.content_bytes)
-    opens = [wiring.content(settings, client)[0].snapshot for _ in range(OPENED_AT_ONCE)]
-    served = ServedCatalogs(opens, store, policy.global_namespace, policy.pull_secrets)
+    opens = [wiring.content(settings, client)[0].snapshot for _ in range(3 * OPENED_AT_ONCE)]
+    served = ServedCatalogs(opens[:OPENED_AT_ONCE], store, policy.global_namespace, policy.pull_secrets)
+    tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
+    content = program.Content(served, ServedSources(tenants, common, policy.global_namespace))
     host = "127.0.0.1" if settings.kubeconfig else ""
-    program.run(program.Place(host, settings.port, certificate, key), client.connection, served, announce)
+    place = program.Place(host, settings.port, certificate, key, settings.registry_port)
+    program.run(place, client.connection, content, announce)
 
 
 def packages(

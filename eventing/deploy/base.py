@@ -24,6 +24,8 @@ CLUSTER = "olmf-cluster"
 """An optional ConfigMap: `addresses` are the networks of Services and Pods, where pulls do not go."""
 CONTAINERS = "/etc/containers"
 PORT = 8080
+REGISTRY_PORT = 50051
+"""Of the registry API: the number that OLM writes into the status of a CatalogSource."""
 HEALTH_PORT = 8081
 """Only the kubelet connects to it, which NetworkPolicies always allow."""
 
@@ -119,6 +121,7 @@ def environment(*, has_queue: bool = True) -> list[Manifest]:
         {"name": "OLMF_REDIS_URL", "value": f"redis://{login}{REDIS}.{NAMESPACE}.svc:{REDIS_PORT}/0"},
         {"name": "OLMF_UNPACK_IMAGE", "value": IMAGE},
         {"name": "OLMF_GLOBAL_NAMESPACE", "value": NAMESPACE},
+        {"name": "OLMF_CATALOGS_ADDRESS", "value": f"{names.CATALOGS}.{NAMESPACE}.svc:{REGISTRY_PORT}"},
     ]
 
 

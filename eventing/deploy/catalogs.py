@@ -1,11 +1,11 @@
-"""The server of ClusterCatalogs on any cluster: its Deployment and Service, and what it may do."""
+"""The server of catalogs on any cluster: its Deployment and Service, and what it may do."""
 
 from __future__ import annotations
 
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, probe, service
-from eventing.deploy.rbac import NAMESPACE, RBAC, binding, role, rules, service_account
+from eventing.deploy.rbac import binding, role, rules, service_account
 from eventing.deploy.rights import READ, Right
 from shared import kinds, names
 from shared.api.manifest import Manifest
@@ -13,42 +13,38 @@ from shared.api.manifest import Manifest
 NAME = names.CATALOGS
 _MEMORY = "768Mi"  # to index two catalogs at once that its own folder has lost
 _RIGHTS = (
-    Right(kinds.CLUSTER_CATALOG, (*READ, "watch")),
+    *(Right(kind, (*READ, "watch")) for kind in (kinds.CLUSTER_CATALOG, kinds.CATALOG_SOURCE)),
     *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
+    Right(kinds.CONFIG_MAP, ("get",)),
+    Right(kinds.SECRET, ("get",)),
 )
+"""It reads catalogs as the workers do: images with the logins of their namespaces, and ConfigMaps."""
 
 
 def objects() -> list[Manifest]:
     """The Pods and their Service."""
-    return [_deployment(), service(NAME, 80, base.PORT)]
+    found = service(NAME, 80, base.PORT)
+    registry = {"name": "grpc", "port": base.REGISTRY_PORT, "targetPort": base.REGISTRY_PORT}
+    return [_deployment(), {**found, "spec": {**found["spec"], "ports": [*found["spec"]["ports"], registry]}}]
 
 
 def network_policy() -> Manifest:
     """Anybody in the cluster may read catalogs; it reads images from registries with any port."""
-    return policy(NAME, [tcp(base.PORT)], [ANYWHERE])
+    return policy(NAME, [tcp(base.PORT, base.REGISTRY_PORT)], [ANYWHERE])
 
 
 def rights() -> list[Manifest]:
-    """What its Pods may do; pull secrets are read in this namespace alone."""
-    secrets = {"name": f"{NAME}-secrets", "namespace": NAMESPACE}
-    return [
-        service_account(NAME),
-        role(NAME, rules(_RIGHTS)),
-        binding(NAME, NAME),
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": secrets,
-         "rules": rules([Right(kinds.SECRET, ("get",))])},
-        {
-            "apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": secrets,
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": secrets["name"]},
-            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
-        },
-    ]  # fmt: skip
+    """What its Pods may do."""
+    return [service_account(NAME), role(NAME, rules(_RIGHTS)), binding(NAME, NAME)]
 
 
 def _deployment() -> Manifest:
     served = {
         "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"], "env": base.environment(has_queue=False),
-        "ports": [{"name": "http", "containerPort": base.PORT, "protocol": "TCP"}],
+        "ports": [
+            {"name": "http", "containerPort": base.PORT, "protocol": "TCP"},
+            {"name": "grpc", "containerPort": base.REGISTRY_PORT, "protocol": "TCP"},
+        ],
         **_probes(), **confined(_MEMORY), **base.mounts(),
     }  # fmt: skip
     pod = {

@@ -76,6 +76,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     "catalog_source": (
         *_read(kinds.SUBSCRIPTION),  # for `report_catalog` of an earlier build (eventing/events/former.py)
         *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
+        Right(kinds.SERVICE, ("get", "create", "update", "delete")),
         Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         Right(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),

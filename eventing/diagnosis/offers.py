@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from eventing.diagnosis.catalogs import catalogs_for
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api.views import CatalogSource
 from shared.domain.catalog.graph import defect, heads
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
@@ -82,7 +83,7 @@ def looked_up(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = N
 
 def content_of(source: ReadOnly) -> tuple[str, ImageSource]:
     """The image of a catalog by digest (empty: it was not read yet), and how it is pulled."""
-    reference = str(((source.get("status") or {}).get("connectionState") or {}).get("address") or "")
+    reference = CatalogSource(source).content
     secrets = tuple(filter(None, source["spec"].get("secrets") or ()))
     image = ImageSource(str(source["spec"].get("image") or reference), namespace_of(source), secrets)
     return (reference if "@" in reference else ""), image

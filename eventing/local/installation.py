@@ -112,6 +112,8 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_CONTENT": str(plan.state.root / "content"),
         "OLMF_GLOBAL_NAMESPACE": plan.namespace,
         "OLMF_CATALOGS_URL": f"http://127.0.0.1:{plan.state.port_of('catalogs')}",
+        "OLMF_CATALOGS_ADDRESS": os.environ.get("OLMF_CATALOGS_ADDRESS", f"localhost:{plan.state.port_of('registry')}"),
+        "OLMF_REGISTRY_PORT": str(plan.state.port_of("registry")),
         # Our own registry is here, as are those that people start on their machine.
         "OLMF_ALLOWED_REGISTRY_ADDRESSES": os.environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", _LOOPBACK),
         # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.

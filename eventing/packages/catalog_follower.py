@@ -191,7 +191,7 @@ class CatalogFollower:
         return min(room, MOST_BYTES // 2 - private, MOST_OF_ONE - beside)
 
     def _packages(self, source: CatalogSource) -> tuple[Listed, ...] | Unavailable:
-        reference = source.connection.address
+        reference = source.content
         try:
             snapshot = self._open(reference, ImageSource(reference, source.namespace, source.secrets))
             return snapshot if isinstance(snapshot, Unavailable) else tuple(_listed(source, snapshot))
@@ -205,7 +205,7 @@ class CatalogFollower:
 def _made_of(source: CatalogSource) -> object:
     """All of a CatalogSource that shows in its packages."""
     shown = source.display_name, source.publisher, source.age_key, tuple(sorted(source.labels.items()))
-    return source.connection.address, source.uid, shown
+    return source.content, source.uid, shown
 
 
 def _listed(source: CatalogSource, snapshot: Snapshot) -> Iterator[Listed]:

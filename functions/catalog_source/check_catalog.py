@@ -1,8 +1,8 @@
 """Report at once, in the status of a CatalogSource, what follows from its spec: it will be read, or why it cannot be.
 
-Reads:  the CatalogSource; the version of the API server when a template contains it.
+Reads:  the CatalogSource; its Service; the version of the API server when a template contains it.
 Writes: its status (`CONNECTING` before the first read, `registryService`, `reason`, `message`, the conditions of a
-        template); `spec.image` computed from the template.
+        template); its Service; `spec.image` computed from the template.
 Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 """
 
@@ -10,21 +10,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from functions.catalog_source._service import exposed
 from shared import names
 from shared.api.views import CatalogSource
 from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
-from shared.ports import Clock, Cluster, Discovery
-from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus
+from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
+from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 _RECHECK = timedelta(minutes=15)
 """Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
 
 
-def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
+def check_catalog(
+    ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, policy: Policy, attempt: Attempt
+) -> Outcome:
     """Update the status of a CatalogSource from its spec."""
     source = CatalogSource.of(cluster.get(ref))
-    if source is None:
+    if source is None or source.is_deleted:
         return NOTHING
     before, now, version = source.status, clock.now(), source.resource_version
     template = source.image_template
@@ -33,17 +36,21 @@ def check_catalog(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock
     after = image_template.with_conditions(before, image, now)
     if image is not None and image.is_usable and image.image != source.image:
         # The change of the spec runs this step again, which then says that the image is read.
-        writes = (Merge(ref, {"spec": {"image": image.image}}, version), SetStatus(ref, after, version))
-        return Outcome(writes, summary=f"the template says {image.image}")
+        changed = (Merge(ref, {"spec": {"image": image.image}}, version), SetStatus(ref, after, version))
+        return Outcome(changed, summary=f"the template says {image.image}")
+    writes: tuple[Write, ...] = ()
     match catalog_source.catalog_request(source):
         case Refused() as refusal:
             after, summary = catalog_source.refused(after, refusal), refusal.message
             serves_anew = catalog_source.serves_anew(before, after)
         case request:
-            after = catalog_source.registered(after, request, now)
-            first = catalog_source.connecting(after, now)
-            after, summary, serves_anew = first or after, "it is read for the first time" if first else "", False
-    if after == before:
-        return Outcome(again_in=again_in, summary=summary)
+            found = exposed(source, request, cluster, policy, attempt=attempt)
+            after = catalog_source.registered(after, request, found.service, now)
+            first = catalog_source.connecting(after, request, now)
+            summary = found.trouble or ("it is read for the first time" if first else "")
+            after, writes, serves_anew = first or after, found.writes, False
+            again_in = again_in or found.again_in
+    if after != before:
+        writes = (*writes, SetStatus(ref, after, version))
     emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if serves_anew else ()
-    return Outcome((SetStatus(ref, after, version),), emits=emits, again_in=again_in, summary=summary)
+    return Outcome(writes, emits=emits, again_in=again_in, summary=summary)

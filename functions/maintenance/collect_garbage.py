@@ -42,7 +42,7 @@ def collect_garbage(_: Ref, cluster: Cluster, made: Copies, content: Content) ->
     empty = operators.emptied(Object.each(cluster.list(OPERATOR)))  # one that is needed after all is made again
     found = [one for one in (*_plans(cluster), *_roles(cluster), *empty) if not one.is_deleted]
     writes = (*(Delete(Ref.of(one), one.uid) for one in found), *_copies(cluster, made))
-    used = {one.connection.address for one in CatalogSource.each(cluster.list(CATALOG_SOURCE))}
+    used = {one.content for one in CatalogSource.each(cluster.list(CATALOG_SOURCE))}
     used |= {one.resolved for one in ClusterCatalog.each(cluster.list(CLUSTER_CATALOG))}
     freed = content.keep_only(sorted(filter(None, used)))
     forgets = f"; forgets {freed} bytes of catalogs that nothing refers to" if freed else ""

@@ -120,7 +120,7 @@ class ConfigMapReference(Model):
 
 
 class RegistryService(Model):
-    """The Service in front of the pod of a catalog."""
+    """The Service by which a catalog is asked over gRPC."""
 
     protocol: str = ""
     """How the Service is spoken to: `grpc`."""
@@ -140,7 +140,7 @@ class ConnectionState(Model):
     last_observed_state: str
     """`READY` when it can."""
     address: str = ""
-    """What was read: the image by digest, or the address of a server."""
+    """Where its content is served over gRPC; what was read, by digest, is in the condition `ResolvedContent`."""
     last_connect: Time | None = None
     """When the state was last entered."""
 
@@ -157,9 +157,9 @@ class CatalogSourceStatus(Open):
     config_map_reference: ConfigMapReference | None = None
     """The ConfigMap that the catalog was read from."""
     registry_service: RegistryService | None = None
-    """The Service of the catalog, where it has a pod."""
+    """The Service of the catalog; of a server by address only what it speaks."""
     connection_state: ConnectionState | None = None
-    """Whether the catalog can be read, and which image it is."""
+    """Whether the catalog can be read, and where it is served."""
     conditions: Sequence[Condition] = Field((), json_schema_extra=keyed_by("type"))
     """Further statements about the catalog, one per type."""
 

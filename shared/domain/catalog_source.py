@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import CatalogSource, Connection
 from shared.domain import durations, pulling
+from shared.domain.conditions import Condition, put_into
 from shared.domain.server_address import ServerAddress
 
 CONNECTING = "CONNECTING"
@@ -98,23 +100,32 @@ def refused(status: ReadOnly, refusal: Refused) -> Manifest:
     return {**_without_error(status), "reason": refusal.reason, "message": refusal.message}
 
 
-def connecting(status: ReadOnly, now: datetime) -> Manifest | None:
+def connecting(status: ReadOnly, request: CatalogRequest, now: datetime) -> Manifest | None:
     """The status while the image is read for the first time; None once there was an answer, or when it says so."""
     if fields.part(status, "connectionState"):
         return None
-    state = {"lastObservedState": CONNECTING, "lastConnect": timestamp(now)}
-    return {**_without_error(status), "connectionState": state}
+    return {**_without_error(status), "connectionState": _state(status, request, CONNECTING, now)}
 
 
-def registered(status: ReadOnly, request: CatalogRequest, now: datetime) -> Manifest:
-    """The status with `registryService` as OLM has it: of a server by address what it speaks, and no Service (§2.5)."""
+def registered(status: ReadOnly, request: CatalogRequest, service: ReadOnly, now: datetime) -> Manifest:
+    """The status that says where the registry API is served: `registryService`, and the address of the connection.
+
+    `service` is what there is to say of a Service, empty without one; of a server by address it is what it speaks.
+    """
     known = fields.part(status, "registryService")
-    is_served, has_service = request.image.startswith(SERVED), bool(fields.text(known, "serviceName"))
-    if is_served and (has_service or not known):
-        return {**status, "registryService": {"protocol": "grpc", "createdAt": timestamp(now)}}
-    if known and not is_served and not has_service:
-        return {key: value for key, value in status.items() if key != "registryService"}
-    return dict(status)
+    desired = {"protocol": "grpc"} if request.image.startswith(SERVED) else dict(service)
+    others = {key: value for key, value in status.items() if key != "registryService"}
+    if {key: value for key, value in known.items() if key != "createdAt"} == desired:
+        new = dict(status)
+    else:
+        new = {**others, "registryService": {**desired, "createdAt": timestamp(now)}} if desired else others
+    old = Connection(fields.part(status, "connectionState"))
+    if not old.raw or old.address == (address := _address(new, request)):
+        return new
+    content = CatalogSource({"status": status}).content
+    rest = {key: value for key, value in old.raw.items() if key != "address"}
+    new["connectionState"] = {**({"address": address} if address else {}), **rest}
+    return _with_content(new, content, now) if content else new
 
 
 def snapshotted(
@@ -122,9 +133,10 @@ def snapshotted(
 ) -> Manifest:
     """The status after the image was read, with what its maker left out; times change only with content."""
     new = _without_error(status)
-    old = Connection(fields.part(status, "connectionState"))
-    if (old.address, old.state) != (reference, READY):
-        new["connectionState"] = {"address": reference, "lastObservedState": READY, "lastConnect": timestamp(now)}
+    old = CatalogSource({"status": status})
+    if (old.content, old.connection.state) != (reference, READY):
+        new["connectionState"] = _state(status, request, READY, now)
+        new = _with_content(new, reference, now)
         if request.interval is not None:
             new["latestImageRegistryPoll"] = timestamp(now)
     remarks = [(INTERVAL_INVALID, request.interval_error)] if request.interval_error else []
@@ -137,13 +149,10 @@ def snapshotted(
 def unavailable(status: ReadOnly, message: str, now: datetime) -> Manifest:
     """The status after the image could not be read; the last good snapshot stays in use."""
     new = {**_without_error(status), "reason": REGISTRY_ERROR, "message": f"{_NO_CONNECTION}{message}"}
-    old = Connection(fields.part(status, "connectionState"))
-    if old.state != TRANSIENT_FAILURE:
-        new["connectionState"] = {
-            "address": old.address,
-            "lastObservedState": TRANSIENT_FAILURE,
-            "lastConnect": timestamp(now),
-        }
+    old = fields.part(status, "connectionState")
+    if Connection(old).state != TRANSIENT_FAILURE:
+        changed = {"lastObservedState": TRANSIENT_FAILURE, "lastConnect": timestamp(now)}
+        new["connectionState"] = {**old, **changed}
     return new
 
 
@@ -159,10 +168,31 @@ def is_healthy(source: CatalogSource) -> bool:
 
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:
     """Whether the users of the catalog must be reconciled: its content or its health changed."""
+    old, new = ({**one, "content": CatalogSource({"status": one}).content} for one in (before, after))
     return any(
-        (fields.value(before, key) or "") != (fields.value(after, key) or "")
-        for key in ("connectionState", "reason", "message")
+        (fields.value(old, key) or "") != (fields.value(new, key) or "")
+        for key in ("connectionState", "reason", "message", "content")
     )
+
+
+def _state(status: ReadOnly, request: CatalogRequest, state: str, now: datetime) -> Manifest:
+    address = _address(status, request)
+    reached = {"address": address} if address else {}
+    return {**reached, "lastObservedState": state, "lastConnect": timestamp(now)}
+
+
+def _address(status: ReadOnly, request: CatalogRequest) -> str:
+    """Where the registry API of the catalog is served (§2.1); empty where it is not."""
+    if request.image.startswith(SERVED):
+        return request.image.removeprefix(SERVED)
+    service = fields.part(status, "registryService")
+    name, namespace, port = (fields.text(service, key) for key in ("serviceName", "serviceNamespace", "port"))
+    return f"{name}.{namespace}.svc:{port}" if name else ""
+
+
+def _with_content(status: ReadOnly, reference: str, now: datetime) -> Manifest:
+    condition = Condition(names.RESOLVED_CONTENT, "True", "ContentRead", reference)
+    return {**status, "conditions": put_into(fields.parts(status, "conditions"), condition, now)}
 
 
 def _without_error(status: ReadOnly) -> Manifest:

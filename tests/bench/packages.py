@@ -17,6 +17,7 @@ from tests.bench.row import Row
 from tests.bench.snapshots import COMMUNITY
 from tests.bench.timing import best
 from tests.conformance.http import Api
+from tests.kit.catalogs import read_status
 from tests.kit.sandbox import running_sandbox
 from tests.kit.webhook_server import make_authority
 
@@ -58,8 +59,7 @@ def publish(api: Api, kubeconfig: Path) -> None:
     api.post("/api/v1/namespaces", {"metadata": {"name": "olm"}})
     source = {"metadata": {"name": "community"}, "spec": {"sourceType": "grpc", "image": "x"}}
     assert api.post(SOURCES, source).status == 201
-    status = {"connectionState": {"address": str(COMMUNITY), "lastObservedState": "READY"}}
-    assert api.patch(f"{SOURCES}/community/status", {"status": status}).status == 200
+    assert api.patch(f"{SOURCES}/community/status", {"status": read_status(str(COMMUNITY))}).status == 200
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from shared.names import RESOLVED_CONTENT
+
 POT = {"group": "tea.io", "version": "v1", "kind": "Pot"}
 
 
@@ -72,3 +74,16 @@ def written(folder: Path, *documents: dict[str, Any], name: str = "catalog.json"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("".join(json.dumps(document) + "\n" for document in documents))
     return folder
+
+
+def read_status(reference: str, state: str = "READY") -> dict[str, Any]:
+    """The status of a CatalogSource of which this content was read."""
+    return {
+        "connectionState": {"lastObservedState": state},
+        "conditions": [
+            {
+                "type": RESOLVED_CONTENT, "status": "True", "reason": "ContentRead", "message": reference,
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            },
+        ],
+    }  # fmt: skip

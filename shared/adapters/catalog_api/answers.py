@@ -41,6 +41,8 @@ class Answers:
                     self.flawed[name] = flaws
             elif found is not None:
                 self.sick[name] = found.findings
+        self.entries = sum(len(one.entries) for package in self._packages.values() for one in package.channels)
+        """How many entries its channels have: what it holds in memory grows with them."""
         self._bundles = lru_cache(_PACKAGES_READ)(snapshot.bundles)
 
     def list_packages(self, _: Manifest) -> Iterator[Manifest]:

@@ -11,5 +11,13 @@ class BadQuestionError(Exception):
     """The question cannot be asked like this."""
 
 
+class NoCatalogError(Exception):
+    """The Service that a client dials is that of no catalog."""
+
+
+class NotHereError(Exception):
+    """The catalog cannot be answered for now; asking again may help."""
+
+
 class PortTakenError(OSError):
     """The address cannot be listened on."""

@@ -5,25 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
-from types import SimpleNamespace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
 
 from shared.adapters.catalog_api.answers import Answers
-from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError, PortTakenError
+from shared.adapters.catalog_api.errors import (
+    AnswerError,
+    BadQuestionError,
+    NoCatalogError,
+    NotHereError,
+    PortTakenError,
+)
 from shared.adapters.catalog_client import methods, registry_pb2
 from shared.adapters.catalog_client.methods import EXPERIMENTAL, REGISTRY, Handler
+from shared.adapters.content.snapshot import BrokenSnapshot
 from shared.api.manifest import Manifest
 
 _THREADS: Final = 16
+NOT_SHARED: Final = ("grpc.so_reuseport", 0)
+"""The option of a server whose port no other program may listen on."""
 _ACKNOWLEDGED: Final = ("x-acknowledge-experimental", "true")
 _GRACE_SECONDS: Final = 30.0
 _SERVICES: Final = (
@@ -31,11 +38,36 @@ _SERVICES: Final = (
     *(service.full_name for service in health_pb2.DESCRIPTOR.services_by_name.values()),
 )
 """What reflection lists: not itself, as other servers do."""
+_HEALTH: Final = health_pb2.DESCRIPTOR.services_by_name["Health"]
 _REFLECTION: Final = "grpc.reflection.v1.ServerReflection"
 """The version that clients ask first; the library has the one before, of which the messages are the same."""
 
-Call: TypeAlias = Callable[[Manifest], Any]
-Make: TypeAlias = Callable[[Manifest], Message]
+Find: TypeAlias = Callable[[grpc.ServicerContext], Answers]
+"""The catalog that a call asks. NoCatalogError, NotHereError."""
+Call: TypeAlias = Callable[[Answers, Manifest], Any]
+"""Answers a question, which has the form of JSON."""
+_CALLS: Final[Mapping[str, Call]] = {
+    "ListPackages": Answers.list_packages,
+    "GetPackage": Answers.get_package,
+    "GetBundle": Answers.get_bundle,
+    "GetBundleForChannel": Answers.get_bundle_for_channel,
+    "GetChannelEntriesThatReplace": Answers.entries_that_replace,
+    "GetBundleThatReplaces": Answers.get_bundle_that_replaces,
+    "GetChannelEntriesThatProvide": Answers.entries_that_provide,
+    "GetLatestChannelEntriesThatProvide": Answers.latest_that_provide,
+    "GetDefaultBundleThatProvides": Answers.default_that_provides,
+    "ListBundles": Answers.list_bundles,
+}
+_CODES: Final[Mapping[type[Exception], grpc.StatusCode]] = {
+    AnswerError: grpc.StatusCode.UNKNOWN,
+    BadQuestionError: grpc.StatusCode.INVALID_ARGUMENT,
+    NoCatalogError: grpc.StatusCode.NOT_FOUND,
+    NotHereError: grpc.StatusCode.UNAVAILABLE,
+    BrokenSnapshot: grpc.StatusCode.UNAVAILABLE,
+    FileNotFoundError: grpc.StatusCode.UNAVAILABLE,
+}
+"""How a call ends that has no answer; what is no more on the disk is read again for the next one."""
+_FAILURES: Final = tuple(_CODES)
 
 
 class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
@@ -56,14 +88,21 @@ class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bring
 def server_of(answers: Answers, address: str, tell: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
     """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
     interceptors = [_CallLog(tell)] if tell else []
-    options = [("grpc.so_reuseport", 0)]
-    server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=options)
-    services = (methods.served(REGISTRY, _registry(answers)), methods.served(EXPERIMENTAL, _experimental(answers)))
-    server.add_generic_rpc_handlers(services)
-    health_pb2_grpc.add_HealthServicer_to_server(SimpleNamespace(**_health()), server)
+    server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=[NOT_SHARED])
+    return server, bind(server, address, lambda _: answers, lambda _: None)
+
+
+def bind(server: grpc.Server, address: str, find: Find, check: Callable[[grpc.ServicerContext], object]) -> int:
+    """Add the services to a server, and the port that this returns. PortTakenError.
+
+    `find` has the catalog of a call; `check` raises what `find` would, and reads nothing for it.
+    """
+    # why not as the libraries add theirs: of a method that is registered by its name, gRPC does not tell the authority
+    services = ((REGISTRY, _registry(find)), (EXPERIMENTAL, _experimental(find)), (_HEALTH, _health(check)))
+    server.add_generic_rpc_handlers(tuple(methods.served(one, handlers) for one, handlers in services))
     _reflect(server)
     try:
-        return server, server.add_insecure_port(address)
+        return int(server.add_insecure_port(address))
     except RuntimeError as error:
         raise PortTakenError(f"{address} cannot be listened on: is another program there?") from error
 
@@ -81,50 +120,53 @@ def running(
         server.stop(_GRACE_SECONDS).wait()
 
 
-def _registry(answers: Answers) -> Mapping[str, Handler]:
-    calls: Mapping[str, Call] = {
-        "ListPackages": answers.list_packages,
-        "GetPackage": answers.get_package,
-        "GetBundle": answers.get_bundle,
-        "GetBundleForChannel": answers.get_bundle_for_channel,
-        "GetChannelEntriesThatReplace": answers.entries_that_replace,
-        "GetBundleThatReplaces": answers.get_bundle_that_replaces,
-        "GetChannelEntriesThatProvide": answers.entries_that_provide,
-        "GetLatestChannelEntriesThatProvide": answers.latest_that_provide,
-        "GetDefaultBundleThatProvides": answers.default_that_provides,
-        "ListBundles": answers.list_bundles,
-    }
-    return {one.name: _handler(one, calls[one.name]) for one in REGISTRY.methods}
+def _registry(find: Find) -> Mapping[str, Handler]:
+    return {one.name: _handler(one, find, _CALLS[one.name]) for one in REGISTRY.methods}
 
 
-def _handler(method: MethodDescriptor, call: Call) -> Handler:
+def _handler(method: MethodDescriptor, find: Find, call: Call) -> Handler:
     kind = methods.answer_of(method)
-    return partial(_stream if method.server_streaming else _single, call, lambda found: kind(**found))
+    if method.server_streaming:
+        return _stream(find, lambda answers, asked: (kind(**one) for one in call(answers, asked)))
+    return _single(find, lambda answers, asked: kind(**call(answers, asked)))
 
 
-def _single(call: Call, make: Make, asked: Message, context: grpc.ServicerContext) -> Message:
-    try:
-        found = call(MessageToDict(asked))
-    except AnswerError as error:
-        context.abort(grpc.StatusCode.UNKNOWN, str(error))
-    return make(found)
+def _single(find: Find, answer: Call) -> Handler:
+    def handle(asked: Message, context: grpc.ServicerContext) -> Message:
+        try:
+            found: Message = answer(find(context), MessageToDict(asked))
+        except _FAILURES as error:
+            _abort(context, error)
+        return found
+
+    return handle
 
 
-def _stream(call: Call, make: Make, asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
-    try:
-        yield from map(make, call(MessageToDict(asked)))
-    except AnswerError as error:
-        context.abort(grpc.StatusCode.UNKNOWN, str(error))
-    except BadQuestionError as error:
-        context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+def _stream(find: Find, answer: Call) -> Handler:
+    def handle(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
+        try:
+            yield from answer(find(context), MessageToDict(asked))
+        except _FAILURES as error:
+            _abort(context, error)
+
+    return handle
 
 
-def _experimental(answers: Answers) -> Mapping[str, Handler]:
+def _abort(context: grpc.ServicerContext, error: Exception) -> NoReturn:
+    code = next(code for kind, code in _CODES.items() if isinstance(error, kind))
+    context.abort(code, str(error))
+    raise AssertionError from error  # why: `abort` has raised
+
+
+def _experimental(find: Find) -> Mapping[str, Handler]:
+    answer = _stream(find, lambda answers, asked: map(struct_of, answers.custom_schemas(asked)))
+
     def call(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
         stated = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]
         if stated[:1] != [_ACKNOWLEDGED[1]]:
             return iter(())  # silently: clients must acknowledge that this is an experiment
-        return _stream(answers.custom_schemas, struct_of, asked, context)
+        found: Iterator[Message] = answer(asked, context)
+        return found
 
     return {"ExperimentalListPackageCustomSchemas": call}
 
@@ -136,14 +178,23 @@ def struct_of(document: Manifest) -> Message:
     return found
 
 
-def _health() -> Mapping[str, Handler]:
-    """Serving, whatever service is asked for: the port is open when there is a catalog."""
-    serving = health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+def _health(check: Callable[[grpc.ServicerContext], object]) -> Mapping[str, Handler]:
+    """Serving, whatever service is asked for, where there is a catalog."""
+    states = health_pb2.HealthCheckResponse
+
+    def tell(_: Message, context: grpc.ServicerContext) -> Message:
+        try:
+            check(context)
+        except NotHereError:
+            return states(status=states.NOT_SERVING)
+        except NoCatalogError as error:
+            _abort(context, error)
+        return states(status=states.SERVING)
 
     def refuse(_: Message, context: grpc.ServicerContext) -> None:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "only Check is implemented")
 
-    return {"Check": lambda *_: serving, "List": refuse, "Watch": refuse}
+    return {"Check": tell, "List": refuse, "Watch": refuse}
 
 
 def _reflect(server: grpc.Server) -> None:

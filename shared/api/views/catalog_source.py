@@ -16,7 +16,7 @@ class Connection(View):
     __slots__ = ()
 
     address = field.text("address")
-    """The reference by digest of the content that was read last; empty when none was."""
+    """`address`: where the registry API is served; empty where it is not."""
     state = field.text("lastObservedState")
     """`lastObservedState`: `CONNECTING`, `READY` or `TRANSIENT_FAILURE`."""
     since = field.moment("lastConnect")
@@ -50,6 +50,15 @@ class CatalogSource(Object):
     """`status.reason`: what is wrong, in one word."""
     message = field.text("status", "message")
     """`status.message`: what is wrong."""
+
+    @property
+    def content(self) -> str:
+        """The reference by digest of the content that was read last; empty when none was.
+
+        An earlier build wrote it as the address of the connection, where it counts until the status is written anew.
+        """
+        former = self.connection.address if "@" in self.connection.address else ""
+        return self.condition(names.RESOLVED_CONTENT).message or former
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def _problem(groups: Sequence[OperatorGroup] | None, policy: str) -> Reason | No
 
 def catalog_of(source: CatalogSource) -> Catalog:
     """A CatalogSource as the resolver sees it: its last good snapshot, or why it has none."""
-    reference = source.connection.address
+    reference = source.content
     return Catalog(
         CatalogKey(source.namespace, source.name),
         image=source.image,

@@ -19,6 +19,7 @@ from shared.adapters.catalog_api.server import running
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.store import Store
 from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource
 from shared.kinds import CATALOG_SOURCE, INSTALL_PLAN, SUBSCRIPTION
 from tests.kit.installation import Installation, a_subscription, an_operator_group, olmf
 
@@ -126,14 +127,15 @@ def test_a_server_that_ends_and_comes_back_with_other_content(
     first, other = (of_bundles(installation, "tide", *versions) for versions in (["0.1.0"], ["0.1.0", "0.2.0"]))
     with a_registry_pod(tmp_path / "first", first) as address:
         installation.cluster.create(a_source(namespace) | {"spec": {"sourceType": "grpc", "address": address}})
-        good = installation.until(ref, lambda each: state(each) == "READY", "READY")["status"]["connectionState"]
+        good = installation.until(ref, lambda each: state(each) == "READY", "READY")["status"]
     broken = installation.until(ref, lambda each: state(each) == "TRANSIENT_FAILURE", "TRANSIENT_FAILURE")["status"]
     assert broken["reason"] == "RegistryServerError"
     assert broken["message"].startswith(f"couldn't connect to registry - {address}: ")
-    assert broken["connectionState"]["address"] == good["address"]
+    assert broken["connectionState"]["address"] == good["connectionState"]["address"] == address
+    assert (content(broken), "sha256:" in content(broken)) == (content(good), True)
     with a_registry_pod(tmp_path / "other", other, port=int(address.rpartition(":")[2])):
         again = installation.until(ref, lambda each: state(each) == "READY", "READY")["status"]
-        assert again["connectionState"]["address"] != good["address"]
+        assert content(again) != content(good)
         assert "reason" not in again
 
 
@@ -144,6 +146,10 @@ def test_what_is_no_address_is_told_at_once(installation: Installation, namespac
         installation.cluster.create(source | {"metadata": {"name": name, "namespace": namespace}})
         told = installation.until(ref, lambda each: each["status"]["reason"] == "RegistryServerError", "a reason")
         assert told["status"]["message"].startswith(f"couldn't connect to registry - address {address}: ")
+
+
+def content(status: Json) -> str:
+    return CatalogSource({"status": status}).content
 
 
 def state(source: Manifest) -> Json:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from shared.api.manifest import Manifest
+from shared.api.views import CatalogSource
 from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, INSTALL_PLAN, SUBSCRIPTION
 from tests.kit.installation import Installation, a_subscription, an_operator_group
 
@@ -111,7 +112,7 @@ def test_a_config_map_that_is_no_catalog(installation: Installation, namespace: 
     """The last good content stays in use, and the catalog says what is wrong."""
     ref = CATALOG_SOURCE.ref("kitchen", namespace)
     installation.apply(a_config_map(namespace, a_version("1.0.0")), a_catalog(namespace))
-    good = installation.until(ref, is_ready, "READY")["status"]["connectionState"]["address"]
+    good = CatalogSource(installation.until(ref, is_ready, "READY")).content
     installation.apply({**a_config_map(namespace, a_version("1.0.0")), "data": {"packages": "{ not yaml"}})
     told = installation.until(ref, lambda each: "holds no catalog" in each["status"]["message"], "a reason")
-    assert told["status"]["connectionState"]["address"] == good
+    assert CatalogSource(told).content == good != ""

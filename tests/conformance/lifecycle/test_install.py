@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import grpc
+
 from shared import names
+from shared.adapters.catalog_client.methods import REGISTRY, caller
+from shared.adapters.catalog_client.registry_pb2 import ListPackageRequest, PackageName
 from shared.api.manifest import labels_of, name_of, uid_of
+from shared.api.views import CatalogSource
 from shared.kinds import (
     CATALOG_SOURCE,
     CLUSTER_ROLE,
@@ -21,6 +26,7 @@ from shared.kinds import (
     SUBSCRIPTION,
 )
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group, condition
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
 def subscribe(installation: Installation, namespace: str, package: str, **spec: Any) -> None:
@@ -29,11 +35,34 @@ def subscribe(installation: Installation, namespace: str, package: str, **spec: 
     installation.apply(an_operator_group(namespace, targets=targets), a_subscription(package, namespace, **spec))
 
 
-def test_an_image_catalog_becomes_ready_without_a_pod(installation: Installation) -> None:
+def test_catalog_md_2_4_1_an_image_catalog_becomes_ready_without_a_pod_and_answers_where_its_status_says(
+    installation: Installation,
+) -> None:
+    """Its Service leads to the program that answers for all catalogs; the authority says which one is asked."""
     ref = CATALOG_SOURCE.ref("local", "olm")
     ready = installation.until(ref, lambda each: _state(each) == "READY", "READY")
-    assert "registryService" not in ready["status"]
-    assert "@sha256:" in ready["status"]["connectionState"]["address"]
+    assert "@sha256:" in CatalogSource(ready).content
+    about = ready["status"]["registryService"]
+    assert (about["protocol"], about["serviceName"], about["serviceNamespace"]) == ("grpc", "local", "olm")
+    address = ready["status"]["connectionState"]["address"]
+    assert address == f"local.olm.svc:{about['port']}"
+    service = installation.cluster.get(SERVICE.ref("local", "olm")) or {}
+    options = [("grpc.default_authority", address)]
+    with grpc.insecure_channel(f"{service['spec']['externalName']}:{about['port']}", options=options) as channel:
+        wait_for(lambda: "tide" in _packages(channel), "the catalog is served")
+    installation.cluster.delete(SERVICE.ref("local", "olm"))
+    wait_for(lambda: installation.cluster.get(SERVICE.ref("local", "olm")), "it is made again")
+
+
+def _packages(channel: grpc.Channel) -> list[str]:
+    """None of a catalog that is not known yet."""
+    answers = caller(channel, REGISTRY.methods_by_name["ListPackages"])(ListPackageRequest(), timeout=PATIENCE_SECONDS)
+    try:
+        return [PackageName.FromString(each).name for each in answers]
+    except grpc.RpcError as error:
+        if error.code() not in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.UNAVAILABLE):
+            raise
+        return []
 
 
 def _state(source: dict[str, object]) -> object:

@@ -1,4 +1,4 @@
-"""The server of ClusterCatalogs beside a sandbox: who is served, and the same by every replica (v1.md §6)."""
+"""The server of catalogs beside a sandbox: who is served, and the same by every replica (v1.md §6)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import grpc
 import pytest
 import urllib3
 
 from eventing.catalogs import program
-from eventing.catalogs.program import Place, serve
+from eventing.catalogs.program import Content, Place, serve
 from eventing.catalogs.served_catalogs import Open, ServedCatalogs
+from eventing.catalogs.served_sources import ServedSources
 from eventing.local.objects import apply_definitions
+from shared import names
+from shared.adapters.catalog_client.methods import REGISTRY, caller
+from shared.adapters.catalog_client.registry_pb2 import ListPackageRequest, PackageName
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.identity import digest_of
@@ -28,6 +33,7 @@ from shared.adapters.kube import KubeClient, connect
 from shared.adapters.oci.errors import OciError
 from shared.api.expressions import V1
 from shared.domain.image_source import ImageSource
+from shared.kinds import CATALOG_SOURCE
 from shared.ports import Unavailable
 from tests.conformance.http import Api, Json
 from tests.kit.fbc import a_bundle, a_channel, a_package
@@ -49,6 +55,8 @@ class Replicas:
     kubeconfig: Path
     keys: Path
     addresses: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
+    """Of the registry API."""
     broken: set[str] = field(default_factory=set)
     tried: Counter[str] = field(default_factory=Counter)
     """How often each content was to be opened."""
@@ -104,31 +112,34 @@ def replicas(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replicas]:
         apply_definitions(KubeClient.from_kubeconfig(str(kubeconfig)))
         found = Replicas(Api.of(kubeconfig), kubeconfig, keys)
         places = [found.opens(folder / str(one)) for one in range(2)]
-        found.addresses = tuple(stack.enter_context(running(kubeconfig, keys, *each)) for each in places)
+        servers = [stack.enter_context(running(kubeconfig, keys, *each)) for each in places]
+        found.addresses, found.ports = (tuple(each) for each in zip(*servers, strict=True))
         yield found
         found.patience.set()
 
 
 @contextmanager
-def running(kubeconfig: Path, keys: Path, open_: Open, store: Store) -> Iterator[str]:
-    """The address of a server in a thread."""
+def running(kubeconfig: Path, keys: Path, open_: Open, store: Store) -> Iterator[tuple[str, int]]:
+    """The address of a server in a thread, and its port of the registry API."""
     loop, ended, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
     addresses: list[str] = []
+    ports: list[int] = []
 
     def started(address: str) -> None:
         addresses.append(address)
         ready.set()
 
     async def work() -> None:
-        served = ServedCatalogs([open_, open_], store, "olm")
+        content = Content(ServedCatalogs([open_, open_], store, "olm"), ServedSources([open_], [open_], "olm"))
         place = Place("127.0.0.1", 0, keys / "server.crt", keys / "server.key")
-        await serve(place, connect(str(kubeconfig)), served, on_ready=started, ended=ended)
+        await serve(place, connect(str(kubeconfig)), content, on_ready=started, ended=ended, on_registry=ports.append)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(work()))
     thread.start()
     try:
         assert ready.wait(60)
-        yield addresses[0]
+        wait_for(lambda: ports, "the registry API")
+        yield addresses[0], ports[0]
     finally:
         loop.call_soon_threadsafe(ended.set)
         thread.join()
@@ -242,7 +253,7 @@ def test_a_new_certificate_is_shown_without_a_restart(
         host, _, port = address.removeprefix("https://").partition(":")
         return ssl.get_server_certificate((host, int(port)))
 
-    with running(replicas.kubeconfig, keys, *replicas.opens(tmp_path)) as address:
+    with running(replicas.kubeconfig, keys, *replicas.opens(tmp_path)) as (address, _):
         before = shown()
         assert before in (keys / "server.crt").read_text()
         (keys / "server.crt").write_text("half of a pair")
@@ -261,3 +272,33 @@ def test_who_speaks_no_tls_stops_nobody(replicas: Replicas) -> None:
         assert replicas.ask("safe/api/v1/all").status == 200, "nobody waits for a client that says nothing"
         silent.sendall(b"GET / HTTP/1.1\r\n\r\n")
     assert replicas.ask("safe/api/v1/all").status == 200
+
+
+def test_catalog_md_2_4_1_every_replica_answers_for_every_catalog_source(replicas: Replicas) -> None:
+    content = {"type": names.RESOLVED_CONTENT, "status": "True", "reason": "ContentRead", "message": TEA}
+    content["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    about = {"protocol": "grpc", "serviceName": "tea", "serviceNamespace": "olm", "port": "50051"}
+    sources = f"/apis/{CATALOG_SOURCE.api_version}/namespaces/olm/{CATALOG_SOURCE.plural}"
+    spec = {"sourceType": "grpc", "image": "registry.example/c:v1"}
+    replicas.sandbox.post("/api/v1/namespaces", {"metadata": {"name": "olm"}})
+    assert replicas.sandbox.post(sources, {"metadata": {"name": "tea"}, "spec": spec}).status == 201
+    status = {"status": {"conditions": [content], "registryService": about}}
+    assert replicas.sandbox.patch(f"{sources}/tea/status", status).status == 200
+    options = [("grpc.default_authority", "tea.olm.svc:50051")]
+    for port in replicas.ports:
+        with grpc.insecure_channel(f"127.0.0.1:{port}", options=options) as channel:
+            wait_for(lambda: packages(channel) == ["tea"], "the catalog")  # why: it is waited for here
+    assert replicas.sandbox.delete(f"{sources}/tea").status == 200
+    with grpc.insecure_channel(f"127.0.0.1:{replicas.ports[0]}", options=options) as channel:
+        wait_for(lambda: packages(channel) == [], "its end")
+
+
+def packages(channel: grpc.Channel) -> list[str]:
+    """The packages of a catalog; none of one that is not there."""
+    method = REGISTRY.methods_by_name["ListPackages"]
+    try:
+        return [PackageName.FromString(each).name for each in caller(channel, method)(ListPackageRequest(), timeout=30)]
+    except grpc.RpcError as error:
+        if error.code() not in (grpc.StatusCode.NOT_FOUND, grpc.StatusCode.UNAVAILABLE):
+            raise
+        return []

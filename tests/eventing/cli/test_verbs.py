@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from shared.api.views import CatalogSource
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
 from shared.names import VERSION
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
@@ -288,7 +289,7 @@ def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Instal
     spec = (sandbox.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]
     place = {"name": ref.name, "namespace": ref.namespace}
     sandbox.apply({"apiVersion": ref.api_version, "kind": ref.kind, "metadata": place, "spec": spec})
-    sandbox.until(ref, lambda each: "address" in (each.get("status") or {}).get("connectionState", {}))
+    sandbox.until(ref, lambda each: bool(CatalogSource(each).content))
     assert "# catalog olm/local answers\n" in sandbox.olmf("versions", "tide").stderr
     done = sandbox.olmf("versions", "tide", "-n", "team")
     assert "# catalog olm/local answers (so does team/mirror: --source chooses)\n" in done.stderr

@@ -87,10 +87,11 @@ def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -
         "olmf-cluster-object-set",
         CERTIFIES,
         PACKAGES,
+        CATALOGS,
     }
 
 
-CERTIFIES, PACKAGES = "olmf-cluster-service-version", "olmf-packages"
+CERTIFIES, PACKAGES, CATALOGS = "olmf-cluster-service-version", "olmf-packages", "olmf-catalogs"
 WORKLOADS = [each for each in objects("base", "knative") if "template" in each.get("spec", {})]
 CONTAINERS = [one for each in WORKLOADS for one in each["spec"]["template"]["spec"]["containers"]]
 
@@ -203,14 +204,15 @@ def test_what_pulls_is_told_of_authorities_mirrors_and_proxies_if_there_are(work
         assert container["envFrom"] == [{"configMapRef": {"name": "olmf-proxy", "optional": True}}]
 
 
-def test_the_server_of_packages_reads_every_kind_of_catalog_writes_nothing_and_knows_no_password() -> None:
-    """Users reach it; of catalogs it reads images with the logins of their namespaces, and ConfigMaps."""
+@pytest.mark.parametrize("name", [PACKAGES, CATALOGS])
+def test_the_servers_of_catalogs_read_every_kind_of_them_write_nothing_and_know_no_password(name: str) -> None:
+    """Users reach them; of catalogs they read images with the logins of their namespaces, and ConfigMaps."""
     roles = (one for one in objects("rbac") if one["kind"] == "ClusterRole")
-    (role,) = (one for one in roles if one["metadata"]["name"] == PACKAGES)
+    (role,) = (one for one in roles if one["metadata"]["name"] == name)
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} <= {"get", "list", "watch"}
     named = {one: rule["verbs"] for rule in role["rules"] for one in rule["resources"]}
     assert named["secrets"] == named["configmaps"] == ["get"]
-    (pod,) = (one for one in WORKLOADS if one["metadata"]["name"] == PACKAGES)
+    (pod,) = (one for one in WORKLOADS if one["metadata"]["name"] == name)
     assert "REDIS_PASSWORD" not in str(pod)
 
 
@@ -421,3 +423,18 @@ def test_names_are_unique() -> None:
         (each["kind"], each["metadata"]["name"]) for each in objects("rbac", "base", "knative") if "metadata" in each
     ]
     assert len(names) == len(set(names))
+
+
+def test_catalog_md_2_4_1_the_registry_api_is_where_the_services_of_catalogs_lead() -> None:
+    """From anywhere, as OLM lets it be asked; its port is that of the status of a CatalogSource."""
+    (served,) = (one for one in objects("base") if one["kind"] == "Service" and one["metadata"]["name"] == CATALOGS)
+    ports = {one["name"]: one["port"] for one in served["spec"]["ports"]}
+    (guard,) = (
+        one for one in objects("base") if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == CATALOGS
+    )
+    assert ports["grpc"] in [one["port"] for rule in guard["spec"]["ingress"] for one in rule["ports"]]
+    assert all("from" not in rule for rule in guard["spec"]["ingress"])
+    for container in CONTAINERS:
+        named = {one["name"]: one.get("value") for one in container.get("env", ())}
+        if "run" in container.get("args", ()):
+            assert named["OLMF_CATALOGS_ADDRESS"] == f"{CATALOGS}.olm.svc:{ports['grpc']}"

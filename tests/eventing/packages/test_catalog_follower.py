@@ -23,11 +23,12 @@ from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
 from shared.ports import Unavailable
 from tests.eventing.packages.test_program import a_catalog
+from tests.kit.catalogs import read_status
 
 
 def a_source(name: str, address: str, namespace: str = "olm") -> Manifest:
-    status = {"connectionState": {"address": address, "lastObservedState": "READY"}}
-    return {"metadata": {"name": name, "namespace": namespace, "uid": name}, "spec": {"image": "x"}, "status": status}
+    meta = {"name": name, "namespace": namespace, "uid": name}
+    return {"metadata": meta, "spec": {"image": "x"}, "status": read_status(address)}
 
 
 @asynccontextmanager

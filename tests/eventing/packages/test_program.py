@@ -27,6 +27,7 @@ from shared.domain.image_source import ImageSource
 from shared.ports import Unavailable
 from tests.conformance.http import Answer, Api, Json
 from tests.conformance.keys import leaf
+from tests.kit.catalogs import read_status
 from tests.kit.fbc import a_bundle, a_channel, a_package, a_property
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import wait_for
@@ -75,8 +76,7 @@ class Running:
         body = {"metadata": {"name": name}, "spec": {"sourceType": "grpc", "image": "x", **spec}}
         if self.sandbox.get(f"{path}/{name}").status == 404:
             assert self.sandbox.post(path, body).status == 201
-        status = {"connectionState": {"address": packages, "lastObservedState": state}}
-        changed = self.sandbox.patch(f"{path}/{name}/status", {"status": status})
+        changed = self.sandbox.patch(f"{path}/{name}/status", {"status": read_status(packages, state)})
         assert changed.status == 200, changed.body
 
 

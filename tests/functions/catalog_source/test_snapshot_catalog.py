@@ -14,7 +14,7 @@ from shared import kinds, names
 from shared.api.views import CatalogSource
 from shared.domain.catalog_source import is_healthy
 from shared.errors import RetryLater
-from shared.ports import Attempt, Unavailable
+from shared.ports import Attempt, Policy, Unavailable
 from shared.step import NOTHING, Emit, Outcome, SetStatus
 from tests.functions.subscription.world import World, a_catalog_source, a_package
 
@@ -39,10 +39,15 @@ def read(world: World) -> Outcome:
     return snapshot_catalog(REF, world, world.catalogs, world, attempt=Attempt())
 
 
+def checked(world: World) -> Outcome:
+    """What the step decides that says at once what follows from the spec."""
+    return check_catalog(REF, world, world, world, policy=Policy(), attempt=Attempt())
+
+
 def test_nothing_is_read_before_the_status_says_so() -> None:
     world = a_world()
     assert read(world) == Outcome(again_in=timedelta(seconds=2)), "in case nobody tells of the status"
-    [write] = check_catalog(REF, world, world, world).writes
+    [write] = checked(world).writes
     assert isinstance(write, SetStatus)
     assert write.resource_version == world.objects[REF]["metadata"]["resourceVersion"], "a late one overwrites nothing"
 
@@ -50,14 +55,14 @@ def test_nothing_is_read_before_the_status_says_so() -> None:
 def test_the_state_of_a_catalog_is_written_once_and_never_over_an_answer() -> None:
     """A late or repeated run decides from what the object says."""
     world = connecting()
-    assert check_catalog(REF, world, world, world) == NOTHING, "it says so already"
+    assert checked(world) == NOTHING, "it says so already"
     world.settle()
     assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY"
-    assert check_catalog(REF, world, world, world) == NOTHING
+    assert checked(world) == NOTHING
     world.catalogs.trouble = Unavailable("NotFound", "no such image")
     world.run(Job("catalog_source/snapshot_catalog", REF, "long"))
     assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "TRANSIENT_FAILURE"
-    assert check_catalog(REF, world, world, world) == NOTHING
+    assert checked(world) == NOTHING
 
 
 def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
@@ -80,7 +85,7 @@ def test_the_digest_is_recorded_and_the_users_are_told() -> None:
     outcome = read(world)
     [write] = outcome.writes
     assert isinstance(write, SetStatus)
-    assert write.status["connectionState"]["address"] == world.catalogs.reference("registry/local:v1")
+    assert CatalogSource({"status": write.status}).content == world.catalogs.reference("registry/local:v1")
     assert outcome.emits == (Emit(names.CATALOG_SNAPSHOTTED, REF),)
     assert outcome.again_in is None, "no polling unless asked"
 
@@ -130,7 +135,7 @@ def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
     world.settle()
     assert world.objects[REF]["status"]["reason"] == "SpecInvalidError"
     assert world.objects[REF]["status"]["message"] == "unknown sourcetype: nope"
-    for outcome in (check_catalog(REF, world, world, world), read(world)):
+    for outcome in (checked(world), read(world)):
         assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
 
 

@@ -1,0 +1,288 @@
+"""The registry API of all CatalogSources at one port: who is asked, who is refused, and what one caller may take."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.json_format import MessageToDict
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+from eventing.catalogs.served_sources import ServedSources
+from shared import names
+from shared.adapters.catalog_api import many
+from shared.adapters.catalog_client.methods import REGISTRY, answer_of, caller
+from shared.adapters.catalog_client.registry_pb2 import GetPackageRequest, ListBundlesRequest, ListPackageRequest
+from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
+from shared.adapters.content.snapshot.identity import digest_of
+from shared.adapters.content.store import Store
+from shared.adapters.oci.errors import OciError
+from shared.api.manifest import Manifest
+from shared.domain.image_source import ImageSource
+from shared.ports import Unavailable
+from tests.kit.catalogs import one, tea, written
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+
+Code = grpc.StatusCode
+
+
+def a_source(name: str, content: str = "", *, namespace: str = "team", service: str | None = None) -> Manifest:
+    """A CatalogSource whose status names its Service, and what was read of it."""
+    conditions = [{"type": names.RESOLVED_CONTENT, "status": "True", "message": content}] if content else []
+    found = name if service is None else service
+    about = {"protocol": "grpc", "serviceName": found, "serviceNamespace": namespace, "port": "50051"}
+    status = {"conditions": conditions, "registryService": about}
+    return {"metadata": {"name": name, "namespace": namespace}, "spec": {"secrets": ["pull"]}, "status": status}
+
+
+@dataclass
+class Shop:
+    """The catalogs, their server, and what was opened of them."""
+
+    folder: Path
+    wait: float = PATIENCE_SECONDS
+    opened: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each content was to be opened, with the pull secrets of which namespace."""
+    patience: threading.Event = field(default_factory=threading.Event)
+    """When the slow one answers."""
+    now: float = 0.0
+    sources: ServedSources = field(init=False)
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        written(self.folder / "tea", *tea())
+        written(self.folder / "cup", *one("cup", "1.0.0"))
+        written(self.folder / "many", *(each for number in range(600) for each in one(f"p{number:03}", "1.0.0")))
+        store = Store(self.folder / "store")
+
+        def open_(reference: str, source: ImageSource) -> Snapshot | Unavailable:
+            assert source.secrets == ("pull",)
+            self.opened[reference, source.namespace] += 1
+            match reference.partition("@")[0]:
+                case "slow":
+                    assert self.patience.wait(PATIENCE_SECONDS)
+                    return snapshot_of(self.folder / "cup", store, digest_of)
+                case "away":
+                    return Unavailable("Unreachable", "the registry secret.example is away")
+                case "denied":
+                    raise OciError("Unauthorized", "no login")
+                case "broken":
+                    raise BrokenSnapshot("half of it")
+                case "odd":
+                    raise AssertionError("a defect of ours")
+            return snapshot_of(self.folder / reference.partition("@")[0], store, digest_of)
+
+        self.sources = ServedSources([open_] * 2, [open_], "olm", wait_seconds=self.wait, clock=lambda: self.now)
+
+    def put(self, *args: Any, **about: Any) -> None:
+        self.sources.observe("MODIFIED", a_source(*args, **about))
+
+    @contextmanager
+    def dialled(self, authority: str) -> Iterator[grpc.Channel]:
+        options = [("grpc.default_authority", authority), ("grpc.use_local_subchannel_pool", 1)]
+        with grpc.insecure_channel(f"127.0.0.1:{self.port}", options=options) as channel:
+            yield channel
+
+    def packages(self, authority: str) -> list[str]:
+        with self.dialled(authority) as channel:
+            return [each.name for each in ask(channel, "ListPackages", ListPackageRequest())]
+
+    def code(self, authority: str) -> grpc.StatusCode:
+        try:
+            self.packages(authority)
+        except grpc.RpcError as error:
+            found: grpc.StatusCode = error.code()
+            return found
+        return Code.OK
+
+    def until(self, authority: str, want: list[str]) -> None:
+        wait_for(lambda: self.code(authority) == Code.OK, f"an answer of {authority}")
+        assert self.packages(authority) == want
+
+    def refusal(self, authority: str) -> tuple[grpc.StatusCode, str]:
+        with pytest.raises(grpc.RpcError) as caught:
+            self.packages(authority)
+        return caught.value.code(), caught.value.details()
+
+
+def ask(channel: grpc.Channel, name: str, asked: Any) -> Any:
+    method = REGISTRY.methods_by_name[name]
+    found = caller(channel, method)(asked, timeout=PATIENCE_SECONDS)
+    read = answer_of(method).FromString
+    return [read(each) for each in found] if method.server_streaming else read(found)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    found = Shop(tmp_path_factory.mktemp("shop"))
+    with many.running(found.sources, "127.0.0.1:0", of_one=4) as found.port:
+        yield found
+        found.patience.set()
+
+
+def test_catalog_md_2_4_1_the_name_that_is_dialled_says_which_catalog_is_asked(shop: Shop) -> None:
+    shop.put("tea", "tea@1")
+    shop.put("tea", "cup@1", namespace="other")
+    assert shop.packages("tea.team.svc:50051") == ["tea"]
+    assert shop.packages("tea.other.svc.cluster.local") == ["cup"]
+    assert shop.opened["tea@1", "team"] == shop.opened["cup@1", "other"] == 1, "with the logins of its namespace"
+    shop.packages("tea.team:50051")
+    assert shop.opened["tea@1", "team"] == 1, "once"
+
+
+def test_the_whole_api_is_there(shop: Shop) -> None:
+    shop.put("whole", "tea@1")
+    with shop.dialled("whole.team.svc:50051") as channel:
+        package = MessageToDict(ask(channel, "GetPackage", GetPackageRequest(name="tea")))
+        assert package["defaultChannelName"] == "stable"
+        assert len(ask(channel, "ListBundles", ListBundlesRequest())) == 4
+        check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(service="Registry"))
+        assert check.status == health_pb2.HealthCheckResponse.SERVING
+        assert "api.Registry" in ProtoReflectionDescriptorDatabase(channel).get_services()
+
+
+@pytest.mark.parametrize("authority", ["nobody.team.svc:50051", "127.0.0.1", "tea", "../tea.team.svc", "x" * 4000])
+def test_who_dials_anything_else_is_told_what_to_dial(shop: Shop, authority: str) -> None:
+    shop.put("tea", "tea@1")
+    code, words = shop.refusal(authority)
+    assert (code, "status.connectionState" in words, len(words) < 400) == (Code.NOT_FOUND, True, True)
+    with shop.dialled(authority) as channel, pytest.raises(grpc.RpcError) as caught:
+        health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+    assert caught.value.code() == Code.NOT_FOUND
+
+
+def test_nothing_is_read_before_somebody_asks(shop: Shop) -> None:
+    shop.put("quiet", "tea@quiet")
+    with shop.dialled("quiet.team.svc") as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+    assert check.status == health_pb2.HealthCheckResponse.SERVING
+    assert shop.opened["tea@quiet", "team"] == 0
+
+
+def test_what_was_not_read_yet_is_not_served(shop: Shop) -> None:
+    shop.put("unread")
+    assert shop.refusal("unread.team.svc") == (
+        Code.UNAVAILABLE, "catalog team/unread was not read yet: its status says why",
+    )  # fmt: skip
+    with shop.dialled("unread.team.svc") as channel:
+        check = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+    assert check.status == health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+@pytest.mark.parametrize("content", ["away@1", "denied@1", "broken@1", "odd@1"])
+def test_what_cannot_be_read_is_tried_again_later_and_strangers_are_not_told_why(shop: Shop, content: str) -> None:
+    name = content.partition("@")[0]
+    shop.put(name, content)
+    for _ in range(2):
+        assert shop.refusal(f"{name}.team.svc") == (
+            Code.UNAVAILABLE, f"catalog team/{name} cannot be read for now: ask again later",
+        )  # fmt: skip
+    assert shop.opened[content, "team"] == 1
+    shop.now += 6
+    shop.refusal(f"{name}.team.svc")
+    assert shop.opened[content, "team"] == 2
+    shop.now += 6
+    shop.refusal(f"{name}.team.svc")
+    assert shop.opened[content, "team"] == 2, "ever later"
+    shop.put(name, "tea@after")
+    assert shop.packages(f"{name}.team.svc") == ["tea"], "other content is tried at once"
+
+
+def test_a_catalog_follows_its_status(shop: Shop) -> None:
+    shop.put("moves", "tea@1")
+    assert shop.packages("moves.team.svc") == ["tea"]
+    shop.put("moves", "cup@1")
+    assert shop.packages("moves.team.svc") == ["cup"]
+    shop.put("moves", "cup@1", service="moved")
+    assert shop.refusal("moves.team.svc")[0] == Code.NOT_FOUND
+    assert shop.packages("moved.team.svc") == ["cup"]
+    shop.put("moves", "cup@1", service="")
+    assert shop.refusal("moved.team.svc")[0] == Code.NOT_FOUND
+
+
+def test_what_is_gone_is_served_no_longer(shop: Shop) -> None:
+    found = Shop(shop.folder / "again")
+    listed: set[tuple[str, str]] = set()
+    found.sources.page([a_source("a", "tea@1"), a_source("b", "tea@1")], listed)
+    found.put("c", "tea@1")
+    found.sources.settle(listed)
+    with many.running(found.sources, "127.0.0.1:0") as found.port:
+        assert found.packages("a.team.svc") == ["tea"]
+        assert found.refusal("c.team.svc")[0] == Code.NOT_FOUND
+        found.sources.observe("DELETED", a_source("a", "tea@1"))
+        found.sources.observe("DELETED", a_source("never", "tea@1"))
+        assert found.refusal("a.team.svc")[0] == Code.NOT_FOUND
+        assert found.packages("b.team.svc") == ["tea"]
+
+
+def test_a_catalog_that_vanishes_in_the_middle_of_a_stream_is_told_whole(shop: Shop) -> None:
+    shop.put("vanishes", "many@1")
+    with shop.dialled("vanishes.team.svc") as channel:
+        stream = caller(channel, REGISTRY.methods_by_name["ListBundles"])(ListBundlesRequest(), timeout=60)
+        first = next(stream)
+        shop.sources.observe("DELETED", a_source("vanishes", "many@1"))
+        assert first
+        assert sum(1 for _ in stream) == 599
+        with pytest.raises(grpc.RpcError) as caught:
+            ask(channel, "ListPackages", ListPackageRequest())
+        assert caught.value.code() == Code.NOT_FOUND
+
+
+def test_a_slow_registry_holds_up_nobody_but_its_namespace(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, wait=0.2)
+    with many.running(shop.sources, "127.0.0.1:0") as shop.port:
+        shop.put("slow", "slow@1", namespace="slow")
+        shop.put("beside", "tea@1", namespace="slow")
+        shop.put("quick", "tea@1", namespace="elsewhere")
+        for name in ("slow", "beside"):
+            words = f"catalog slow/{name} is being read: ask again"
+            assert shop.refusal(f"{name}.slow.svc") == (Code.UNAVAILABLE, words)
+        shop.until("quick.elsewhere.svc", ["tea"])
+        assert (shop.opened["slow@1", "slow"], shop.opened["tea@1", "slow"]) == (1, 0)
+        shop.patience.set()
+        shop.until("slow.slow.svc", ["cup"])
+        shop.until("beside.slow.svc", ["tea"])
+
+
+@contextmanager
+def idle_stream(channel: grpc.Channel) -> Iterator[Any]:
+    """A call that asks nothing, and does not end by itself."""
+    ended = threading.Event()
+    reflection = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
+    call = reflection(iter(ended.wait, True), timeout=PATIENCE_SECONDS)
+    try:
+        yield call
+    finally:
+        call.cancel()
+        ended.set()
+
+
+def test_one_address_has_only_so_many_calls_at_a_time(shop: Shop) -> None:
+    shop.put("held", "tea@1")
+    other = Shop(shop.folder / "held")
+    other.sources = shop.sources
+    with many.running(shop.sources, "127.0.0.1:0", of_one=1) as other.port:
+        with other.dialled("held.team.svc") as channel, idle_stream(channel):
+            wait_for(lambda: other.code("held.team.svc") == Code.RESOURCE_EXHAUSTED, "the refusal")
+        other.until("held.team.svc", ["tea"])
+
+
+def test_no_stream_lasts_for_ever(shop: Shop) -> None:
+    other = Shop(shop.folder / "endless")
+    with (
+        many.running(shop.sources, "127.0.0.1:0", seconds=0.1) as other.port,
+        other.dialled("tea.team.svc") as channel,
+        idle_stream(channel) as call,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        next(call)
+    assert caught.value.code() == Code.CANCELLED
