@@ -14,13 +14,14 @@ import typer
 from eventing.cli.alike import alike
 from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.namespace import check_namespace, paragraphs, show, waiting
+from eventing.cli.namespace import check_namespace, paragraphs, show, show_extensions, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
 from eventing.cli.objects import ref_of
 from eventing.cli.output import OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.cli.why_text import text_of
+from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
 from shared.api.manifest import name_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
@@ -156,18 +157,21 @@ def _status(known: _Known, ref: Ref) -> PackageStatus | None:
 
 
 def _print_namespace(known: _Known, namespace: str, output: str) -> None:
-    """What its Subscriptions wait for. CliError when it has none."""
+    """What its Subscriptions wait for, and the ClusterExtensions that install into it. CliError when it has none."""
     sources = known.sources()
-    statuses = package_statuses(sources, namespace)
-    if not statuses:
+    statuses, extensions = package_statuses(sources, namespace), extension_statuses(sources, namespace)
+    if not (statuses or extensions):
         check_namespace(namespace, known.objects)
     troubled = waiting(statuses, replace(sources, index=known.index))
     if output == "table":
-        show(namespace, statuses, troubled)
+        if statuses:
+            show(namespace, statuses, troubled)
+        show_extensions(extensions)
     else:
         subscriptions = sum(bool(one.subscription) for one in statuses)
         rows = list(map(row_of, troubled))
-        document({"namespace": namespace, "waiting": rows, "subscriptions": subscriptions}, output)
+        of_v1 = {"extensions": list(map(row_of, extensions))}
+        document({"namespace": namespace, "waiting": rows, "subscriptions": subscriptions, **of_v1}, output)
 
 
 def capture(

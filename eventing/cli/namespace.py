@@ -69,3 +69,9 @@ def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[P
         print_lines(*(f"fix: {fix_text(fix)}" for fix in one.fixes))
     if troubled:
         print_lines(f"{quoted(olmf('why', object_of(troubled[0]), namespace=namespace))} shows more")
+
+
+def show_extensions(extensions: Sequence[PackageStatus]) -> None:
+    """Print where the ClusterExtensions stand that install into the namespace."""
+    for one in extensions:
+        print_lines(f"ClusterExtension {one.extension}: {stands(one)}")

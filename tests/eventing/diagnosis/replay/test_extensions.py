@@ -131,3 +131,11 @@ def test_an_event_that_somebody_sends_and_one_of_the_audit_wake_its_steps(
 ) -> None:
     jobs = jobs_for(Event("id", type_, "test", kind.ref("a")))
     assert {job.step.partition("/")[2] for job in jobs if job.ref == kind.ref("a")} == steps
+
+
+def test_a_namespace_names_the_extensions_that_install_into_it(incident: str) -> None:
+    found = olmf("why", "-n", PLACE, "--from", incident)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith("ClusterExtension etcd: etcd.v1.0.0 is Retrying: error upgrading")
+    told = json.loads(olmf("why", "-n", PLACE, "--from", incident, "-o", "json").stdout)
+    assert [one["extension"] for one in told["extensions"]] == ["etcd"]
