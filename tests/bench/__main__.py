@@ -24,6 +24,7 @@ PAGES = (
     "installs",
     "together",
     "requests",
+    "rollouts",
     "scoped",
     "latency",
 )
