@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,14 +18,15 @@ from eventing.diagnosis.status.extension_reader import read
 from eventing.diagnosis.status.reader import Sources
 from shared import names
 from shared.api.manifest import Manifest
-from shared.api.views import ClusterExtension
+from shared.api.views import CatalogSource, ClusterExtension
 from shared.domain.command import kubectl, olmf
 from shared.domain.extension.decision import Target
-from shared.kinds import CLUSTER_EXTENSION, NAMESPACE
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, CLUSTER_EXTENSION, NAMESPACE
 
 if TYPE_CHECKING:
     from eventing.diagnosis.status.package_status import PackageStatus
     from shared.adapters.kube import KubeClient
+    from shared.ports import Cluster
     from shared.reading.extension import Sources as Content
 
 _STABLE_SECONDS = 3.0
@@ -142,5 +144,18 @@ def _check_same(present: ClusterExtension, request: ExtensionRequest) -> None:
 def _check_offered(request: ExtensionRequest, content: Content) -> None:
     """PackageError when every catalog can be asked, and none has what is asked for."""
     found = read(Sources(content.cluster), ClusterExtension(request.manifest), content)
+    if not found.catalogs:
+        raise PackageError(f"there is no ClusterCatalog to install from{_advised(content.cluster)}")
     if not isinstance(found.decision, Target) and not any(one.problem for one in found.catalogs):
         raise PackageError("\n".join(reasons(found)))
+
+
+def _advised(cluster: Cluster) -> str:
+    """How to make one of the image of a CatalogSource: the content is the same; empty without any."""
+    for one in CatalogSource.each(cluster.list(CATALOG_SOURCE)):
+        if one.image:
+            spec = {"source": {"type": "Image", "image": {"ref": one.image}}}
+            found = {"apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind}
+            text = json.dumps({**found, "metadata": {"name": one.name}, "spec": spec})
+            return f"; {quoted(kubectl('apply', '-f', '-', stdin=text))} makes one of {one.namespace}/{one.name}"
+    return ""

@@ -14,7 +14,7 @@ from eventing.cli.requests.extension_removal import remove_extension
 from eventing.cli.requests.extensions import ExtensionRequest, install_extension
 from eventing.cli.requests.request import PackageError
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET
+from shared.kinds import CLUSTER_CATALOG, CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET
 from shared.reading.extension import Sources as Content
 from tests.functions.cluster_extension.world import (
     EXTENSION,
@@ -25,7 +25,7 @@ from tests.functions.cluster_extension.world import (
     a_world,
     installed,
 )
-from tests.functions.subscription.world import a_package
+from tests.functions.subscription.world import a_catalog_source, a_package
 
 MINUTE = timedelta(minutes=1)
 SETTINGS = CONFIG_MAP.ref("etcd-settings", PLACE)
@@ -101,6 +101,17 @@ def test_nothing_is_made_of_what_no_catalog_has(asked: dict[str, Any], why: str)
         install(world, **asked)
     assert why.lower() in str(error.value).lower()
     assert EXTENSION not in world.objects
+
+
+def test_without_any_catalog_of_olm_v1_it_says_how_to_make_one() -> None:
+    world = a_catalog_of()
+    world.remove(CLUSTER_CATALOG.ref("c"))
+    with pytest.raises(PackageError, match=r"there is no ClusterCatalog to install from$"):
+        install(world)
+    world.put(a_catalog_source("local"))
+    with pytest.raises(PackageError, match=r"kubectl apply -f -` makes one of olm/local") as error:
+        install(world)
+    assert '"ref": "registry/local:v1"' in str(error.value)
 
 
 @pytest.mark.parametrize("asked", [{"version": "1.0.0"}, {"channel": "beta"}, {"catalog": "c"}])
