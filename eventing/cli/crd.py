@@ -10,8 +10,9 @@ from urllib.parse import quote
 
 import typer
 
-from eventing.cli.extension.files import WaiveOption, located, manifests, waivers_of
+from eventing.cli.extension.files import WaiveOption, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.manifests import located, manifests
 from eventing.cli.lines import answer_lines
 from eventing.cli.output import document
 from shared.domain.bundle.shape import name_in

@@ -14,7 +14,8 @@ import typer
 from eventing.cli.alike import alike
 from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.namespace import check_namespace, paragraphs, show, show_extensions, waiting
+from eventing.cli.names import check_namespace
+from eventing.cli.namespace import paragraphs, show, show_extensions, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
 from eventing.cli.objects import ref_of
 from eventing.cli.output import OutputOption, document, print_lines

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from eventing.cli.failure import USAGE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from shared.api.manifest import namespace_of
+from shared.kinds import SUBSCRIPTION
+
+if TYPE_CHECKING:
+    from shared.ports import Cluster
 
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -25,3 +31,13 @@ def checked(option: str, name: str) -> str:
         desired = "at most 63 lower-case letters, digits and '-', a letter or digit at both ends"
         raise CliError(f"{option} {name}: no Namespace can be called so; wanted {desired}", USAGE)
     return name
+
+
+def check_namespace(namespace: str, cluster: Cluster) -> None:
+    """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
+    found = cluster.list(SUBSCRIPTION)
+    if not any(namespace_of(one) == namespace for one in found):
+        others = ", ".join(sorted(set(map(namespace_of, found))))
+        raise CliError(
+            f"no Subscription in {namespace}" + (f"; there are some in {others} (-n)" if others else ""), NEGATIVE
+        )

@@ -6,32 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import fix_text, quoted
-from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import print_lines, table
 from eventing.cli.status_text import message_of, next_try_of, object_of, row_of, stands
 from eventing.diagnosis.status.reader import Sources, detailed
-from shared.api.manifest import namespace_of
 from shared.domain.command import olmf
-from shared.kinds import SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.diagnosis.status.package_status import PackageStatus
-    from shared.ports import Cluster
 
 COLUMNS = ("subscription", "version", "phase", "since", "nextTry", "message")
 MOST_ROWS = 25
 MOST_NAMES = 30
 MOST_PLANS = 5
-
-
-def check_namespace(namespace: str, cluster: Cluster) -> None:
-    """CliError when a namespace has no Subscription, as that may be a wrong word; it says where some are."""
-    found = cluster.list(SUBSCRIPTION)
-    if not any(namespace_of(one) == namespace for one in found):
-        others = ", ".join(sorted(set(map(namespace_of, found))))
-        raise CliError(
-            f"no Subscription in {namespace}" + (f"; there are some in {others} (-n)" if others else ""), NEGATIVE
-        )
 
 
 def waiting(statuses: Iterable[PackageStatus], sources: Sources) -> list[PackageStatus]:

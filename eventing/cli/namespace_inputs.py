@@ -14,10 +14,10 @@ import typer
 
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.commands import lead_to_capture
-from eventing.cli.extension.files import at, manifests
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
-from eventing.cli.namespace import check_namespace
+from eventing.cli.inputs.manifests import at, manifests
+from eventing.cli.names import check_namespace
 from eventing.cli.plan_scene import Scene
 from eventing.cli.target import choose
 from eventing.diagnosis.catalogs import catalogs_for, digest_of_snapshot, reader_of_snapshot

@@ -14,12 +14,12 @@ from eventing.cli.extension.objects import (
     InstallNamespaceOption,
     config_of,
     rendered,
-    written,
 )
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import BundleArgument
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.names import checked
+from eventing.cli.written import written
 from shared.domain.extension.permissions import Installer, least
 
 

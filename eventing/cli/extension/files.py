@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.manifests import at, manifests
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.oci.errors import OciError
 from shared.adapters.paths import NoSuchPath
-from shared.domain.bundle.shape import defect, name_in
+from shared.domain.bundle.shape import name_in
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.model import Package
 from shared.domain.crd_safety.judgement import Waiver
 from shared.domain.extension.model import CatalogView, Installed
 from shared.domain.extension.offer import offer_of, offer_of_package
-from shared.domain.go.stream import parts
 from shared.domain.shape import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -89,53 +87,6 @@ def given(paths: Sequence[str] | None) -> Given:
             case "ClusterObjectSet":
                 found.revisions.append(one)
     return found
-
-
-def manifests(paths: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Every object of files and folders, those in lists one by one. CliError."""
-    return (one for _, one in located(paths))
-
-
-def located(paths: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The same, each with the file that it is in."""
-    for path in paths:
-        for name, content in _contents(path):
-            for part in parts(content):
-                if part.error or not isinstance(part.value, dict | None):
-                    raise CliError(f"{name}, document {part.number}: {part.error or 'it is no object'}", UNKNOWN)
-                for one in _flat(part.value or {}):
-                    if wrong := defect(one):
-                        raise CliError(f"{name}, document {part.number}: {wrong}", UNKNOWN)
-                    yield name, one
-
-
-def _contents(path: str) -> Iterator[tuple[str, bytes]]:
-    if path == "-":
-        yield "stdin", sys.stdin.buffer.read()
-        return
-    try:
-        files = [Path(path)]
-        if files[0].is_dir():
-            files = sorted(one for one in files[0].rglob("*") if one.suffix in (".yaml", ".yml", ".json"))
-        yield from ((str(file), file.read_bytes()) for file in files)
-    except OSError as error:
-        code = USAGE if isinstance(error, FileNotFoundError) else UNKNOWN
-        raise CliError(f"{path}: {error.strerror}", code) from error
-
-
-def _flat(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    items = value.get("items")
-    if str(value.get("kind") or "").endswith("List") and isinstance(items, list):
-        yield from (one for item in items if isinstance(item, dict) for one in _flat(item))
-    elif value:
-        yield value
-
-
-def at(value: Any, *path: str) -> Any:  # why: any JSON value
-    """What is at a path of a manifest that may have any shape; None when there is nothing."""
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
 
 
 @contextmanager

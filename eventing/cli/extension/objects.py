@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
@@ -74,25 +72,3 @@ def config_of(file: str) -> object:
     except goyaml.YamlError as error:
         raise CliError(f"--config {file}: {error}", USAGE) from error
     return {} if found is None else found
-
-
-def written(objects: Sequence[Mapping[str, Any]], output: str) -> str:
-    """Objects as a stream of YAML documents, or as one List in JSON. CliError for another format."""
-    if output == "json":
-        return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
-    if output != "yaml":
-        raise CliError(f"-o {output}: wanted yaml or json", USAGE)
-    return as_yaml(objects)
-
-
-def as_yaml(objects: Iterable[Mapping[str, Any]]) -> str:
-    """Objects as a stream of YAML documents."""
-
-    class Plain(yaml.CSafeDumper):
-        """Writes the same value twice rather than an alias."""
-
-        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
-            return True
-
-    dumped = (yaml.dump(dict(one), Dumper=Plain, sort_keys=False, allow_unicode=True) for one in objects)
-    return "".join(f"---\n{text}" for text in dumped)

@@ -16,11 +16,9 @@ from eventing.cli.extension.files import (
     Given,
     InstalledOption,
     WaiveOption,
-    at,
     gates_of,
     given,
     installed_of,
-    manifests,
     shaped,
     waivers_of,
 )
@@ -29,6 +27,7 @@ from eventing.cli.extension.objects import CertOption, Rendering, rendered
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.extension.resolve import resolved
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.manifests import at, manifests
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 from eventing.cli.target import KubeconfigOption, StateOption, choose

@@ -15,13 +15,13 @@ from eventing.cli.extension.objects import (
     CertOption,
     ConfigOption,
     InstallNamespaceOption,
-    as_yaml,
     config_of,
     rendered,
 )
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import read
 from eventing.cli.lines import answer_lines
+from eventing.cli.written import as_yaml
 from shared.domain.extension.render.question import Loading, answered, options_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from eventing.cli.extension.objects import written
+from eventing.cli.written import written
 from shared.api.manifest import name_of
 from shared.domain.extension.scopes import scope_of
 
