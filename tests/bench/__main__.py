@@ -19,6 +19,7 @@ PAGES = (
     "catalogs",
     "snapshots",
     "packages",
+    "plans",
     "resolver",
     "extensions",
     "installs",
