@@ -33,14 +33,6 @@ OLM_EDITS = (
     ),
     Edit(
         UTIL,
-        "if registry != nil && connState != nil && !connState.LastConnectTime.IsZero() && "
-        'connState.LastObservedState == "READY" {',
-        'if connState != nil && !connState.LastConnectTime.IsZero() && connState.LastObservedState == "READY" {\n'
-        "\t\t\tif registry == nil {\n\t\t\t\treturn true\n\t\t\t}",
-        "a catalog is ready when it can be used, also where no pod serves it",
-    ),
-    Edit(
-        UTIL,
         "func awaitPods(t GinkgoTInterface, c operatorclient.ClientInterface, namespace, selector string, "
         "checkPods podsCheckFunc) (*corev1.PodList, error) {\n",
         "func awaitPods(t GinkgoTInterface, c operatorclient.ClientInterface, namespace, selector string, "

@@ -1,7 +1,7 @@
 """What a cluster's DNS and kube-proxy do, for programs outside of it: an HTTP proxy that knows Services by name.
 
-It leads to the simulated Pods. Behind a Service of a Pod that is told to run `opm serve` it runs our own server of the
-same interface, with the ConfigMap that the Pod mounts.
+It leads to the simulated Pods, and behind the Service of a catalog to our server of catalogs. Behind a Service of a Pod
+that is told to run `opm serve` it runs our own server of the same interface, with the ConfigMap that the Pod mounts.
 """
 
 from __future__ import annotations
@@ -79,6 +79,8 @@ class ServiceProxy:
 
     async def _connected(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
         pod = await asyncio.to_thread(self._pod, host)
+        if isinstance(pod, int):
+            return await asyncio.open_connection("127.0.0.1", pod)
         if pod is None:
             return None
         if ours := await asyncio.to_thread(self._port, pod, port):
@@ -94,11 +96,16 @@ class ServiceProxy:
         return self.stand_ins.port(pod) or self.programs.port(pod, port)
 
     def _pod(self, host: str) -> Any:
-        """A running Pod by its address, or behind the name of a Service, `<name>.<namespace>.svc`; None without one."""
+        """A running Pod by its address, or behind the name of a Service, `<name>.<namespace>.svc`; None without one.
+
+        Of a Service that is another name for our server of catalogs: its port on this machine.
+        """
         if host[-1:].isdigit():
             return next((each for each in self.cluster.list(POD) if each.get("status", {}).get("podIP") == host), None)
         name, namespace = [*host.split("."), ""][:2]
         service = self.cluster.request("GET", SERVICES.format(namespace, name))
+        if (service or {}).get("spec", {}).get("type") == "ExternalName":
+            return int((self.folder / "olmf" / "run" / "registry.port").read_text())
         desired = (service or {}).get("spec", {}).get("selector") or {}
         pods = self.cluster.list(POD, namespace) if desired else []
         return next((each for each in pods if _is_running(each) and desired.items() <= labels_of(each).items()), None)

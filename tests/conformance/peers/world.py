@@ -72,7 +72,8 @@ def running(folder: Path, registries: str) -> Iterator[tuple[World, Programs]]:
         proxy = stack.enter_context(proxied.running(network))
         environ = {
             "OLMF_POD_NETWORK": kubelet, "OLMF_REGISTRIES_CONF": registries, "GRPC_PROXY": proxy, "grpc_proxy": proxy,
-            "no_proxy": "127.0.0.1", "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true",
+            "no_proxy": "127.0.0.1", "OLMF_CATALOGS_ADDRESS": "localhost:50051",
+            "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true",
         }  # fmt: skip
         programs = Programs(folder / "olmf", ("--kubeconfig", str(kubeconfig), "--take-over"), environ)
         stack.callback(lambda: programs.present.close())
