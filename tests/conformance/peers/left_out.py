@@ -83,9 +83,5 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Our behaviour is better, or the spec cannot run here."""
 
-_SERVICES = "wants a gRPC Service for each catalog in `status.registryService`, which is not there yet"
-CAUSES: Mapping[str, str] = {
-    "Install Plan [FLAKE] consistent generation": _SERVICES,
-    f"{_CATALOGS}connects to custom grpc CatalogSources": _SERVICES,
-}
+CAUSES: Mapping[str, str] = {}
 """What a spec that fails waits for, as far as we know; the table shows it before what the spec itself says."""
