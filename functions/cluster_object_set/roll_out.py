@@ -61,6 +61,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
 def _present(claim: Claim, present: Present, attempt: Attempt) -> Present:
     """What is read: nothing of a revision that has written nothing, each object where something is wrong."""
     revision = claim.revision
-    is_certain = attempt.conflict is not None or revision.condition(rollout.PROGRESSING).reason == "Retrying"
+    met = attempt.conflict is not None and attempt.conflict.ref != Ref.of(revision)
+    is_certain = met or revision.condition(rollout.PROGRESSING).reason == "Retrying"
     is_new = not (is_certain or claim.siblings or revision.has_succeeded)
     return replace(present, is_certain=is_certain, is_new=is_new, is_behind=is_new and not revision.digests)

@@ -20,8 +20,9 @@ from shared.reading.present_objects import Present
 from shared.refs import InvalidName
 from shared.step import Ref
 
-ENOUGH: Final = 50
-"""Writes for one run: what is decided beyond them would be decided, and recorded, once more by the next."""
+ENOUGH: Final = 45
+"""Objects that one run writes: with its status they are about what a run may write (`eventing.effects`). What is
+decided beyond them would be decided, and recorded, once more by the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +52,24 @@ def advance(claim: Claim, present: Present) -> Pass:
     phases = present.phases
     results: list[PhaseResult] = []
     tasks: list[Task] = []
+    contested: list[Task] = []
     for number, phase in enumerate(phases):
         try:
             found = list(_tasks(claim, phase, number, present))
         except InvalidName as error:
             results.append(PhaseResult(problem=str(error)))
             break
-        results.append(PhaseResult(tuple(one.result for one in found)))
-        tasks += (one for one in found if one.action in WRITTEN)
-        if not results[-1].is_complete or len(tasks) >= ENOUGH:
+        written = [one for one in found if one.action in WRITTEN]
+        tasks += (one for one in written if not one.rest)
+        contested += (one for one in written if one.rest)
+        result = PhaseResult(tuple(one.result for one in found))
+        if len(tasks) > ENOUGH and result.is_complete:
+            break  # not before the next run has written the others
+        results.append(result)
+        if not result.is_complete:
             break
-    is_cut = bool(results) and results[-1].is_complete and len(results) < len(phases)
     unreached = [PhaseResult(is_reached=False)] * (len(phases) - len(results))
-    contested = tuple(one for one in tasks if one.rest)
-    return Pass((*results, *unreached), tuple(one for one in tasks if not one.rest), contested, is_cut)
+    return Pass((*results, *unreached), tuple(tasks[:ENOUGH]), tuple(contested), is_cut=len(tasks) > ENOUGH)
 
 
 def every_task(claim: Claim, present: Present) -> Iterator[Task]:
