@@ -48,9 +48,9 @@ def rows() -> Iterable[Row]:
             _serve(installation)
             settle(audit)
             yield from _one(installation, audit, "ten", seconds=1.5, requests=3 * (ALWAYS + len(TEN)))
-            yield from _steady(audit)
             yield from _one(installation, audit, "many", seconds=25, requests=3 * MANY)
             yield Row(f"{MANY} objects: the largest worker until then", _largest(installation), 200, "MiB")
+            yield from _steady(audit)
 
 
 def _serve(installation: Installation) -> None:
