@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.alike import alike
-from eventing.cli.extension.cluster import content_of_cluster
+from eventing.cli.extension.cluster import content_of_cluster, listed_extensions
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.names import check_namespace
 from eventing.cli.namespace import paragraphs, show, show_extensions, waiting
@@ -22,7 +22,6 @@ from eventing.cli.output import OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.cli.why_text import text_of
-from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
 from shared.api.manifest import name_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
@@ -160,7 +159,7 @@ def _status(known: _Known, ref: Ref) -> PackageStatus | None:
 def _print_namespace(known: _Known, namespace: str, output: str) -> None:
     """What its Subscriptions wait for, and the ClusterExtensions that install into it. CliError when it has none."""
     sources = known.sources()
-    statuses, extensions = package_statuses(sources, namespace), extension_statuses(sources, namespace)
+    statuses, extensions = package_statuses(sources, namespace), listed_extensions(sources, namespace)
     if not (statuses or extensions):
         check_namespace(namespace, known.objects)
     troubled = waiting(statuses, replace(sources, index=known.index))

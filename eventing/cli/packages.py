@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.commands import quoted
-from eventing.cli.extension.cluster import content_of_cluster
+from eventing.cli.extension.cluster import content_of_cluster, listed_extensions
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.names import checked_namespace
 from eventing.cli.output import OutputOption, print_lines, show
@@ -23,7 +23,6 @@ from eventing.cli.requests.subscribing import approve_plan, set_hold
 from eventing.cli.status_text import Row, listed_message, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.diagnosis.offers import offered
-from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.command import kubectl
@@ -190,7 +189,7 @@ def list_packages(
         _list_offered(offered(target.cluster()), output)
         return
     sources = Sources(target.cluster(), target.jobs())
-    found = [*package_statuses(sources, namespace), *extension_statuses(sources, namespace)]
+    found = [*package_statuses(sources, namespace), *listed_extensions(sources, namespace)]
     rows = [{**row_of(one), **(_of_table(one) if output == "table" else {})} for one in found]
     if not rows and output == "table":
         print_lines(NOTHING_INSTALLED)

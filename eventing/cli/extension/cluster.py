@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Final
 
 from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.diagnosis.catalogs import catalogs_for
+from eventing.diagnosis.status.extension_reader import extension_statuses
 from shared.api.manifest import name_of
 from shared.api.views import ClusterExtension
 from shared.kinds import CLUSTER_EXTENSION
 from shared.reading.extension import Sources
 
 if TYPE_CHECKING:
+    from eventing.diagnosis.status.package_status import PackageStatus
+    from eventing.diagnosis.status.reader import Sources as Queue
     from shared.adapters.kube import KubeClient
     from shared.ports import Cluster
+
+FORBIDDEN: Final = 403
 
 
 def extension_of(cluster: Cluster, name: str) -> ClusterExtension:
@@ -32,3 +38,16 @@ def content_of_cluster(cluster: KubeClient) -> Sources:
     from eventing.wiring import settings
 
     return Sources(cluster, catalogs_for(cluster), settings().policy)
+
+
+def listed_extensions(sources: Queue, namespace: str = "") -> list[PackageStatus]:
+    """The extensions, or those that install into a namespace; none, and a note, for who may not list them."""
+    from shared.adapters.kube import ApiError
+
+    try:
+        return extension_statuses(sources, namespace)
+    except ApiError as error:
+        if error.status != FORBIDDEN:
+            raise
+        sys.stderr.write(f"# without ClusterExtensions: {error.message}\n")
+        return []

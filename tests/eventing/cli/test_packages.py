@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from eventing.cli.extension.cluster import listed_extensions
 from eventing.cli.main import app
 from eventing.cli.packages import INSTALLED, columns_of
 from eventing.cli.status_text import listed_message
 from eventing.cli.target import Target
 from eventing.diagnosis.status.package_status import PackageStatus
+from eventing.diagnosis.status.reader import Sources
 from eventing.local.state import Addresses, Process, StateDirectory, write_json
+from shared.adapters.kube import ApiError
 from shared.domain.command import Fix, olmf
+from shared.kinds import Kind
+from tests.kit.cluster import FakeCluster
 
 
 def a_status(**fields: Any) -> PackageStatus:
@@ -95,3 +100,21 @@ def test_who_waits_is_told_that_nobody_watches(
         done = CliRunner().invoke(app, ["install", "tide", "--state", str(tmp_path), *words])
     told = "# nothing here watches the cluster: waits for events that others post to http://e:1\n"
     assert (told in done.stderr) is is_told
+
+
+class Refusing(FakeCluster):
+    """A cluster of whose ClusterExtensions somebody learns only an error."""
+
+    status = 403
+
+    def list(self, kind: Kind, namespace: str = "", **_: Any) -> tuple[Any, ...]:
+        raise ApiError(self.status, "Forbidden", f"{kind.plural} is forbidden")
+
+
+def test_who_may_not_list_extensions_sees_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    refusing = Refusing()
+    assert listed_extensions(Sources(refusing)) == []
+    assert capsys.readouterr().err == "# without ClusterExtensions: clusterextensions is forbidden\n"
+    refusing.status = 500
+    with pytest.raises(ApiError):
+        listed_extensions(Sources(refusing))
