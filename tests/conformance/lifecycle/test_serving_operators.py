@@ -259,6 +259,10 @@ def test_what_was_harmed_is_repaired(kept: Lamps, harm: Callable[[Lamps, str], N
     harm(kept, base64.b64encode(authority.read_bytes()).decode())
     wait_for(lambda: is_whole(kept), "everything as it was")
     kept.host.until_phase(f"lamps.v{FIRST}", kept.namespace)
+
+
+def test_a_repair_is_the_last_write(kept: Lamps) -> None:
+    """Nothing that was repaired above is repaired again and again."""
     kept.host.until_it_rests()
     assert is_whole(kept)
 
