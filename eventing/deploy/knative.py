@@ -144,6 +144,7 @@ def _broker() -> Manifest:
 
 
 def _api_server_source() -> Manifest:
+    # why not the optional kinds: a source asks for what is not served again and again; there the audit tells of them
     return {
         "apiVersion": "sources.knative.dev/v1",
         "kind": "ApiServerSource",

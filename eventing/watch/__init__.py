@@ -31,6 +31,9 @@ Decisions:
   50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
 - Of Jobs and ConfigMaps only those with the label `olm.managed` are watched, by a selector: the others, which are most
   objects of a large cluster, cost nothing. The other kinds of high cardinality may concern us without the label.
+- Kinds that only some clusters serve (`is_optional`) are asked for once, and then when their CustomResourceDefinition
+  changes: such a watch rests, and has no age that could make it stale. Other kinds that are not served are asked for
+  every 30 seconds, because an installation without them is not complete.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event enqueues a step. A CSV
   may wait for RBAC objects without an owner, so their changes make events (handled by `notify_dependents`); their
