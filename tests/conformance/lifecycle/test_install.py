@@ -54,6 +54,30 @@ def test_catalog_md_2_4_1_an_image_catalog_becomes_ready_without_a_pod_and_answe
     wait_for(lambda: installation.cluster.get(SERVICE.ref("local", "olm")), "it is made again")
 
 
+def test_catalog_md_2_4_1_the_service_that_olm_made_for_a_pod_leads_to_us(
+    installation: Installation, namespace: str
+) -> None:
+    source = CATALOG_SOURCE.ref("tea", namespace)
+    place = {"name": "tea", "namespace": namespace}
+    spec = {"sourceType": "grpc", "address": "127.0.0.1:9"}  # no Service is made of it
+    made = installation.cluster.create(
+        {"apiVersion": source.api_version, "kind": source.kind, "metadata": place, "spec": spec}
+    )
+    owner = {"apiVersion": source.api_version, "kind": source.kind, "name": "tea", "uid": made["metadata"]["uid"]}
+    ports = [{"name": "grpc", "port": 50051, "targetPort": 50051}]
+    installation.until(source, lambda each: each["status"]["reason"] == "RegistryServerError", "an answer")
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {**place, "ownerReferences": [owner]}}
+    installation.cluster.create({**service, "spec": {"selector": {"olm.catalogSource": "tea"}, "ports": ports}})
+    image = (installation.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]["image"]
+    installation.cluster.merge(source, {"spec": {"address": None, "image": image}})
+    about = installation.until(source, lambda each: _state(each) == "READY", "READY")["status"]["registryService"]
+    found = installation.cluster.get(SERVICE.ref("tea", namespace)) or {}
+    assert (found["spec"]["type"], found["spec"].get("selector"), found["spec"].get("clusterIP")) == (
+        "ExternalName", None, None,
+    )  # fmt: skip
+    assert (about["serviceName"], about["serviceNamespace"]) == ("tea", namespace)
+
+
 def _packages(channel: grpc.Channel) -> list[str]:
     """None of a catalog that is not known yet."""
     answers = caller(channel, REGISTRY.methods_by_name["ListPackages"])(ListPackageRequest(), timeout=PATIENCE_SECONDS)
