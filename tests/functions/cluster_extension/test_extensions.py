@@ -74,6 +74,14 @@ def test_v1_md_26_1_i12_i13_labels_and_secrets_of_a_revision() -> None:
         assert [one["uid"] for one in metadata(secret)["ownerReferences"]] == [metadata(revision)["uid"]]
 
 
+def test_kinds_that_nobody_watches_are_named_by_the_revision() -> None:
+    world = a_world()
+    budget = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}, "spec": {}}
+    world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "1.0.0", budget)
+    world.settle()
+    assert annotations_of(world.objects[world.revision(1)])[names.KINDS_OF_OBJECTS] == "policy/v1/PodDisruptionBudget"
+
+
 def test_idle_means_no_write() -> None:
     world = installed()
     for job in (EXTENSION, world.revision(1)):

@@ -12,7 +12,7 @@ import pytest
 from eventing.effects.targets import target
 from functions.cluster_object_set.tear_down import tear_down
 from shared import names
-from shared.api.manifest import Manifest, metadata
+from shared.api.manifest import Manifest, annotations_of, metadata
 from shared.domain.extension.phases.stamp import unmarked
 from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, DEPLOYMENT, SECRET, Ref
 from shared.ports import WriteFailure
@@ -220,6 +220,19 @@ def test_a_kind_that_is_not_served_is_told() -> None:
     world = a_world(a_set(held(thing)))
     assert told(world)[:2] == ("True", "Retrying")
     assert "the server does not serve the kind Thing of example.com/v1" in told(world)[2]
+
+
+def test_the_texts_of_a_secret_are_no_difference() -> None:
+    note = SECRET.ref("note", PLACE)
+    meta = {"name": note.name, "namespace": PLACE}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": {"a": "b"}, "data": {"c": "ZA=="}}
+    world = a_world(a_set(held(secret)))
+    assert world.objects[note]["data"] == {"a": "Yg==", "c": "ZA=="}
+    assert annotations_of(world.objects[REF])[names.KINDS_OF_OBJECTS] == "v1/Secret"
+    world.requests.clear()
+    world.receive(names.UPDATED, REF)
+    world.settle()
+    assert world.requests["write"] == 0
 
 
 def test_an_object_whose_mark_is_no_number_is_a_collision() -> None:
