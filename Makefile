@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PURE := tests/domain tests/reading tests/functions
+LIFECYCLE := tests/conformance/lifecycle
 PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner watch worker workqueue)
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test lint domain pipeline rest lines conformance bench wheel lock stubs clean
+.PHONY: setup demo quick test lint domain pipeline rest lifecycle lines conformance bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -50,8 +51,14 @@ pipeline: setup
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+# Without the longest suite, which `make conformance` runs on both targets.
 rest: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 4 --dist loadfile -m "not conformance" $(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) tests
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 4 --dist loadfile -m "not conformance" \
+		$(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) --ignore $(LIFECYCLE) tests
+
+# That suite where no API server can be built: on the sandbox alone.
+lifecycle: setup
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile -m "not conformance" $(LIFECYCLE)
 
 # Lines of Python and Lua per folder.
 lines:
