@@ -24,12 +24,9 @@ def install_bundle(
     if extension is None or extension.is_deleted:
         return NOTHING
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
-    provider = cert_provider(discovery)
-    target = decision.due(
-        extension, sight.revisions, decision.decide(extension, sight.revisions, sight.catalogs), provider
-    )
-    if target is None:
-        return Outcome(summary="there is a revision of what it is to run")
+    target, provider = decision.decide(extension, sight.revisions, sight.catalogs), cert_provider(discovery)
+    if not (isinstance(target, decision.Target) and decision.is_due(extension, sight.revisions, target, provider)):
+        return Outcome(summary="no bundle is to be fetched")
     if attempt.failure:
         why = f"{attempt.failure.ref}: {attempt.failure.message}"
         return refused(extension, sight.revisions, target, Refusal(why), now=clock.now())

@@ -30,19 +30,19 @@ def resolve_extension(
     now = clock.now()
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
     found = decision.decide(extension, sight.revisions, sight.catalogs)
-    due = None
-    if isinstance(found, decision.Target):
-        due = decision.due(extension, sight.revisions, found, cert_provider(discovery))
+    is_due = isinstance(found, decision.Target) and decision.is_due(
+        extension, sight.revisions, found, cert_provider(discovery)
+    )
     conditions = (
         *decision.deprecations(extension, sight.revisions, found),
-        *report.progress(sight.revisions, found, is_due=due is not None),
+        *report.progress(sight.revisions, found, is_due=is_due),
     )
     status = report.status(extension, sight.revisions, conditions, now)
     again = _RETRY if sight.is_blurred and isinstance(found, decision.Failed) else None
-    summary = report.summary(found, is_due=due is not None)
+    summary = report.summary(found, is_due=is_due)
     return Outcome(
         () if status == extension.status else (SetStatus(ref, status, extension.resource_version),),
-        () if due is None else (Emit(names.EXTENSION_RESOLVED, ref),),
+        (Emit(names.EXTENSION_RESOLVED, ref),) if is_due else (),
         again_in=again,
         summary=summary,
         wait=Wait(summary, now, now + again if again else None) if isinstance(found, decision.Failed) else None,

@@ -96,13 +96,10 @@ def deprecations(extension: ClusterExtension, revisions: Revisions, decision: De
     )
 
 
-def due(extension: ClusterExtension, revisions: Revisions, decision: Decision, provider: CertProvider) -> Target | None:
-    """The bundle that is to be fetched and rendered: there is no revision yet of what would be made of it."""
-    if not isinstance(decision, Target):
-        return None
+def is_due(extension: ClusterExtension, revisions: Revisions, target: Target, provider: CertProvider) -> bool:
+    """Whether the bundle is to be fetched and rendered: there is no revision yet of what would be made of it."""
     newest = revisions.newest
-    is_made = newest is not None and newest in revisions.active and is_recorded(newest, extension, decision, provider)
-    return None if is_made else decision
+    return newest is None or newest not in revisions.active or not is_recorded(newest, extension, target, provider)
 
 
 def is_recorded(
