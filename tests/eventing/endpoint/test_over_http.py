@@ -10,9 +10,12 @@ import pytest
 import urllib3
 
 from eventing.local.state import StateDirectory
-from shared.kinds import DEPLOYMENT, NAMESPACE, SUBSCRIPTION, WATCHED
+from shared.kinds import DEPLOYMENT, NAMESPACE, OPTIONAL, SUBSCRIPTION, WATCHED
 from tests.kit.api_server_source import Mode, api_server_source, request_of
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, installed
+
+SERVED = tuple(kind for kind in WATCHED if kind not in OPTIONAL)
+"""What the source of `k8s/knative` watches."""
 
 
 @pytest.mark.parametrize("mode", ["ref", "resource"])
@@ -22,7 +25,7 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
         assert "watch" not in {process["name"] for process in status["processes"]}
         kubeconfig = Path(status["kubeconfig"])
         token = StateDirectory(found.state).endpoint_token.read_text().strip()
-        with api_server_source(kubeconfig, status["endpoint"], WATCHED, mode, token) as source:
+        with api_server_source(kubeconfig, status["endpoint"], SERVED, mode, token) as source:
             found.apply(a_namespace("zz"), an_operator_group("zz"), a_subscription("tide", "zz"))
             found.until_phase("tide.v1.0.0", "zz")
             sub = SUBSCRIPTION.ref("tide", "zz")

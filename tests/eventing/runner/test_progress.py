@@ -16,6 +16,7 @@ from eventing.runner import Runner
 from eventing.runner.progress import LongRuns, Reporting
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
+from shared import names
 from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.store import Store
@@ -90,7 +91,7 @@ def test_a_pull_that_takes_long_says_how_far_it_is_and_then_that_it_is_here(
     assert "pulling" in summaries[0]
     assert "of 2 layers" in summaries[0]
     assert rig.status["connectionState"]["lastObservedState"] == "READY"
-    assert "conditions" not in rig.status
+    assert [one["type"] for one in rig.status["conditions"]] == [names.RESOLVED_CONTENT], "it pulls no longer"
     assert (result.failure, len(result.wrote)) == ("", len(said) + 1), "its own events wake nobody"
     assert len(unpack_run(result.record).run.decisions) == 1, "it is not decided twice"
 
