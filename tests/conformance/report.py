@@ -22,8 +22,9 @@ from tests.steady import alone, failures, may_be_accident, with_memory
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-AT_ONCE = 2
-"""Suites that run side by side, but those that are timed; each has its own servers and ports."""
+AT_ONCE = 3
+"""Suites that run side by side, but those that are timed; each has its own servers and ports, and waits more than it
+works."""
 SHOWN_LINES = 60
 SLOWEST = 5
 """Modules of a suite whose time is printed."""
