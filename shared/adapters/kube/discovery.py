@@ -47,8 +47,10 @@ class KindIndex:
         absent = self._absent if is_settled else SETTLING_SECONDS
         if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else absent):
             return kinds.get(kind)
+        asked_at = self._clock()
         kinds = self._served(api_version)
-        self._known[api_version] = (self._clock(), kinds)
+        if self._changed_at <= asked_at:  # else the answer may be of before the change
+            self._known[api_version] = (asked_at, kinds)
         return kinds.get(kind)
 
     def forget(self) -> None:

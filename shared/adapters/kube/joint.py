@@ -56,8 +56,9 @@ class JointPatches:
 
     def _lead(self, ref: Ref, mine: _Patch, send: Send) -> Manifest:
         """Send all that wait now."""
-        whole, others = self._together(ref, mine)
+        others: list[_Patch] = []
         try:
+            whole = self._together(ref, mine, others)
             answer = send(ref, whole)
             for one in others:
                 one.turn.set_result(answer)
@@ -73,16 +74,16 @@ class JointPatches:
                     one.turn.set_result(ALONE)
             self._pass_on(ref)
 
-    def _together(self, ref: Ref, mine: _Patch) -> tuple[Manifest, list[_Patch]]:
-        """One patch that says what this one says and those that agree with it, and these."""
-        whole, others, left = mine.content, list[_Patch](), list[_Patch]()
+    def _together(self, ref: Ref, mine: _Patch, others: list[_Patch]) -> Manifest:
+        """One patch that says what this one says and those that agree with it; these become `others`."""
+        whole = mine.content
         with self._lock:
-            for one in self._waiting[ref]:
-                both = united(whole, one.content)
-                whole = whole if both is None else both
-                (left if both is None else others).append(one)
-            self._waiting[ref] = left
-        return whole, others
+            for one in [*self._waiting[ref]]:
+                if (both := united(whole, one.content)) is not None:
+                    whole = both
+                    self._waiting[ref].remove(one)
+                    others.append(one)
+        return whole
 
     def _pass_on(self, ref: Ref) -> None:
         """Let the next one lead; the object is free when nobody waits."""

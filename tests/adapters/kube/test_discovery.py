@@ -48,3 +48,21 @@ def test_just_after_a_definition_changed_it_is_asked_again_soon() -> None:
     server.now += FRESH_SECONDS - 1
     assert index.find("example.com/v1", "Gauge") == GAUGE
     assert server.asked == 2
+
+
+def test_an_answer_to_what_was_asked_before_a_definition_changed_is_not_believed_afterwards() -> None:
+    server = Server()
+
+    def slow(path: str) -> Manifest:
+        try:
+            return server(path)
+        finally:
+            server.now += 2 * SETTLED_SECONDS
+            if not server.is_served:
+                index.forget()
+                server.now += 2 * SETTLED_SECONDS
+
+    index = KindIndex(slow, lambda: server.now, absent=FRESH_SECONDS)
+    assert index.find("example.com/v1", "Gauge") is None
+    server.is_served = True
+    assert index.find("example.com/v1", "Gauge") == GAUGE

@@ -88,6 +88,17 @@ def test_a_failure_of_one_thread_leaves_nobody_waiting() -> None:
     assert patches.merge(REF, {"a": 1}, server.send) == {"a": 1}
 
 
+def test_a_patch_that_cannot_be_read_through_leaves_nobody_waiting() -> None:
+    deep: Manifest = {}
+    for _ in range(10_000):
+        deep = {"a": deep}
+    patches, server = JointPatches(), Server()
+    ends = all_of(patches, server, {"b": 1}, deep, deep)
+    assert isinstance(ends[1].exception(), RecursionError)
+    assert patches.merge(OTHER, {"c": 1}, server.send) == server.present
+    assert REF not in patches._waiting
+
+
 def test_another_object_waits_for_nothing() -> None:
     patches, server = JointPatches(), Server()
     with ThreadPoolExecutor(1) as pool:
