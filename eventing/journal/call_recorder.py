@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
@@ -139,10 +140,19 @@ AT_ONCE: Mapping[tuple[str, str], tuple[str, Callable[[Any], tuple[tuple[Any, ..
 
 
 def as_json(arguments: Any) -> Any:
-    """Arguments of a question as they are stored: refs in one word."""
+    """Arguments of a question as they are stored."""
     if isinstance(arguments, tuple):
-        return [str(value) if isinstance(value, Ref) else value for value in arguments]
-    return {key: str(value) if isinstance(value, Ref) else value for key, value in arguments.items()}
+        return [_stored(value) for value in arguments]
+    return {key: _stored(value) for key, value in arguments.items()}
+
+
+def _stored(value: Any) -> Any:
+    """A ref in one word; of an object its ref and digest, which tell the question from others, and have an end."""
+    if isinstance(value, Ref):
+        return str(value)
+    if isinstance(value, dict) and (ref := Ref.read(value)):
+        return f"{ref} sha256:{sha256(msgspec.json.encode(value, order='deterministic')).hexdigest()}"
+    return value
 
 
 def _class(value: Any) -> str:
