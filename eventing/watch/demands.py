@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final, TypeAlias
 
 import aiohttp
@@ -120,8 +121,17 @@ class Demands:
         for demand in desired[:MOST]:
             if demand not in self._held:
                 task = asyncio.get_running_loop().create_task(self._follow(demand), name="/".join(demand))
-                task.add_done_callback(_report)
                 self._held[demand] = _Held(task)
+                task.add_done_callback(partial(self._ended, demand))
+
+    def _ended(self, demand: _Demand, task: asyncio.Task[None]) -> None:
+        """A watch that an error ended begins again, after a pause."""
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        log.error("watch_lost", task=task.get_name(), exc_info=error)
+        if (held := self._held.get(demand)) is not None and held.task is task:
+            del self._held[demand]
+            task.get_loop().call_later(REFUSED_PAUSE_SECONDS, self._adjust)
 
     async def _follow(self, demand: _Demand) -> None:
         held, pauses = self._held[demand], iter(HOPEFUL_PAUSES_SECONDS)
@@ -204,8 +214,3 @@ class Demanding:
 
 def _renamed(found: Sequence[Event]) -> Sequence[Event]:
     return tuple(replace(one, type=names.OBJECT_CHANGED) for one in found)
-
-
-def _report(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("watch_lost", task=task.get_name(), exc_info=error)

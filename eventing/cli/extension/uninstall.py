@@ -23,7 +23,7 @@ def uninstall(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The ClusterExtension.")],
     *,
     delete_objects: Annotated[
-        bool, typer.Option("--delete-objects", help="Also when definitions go that have objects, which are lost.")
+        bool, typer.Option("--delete-objects", help="Also when definitions go with their objects, or nobody can tell.")
     ] = False,
     timeout: Annotated[int, typer.Option(min=0, help="Seconds to wait; 0 returns at once.")] = 60,
     state: StateOption = None,
@@ -31,8 +31,8 @@ def uninstall(
 ) -> None:
     """Delete a ClusterExtension, wait until every object of it is gone, and say what stays and why.
 
-    Exit code 0: nothing of it is left; 1: something is, or its definitions have objects and nobody said that they may
-    go.
+    Exit code 0: nothing of it is left; 1: something is, or its definitions have objects, or may have some that
+    you may not read, and nobody said that they may go.
     """
     cluster = choose(state, kubeconfig).cluster()
     limit = timedelta(seconds=timeout)

@@ -49,7 +49,8 @@ def remove_extension(
 ) -> Iterator[str]:
     """Delete an extension, and wait until nothing of it is left; without any time it does not wait.
 
-    PackageError when there is none, when its definitions have objects that would be lost, or when something stays.
+    PackageError when there is none, when its definitions have objects that would be lost or nobody can tell whether
+    they have, or when something stays.
     """
     ref = kinds.CLUSTER_EXTENSION.ref(name)
     extension = ClusterExtension(cluster.get(ref) or {})
@@ -58,9 +59,8 @@ def remove_extension(
         raise PackageError(f"there is no ClusterExtension {name!r}; {quoted(olmf('extension', 'ls'))} lists them")
     owned = _owned(cluster, revisions)
     stored = list(_stored(cluster, owned))
-    if stored and not with_objects and not extension.is_deleted:
-        why = "these objects go with their definitions, and with them what their operator made"
-        raise PackageError(f"{'; '.join(stored)}: {why}; delete them first, or say --delete-objects")
+    if extension.name and not extension.is_deleted and not with_objects:
+        _check_harmless(owned, stored)
     if extension.name:
         _delete(cluster, ref, extension.uid)
         yield f"deleted ClusterExtension {name}"
@@ -75,6 +75,16 @@ def remove_extension(
     yield from (f"stays, because somebody else controls it: {_shown(one)}" for one in owned.others)
     if extension.install_namespace:
         yield f"stays, because a bundle never brings it: Namespace {extension.install_namespace}"
+
+
+def _check_harmless(owned: _Owned, stored: Sequence[str]) -> None:
+    """PackageError when objects go with their definitions, or when nobody can tell."""
+    if stored:
+        why = "these objects go with their definitions, and with them what their operator made"
+        raise PackageError(f"{'; '.join(stored)}: {why}; delete them first, or say --delete-objects")
+    if owned.unread:
+        what = f"cannot tell which objects its revisions have, nor what is lost with their definitions: {owned.unread}"
+        raise PackageError(f"{what}; ask as somebody who may read them, or say --delete-objects")
 
 
 def _wait(cluster: KubeClient, parts: Sequence[tuple[Ref, str]], timeout: timedelta) -> Iterator[str]:

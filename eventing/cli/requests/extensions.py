@@ -26,7 +26,6 @@ from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, CLUSTER_EXTENSION, NAM
 if TYPE_CHECKING:
     from eventing.diagnosis.status.package_status import PackageStatus
     from shared.adapters.kube import KubeClient
-    from shared.ports import Cluster
     from shared.reading.extension import Sources as Content
 
 _STABLE_SECONDS = 3.0
@@ -145,14 +144,17 @@ def _check_offered(request: ExtensionRequest, content: Content) -> None:
     """PackageError when every catalog can be asked, and none has what is asked for."""
     found = read(Sources(content.cluster), ClusterExtension(request.manifest), content)
     if not found.catalogs:
-        raise PackageError(f"there is no ClusterCatalog to install from{_advised(content.cluster)}")
+        raise PackageError(f"there is no ClusterCatalog to install from{_advised(content)}")
     if not isinstance(found.decision, Target) and not any(one.problem for one in found.catalogs):
         raise PackageError("\n".join(reasons(found)))
 
 
-def _advised(cluster: Cluster) -> str:
-    """How to make one of the image of a CatalogSource: the content is the same; empty without any."""
-    for one in CatalogSource.each(cluster.list(CATALOG_SOURCE)):
+def _advised(content: Content) -> str:
+    """How to make one of the image of a CatalogSource: the content is the same; empty without any.
+
+    Only of a global one: a ClusterCatalog serves the whole cluster, and its image must not be the choice of a tenant.
+    """
+    for one in CatalogSource.each(content.cluster.list(CATALOG_SOURCE, content.policy.global_namespace)):
         if one.image:
             spec = {"source": {"type": "Image", "image": {"ref": one.image}}}
             found = {"apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind}

@@ -67,11 +67,16 @@ class KindIndex:
             raise
 
 
-def kinds_in(api_version: str, listed: Manifest) -> dict[str, Kind]:
-    """The kinds of an APIResourceList by name."""
-    # why: an aggregated API server may name kinds as it likes, and subresources are none
-    found = (
-        Kind.or_none(api_version, entry["kind"], entry["name"], is_namespaced=entry["namespaced"])
-        for entry in listed.get("resources") or ()
-    )
+def kinds_in(api_version: str, listed: object) -> dict[str, Kind]:
+    """The kinds of an APIResourceList by name; what is none, or states not all of a kind, is left out."""
+    entries = listed.get("resources") if isinstance(listed, dict) else None
+    found = (_kind_of(api_version, entry) for entry in (entries if isinstance(entries, list) else ()))
     return {kind.kind: kind for kind in found if kind}
+
+
+def _kind_of(api_version: str, entry: object) -> Kind | None:
+    # why: an aggregated API server may say what it likes, and subresources are no kinds
+    match entry:
+        case {"kind": str(kind), "name": str(plural), "namespaced": bool(is_namespaced)}:
+            return Kind.or_none(api_version, kind, plural, is_namespaced=is_namespaced)
+    return None

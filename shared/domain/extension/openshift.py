@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from shared.domain.bundle.shape import is_deep
 from shared.domain.catalog.schemas import PROPERTY
 from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.conditions import Condition
@@ -103,8 +104,11 @@ def is_blocking(published: Published, current: tuple[int, int]) -> bool:
 
 def _properties(text: str) -> Iterator[tuple[str, Any]]:
     """Type and value of each property. JsonError, as Go words it, when the text is no list of properties."""
-    if why := why_not(_PROPERTIES, loads(text.encode())):
+    value = loads(text.encode())
+    if why := why_not(_PROPERTIES, value):
         raise JsonError(why, 0)
+    if is_deep(value):
+        raise JsonError("exceeded max depth", 0)
     for one in map(PROPERTY.read, json.loads(text, parse_float=_Number) or ()):
         yield one.get("type") or "", one.get("value", _NOTHING)
 

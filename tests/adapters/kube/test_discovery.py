@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.adapters.kube.discovery import FRESH_SECONDS, SETTLED_SECONDS, SETTLING_SECONDS, KindIndex
+from shared.adapters.kube.discovery import FRESH_SECONDS, SETTLED_SECONDS, SETTLING_SECONDS, KindIndex, kinds_in
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import Kind
@@ -66,3 +66,20 @@ def test_an_answer_to_what_was_asked_before_a_definition_changed_is_not_believed
     assert index.find("example.com/v1", "Gauge") is None
     server.is_served = True
     assert index.find("example.com/v1", "Gauge") == GAUGE
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        None, [], "x", 1, {}, {"resources": None}, {"resources": {"a": 1}}, {"resources": [None, 1, "x", []]},
+        {"resources": [{"name": "gauges", "kind": "Gauge"}, {"name": 1, "kind": "Gauge", "namespaced": True}]},
+        {"resources": [{"name": "gauges", "kind": "Gauge", "namespaced": "yes"}]},
+    ],
+)  # fmt: skip
+def test_what_a_broken_aggregated_api_says_is_no_kind(listed: object) -> None:
+    assert kinds_in("example.com/v1", listed) == {}
+
+
+def test_one_broken_entry_stops_itself_alone() -> None:
+    good = {"name": "gauges", "kind": "Gauge", "namespaced": True}
+    assert kinds_in("example.com/v1", {"resources": [None, {"kind": "Gauge"}, good]}) == {"Gauge": GAUGE}

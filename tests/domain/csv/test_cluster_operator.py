@@ -156,3 +156,10 @@ def test_csv_md_15_1_the_whole_status_and_it_is_said_once() -> None:
     assert "extension" in status
     assert status_of(Object({**present, "status": status}), at("4.18.3"), csvs, home="olm", now=NOW) == status
     assert "relatedObjects" not in status_of(Object(present), at("4.18.3"), csvs[1:], home="olm", now=NOW)
+
+
+def test_csv_md_15_1_without_any_version_the_related_objects_stay_as_olm_leaves_them() -> None:
+    present: Manifest = {"apiVersion": OURS.api_version, "kind": OURS.kind, "metadata": {"name": OURS.name}}
+    before = status_of(Object(present), at("4.18.3"), [Csv(a_version("a.v1", "olm"))], home="olm", now=NOW)
+    after = status_of(Object({**present, "status": before}), at("4.18.3"), (), home="olm", now=NOW)
+    assert after["relatedObjects"] == before["relatedObjects"] != []

@@ -98,6 +98,7 @@ def test_v1_md_23_values_that_are_none(value: str, why: str) -> None:
         ("{}", "json: cannot unmarshal object into Go value of type []property.Property"),
         ("[1.5]", "json: cannot unmarshal number into Go value of type property.Property"),
         ("[1]", "json: cannot unmarshal number into Go value of type property.Property"),
+        (saying("[" * 2000 + "]" * 2000), "exceeded max depth"),
         ('[{"type": true}]', "json: cannot unmarshal bool into Go struct field Property.type of type string"),
     ],
 )

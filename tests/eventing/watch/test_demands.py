@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import pytest
 
 from eventing.events.event import Event
 from eventing.routes import jobs_for
+from eventing.watch import demands
+from eventing.watch.demands import Demands, Means
 from eventing.watch.program import Watcher
 from shared import names
-from shared.adapters.kube import KubeClient, connect
+from shared.adapters.kube import Connection, KubeClient, connect
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest, uid_of
 from shared.api.schema import custom_resource_definition
@@ -141,5 +144,48 @@ def test_a_revision_that_was_recorded_is_read_by_its_annotation(kubeconfig: str,
         cluster.create(noted)
         async with watching(kubeconfig) as (watcher, _):
             await until(lambda: watcher.demanded == {("policy/v1", "PodDisruptionBudget"), ("v1", "Secret")})
+
+    asyncio.run(story())
+
+
+class Answering:
+    """A session in which discovery answers with these in order, the last one again and again."""
+
+    def __init__(self, *answers: bytes | Exception) -> None:
+        self.answers, self.asked, self.status = list(answers), 0, 200
+
+    @asynccontextmanager
+    async def get(self, url: str, **_: Any) -> AsyncIterator[Answering]:
+        self.asked += 1
+        yield self
+
+    async def read(self) -> bytes:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        pytest.param(b"null", id="null"),
+        pytest.param(b'{"resources": [{"kind": "Etcds", "name": "etcds"}]}', id="an entry that lacks something"),
+        pytest.param(RuntimeError("unforeseen"), id="what nobody foresaw"),
+    ],
+)
+def test_a_broken_discovery_is_asked_again(broken: bytes | Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demands, "REFUSED_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(demands, "HOPEFUL_PAUSES_SECONDS", ())
+
+    async def story() -> None:
+        session = Answering(broken, b"{}")
+        means = Means(cast("Any", session), Connection("http://x"), cast("Any", None), cast("Any", None), 60)
+        found = Demands(means, cast("Any", None))
+        found.put(a_set(held(an_object(GAUGE, None))))
+        await until(lambda: session.asked > 1)
+        await until(lambda: found.watched == {("example.com/v1", "Etcds")})
+        found.drop(REVISION.name)
+        assert not found.watched
 
     asyncio.run(story())

@@ -13,8 +13,17 @@ import pytest
 from eventing.cli.requests.extension_removal import remove_extension
 from eventing.cli.requests.extensions import ExtensionRequest, install_extension
 from eventing.cli.requests.request import PackageError
+from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
-from shared.kinds import CLUSTER_CATALOG, CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET
+from shared.kinds import (
+    CLUSTER_CATALOG,
+    CLUSTER_OBJECT_SET,
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    NAMESPACE,
+    SECRET,
+    Ref,
+)
 from shared.reading.extension import Sources as Content
 from tests.functions.cluster_extension.world import (
     EXTENSION,
@@ -106,6 +115,9 @@ def test_nothing_is_made_of_what_no_catalog_has(asked: dict[str, Any], why: str)
 def test_without_any_catalog_of_olm_v1_it_says_how_to_make_one() -> None:
     world = a_catalog_of()
     world.remove(CLUSTER_CATALOG.ref("c"))
+    with pytest.raises(PackageError, match=r"there is no ClusterCatalog to install from$"):
+        install(world)
+    world.put(a_catalog_source("all", "a-tenant"))
     with pytest.raises(PackageError, match=r"there is no ClusterCatalog to install from$"):
         install(world)
     world.put(a_catalog_source("local"))
@@ -209,7 +221,43 @@ def test_a_revision_without_its_secrets_is_said_to_be_unknown(passes: Callable[.
     for ref in [ref for ref in world.objects if ref.kind == SECRET.kind]:
         world.remove(ref)
     passes(goes_on(world))
-    assert any(line.startswith("cannot tell which objects its revisions have: ") for line in remove(world))
+    with pytest.raises(PackageError, match=r"^cannot tell which objects .*: .*--delete-objects"):
+        remove(world)
+    assert EXTENSION in world.objects
+    told = remove(world, with_objects=True)
+    assert any(line.startswith("cannot tell which objects its revisions have: ") for line in told)
+    assert EXTENSION not in world.objects
+
+
+def test_who_may_not_read_the_secrets_loses_nothing_by_silence(
+    monkeypatch: pytest.MonkeyPatch, passes: Callable[..., None]
+) -> None:
+    world = installed()
+    world.put(AN_ETCD)
+    get = world.api.get
+
+    def guarded(ref: Ref) -> Manifest | None:
+        if ref.kind == SECRET.kind:
+            raise ApiError(403, "Forbidden", f'secrets "{ref.name}" is forbidden')
+        return get(ref)
+
+    monkeypatch.setattr(world.api, "get", guarded)
+    with pytest.raises(PackageError, match=r"cannot tell which objects .* is forbidden.*--delete-objects"):
+        remove(world)
+    assert not world.objects[EXTENSION]["metadata"].get("deletionTimestamp")
+    assert Ref.of(AN_ETCD) in world.objects
+    monkeypatch.undo()
+    passes(goes_on(world))
+    remove(world, with_objects=True)
+
+
+def test_one_that_goes_already_is_followed_whatever_can_be_read(passes: Callable[..., None]) -> None:
+    world = installed()
+    remove(world, timeout=timedelta())
+    for ref in [ref for ref in world.objects if ref.kind == SECRET.kind]:
+        world.remove(ref)
+    passes(goes_on(world))
+    assert any(line.startswith("gone: ") for line in remove(world))
 
 
 def test_another_package_of_the_name_is_told() -> None:
