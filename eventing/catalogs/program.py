@@ -16,6 +16,7 @@ import structlog
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.catalogs.served_sources import Key, ServedSources
 from eventing.watch.kind_watch import KindWatch
+from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.catalog_api import many, web
@@ -25,6 +26,8 @@ from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Watch
 _WATCH_SECONDS: Final = 300
 RENEW_SECONDS: Final = 30.0
 """Between two looks at the certificate."""
+AGAIN_SECONDS: Final = 10.0
+"""Before the registry API is served again that has ended."""
 log = structlog.get_logger()
 
 
@@ -89,7 +92,8 @@ async def serve(
     catalogs, health = content.catalogs, WatchHealth()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as tasks:
         stream = Stream(session, connection, CLUSTER_CATALOG, Watch(is_whole=True))
-        watch: KindWatch[str] = KindWatch(stream, catalogs, catalogs.deliver, health=health, seconds=_WATCH_SECONDS)
+        guarded = Guarded(catalogs, CLUSTER_CATALOG, Skips())
+        watch: KindWatch[str] = KindWatch(stream, guarded, catalogs.deliver, health=health, seconds=_WATCH_SECONDS)
         sources = Stream(session, connection, CATALOG_SOURCE, Watch(is_whole=True))
         registry = _serve_registry(place, sources, content.sources, on_registry)
         working = [tasks.create_task(one) for one in (watch.run(), catalogs.run(), registry)]
@@ -110,9 +114,21 @@ async def serve(
 async def _serve_registry(
     place: Place, stream: Stream, sources: ServedSources, on_registry: Callable[[int], None]
 ) -> None:
-    """Answer the registry API until cancelled, once all CatalogSources are known. Without it the rest is served on."""
-    health = WatchHealth()
-    watch: KindWatch[Key] = KindWatch(stream, sources, sources.deliver, health=health, seconds=_WATCH_SECONDS)
+    """Answer the registry API until cancelled. When it ends it is begun anew; meanwhile the rest is served on."""
+    while True:
+        try:
+            await _answer_registry(place, stream, sources, on_registry)
+        except Exception:  # why: whatever its port or its watch met with, ClusterCatalogs are served
+            log.exception("registry_api_ended", again_in_seconds=AGAIN_SECONDS)
+        await asyncio.sleep(AGAIN_SECONDS)
+
+
+async def _answer_registry(
+    place: Place, stream: Stream, sources: ServedSources, on_registry: Callable[[int], None]
+) -> None:
+    """Answer until cancelled, once all CatalogSources are known. ExceptionGroup."""
+    health, guarded = WatchHealth(), Guarded(sources, CATALOG_SOURCE, Skips())
+    watch: KindWatch[Key] = KindWatch(stream, guarded, sources.deliver, health=health, seconds=_WATCH_SECONDS)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(watch.run())
         await health.complete.wait()

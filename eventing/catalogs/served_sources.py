@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import structlog
 
+from eventing.catalogs.kept_catalogs import Kept, KeptCatalogs
 from eventing.catalogs.served_catalogs import LONGEST_RETRY_SECONDS, RETRY_SECONDS, Open
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import NoCatalogError, NotHereError
@@ -30,9 +30,12 @@ Key: TypeAlias = tuple[str, str]
 """Namespace and name: of a CatalogSource, or of its Service."""
 WAIT_SECONDS: Final = 20.0
 """How long a call waits for a catalog that is being read."""
-MOST_ENTRIES: Final = 200_000
-"""Entries of channels that are kept in memory, about 300 bytes each; what was asked for longest ago goes first."""
+MOST_ENTRIES: Final = 100_000
+"""Entries of channels that are kept in memory, about 300 bytes each: of the global namespace, and of all others."""
+MOST_CATALOGS: Final = 100
+"""Catalogs that are kept open, of each of the two: each holds a file."""
 _SHOWN: Final = 100
+T = TypeVar("T")
 log = structlog.get_logger()
 
 
@@ -63,13 +66,15 @@ class ServedSources:
         """Each of `opens` serves one thread; global catalogs have their own, which no tenant's registry holds up."""
         self._global, self._wait, self._clock = global_namespace, wait_seconds, clock
         self._readers = {False: _Readers(opens), True: _Readers(global_opens)}
-        self._services: dict[Key, Served] = {}
+        self._services: dict[Key, Mapping[Key, Served]] = {}
+        """All CatalogSources whose statuses name a Service; never changed in place, because threads read it."""
         self._known: dict[Key, Key] = {}
         """The Service of each CatalogSource."""
         self._lock = threading.Lock()
-        self._open: OrderedDict[Key, tuple[Served, Answers]] = OrderedDict()
+        self._open = {one: KeptCatalogs(MOST_ENTRIES, MOST_CATALOGS) for one in (False, True)}
+        """Of the global namespace, and of all others: no tenant closes a global catalog."""
         self._failed: dict[Key, _Failure] = {}
-        self._reading: dict[Key, Future[None]] = {}
+        self._reading: dict[Key, Future[Kept | None]] = {}
 
     def observe(self, change: str, manifest: ReadOnly) -> Sequence[Key]:
         """A CatalogSource came, changed or went."""
@@ -82,7 +87,7 @@ class ServedSources:
             self._drop(catalog)
         if name:
             self._known[catalog] = service
-            self._services[service] = Served(catalog, source.content, source.secrets)
+            self._claim(service, {catalog: Served(catalog, source.content, source.secrets)})
         return ()
 
     def page(self, items: Iterable[ReadOnly], listed: set[Key]) -> Sequence[Key]:
@@ -104,11 +109,29 @@ class ServedSources:
 
     def _drop(self, catalog: Key) -> None:
         service = self._known.pop(catalog, None)
-        if service is not None and self._services[service].catalog == catalog:
-            with self._lock:
-                del self._services[service]
-                self._open.pop(service, None)
+        if service is not None:
+            self._claim(service, {}, without=catalog)
+
+    def _claim(self, service: Key, more: dict[Key, Served], *, without: Key | None = None) -> None:
+        """Change who says to be behind a Service; what was read for another one is forgotten."""
+        with self._lock:
+            former = self._behind(service)
+            claims = {key: one for key, one in self._services.get(service, {}).items() if key != without} | more
+            if claims:
+                self._services[service] = claims
+            else:
+                self._services.pop(service, None)
+            if self._behind(service) != former:
+                self._kept(service).drop(service)
                 self._failed.pop(service, None)
+
+    def _behind(self, service: Key) -> Served | None:
+        """What is served: of several claims that of the first name, so that all replicas answer the same."""
+        claims = self._services.get(service)
+        return claims[min(claims)] if claims else None
+
+    def _kept(self, service: Key) -> KeptCatalogs:
+        return self._open[service[0] == self._global]
 
     def check(self, authority: str) -> None:
         """Whether there is such a catalog, and its content was read. NoCatalogError, NotHereError."""
@@ -122,20 +145,28 @@ class ServedSources:
         while True:
             service, served = self._dialled(authority)
             with self._lock:
-                known = self._open.get(service)
-                if known is not None and known[0] == served:
-                    self._open.move_to_end(service)
-                    return known[1]
+                if (known := self._kept(service).get(service, served)) is not None:
+                    return known
                 self._refuse(service, served)
                 reading = self._turn(service, served)
             try:
-                reading.result(max(0.0, end - self._clock()))
+                found = reading.result(max(0.0, end - self._clock()))
             except TimeoutError as error:
                 raise NotHereError(f"catalog {'/'.join(served.catalog)} is being read: ask again") from error
+            if found is not None and found.of == served:
+                return found.answers
+
+    def forget(self, authority: str, answers: Answers) -> None:
+        """Content that answers lean on is gone from the store: the next call reads it anew."""
+        service = dialled_service(authority)
+        if service is not None:
+            log.warning("catalog_lost", service="/".join(service))
+            with self._lock:
+                self._kept(service).drop(service, answers)
 
     def _dialled(self, authority: str) -> tuple[Key, Served]:
         service = dialled_service(authority)
-        served = self._services.get(service) if service else None
+        served = self._behind(service) if service else None
         if service is None or served is None:
             raise NoCatalogError(
                 f"no catalog is served as {quoted(authority[:_SHOWN])}: dial, or name as the authority, the address "
@@ -151,7 +182,7 @@ class ServedSources:
             # why without the reason: whoever can dial may ask, and not all of them may read the CatalogSource
             raise NotHereError(f"catalog {'/'.join(served.catalog)} cannot be read for now: ask again later")
 
-    def _turn(self, service: Key, served: Served) -> Future[None]:
+    def _turn(self, service: Key, served: Served) -> Future[Kept | None]:
         """The read of the catalog, begun if need be; or one of its namespace that goes first."""
         is_global = service[0] == self._global
         for (namespace, name), reading in self._reading.items():
@@ -162,20 +193,18 @@ class ServedSources:
         )
         return found
 
-    def _read(self, service: Key, served: Served, open_: Open) -> None:
+    def _read(self, service: Key, served: Served, open_: Open) -> Kept | None:
+        """What was read, whether it is kept or not; None when it cannot be, or is wanted no more."""
         found = _opened(served, open_)
         with self._lock:
             del self._reading[service]
-            if self._services.get(service) != served:
-                return  # another content is wanted meanwhile
+            if self._behind(service) != served:
+                return None  # another content is wanted meanwhile
             if isinstance(found, Unavailable):
                 self._fail(service, served, found)
-                return
+                return None
             self._failed.pop(service, None)
-            self._open[service] = served, found
-            self._open.move_to_end(service)
-            while len(self._open) > 1 and sum(one.entries for _, one in self._open.values()) > MOST_ENTRIES:
-                self._open.popitem(last=False)
+            return self._kept(service).put(service, Kept(served, found))
 
     def _fail(self, service: Key, served: Served, trouble: Unavailable) -> None:
         former = self._failed.get(service)
@@ -195,13 +224,13 @@ class _Readers:
             self._opens.put(one)
         self._threads = ThreadPoolExecutor(len(opens), "catalog-source")
 
-    def submit(self, work: Callable[[Open], None]) -> Future[None]:
+    def submit(self, work: Callable[[Open], T]) -> Future[T]:
         """Do it as soon as a thread is idle."""
 
-        def run() -> None:
+        def run() -> T:
             open_ = self._opens.get()
             try:
-                work(open_)
+                return work(open_)
             finally:
                 self._opens.put(open_)
 

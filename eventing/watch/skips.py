@@ -6,12 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic
 
 import structlog
 
-from eventing.events.event import Event
 from eventing.metrics.exposition import Series
-from eventing.watch.kind_watch import Observer
+from eventing.watch.kind_watch import Observer, Result
 from eventing.watch.stream import UNREADABLE
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import Kind
@@ -46,33 +46,33 @@ class Skips:
         return {Series(metric, (("kind", kind),)): count for kind, count in sorted(self.counts.items())}
 
 
-class Guarded:
+class Guarded(Generic[Result]):
     """An observer that passes each object alone to another one, and skips those that it cannot handle."""
 
-    def __init__(self, observer: Observer[Event], kind: Kind, skips: Skips) -> None:
+    def __init__(self, observer: Observer[Result], kind: Kind, skips: Skips) -> None:
         self._observer = observer
         self._kind = kind
         self._skips = skips
 
-    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
+    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Result]:
         """One line of a watch."""
         if change == UNREADABLE:
             self._skips.note(self._kind.kind, "in a line of the watch", ValueError(str(manifest["error"])))
             return ()
         return self._each(manifest, lambda: self._observer.observe(change, manifest))
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Result]:
         """One page of a list."""
-        return [event for item in items for event in self._one_of_page(item, listed)]
+        return [one for item in items for one in self._one_of_page(item, listed)]
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
         """The end of a list."""
         return self._observer.settle(listed)
 
-    def _one_of_page(self, item: ReadOnly, listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def _one_of_page(self, item: ReadOnly, listed: set[tuple[str, str]]) -> Sequence[Result]:
         return self._each(item, lambda: self._observer.page((item,), listed))
 
-    def _each(self, manifest: ReadOnly, convert: Callable[[], Sequence[Event]]) -> Sequence[Event]:
+    def _each(self, manifest: ReadOnly, convert: Callable[[], Sequence[Result]]) -> Sequence[Result]:
         try:
             return convert()
         except Exception as error:  # noqa: BLE001  # why: whatever an object holds, the others must be heard of

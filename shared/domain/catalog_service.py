@@ -30,8 +30,8 @@ def service_name(source: CatalogSource) -> str:
 
 
 def is_its_own(source: CatalogSource, present: Object) -> bool:
-    """Whether a Service is that of the catalog, made by us or by OLM: any other one is left alone."""
-    return any(one.uid == source.uid and one.kind == CATALOG_SOURCE.kind for one in present.owners)
+    """Whether a Service is that of the catalog and of no other, made by us or by OLM: any other one is left alone."""
+    return [one.uid for one in present.owners if one.kind == CATALOG_SOURCE.kind] == [source.uid]
 
 
 def service_of(source: CatalogSource, server: ServerAddress) -> Manifest:

@@ -44,6 +44,10 @@ def test_catalog_md_2_4_1_it_is_another_name_for_the_server_and_goes_with_its_ca
         pytest.param([{"kind": "CatalogSource", "name": "my.tea", "uid": "8"}], False, id="of a former catalog"),
         pytest.param([{"kind": "Deployment", "uid": "7"}], False, id="of something else"),
         pytest.param([{"kind": "CatalogSource", "uid": "7"}], True, id="its own"),
+        pytest.param([{"kind": "CatalogSource", "uid": "7"}, {"kind": "CatalogSource", "uid": "8"}], False, id="two's"),
+        pytest.param(
+            [{"kind": "CatalogSource", "uid": "7"}, {"kind": "Role", "uid": "8"}], True, id="of no other catalog"
+        ),
     ],
 )
 def test_whose_it_is(owners: list[Manifest], want: bool) -> None:

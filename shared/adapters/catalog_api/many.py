@@ -41,6 +41,10 @@ class Catalogs(Protocol):
         """The same errors, without reading anything."""
         ...
 
+    def forget(self, authority: str, answers: Answers) -> None:
+        """Content that these answers lean on is gone."""
+        ...
+
 
 @contextmanager
 def running(
@@ -53,7 +57,10 @@ def running(
         options=_OPTIONS,
         maximum_concurrent_rpcs=CALLS,
     )
-    port = bind(server, address, _by_authority(catalogs.answers), _by_authority(catalogs.check))
+    answers, check = _by_authority(catalogs.answers), _by_authority(catalogs.check)
+    port = bind(
+        server, address, answers, check, forget=lambda context, one: catalogs.forget(authority_of(context), one)
+    )
     server.start()
     try:
         yield port

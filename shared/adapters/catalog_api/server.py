@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, Final, NoReturn, TypeAlias
 
 import grpc
@@ -46,6 +47,9 @@ Find: TypeAlias = Callable[[grpc.ServicerContext], Answers]
 """The catalog that a call asks. NoCatalogError, NotHereError."""
 Call: TypeAlias = Callable[[Answers, Manifest], Any]
 """Answers a question, which has the form of JSON."""
+Forget: TypeAlias = Callable[[grpc.ServicerContext, Answers], object]
+"""Told of a call whose answers lean on content that is gone."""
+_WithAnswers: TypeAlias = Callable[[grpc.ServicerContext], AbstractContextManager[Answers]]
 _CALLS: Final[Mapping[str, Call]] = {
     "ListPackages": Answers.list_packages,
     "GetPackage": Answers.get_package,
@@ -68,6 +72,7 @@ _CODES: Final[Mapping[type[Exception], grpc.StatusCode]] = {
 }
 """How a call ends that has no answer; what is no more on the disk is read again for the next one."""
 _FAILURES: Final = tuple(_CODES)
+_GONE: Final = (BrokenSnapshot, FileNotFoundError)
 
 
 class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
@@ -89,16 +94,22 @@ def server_of(answers: Answers, address: str, tell: Callable[[str], object] | No
     """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
     interceptors = [_CallLog(tell)] if tell else []
     server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=[NOT_SHARED])
-    return server, bind(server, address, lambda _: answers, lambda _: None)
+    return server, bind(server, address, lambda _: answers, lambda _: None, forget=lambda *_: None)
 
 
-def bind(server: grpc.Server, address: str, find: Find, check: Callable[[grpc.ServicerContext], object]) -> int:
+def bind(
+    server: grpc.Server, address: str, find: Find, check: Callable[[grpc.ServicerContext], object], *, forget: Forget
+) -> int:
     """Add the services to a server, and the port that this returns. PortTakenError.
 
-    `find` has the catalog of a call; `check` raises what `find` would, and reads nothing for it.
+    `find` has the catalog of a call; `check` raises what `find` would, and reads nothing for it; `forget` hears of
+    answers that lean on content which is gone, so that the next call finds others.
     """
     # why not as the libraries add theirs: of a method that is registered by its name, gRPC does not tell the authority
-    services = ((REGISTRY, _registry(find)), (EXPERIMENTAL, _experimental(find)), (_HEALTH, _health(check)))
+    with_answers = partial(_asked, find, forget)
+    services = (
+        (REGISTRY, _registry(with_answers)), (EXPERIMENTAL, _experimental(with_answers)), (_HEALTH, _health(check)),
+    )  # fmt: skip
     server.add_generic_rpc_handlers(tuple(methods.served(one, handlers) for one, handlers in services))
     _reflect(server)
     try:
@@ -120,34 +131,44 @@ def running(
         server.stop(_GRACE_SECONDS).wait()
 
 
-def _registry(find: Find) -> Mapping[str, Handler]:
-    return {one.name: _handler(one, find, _CALLS[one.name]) for one in REGISTRY.methods}
+@contextmanager
+def _asked(find: Find, forget: Forget, context: grpc.ServicerContext) -> Iterator[Answers]:
+    """The answers of a call, which ends as the errors of the block say."""
+    try:
+        answers = find(context)
+        try:
+            yield answers
+        except _GONE:
+            forget(context, answers)
+            raise
+    except _FAILURES as error:
+        _abort(context, error)
 
 
-def _handler(method: MethodDescriptor, find: Find, call: Call) -> Handler:
+def _registry(with_answers: _WithAnswers) -> Mapping[str, Handler]:
+    return {one.name: _handler(one, with_answers, _CALLS[one.name]) for one in REGISTRY.methods}
+
+
+def _handler(method: MethodDescriptor, with_answers: _WithAnswers, call: Call) -> Handler:
     kind = methods.answer_of(method)
     if method.server_streaming:
-        return _stream(find, lambda answers, asked: (kind(**one) for one in call(answers, asked)))
-    return _single(find, lambda answers, asked: kind(**call(answers, asked)))
+        return _stream(with_answers, lambda answers, asked: (kind(**one) for one in call(answers, asked)))
+    return _single(with_answers, lambda answers, asked: kind(**call(answers, asked)))
 
 
-def _single(find: Find, answer: Call) -> Handler:
+def _single(with_answers: _WithAnswers, answer: Call) -> Handler:
     def handle(asked: Message, context: grpc.ServicerContext) -> Message:
-        try:
-            found: Message = answer(find(context), MessageToDict(asked))
-        except _FAILURES as error:
-            _abort(context, error)
+        with with_answers(context) as answers:
+            found: Message = answer(answers, MessageToDict(asked))
         return found
 
     return handle
 
 
-def _stream(find: Find, answer: Call) -> Handler:
+def _stream(with_answers: _WithAnswers, answer: Call) -> Handler:
     def handle(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
-        try:
-            yield from answer(find(context), MessageToDict(asked))
-        except _FAILURES as error:
-            _abort(context, error)
+        with with_answers(context) as answers:
+            yield from answer(answers, MessageToDict(asked))
 
     return handle
 
@@ -158,8 +179,8 @@ def _abort(context: grpc.ServicerContext, error: Exception) -> NoReturn:
     raise AssertionError from error  # why: `abort` has raised
 
 
-def _experimental(find: Find) -> Mapping[str, Handler]:
-    answer = _stream(find, lambda answers, asked: map(struct_of, answers.custom_schemas(asked)))
+def _experimental(with_answers: _WithAnswers) -> Mapping[str, Handler]:
+    answer = _stream(with_answers, lambda answers, asked: map(struct_of, answers.custom_schemas(asked)))
 
     def call(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
         stated = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]

@@ -12,6 +12,7 @@ from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
+from shared.adapters.content.snapshot.needs import needed_by
 from shared.adapters.content.store import Store, file_of
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
@@ -94,8 +95,15 @@ class ImageCatalogs:
         return self._ask(reference, source, lambda catalog: catalog.providers_of(*api))
 
     def snapshot(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
-        """A whole catalog, for callers with many questions."""
-        return self._ask(reference, source, lambda catalog: catalog)
+        """A whole catalog, for callers with many questions: everything that it leans on is here, and undamaged."""
+        return self._ask(reference, source, self._whole)
+
+    def _whole(self, catalog: Snapshot) -> Snapshot:
+        """The same one. FileNotFoundError, BrokenSnapshot."""
+        for name in (catalog.name, *needed_by(catalog)):
+            self._store.needed(name)
+        catalog.verify()
+        return catalog
 
     def keep_only(self, references: Sequence[str]) -> int:
         """Delete the other catalogs, except those used recently; returns the bytes freed. Implements `Content`."""

@@ -10,6 +10,7 @@ import pytest
 
 from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
+from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.adapters.oci.mirrors import Mirror, Mirrors, Rule
 from shared.adapters.oci.transport import Transport
@@ -114,6 +115,20 @@ def test_forgotten_content_is_indexed_again(registry: ScriptedRegistry, tmp_path
     for path in tmp_path.iterdir():
         path.unlink()
     assert isinstance(port.package(pulled.reference, "tea", source), Package)
+
+
+def test_a_whole_catalog_that_lost_a_file_is_indexed_again(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    source = publish(registry, ("configs/c.json", a_package("tea")))
+    port = catalogs(tmp_path)
+    pulled = port.pull(source)
+    assert isinstance(pulled, Pulled)
+    assert isinstance(port.snapshot(pulled.reference, source), Snapshot)
+    for path in tmp_path.glob("file-*"):
+        path.unlink()
+    found = port.snapshot(pulled.reference, source)
+    assert isinstance(found, Snapshot)
+    pages = found.documents("tea")
+    assert [pages.value(row)["name"] for row in pages.rows("olm.package")] == ["tea"]
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 7, b"x" * 100, b"\0" * 100], ids=["empty", "short", "text", "zeros"])

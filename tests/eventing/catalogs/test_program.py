@@ -293,6 +293,22 @@ def test_catalog_md_2_4_1_every_replica_answers_for_every_catalog_source(replica
         wait_for(lambda: packages(channel) == [], "its end")
 
 
+def test_a_registry_api_that_ends_is_begun_anew_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+
+    async def answer(*_: object) -> None:
+        tried.append("again")
+        if len(tried) == 1:
+            raise ExceptionGroup("", [KeyError("a defect")])
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(program, "AGAIN_SECONDS", 0)
+    monkeypatch.setattr(program, "_answer_registry", answer)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(program._serve_registry(*[None] * 4))  # type: ignore[arg-type]  # why: only its loop
+    assert len(tried) == 2
+
+
 def packages(channel: grpc.Channel) -> list[str]:
     """The packages of a catalog; none of one that is not there."""
     method = REGISTRY.methods_by_name["ListPackages"]

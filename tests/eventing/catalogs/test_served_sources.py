@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import grpc
 import pytest
 from google.protobuf.json_format import MessageToDict
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+from grpc_reflection.v1alpha.reflection_pb2 import ServerReflectionRequest
 
+from eventing.catalogs import served_sources
 from eventing.catalogs.served_sources import ServedSources
 from shared import names
 from shared.adapters.catalog_api import many
 from shared.adapters.catalog_client.methods import REGISTRY, answer_of, caller
-from shared.adapters.catalog_client.registry_pb2 import GetPackageRequest, ListBundlesRequest, ListPackageRequest
+from shared.adapters.catalog_client.registry_pb2 import (
+    GetBundleRequest,
+    GetPackageRequest,
+    ListBundlesRequest,
+    ListPackageRequest,
+)
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.snapshot.identity import digest_of
@@ -33,6 +43,7 @@ from tests.kit.catalogs import one, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 Code = grpc.StatusCode
+LIST_SERVICES = ServerReflectionRequest(list_services="").SerializeToString()
 
 
 def a_source(name: str, content: str = "", *, namespace: str = "team", service: str | None = None) -> Manifest:
@@ -224,6 +235,71 @@ def test_what_is_gone_is_served_no_longer(shop: Shop) -> None:
         assert found.packages("b.team.svc") == ["tea"]
 
 
+def test_of_two_catalogs_with_one_service_one_is_served_and_the_other_takes_over(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    with many.running(shop.sources, "127.0.0.1:0") as shop.port:
+        shop.put("a.b", "cup@1", service="a-b")
+        shop.put("a-b", "tea@1", service="a-b")
+        assert shop.packages("a-b.team.svc") == ["tea"], "the first name, in whatever order they came"
+        shop.put("a.b", "many@1", service="a-b")
+        assert shop.packages("a-b.team.svc") == ["tea"]
+        assert shop.opened["tea@1", "team"] == 1
+        shop.sources.observe("DELETED", a_source("a-b"))
+        assert len(shop.packages("a-b.team.svc")) == 600
+        shop.sources.observe("DELETED", a_source("a.b"))
+        assert shop.refusal("a-b.team.svc")[0] == Code.NOT_FOUND
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError("forgotten"), BrokenSnapshot("torn")], ids=["gone", "damaged"])
+def test_content_that_is_lost_is_read_again_for_the_next_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    shop = Shop(tmp_path)
+    asked = GetBundleRequest(pkgName="cup", channelName="stable", csvName="cup.v1.0.0")
+    with many.running(shop.sources, "127.0.0.1:0") as shop.port, shop.dialled("cup.team.svc") as channel:
+        shop.put("cup", "cup@1")
+        assert ask(channel, "GetBundle", asked).csvName == "cup.v1.0.0"
+        monkeypatch.setattr(shop.sources.answers("cup.team.svc")._snapshot, "documents", Mock(side_effect=error))
+        with pytest.raises(grpc.RpcError) as caught:
+            ask(channel, "GetBundle", asked)
+        assert caught.value.code() == Code.UNAVAILABLE
+        assert ask(channel, "GetBundle", asked).csvName == "cup.v1.0.0"
+        assert shop.opened["cup@1", "team"] == 2
+        with pytest.raises(grpc.RpcError):
+            ask(channel, "GetPackage", GetPackageRequest(name="nobody"))
+        ask(channel, "ListPackages", ListPackageRequest())
+        assert shop.opened["cup@1", "team"] == 2, "what is only not found is not lost"
+
+
+def test_tenants_close_no_global_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served_sources, "MOST_CATALOGS", 1)
+    shop = Shop(tmp_path)
+    with many.running(shop.sources, "127.0.0.1:0") as shop.port:
+        for name, namespace in (("tea", "olm"), ("tea", "team"), ("cup", "team")):
+            shop.put(name, f"{name}@1", namespace=namespace)
+            assert shop.packages(f"{name}.{namespace}.svc") == [name]
+        shop.packages("tea.olm.svc")
+        shop.packages("tea.team.svc")
+        assert (shop.opened["tea@1", "olm"], shop.opened["tea@1", "team"]) == (1, 2)
+
+
+def test_a_catalog_above_the_bound_is_answered_and_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served_sources, "MOST_ENTRIES", 100)
+    shop = Shop(tmp_path)
+    shop.put("many", "many@1")
+    shop.put("tea", "tea@1")
+    with many.running(shop.sources, "127.0.0.1:0") as shop.port:
+        assert shop.packages("tea.team.svc") == ["tea"]
+        authority = "many.team.svc"
+        first, again = shop.sources.answers(authority), shop.sources.answers(authority)
+        assert again is first, "it is shared while it is used"
+        del first, again
+        gc.collect()
+        wait_for(lambda: len(shop.packages(authority)) == 600 and shop.opened["many@1", "team"] > 1, "another read")
+        assert shop.packages("tea.team.svc") == ["tea"]
+        assert shop.opened["tea@1", "team"] == 1
+
+
 def test_a_catalog_that_vanishes_in_the_middle_of_a_stream_is_told_whole(shop: Shop) -> None:
     shop.put("vanishes", "many@1")
     with shop.dialled("vanishes.team.svc") as channel:
@@ -254,11 +330,11 @@ def test_a_slow_registry_holds_up_nobody_but_its_namespace(tmp_path: Path) -> No
 
 
 @contextmanager
-def idle_stream(channel: grpc.Channel) -> Iterator[Any]:
-    """A call that asks nothing, and does not end by itself."""
+def idle_stream(channel: grpc.Channel, *, first: bytes = b"") -> Iterator[Any]:
+    """A call that asks nothing but the `first` question, and does not end by itself."""
     ended = threading.Event()
     reflection = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
-    call = reflection(iter(ended.wait, True), timeout=PATIENCE_SECONDS)
+    call = reflection(chain([first] if first else [], iter(ended.wait, True)), timeout=PATIENCE_SECONDS)
     try:
         yield call
     finally:
@@ -271,7 +347,8 @@ def test_one_address_has_only_so_many_calls_at_a_time(shop: Shop) -> None:
     other = Shop(shop.folder / "held")
     other.sources = shop.sources
     with many.running(shop.sources, "127.0.0.1:0", of_one=1) as other.port:
-        with other.dialled("held.team.svc") as channel, idle_stream(channel):
+        with other.dialled("held.team.svc") as channel, idle_stream(channel, first=LIST_SERVICES) as call:
+            next(call)  # why: it is under way
             wait_for(lambda: other.code("held.team.svc") == Code.RESOURCE_EXHAUSTED, "the refusal")
         other.until("held.team.svc", ["tea"])
 

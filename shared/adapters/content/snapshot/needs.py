@@ -23,5 +23,10 @@ def needs(path: Path) -> Collection[str]:
         snapshot = Snapshot.open(path, path.with_name)
     except (BrokenSnapshot, FileNotFoundError):
         return ()
+    return needed_by(snapshot)
+
+
+def needed_by(snapshot: Snapshot) -> Collection[str]:
+    """The names of the files that an open snapshot cannot do without. BrokenSnapshot."""
     kept = () if snapshot.header.folder else (file_name(one.identity) for one in snapshot.files.values())
     return {*snapshot.header.others, *kept}
