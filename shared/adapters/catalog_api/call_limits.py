@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import grpc
@@ -18,10 +18,13 @@ _MAKE: Final[Mapping[tuple[bool, bool], tuple[str, Callable[..., grpc.RpcMethodH
 
 
 class CallLimits(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
-    """Of one address at most `of_one` calls at a time; a stream is ended after `seconds`, whoever does not read it."""
+    """Of one address at most `of_one` calls at a time; a stream is ended after `seconds`, whoever does not read it.
 
-    def __init__(self, *, of_one: int, seconds: float) -> None:
-        self._of_one, self._seconds = of_one, seconds
+    Questions have to be there within `asking_seconds`; a stream of them ends then.
+    """
+
+    def __init__(self, *, of_one: int, seconds: float, asking_seconds: float) -> None:
+        self._of_one, self._seconds, self._asking_seconds = of_one, seconds, asking_seconds
         self._calls: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -32,29 +35,34 @@ class CallLimits(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bri
         handler = proceed(details)
         if handler is None:
             return None
-        name, make = _MAKE[handler.request_streaming, handler.response_streaming]
+        name, _ = _MAKE[handler.request_streaming, handler.response_streaming]
+        # why: the library would wait for a single question before anything here is called, as long as the client likes
+        _, make = _MAKE[True, handler.response_streaming]
         answer = getattr(handler, name)
 
-        def bounded(asked: Any, context: grpc.ServicerContext) -> Any:
-            self._enter(context, is_stream=handler.response_streaming)
-            return answer(asked, context)
+        def bounded(questions: Iterator[Any], context: grpc.ServicerContext) -> Any:
+            clock = self._enter(context)
+            if handler.request_streaming:
+                return answer(questions, context)
+            for asked in questions:
+                clock.set(self._seconds if handler.response_streaming else None)
+                return answer(asked, context)
+            return context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no question was asked")
 
         return make(bounded, handler.request_deserializer, handler.response_serializer)
 
-    def _enter(self, context: grpc.ServicerContext, *, is_stream: bool) -> None:
+    def _enter(self, context: grpc.ServicerContext) -> _Clock:
         peer = context.peer().rpartition(":")[0]
         with self._lock:
             is_allowed = self._calls[peer] < self._of_one
             self._calls[peer] += is_allowed
         if not is_allowed:
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{self._of_one} calls of {peer} are under way already")
-        clock = threading.Timer(self._seconds, context.cancel)
-        clock.daemon = True
-        if is_stream:
-            clock.start()
+        clock = _Clock(context)
+        clock.set(self._asking_seconds)
 
         def leave() -> None:
-            clock.cancel()
+            clock.set(None, is_last=True)
             with self._lock:
                 self._calls[peer] -= 1
                 if not self._calls[peer]:
@@ -62,3 +70,25 @@ class CallLimits(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bri
 
         if not context.add_callback(leave):  # it has ended meanwhile
             leave()
+        return clock
+
+
+class _Clock:
+    """Ends a call at its time."""
+
+    def __init__(self, context: grpc.ServicerContext) -> None:
+        self._context = context
+        self._timer: threading.Timer | None = None
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    def set(self, seconds: float | None, *, is_last: bool = False) -> None:
+        """In so many seconds from now; None: never."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer, self._is_over = None, self._is_over or is_last
+            if seconds is not None and not self._is_over:
+                self._timer = threading.Timer(seconds, self._context.cancel)
+                self._timer.daemon = True
+                self._timer.start()

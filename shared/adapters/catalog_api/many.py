@@ -20,6 +20,8 @@ CALLS_OF_ONE: Final = 16
 """Of those, of one address."""
 STREAM_SECONDS: Final = 300.0
 """How long a stream may take, whatever the pace of who reads it."""
+ASKING_SECONDS: Final = 10.0
+"""How long a client may take to ask; reflection, a stream of questions, ends then."""
 _GRACE_SECONDS: Final = 5.0
 _OPTIONS: Final = (
     NOT_SHARED,
@@ -48,12 +50,17 @@ class Catalogs(Protocol):
 
 @contextmanager
 def running(
-    catalogs: Catalogs, address: str, *, of_one: int = CALLS_OF_ONE, seconds: float = STREAM_SECONDS
+    catalogs: Catalogs,
+    address: str,
+    *,
+    of_one: int = CALLS_OF_ONE,
+    seconds: float = STREAM_SECONDS,
+    asking_seconds: float = ASKING_SECONDS,
 ) -> Iterator[int]:
     """The port of a server that answers until the end of the block. PortTakenError."""
     server = grpc.server(
         ThreadPoolExecutor(CALLS, "registry-api"),
-        interceptors=[CallLimits(of_one=of_one, seconds=seconds)],
+        interceptors=[CallLimits(of_one=of_one, seconds=seconds, asking_seconds=asking_seconds)],
         options=_OPTIONS,
         maximum_concurrent_rpcs=CALLS,
     )

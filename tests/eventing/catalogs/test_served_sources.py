@@ -43,6 +43,7 @@ from tests.kit.catalogs import one, tea, written
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 Code = grpc.StatusCode
+REFLECTION = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 LIST_SERVICES = ServerReflectionRequest(list_services="").SerializeToString()
 
 
@@ -330,11 +331,11 @@ def test_a_slow_registry_holds_up_nobody_but_its_namespace(tmp_path: Path) -> No
 
 
 @contextmanager
-def idle_stream(channel: grpc.Channel, *, first: bytes = b"") -> Iterator[Any]:
+def idle_stream(channel: grpc.Channel, *, first: bytes = b"", method: str = REFLECTION) -> Iterator[Any]:
     """A call that asks nothing but the `first` question, and does not end by itself."""
     ended = threading.Event()
-    reflection = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
-    call = reflection(chain([first] if first else [], iter(ended.wait, True)), timeout=PATIENCE_SECONDS)
+    silent = channel.stream_stream(f"/{method}")
+    call = silent(chain([first] if first else [], iter(ended.wait, True)), timeout=PATIENCE_SECONDS)
     try:
         yield call
     finally:
@@ -346,20 +347,42 @@ def test_one_address_has_only_so_many_calls_at_a_time(shop: Shop) -> None:
     shop.put("held", "tea@1")
     other = Shop(shop.folder / "held")
     other.sources = shop.sources
-    with many.running(shop.sources, "127.0.0.1:0", of_one=1) as other.port:
+    with many.running(shop.sources, "127.0.0.1:0", of_one=1, asking_seconds=PATIENCE_SECONDS) as other.port:
         with other.dialled("held.team.svc") as channel, idle_stream(channel, first=LIST_SERVICES) as call:
             next(call)  # why: it is under way
             wait_for(lambda: other.code("held.team.svc") == Code.RESOURCE_EXHAUSTED, "the refusal")
         other.until("held.team.svc", ["tea"])
 
 
-def test_no_stream_lasts_for_ever(shop: Shop) -> None:
-    other = Shop(shop.folder / "endless")
+@pytest.mark.parametrize("method", [REFLECTION, "api.Registry/GetPackage", "api.Registry/ListBundles"])
+def test_who_asks_nothing_holds_no_thread(shop: Shop, method: str) -> None:
+    other = Shop(shop.folder / f"silent-{method.rpartition('/')[2]}")
     with (
-        many.running(shop.sources, "127.0.0.1:0", seconds=0.1) as other.port,
+        many.running(shop.sources, "127.0.0.1:0", asking_seconds=0.1) as other.port,
         other.dialled("tea.team.svc") as channel,
-        idle_stream(channel) as call,
+        idle_stream(channel, method=method) as call,
         pytest.raises(grpc.RpcError) as caught,
     ):
         next(call)
     assert caught.value.code() == Code.CANCELLED
+
+
+def test_no_stream_lasts_for_ever(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.put("endless", "tea@1")
+    never = threading.Event()
+    names = ("tea" for _ in iter(lambda: never.wait(0.01), True))
+    monkeypatch.setattr(shop.sources.answers("endless.team.svc"), "_packages", names)
+    other = Shop(shop.folder / "endless")
+    with (
+        many.running(shop.sources, "127.0.0.1:0", seconds=0.1) as other.port,
+        other.dialled("endless.team.svc") as channel,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        ask(channel, "ListPackages", ListPackageRequest())
+    assert caught.value.code() == Code.CANCELLED
+
+
+def test_a_call_without_a_question_is_refused(shop: Shop) -> None:
+    with shop.dialled("tea.team.svc") as channel, pytest.raises(grpc.RpcError) as caught:
+        channel.stream_unary("/api.Registry/GetPackage")(iter(()), timeout=PATIENCE_SECONDS)
+    assert caught.value.code() == Code.INVALID_ARGUMENT

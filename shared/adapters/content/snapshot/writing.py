@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,6 +38,10 @@ _OTHERS: Final = 8
 _GVK: Final = "olm.gvk"
 
 
+_AT_ONCE: Final = threading.Semaphore(2)
+"""Of one process, whoever asks: to index a catalog may take 200 MB. Nobody waits here for a registry."""
+
+
 def write(
     stream: BinaryIO,
     sources: Sequence[Source],
@@ -46,7 +51,7 @@ def write(
     older: Older | None = None,
 ) -> None:
     """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read."""
-    with _few_collections():
+    with _AT_ONCE, _few_collections():
         _write(stream, sources, Header((), folder, left_out), older)
 
 
