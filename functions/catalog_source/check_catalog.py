@@ -2,7 +2,8 @@
 
 Reads:  the CatalogSource; its Service; the version of the API server when a template contains it.
 Writes: its status (`CONNECTING` before the first read, `registryService`, `reason`, `message`, the conditions of a
-        template); its Service; `spec.image` computed from the template.
+        template); its Service, or an Event when its status changes and it can have none; `spec.image` computed from
+        the template.
 Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 """
 
@@ -16,7 +17,7 @@ from shared.api.views import CatalogSource
 from shared.domain import catalog_source, image_template
 from shared.domain.catalog_source import Refused
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
-from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Write
+from shared.step import NOTHING, Emit, Merge, Outcome, Record, Ref, SetStatus, Write
 
 _RECHECK = timedelta(minutes=15)
 """Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
@@ -39,6 +40,7 @@ def check_catalog(
         changed = (Merge(ref, {"spec": {"image": image.image}}, version), SetStatus(ref, after, version))
         return Outcome(changed, summary=f"the template says {image.image}")
     writes: tuple[Write, ...] = ()
+    notes: tuple[Record, ...] = ()
     match catalog_source.catalog_request(source):
         case Refused() as refusal:
             after, summary = catalog_source.refused(after, refusal), refusal.message
@@ -49,8 +51,9 @@ def check_catalog(
             first = catalog_source.connecting(after, request, now)
             summary = found.trouble or ("it is read for the first time" if first else "")
             after, writes, serves_anew = first or after, found.writes, False
+            notes = (Record(ref, "Warning", "NoService", found.trouble),) if found.trouble else ()
             again_in = again_in or found.again_in
     if after != before:
-        writes = (*writes, SetStatus(ref, after, version))
+        writes = (*writes, SetStatus(ref, after, version), *notes)
     emits = (Emit(names.CATALOG_SNAPSHOTTED, ref),) if serves_anew else ()
     return Outcome(writes, emits=emits, again_in=again_in, summary=summary)

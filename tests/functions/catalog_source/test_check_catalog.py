@@ -11,7 +11,7 @@ from functions.catalog_source.check_catalog import check_catalog
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.ports import Attempt, Policy, WriteFailure
-from shared.step import NOTHING, Create, Delete, Emit, Outcome, Ref, Replace, SetStatus
+from shared.step import NOTHING, Create, Delete, Emit, Outcome, Record, Ref, Replace, SetStatus
 from tests.functions.subscription.world import a_catalog_source
 from tests.kit.cluster import FakeCluster, FixedClock
 
@@ -31,7 +31,7 @@ def a_catalog(status: Manifest | None = None, **spec: Any) -> Manifest:
 
 
 def status_of(outcome: Outcome) -> Manifest:
-    (write,) = outcome.writes
+    (write,) = (one for one in outcome.writes if not isinstance(one, Record))
     assert isinstance(write, SetStatus)
     assert (write.ref, write.resource_version) == (REF, "7")
     return write.status
@@ -123,6 +123,9 @@ def test_a_service_of_somebody_else_is_left_alone_and_the_catalog_is_read() -> N
     assert (outcome.message, outcome.again_in) == (
         "the Service local is not its own: rename one of the two", timedelta(minutes=15),
     )  # fmt: skip
+    assert Record(REF, "Warning", "NoService", outcome.message) in outcome.writes
+    again = decided(a_catalog(status_of(outcome)), a_service(), address=SERVER)
+    assert (again.writes, again.again_in) == ((), timedelta(minutes=15)), "said once"
 
 
 def test_a_service_that_is_refused_stops_nothing_else() -> None:
@@ -140,7 +143,7 @@ def test_a_catalog_whose_name_no_service_can_have_is_read() -> None:
     ref = kinds.CATALOG_SOURCE.ref("4local", "olm")
     policy = Policy(catalogs_address=SERVER)
     outcome = check_catalog(ref, cluster, cluster, FixedClock(), policy=policy, attempt=Attempt())
-    assert [type(one) for one in outcome.writes] == [SetStatus]
+    assert [type(one) for one in outcome.writes] == [SetStatus, Record]
     assert outcome.message == "no Service can have its name"
 
 
