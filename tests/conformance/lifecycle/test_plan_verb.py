@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.kinds import SUBSCRIPTION
+from shared.kinds import OPERATOR_GROUP, SUBSCRIPTION, Ref
 from tests.kit.installation import Installation, a_subscription, an_operator_group
 
 
@@ -20,6 +20,8 @@ def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation
     installation.apply(an_operator_group(namespace, targets=(namespace,)), a_subscription("beacon", namespace, **spec))
     waiting = SUBSCRIPTION.ref("beacon", namespace)
     installation.until(waiting, lambda each: each["status"].get("installPlanRef"), "a plan")
+    [group] = installation.cluster.list(OPERATOR_GROUP, namespace)
+    installation.until(Ref.of(group), lambda each: each["status"].get("namespaces"), "namespaces")
     code, told = planned(installation, namespace)
     effects = {one["object"]: one["effect"] for one in told["objects"]}
     assert code == 0, told
