@@ -36,8 +36,10 @@ class Cluster(Protocol):
         """The object, or None when it does not exist (or its kind is not served)."""
         ...
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        """The objects of a kind that carry all of `labels`, sorted by name; an empty `namespace` means all."""
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
+        """At `most` so many (0: all) of a kind, of a namespace or of all, that carry all `labels`, sorted by name."""
         ...
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:

@@ -19,6 +19,8 @@ from shared.step import Ref
 
 MANY: Final = 8
 """Of one kind in one namespace: as many objects of a revision are read as one list."""
+BOUND: Final = 2
+"""A list in a namespace with as many times the objects of the revision is not read further, and not used."""
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Present:
     is_behind: bool = False
     """Whether what is asked for now is behind the first object that is absent."""
     _counts: Counter[tuple[str, str, str]] | None = None
-    _lists: dict[tuple[str, str, str], Mapping[Ref, Manifest]] = field(default_factory=dict)
+    _lists: dict[tuple[str, str, str], Mapping[Ref, Manifest] | None] = field(default_factory=dict)
 
     @property
     def has_lists(self) -> bool:
@@ -69,15 +71,17 @@ class Present:
         return placed(manifest, self.discovery)
 
     def _list(self, ref: Ref) -> Mapping[Ref, Manifest] | None:
-        """What there is of its kind in its namespace; None where the revision has but a few."""
+        """What there is of its kind in its namespace; None where the revision has but a few, or others far more."""
         place = _place(ref)
         if self._counted()[place] < MANY or (kind := self._kind(ref)) is None:
             return None
         if place not in self._lists:
             owner = self.revision.owner
             labels = {names.V1_OWNER_NAME: owner} if owner else {names.V1_MANAGED_BY: names.V1_MANAGER}
-            found = self.cluster.list(kind, ref.namespace, labels=labels)
-            self._lists[place] = {Ref.of(one): one for one in found}
+            # why: who may write to the namespace gives this label to as many objects as he likes
+            most = BOUND * self._counted()[place] if ref.namespace else 0
+            found = self.cluster.list(kind, ref.namespace, labels=labels, most=most)
+            self._lists[place] = None if 0 < most <= len(found) else {Ref.of(one): one for one in found}
         return self._lists[place]
 
     def _kind(self, ref: Ref) -> Kind | None:

@@ -25,7 +25,9 @@ class FakeCluster:
     def get(self, ref: Ref) -> Manifest | None:
         return self.objects.get(ref)
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         found = (
             manifest
             for ref, manifest in self.objects.items()
@@ -33,7 +35,7 @@ class FakeCluster:
             and namespace in ("", ref.namespace)
             and carries(manifest, labels or {})
         )
-        return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+        return tuple(sorted(found, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))[: most or None]
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         return tuple(map(self.get, refs))

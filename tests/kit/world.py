@@ -265,9 +265,11 @@ class World:
         self.requests["read"] += 1
         return self.api.get(ref)
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         self.requests["read"] += 1
-        return self.api.list(kind, namespace, labels=labels)
+        return self.api.list(kind, namespace, labels=labels, most=most)
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         return tuple(map(self.get, refs))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from eventing.diagnosis.replay.archive import Capture
@@ -55,11 +56,13 @@ class Captured:
         """The object, or None when it did not exist."""
         return self.objects.get(ref)
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         """The objects of a kind in a namespace that carry all of `labels`."""
         found = (ref for ref in self.objects if (ref.api_version, ref.kind) == (kind.api_version, kind.kind))
         listed = (self.objects[ref] for ref in sorted(found) if namespace in ("", ref.namespace))
-        return tuple(one for one in listed if carries(one, labels or {}))
+        return tuple(islice((one for one in listed if carries(one, labels or {})), most or None))
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         """What `get` answers for each."""

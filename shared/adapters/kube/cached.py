@@ -17,6 +17,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
+from itertools import islice
 
 from shared.adapters.kube.answers import GOOD_SECONDS, Cache, CacheEntry, ChangeCounts, Changes, Key, Moment
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
@@ -96,20 +97,22 @@ class CachedClient(KubeClient):
             self._remember(Key(kind, ref.namespace, ref.name), counts, {ref: found}, written)
         return found
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         """All objects of a kind, sorted by name; none when the kind is not served."""
         if kind not in self._remembered or kind in self._labelled or self._acting_as:
-            return super().list(kind, namespace, labels=labels)
+            return super().list(kind, namespace, labels=labels, most=most)
         key = Key(kind, namespace, _ALL, tuple(sorted((labels or {}).items())))
         with self._lock:
             counts, written = self._changes.counts(kind, namespace), self._written.last(kind, namespace)
             if (entry := self._good(key, counts) or self._listed(kind, namespace, counts)) is not None:
                 desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
                 found = (each for _, each in sorted(desired, key=_by_place) if each is not None)
-                return tuple(filter(key.selects, found))
+                return tuple(islice(filter(key.selects, found), most or None))
         self._freshness.at_least(kind, counts.newest)
-        listed = super().list(kind, namespace, labels=labels)
-        if len(listed) <= MAX_OBJECTS:
+        listed = super().list(kind, namespace, labels=labels, most=most)
+        if len(listed) <= MAX_OBJECTS and not 0 < most <= len(listed):  # why: a part of a list is none
             self._remember(key, counts, {Ref.of(each): each for each in listed}, written)
         return listed
 

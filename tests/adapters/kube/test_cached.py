@@ -318,3 +318,15 @@ def test_definitions_that_are_absent_cost_two_reads_however_many(
     assert cached.get(refs[0]) is not None
     bell.tell(other.create(definitions[1]))
     assert cached.get(refs[1]) is not None
+
+
+def test_a_part_of_a_list_is_not_taken_for_the_list(cached: CachedClient, other: KubeClient) -> None:
+    second = Ref.of(other.create({**an_account(), "metadata": {"name": "two", "namespace": "default"}}))
+    other.create(an_account())
+    assert len(cached.list(SERVICE_ACCOUNT, "default", most=1)) == 1
+    whole = cached.list(SERVICE_ACCOUNT, "default")
+    assert {REF, second} <= {Ref.of(one) for one in whole}
+    before = cached.requests_made
+    assert cached.list(SERVICE_ACCOUNT, "default", most=1) == whole[:1]
+    assert cached.requests_made == before
+    other.delete(second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -136,3 +136,25 @@ def test_the_version_is_asked_for_once(client: KubeClient) -> None:
     asked = client.requests_made
     assert (client.version(), client.requests_made) == (first, asked)
     assert first.startswith("v1.")
+
+
+@pytest.mark.parametrize(("most", "requests"), [(1, 1), (2, 1), (3, 2), (9, 3)])
+def test_a_list_with_a_bound_is_not_read_further(
+    sandbox: str, client: KubeClient, monkeypatch: pytest.MonkeyPatch, most: int, requests: int
+) -> None:
+    for name in "abcde":
+        client.create(a_config_map(name, labels={"all": "yes"}))
+    paging = KubeClient(connect(sandbox), page=2)
+    asked: list[Mapping[str, str]] = []
+    request = paging.request
+
+    def noted(method: str, path: str, *, query: Mapping[str, str]) -> Manifest:
+        asked.append(query)
+        return request(method, path, query=query)
+
+    monkeypatch.setattr(paging, "request", noted)
+    found = paging.list(kinds.CONFIG_MAP, "default", labels={"all": "yes"}, most=most)
+    assert [name_of(one) for one in found] == list("abcde")[:most]
+    assert len(asked) == requests
+    assert not any("resourceVersion" in query for query in asked), "a list from the cache of a server has no bound"
+    paging.close()

@@ -29,7 +29,9 @@ class Refusing(FakeCluster):
         super().__init__()
         self._status = status
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         raise ApiError(self._status, "No", "no")
 
 

@@ -36,9 +36,11 @@ class FakeApi:
         self._called("get", ref)
         return self.objects.get(ref)
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         self.calls.append(f"list {kind.kind}")
-        return FakeCluster(self.objects.values()).list(kind, namespace, labels=labels)
+        return FakeCluster(self.objects.values()).list(kind, namespace, labels=labels, most=most)
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         return tuple(map(self.get, refs))

@@ -79,8 +79,10 @@ def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
 class Moving(FakeCluster):
     """The channel of its Subscription is another one at each look, which no line tells."""
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        found = super().list(kind, namespace, labels=labels)
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
+        found = super().list(kind, namespace, labels=labels, most=most)
         if kind == SUBSCRIPTION:
             self.looks = getattr(self, "looks", 0) + 1
             return tuple({**one, "spec": {**one["spec"], "channel": f"c{self.looks}"}} for one in found)

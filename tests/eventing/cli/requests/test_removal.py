@@ -70,8 +70,10 @@ def test_a_version_is_gone_whatever_takes_its_name(successors: list[Manifest], s
 class Late(Deleting):
     """A cluster in which a copy took the place of the version after it was listed."""
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
-        found = super().list(kind, namespace, labels=labels)
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
+        found = super().list(kind, namespace, labels=labels, most=most)
         if kind == CLUSTER_SERVICE_VERSION:
             self.objects[Ref.of(COPY)] = COPY
         return found

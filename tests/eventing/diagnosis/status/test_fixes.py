@@ -173,9 +173,11 @@ class Counting(FakeCluster):
         super().__init__(objects)
         self.lists = 0
 
-    def list(self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None) -> tuple[Manifest, ...]:
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
         self.lists += 1
-        return super().list(kind, namespace, labels=labels)
+        return super().list(kind, namespace, labels=labels, most=most)
 
 
 def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
