@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the real bundles are absent: there is no {ARCHIVE.name} beside"),
 ]
 
-PATIENCE_SECONDS = 240.0
+PATIENCE_SECONDS = 600.0
 """For all packages together: a bound against hanging, not a measure."""
 
 
