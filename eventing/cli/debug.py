@@ -18,7 +18,7 @@ from eventing.cli.names import check_namespace
 from eventing.cli.namespace import paragraphs, show, show_extensions, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
 from eventing.cli.objects import ref_of
-from eventing.cli.output import OutputOption, document, print_lines
+from eventing.cli.output import CaptureOption, OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.cli.why_text import text_of
@@ -53,9 +53,7 @@ def why(
     namespace: NamespaceOption = "",
     *,
     unfolded: Annotated[bool, typer.Option("--all", help="Also causes that concern other packages.")] = False,
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="CAPTURE", help="What `olmf capture` wrote, instead of a cluster.")
-    ] = None,
+    source: CaptureOption = None,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,

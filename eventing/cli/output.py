@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,6 +44,10 @@ ReportOption = Annotated[
     typer.Option(
         "-o", "--output", callback=_one_of("text", "json", "yaml", "markdown"), help="text, json, yaml or markdown."
     ),
+]
+
+CaptureOption = Annotated[
+    Path | None, typer.Option("--from", metavar="CAPTURE", help="What `olmf capture` wrote, instead of a cluster.")
 ]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eventing.cli import debug
-from eventing.cli.output import OutputOption
+from eventing.cli.output import CaptureOption, OutputOption
 from eventing.cli.target import KubeconfigOption, StateOption
 from shared.kinds import CLUSTER_EXTENSION
 
@@ -20,9 +19,7 @@ def register(group: typer.Typer) -> None:
 
 def why(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The ClusterExtension.")],
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="CAPTURE", help="What `olmf capture` wrote, instead of a cluster.")
-    ] = None,
+    source: CaptureOption = None,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,

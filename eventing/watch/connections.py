@@ -10,14 +10,14 @@ import asyncio
 import random
 import uuid
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import structlog
 
 from eventing.events.event import Event
-from eventing.watch.kind_watch import Observer
+from eventing.watch.following import Key
 from shared import names
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import ReadOnly, name_of, namespace_of
@@ -41,7 +41,6 @@ MOST, MOST_OF_NAMESPACE = 256, 16
 DIALLED, DIALLED_OF_NAMESPACE = 16, 2
 """Addresses that are looked up at a time: a name server may take its time on purpose."""
 _STAY: Final = (("grpc.client_idle_timeout_ms", 2**31 - 1),)
-_Key: TypeAlias = tuple[str, str]
 log = structlog.get_logger()
 
 
@@ -63,10 +62,10 @@ class Connections:
     def __init__(self, dial: Dial, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
         self._dial = dial
         self._deliver = deliver
-        self._held: dict[_Key, tuple[str, asyncio.Task[None]]] = {}
+        self._held: dict[Key, tuple[str, asyncio.Task[None]]] = {}
         self._threads = ThreadPoolExecutor(DIALLED, "dial")
         self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
-        self.states: dict[_Key, str] = {}
+        self.states: dict[Key, str] = {}
         """READY or BROKEN, of each catalog whose server was tried: what was found last."""
 
     def put(self, manifest: ReadOnly) -> None:
@@ -80,7 +79,7 @@ class Connections:
             task.add_done_callback(_report)
             self._held[key] = address, task
 
-    def drop(self, key: _Key) -> None:
+    def drop(self, key: Key) -> None:
         """Follow its server no longer."""
         self.states.pop(key, None)
         if found := self._held.pop(key, None):
@@ -88,7 +87,7 @@ class Connections:
         if not self._of_namespace(key[0]):
             self._turns.pop(key[0], None)
 
-    def keep(self, listed: set[_Key]) -> None:
+    def keep(self, listed: set[Key]) -> None:
         """Follow only the servers of CatalogSources that were listed."""
         for key in [key for key in self._held if key not in listed]:
             self.drop(key)
@@ -96,7 +95,7 @@ class Connections:
     def _of_namespace(self, namespace: str) -> int:
         return sum(key[0] == namespace for key in self._held)
 
-    async def _follow(self, key: _Key, address: str) -> None:
+    async def _follow(self, key: Key, address: str) -> None:
         """Connect for ever. What was found first is not told: the step that reads the catalog sees it itself."""
         failures, breaks = 0, 0
         while True:
@@ -133,39 +132,11 @@ class Connections:
             yield READY
             await channel.wait_for_state_change(state)
 
-    async def _tell(self, key: _Key, state: str) -> None:
+    async def _tell(self, key: Key, state: str) -> None:
         ref = CATALOG_SOURCE.ref(key[1], key[0])
         log.info("connection_changed", ref=str(ref), state=state)
         event = Event(f"connection-{uuid.uuid4()}", names.RESYNC_REQUESTED, "/olmf/watch", ref)
         await self._deliver([event])
-
-
-class Following:
-    """An observer of CatalogSources that keeps the connections up to date, and passes every change on."""
-
-    def __init__(self, observer: Observer[Event], connections: Connections) -> None:
-        self._observer = observer
-        self.connections = connections
-
-    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
-        """One line of a watch."""
-        if change == "DELETED":
-            self.connections.drop((namespace_of(manifest), name_of(manifest)))
-        else:
-            self.connections.put(manifest)
-        return self._observer.observe(change, manifest)
-
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """One page of a list."""
-        found = tuple(items)
-        for item in found:
-            self.connections.put(item)
-        return self._observer.page(found, listed)
-
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """The end of a list."""
-        self.connections.keep(listed)
-        return self._observer.settle(listed)
 
 
 def _address(manifest: ReadOnly) -> str:

@@ -18,6 +18,7 @@ import orjson
 import structlog
 
 from eventing.events.event import Event
+from eventing.watch.following import Key
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.outage import Outage
@@ -89,18 +90,17 @@ class Demands:
             self._by_revision[name_of(manifest)] = found
             self._adjust()
 
-    def keep(self, listed: Iterable[str]) -> None:
+    def keep(self, listed: set[Key]) -> None:
         """Only these revisions are left."""
-        left = frozenset(listed)
-        gone = [name for name in self._by_revision if name not in left]
+        gone = self._by_revision.keys() - {name for _, name in listed}
         for name in gone:
             del self._by_revision[name]
         if gone:
             self._adjust()
 
-    def drop(self, name: str) -> None:
+    def drop(self, key: Key) -> None:
         """A revision is gone."""
-        if self._by_revision.pop(name, None):
+        if self._by_revision.pop(key[1], None):
             self._adjust()
 
     def retry(self, definitions: Iterable[str]) -> None:
@@ -182,34 +182,6 @@ class Renamed:
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
         """The end of a list."""
         return _renamed(self._observer.settle(listed))
-
-
-class Demanding:
-    """An observer of ClusterObjectSets that keeps the demands up to date, and passes every change on."""
-
-    def __init__(self, observer: Observer[Event], demands: Demands) -> None:
-        self._observer = observer
-        self._demands = demands
-
-    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
-        """One line of a watch."""
-        if change == "DELETED":
-            self._demands.drop(name_of(manifest))
-        else:
-            self._demands.put(manifest)
-        return self._observer.observe(change, manifest)
-
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """One page of a list."""
-        found = tuple(items)
-        for item in found:
-            self._demands.put(item)
-        return self._observer.page(found, listed)
-
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """The end of a list."""
-        self._demands.keep(name for _, name in listed)
-        return self._observer.settle(listed)
 
 
 def _renamed(found: Sequence[Event]) -> Sequence[Event]:

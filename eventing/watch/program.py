@@ -19,8 +19,9 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
-from eventing.watch.connections import Connections, Dial, Following
-from eventing.watch.demands import Demanding, Demands, Means
+from eventing.watch.connections import Connections, Dial
+from eventing.watch.demands import Demands, Means
+from eventing.watch.following import Following
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
@@ -97,7 +98,7 @@ class Watcher:
             finally:
                 if self._connections:
                     self._connections.keep(set())
-                self._demands.keep(())
+                self._demands.keep(set())
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -109,7 +110,7 @@ class Watcher:
         known_objects = KnownObjects(kind, self._connection.origin)
         counting = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
         if kind == CLUSTER_OBJECT_SET and self._demands:
-            return Demanding(counting, self._demands)
+            return Following(counting, self._demands)
         return Following(counting, self._connections) if self._connections and kind == CATALOG_SOURCE else counting
 
     async def metrics(self) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from shared import names
-from shared.api.views import Csv, InstallPlan, OperatorGroup
+from shared.api.views import InstallPlan, OperatorGroup
 from shared.domain.csv import dependents
 from shared.domain.objects.csv import NO_RETRY
 from shared.domain.plan.state import is_stopped
-from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP
+from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP
 from shared.ports import Cluster
+from shared.reading.originals import originals
 from shared.step import Emit, Ref
 
 
@@ -29,12 +30,6 @@ def of_cluster_roles(cluster: Cluster) -> Iterator[Emit]:
         if csv.reason == NO_RETRY:
             yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
     yield from _scoped(groups, cluster)
-
-
-def originals(namespaces: Iterable[str], cluster: Cluster) -> Iterator[Csv]:
-    """The versions in these namespaces that are no copies."""
-    for namespace in sorted(namespaces):
-        yield from (csv for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)) if not csv.is_copy)
 
 
 def _scoped(groups: Iterable[OperatorGroup], cluster: Cluster) -> Iterator[Emit]:

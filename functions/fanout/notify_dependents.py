@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from functions.fanout._rights import beside_roles, of_cluster_roles, originals
+from functions.fanout._rights import beside_roles, of_cluster_roles
 from shared import names
 from shared.api.views import Csv, Namespace, Object, OperatorGroup
 from shared.domain.csv import dependents
 from shared.domain.operator_groups.group import Group, operator_namespaces_of
 from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, ROLE
 from shared.ports import Cluster
+from shared.reading.originals import originals
 from shared.step import Emit, Outcome, Ref
 
 

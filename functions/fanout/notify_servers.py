@@ -6,12 +6,12 @@ Writes: nothing.
 
 from __future__ import annotations
 
-from functions.fanout._rights import originals
 from shared import names
 from shared.api.views import RoleBinding
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.sharing import bindings, service_behind, torn
 from shared.ports import Cluster
+from shared.reading.originals import originals
 from shared.step import Emit, Outcome, Ref
 
 

@@ -6,10 +6,10 @@ Writes: the ClusterOperator, and its status. Nothing without a ClusterVersion: t
 
 from __future__ import annotations
 
-from shared.api.views import ClusterVersion, Csv, Object, OperatorGroup
+from shared.api.views import ClusterVersion, Object
 from shared.domain.csv import cluster_operator
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Clock, Cluster, Policy
+from shared.reading.originals import grouped_originals
 from shared.step import NOTHING, Create, Outcome, Ref, SetStatus
 
 
@@ -21,9 +21,7 @@ def report_to_openshift(_: Ref, cluster: Cluster, clock: Clock, *, policy: Polic
     present = Object.of(cluster.get(cluster_operator.OURS))
     if present is None:  # its event leads here again
         return Outcome((Create(cluster_operator.cluster_operator()),))
-    spaces = sorted({group.namespace for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP))})
-    found = (csv for space in spaces for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, space)))
-    originals = [csv for csv in found if not csv.is_copy]
+    originals = [*grouped_originals(cluster)]
     status = cluster_operator.status_of(present, version, originals, home=policy.global_namespace, now=clock.now())
     writes = (SetStatus(Ref.of(present), status, present.resource_version),) if status != present.status else ()
     return Outcome(writes, summary=f"the cluster is told of {len(originals)} versions")

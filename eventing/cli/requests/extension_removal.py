@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from eventing.cli.commands import quoted
+from eventing.cli.requests.deleting import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS
 from shared import kinds
@@ -62,7 +63,7 @@ def remove_extension(
     if extension.name and not extension.is_deleted and not with_objects:
         _check_harmless(owned, stored)
     if extension.name:
-        _delete(cluster, ref, extension.uid)
+        delete(cluster, ref, extension.uid)
         yield f"deleted ClusterExtension {name}"
     if owned.unread:
         yield f"cannot tell which objects its revisions have: {owned.unread}"
@@ -170,14 +171,6 @@ def _orphans(cluster: KubeClient, name: str) -> Revisions:
     """The revisions of an extension that is gone: an uninstall that was not waited for."""
     mine = [one for one in ClusterObjectSet.each(cluster.list(kinds.CLUSTER_OBJECT_SET)) if one.owner == name]
     return Revisions(tuple(one for one in mine if one.is_deleted))
-
-
-def _delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
-    try:
-        cluster.delete(ref, uid=uid)
-    except ApiError as error:
-        if not (error.is_not_found or error.is_conflict):
-            raise
 
 
 def _ref(revision: ClusterObjectSet) -> Ref:

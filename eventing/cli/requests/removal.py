@@ -8,17 +8,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
+from eventing.cli.requests.deleting import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, wanted_subscription
 from eventing.diagnosis.offers import subscription_of
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.package_status import ref_of
 from shared import names
-from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import ReadOnly, name_of, uid_of
 from shared.api.views import Csv, Subscription
 from shared.domain.command import olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -35,10 +35,10 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if subscription is None and not versions:
         wanted_subscription(cluster, namespace, package)
     if subscription is not None:
-        _delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
+        delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
     for csv in versions:
-        _delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
+        delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
     deadline = time.monotonic() + timeout.total_seconds()
     for csv in versions if timeout else ():
         while _is_there(cluster, csv):
@@ -65,15 +65,6 @@ def _copies(cluster: KubeClient, versions: Sequence[Csv]) -> Iterator[str]:
         found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
         if found and (home := found.label(names.COPIED_FROM)):
             yield f"the copy of {csv.name} that is here now is that of {home}"
-
-
-def _delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
-    """Delete an object, unless it, or the one of that uid, is gone: the functions remove versions of an update, too."""
-    try:
-        cluster.delete(ref, uid=uid)
-    except ApiError as error:
-        if not (error.is_not_found or error.is_conflict):
-            raise
 
 
 def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[Csv]:

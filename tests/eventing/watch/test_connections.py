@@ -13,7 +13,8 @@ import pytest
 
 from eventing.events.event import Event
 from eventing.watch import connections
-from eventing.watch.connections import Connections, Following, Opens
+from eventing.watch.connections import Connections, Opens
+from eventing.watch.following import Following
 from eventing.watch.known_objects import KnownObjects
 from shared import names
 from shared.adapters.catalog_client.dialing import way_to
@@ -40,6 +41,7 @@ class Told:
         self.events: list[Event] = []
         self.dialled: list[str] = []
         self.is_known = True
+        self.connections: Connections
 
     async def deliver(self, events: Sequence[Event]) -> None:
         self.events += events
@@ -60,7 +62,7 @@ def a_server(port: int = 0) -> tuple[grpc.Server, int]:
 
 @asynccontextmanager
 async def following(told: Told) -> AsyncIterator[Following]:
-    held = Connections(told.dial, told.deliver)
+    told.connections = held = Connections(told.dial, told.deliver)
     yield Following(KnownObjects(CATALOG_SOURCE, "api"), held)
     held.keep(set())
 
@@ -76,7 +78,7 @@ async def test_a_server_that_breaks_and_comes_back_is_told_each_time() -> None:
     told = Told()
     server, port = a_server()
     async with following(told) as observer:
-        states = observer.connections.states
+        states = told.connections.states
         [added] = observer.observe("ADDED", a_source(f"127.0.0.1:{port}"))
         assert added.type == names.ADDED
         await until(lambda: states == {("olm", "tea"): "READY"})

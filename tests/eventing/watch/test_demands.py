@@ -185,7 +185,7 @@ def test_a_broken_discovery_is_asked_again(broken: bytes | Exception, monkeypatc
         found.put(a_set(held(an_object(GAUGE, None))))
         await until(lambda: session.asked > 1)
         await until(lambda: found.watched == {("example.com/v1", "Etcds")})
-        found.drop(REVISION.name)
+        found.drop(("", REVISION.name))
         assert not found.watched
 
     asyncio.run(story())
