@@ -71,6 +71,12 @@ V1_EXTENSION_MANAGER: Final = "olm.operatorframework.io/clusterextension-control
 """The field manager of ClusterObjectSets."""
 V1_TEARDOWN: Final = "olm.operatorframework.io/teardown"
 """The finalizer of a ClusterObjectSet: its objects go before it does."""
+V1_MIGRATED: Final = "olm.operatorframework.io/migrated-from-helm"
+"""On a ClusterObjectSet: `true` when it was made of a release of upstream's older engine."""
+V1_HELM_MANAGER: Final = "operator-controller"
+"""The field manager of the objects of such a release, and the label `owner` of its Secrets."""
+V1_NAMESPACES: Final = ("olmv1-system", "openshift-operator-controller")
+"""Where upstream runs, and keeps these Secrets: its own namespace, and that of an OpenShift."""
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 OLM_PROGRAMS: Final = ("olm-operator", "catalog-operator")

@@ -1,7 +1,8 @@
 """Decide which bundle a ClusterExtension is to run, and say what it runs.
 
-Reads:  the extension, its ClusterObjectSets; ClusterCatalogs, and what those that it selects have of its package.
-Writes: its status.
+Reads:  the extension, its ClusterObjectSets; ClusterCatalogs, and what those that it selects have of its package; the
+        Secrets of a Helm release where it says that something is installed and has no ClusterObjectSet.
+Writes: its status; the first ClusterObjectSet of such a release, with its Secrets.
 Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is to run.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from functions.cluster_extension._migration import migration
 from shared import names
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision, report
@@ -29,6 +31,9 @@ def resolve_extension(
         return NOTHING
     now = clock.now()
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
+    migrated = migration(extension, sight.revisions, cluster, namespace=policy.global_namespace, now=now)
+    if migrated is not None:
+        return migrated
     found = decision.decide(extension, sight.revisions, sight.catalogs)
     is_due = isinstance(found, decision.Target) and decision.is_due(
         extension, sight.revisions, found, cert_provider(discovery)

@@ -66,6 +66,11 @@ class ClusterObjectSet(Object):
         return self.condition("Succeeded").is_true
 
     @property
+    def is_migrated(self) -> bool:
+        """Whether it was made of a release of upstream's older engine."""
+        return self.labels.get(names.V1_MIGRATED) == "true"
+
+    @property
     def digests(self) -> dict[str, str]:
         """The digest of each phase as it was first seen."""
         return {fields.text(one, "name"): fields.text(one, "digest") for one in self.observed}

@@ -60,7 +60,7 @@ Decision: TypeAlias = Maintain | Target | Failed
 
 def decide(extension: ClusterExtension, revisions: Revisions, catalogs: Sequence[CatalogView]) -> Decision:
     """What to do. A roll-out that goes on is not disturbed, unless the spec was edited after it began."""
-    if revisions.rolling and not _is_edited(extension, revisions):
+    if (revisions.rolling and not _is_edited(extension, revisions)) or revisions.is_taking_over:
         return Maintain()
     request = request_for(extension)
     installed = bundle_of(revisions.installed) if revisions.installed else None

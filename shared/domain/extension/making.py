@@ -114,7 +114,7 @@ def change(extension: ClusterExtension, revisions: Revisions, made: Rendered, na
         if newest is not None and newest in revisions.active:
             packed = pack(made.phases, Owner(newest.name, extension.name, namespace))
             again = _desired(extension, made, packed, newest.number)
-            if _phases(again) == _phases(newest.raw):
+            if _fixed(again) == _fixed(newest.raw):
                 return Renewal(newest, _patch(newest, again))
         owner = Owner(revision_rules.revision_name(extension.raw, number), extension.name, namespace)
         packed = pack(made.phases, owner)
@@ -133,9 +133,11 @@ def _desired(extension: ClusterExtension, made: Rendered, packed: Packed, number
     return found
 
 
-def _phases(revision: ReadOnly) -> list[tuple[str, Any]]:
-    found: Iterable[ReadOnly] = (revision.get("spec") or {}).get("phases") or ()
-    return [
+def _fixed(revision: ReadOnly) -> tuple[object, list[tuple[str, Any]]]:
+    """What of a revision can not be changed: how it treats what others control, and its objects."""
+    spec = revision.get("spec") or {}
+    found: Iterable[ReadOnly] = spec.get("phases") or ()
+    return spec.get("collisionProtection"), [
         (str(one.get("name")), [dict(inner.get("ref") or {}) for inner in one.get("objects") or ()]) for one in found
     ]
 

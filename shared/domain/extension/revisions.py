@@ -42,6 +42,11 @@ class Revisions:
         return tuple(one for one in self.active if not one.has_succeeded)
 
     @property
+    def is_taking_over(self) -> bool:
+        """Whether one that was made of a Helm release has not looked at its objects: another one would collide."""
+        return any(one.is_migrated and not one.has_condition("Progressing") for one in self.active)
+
+    @property
     def newest(self) -> ClusterObjectSet | None:
         """The one with the highest number, whatever its state."""
         return self.all[-1] if self.all else None

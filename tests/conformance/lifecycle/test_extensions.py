@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import pytest
 
+from shared import names
 from shared.api.manifest import Manifest, labels_of, resource_version_of, uid_of
 from shared.kinds import (
     CATALOG_SOURCE,
@@ -27,7 +28,8 @@ from shared.kinds import (
 )
 from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog, until_served
 from tests.conformance.lifecycle.test_install import _state
-from tests.kit.installation import Installation, condition
+from tests.kit.helm_release import ETCD, PLACE, a_release, owned, owner_of, secrets_of
+from tests.kit.installation import SAMPLES, Installation, a_namespace, condition, olmf
 
 CATALOG = CLUSTER_CATALOG.ref("extensions")
 
@@ -213,3 +215,51 @@ def is_of(manifest: Manifest, extension: Ref) -> bool:
 def only_deployment(installation: Installation, namespace: str) -> Ref:
     [found] = installation.cluster.list(DEPLOYMENT, namespace)
     return Ref.of(found)
+
+
+def test_v1_md_21_9_a_helm_release_is_taken_over(installation: Installation, extension: Ref, namespace: str) -> None:
+    nothing = {"matchLabels": {"olm.operatorframework.io/metadata.name": "none"}}
+    installation.apply(an_extension(extension.name, namespace, version="0.1.0", selector=nothing))
+    installation.until(extension, lambda each: condition(each, "Progressing")["reason"] == "Retrying", "looked at")
+    there = released(installation, extension, namespace)
+    deployment = DEPLOYMENT.ref("tide-controller", namespace)
+    installation.until(deployment, lambda each: condition(each, "Available")["status"] == "True", "available")
+    before = identities(installation, there, deployment)
+    install = {"install": {"bundle": {"name": "tide.v0.1.0", "version": "0.1.0"}}}
+    installation.cluster.merge(extension, {"status": install}, subresource="status")
+    first, second = (CLUSTER_OBJECT_SET.ref(f"{extension.name}-{number}") for number in (1, 2))
+    installation.until(first, lambda each: condition(each, "Progressing")["reason"] == "Succeeded", "taken over")
+    installation.apply(an_extension(extension.name, namespace, version="0.1.0"))
+    installation.until(second, lambda each: condition(each, "Progressing")["reason"] == "Succeeded", "rolled out")
+    installation.until(first, lambda each: condition(each, "Progressing")["reason"] == "Archived", "archived")
+    until_installed(installation, extension, "0.1.0")
+    assert identities(installation, there, deployment) == before
+    assert installation.cluster.list(SECRET, PLACE, labels={"name": extension.name}), "its Secrets stay"
+
+
+def identities(installation: Installation, refs: Sequence[Ref], deployment: Ref) -> tuple[list[str], object]:
+    """The uids of all objects, and the pods that a Deployment wants."""
+    found = installation.cluster.get(deployment)
+    assert found is not None
+    return [uid_of(installation.cluster.get(ref) or {}) for ref in refs], found["spec"]
+
+
+def released(installation: Installation, extension: Ref, namespace: str) -> list[Ref]:
+    """What upstream's older engine would have made of tide 0.1.0, and its release in several Secrets."""
+    words = ("extension", "render", str(SAMPLES / "tide" / "0.1.0"), "--install-namespace", namespace, "-o", "json")
+    owner = installation.cluster.get(extension) or {}
+    marks = {names.V1_OWNER_KIND: "ClusterExtension", names.V1_OWNER_NAME: extension.name}
+    objects = json.loads(olmf(*words).stdout)
+    for one in objects:
+        one["metadata"]["labels"] = labels_of(one) | marks
+        meta = {**one["metadata"], "ownerReferences": [owner_of(owner)]}
+        installation.cluster.create({**one, "metadata": meta}, field_manager=names.V1_HELM_MANAGER)
+    labels = {key: value.replace("etcd", "tide").replace("1.0.0", "0.1.0") for key, value in ETCD.items()}
+    index, *others = secrets_of(a_release(owner, objects, labels), owner, chunk=900)
+    assert others
+    del index["metadata"]["uid"]
+    installation.apply(a_namespace(PLACE))
+    stored = installation.cluster.create(index)
+    for one in others:
+        installation.cluster.create(owned(one, stored))
+    return list(map(Ref.of, objects))

@@ -86,24 +86,30 @@ def last_applied(actual: ReadOnly) -> datetime | None:
 
 
 def claimed(actual: ReadOnly) -> Manifest | None:
-    """The patch that makes fields which we created ones that we apply; None when there are none.
+    """The patch that makes fields which we, or upstream's older engine, created ones that we apply; None without any.
 
     Only what was applied goes when it is not applied any more.
     """
     entries = list(metadata(actual).get("managedFields") or ())
-    created = [one for one in entries if _is_ours(one) and one.get("operation") == "Update"]
+    created = [one for one in entries if _is_created(one)]
     if not created:
         return None
-    mine = [one for one in entries if _is_ours(one)]
+    mine = [one for one in entries if _is_ours(one) or one in created]
     together: Manifest = {}
     for one in mine:
         _unite(together, one.get("fieldsV1") or {})
-    applied = {**created[0], "operation": "Apply", "fieldsV1": together}
+    applied = {**created[0], "manager": names.V1_MANAGER, "operation": "Apply", "fieldsV1": together}
     return {"metadata": {"managedFields": [applied, *(one for one in entries if one not in mine)]}}
 
 
 def _owners(actual: ReadOnly | None) -> Sequence[ReadOnly]:
     return metadata(actual or {}).get("ownerReferences") or ()
+
+
+def _is_created(entry: ReadOnly) -> bool:
+    """Whether we, or the engine whose releases become revisions, wrote these fields without applying them."""
+    is_before = entry.get("manager") == names.V1_HELM_MANAGER and not entry.get("subresource")
+    return entry.get("operation") == "Update" and (_is_ours(entry) or is_before)
 
 
 def _is_ours(entry: ReadOnly) -> bool:
