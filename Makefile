@@ -9,7 +9,7 @@ PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner w
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test lint domain pipeline rest lifecycle lines conformance bench wheel lock stubs clean
+.PHONY: setup demo quick test lint domain pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -67,6 +67,14 @@ lines:
 
 conformance: setup
 	$(BIN)/python -m tests.conformance
+
+# A real node on this machine, as root, with the programs and two sample operators in its pods; then
+# `python -m tests.conformance node` runs there. `cluster-down` takes all of it away.
+cluster: setup
+	tests/conformance/node/cluster.sh up
+
+cluster-down:
+	tests/conformance/node/cluster.sh down
 
 bench: setup
 	$(BIN)/python -m tests.bench

@@ -1,6 +1,6 @@
 """`python -m tests.conformance`: everything, on both targets; exit 1 when something failed.
 
-`python -m tests.conformance node KUBECONFIG` is in `node.py`.
+`python -m tests.conformance node` is the third target: our programs in pods of a real node (`node/run.py`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.conformance import node
+from tests.conformance.node import run as node
 from tests.conformance.report import main
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ KUBE, ETCD = "1.35.4", "3.6.5"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 CACHE = Path.home() / ".cache" / "olmf" / f"kube-{KUBE}-etcd-{ETCD}"
 MODULES = Path(__file__).parent / "kube"
+PACKAGES = {
+    "etcd": (MODULES / "etcd", "go.etcd.io/etcd/server/v3"), "coredns": (MODULES / "coredns", "."),
+    "pause": (MODULES / "pause", "."),
+}  # fmt: skip
+"""Programs that are not of Kubernetes: their modules, and the packages in them."""
 TOKEN = "conformance"
 START_SECONDS = 120
 STAMP = (
@@ -52,8 +57,8 @@ def build(name: str) -> None:
             "install Go, or set KUBEBUILDER_ASSETS to a folder with " + ", ".join(PROGRAMS)
         )
     work = CACHE / f"build-{os.getpid()}"
-    shutil.copytree(MODULES / "etcd" if name == "etcd" else MODULES, work)
-    package = "go.etcd.io/etcd/server/v3" if name == "etcd" else f"k8s.io/kubernetes/cmd/{name}"
+    folder, package = PACKAGES.get(name, (MODULES, f"k8s.io/kubernetes/cmd/{name}"))
+    shutil.copytree(folder, work)
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
     print(f"building {name}: a few minutes, once", flush=True)
     try:

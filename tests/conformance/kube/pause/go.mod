@@ -1,0 +1,3 @@
+module olmf.dev/pause
+
+go 1.25.0

@@ -1,0 +1,71 @@
+"""What keeps pods apart and in bounds: NetworkPolicies, PodSecurity, probes."""
+
+from __future__ import annotations
+
+import subprocess
+
+from shared.kinds import POD
+from tests.conformance.node.in_pods import IMAGE, OURS, InPods
+from tests.kit.waiting import wait_for
+
+ASK = """
+import socket
+for host, port in (%s):
+    try:
+        socket.create_connection((host, port), 3).close()
+        print(port, "open")
+    except OSError as error:
+        print(port, "closed")
+"""
+MUST = {6379: "closed", 8080: "open", 8081: "closed"}
+"""Redis is for our programs only, the endpoint for everybody, the health of a worker for the kubelet."""
+REDIS_IS_MISSED_BY = ("olmf-endpoint", "olmf-worker", "olmf-scheduler")
+
+
+def keeps_networks_apart(host: InPods) -> str:
+    """From a pod of another namespace, then from one with the label of ours."""
+    worker = next(pod for pod in host.cluster.list(POD, OURS) if pod["metadata"]["name"].startswith("olmf-worker"))
+    targets = (("olmf-redis.olm.svc", 6379), ("olmf-endpoint.olm.svc", 8080), (worker["status"]["podIP"], 8081))
+    with host.namespace("stranger") as place:
+        said = host.said("import time; time.sleep(2)" + ASK % f"*{targets!r},", place)
+    found = {int(line.split()[0]): line.split()[1] for line in said.splitlines()}
+    assert found == MUST, found
+    ours = {"app.kubernetes.io/part-of": "olm-functions"}
+    said = host.said("import time; time.sleep(2)" + ASK % f"{targets[0]!r},", OURS, ours)
+    assert said.strip() == "6379 open", said
+    return (
+        "from another namespace: Redis closed, endpoint open, health of a worker closed; from a pod of ours: Redis open"
+    )
+
+
+def admits_restricted_pods(host: InPods) -> str:
+    """A privileged pod is refused in our namespace, and none of ours runs as root."""
+    words = ("run", "bad", f"--image={IMAGE}", "--privileged", "--restart=Never")
+    try:
+        host.kubectl(*words)
+    except subprocess.CalledProcessError as error:
+        refusal = str(error.stderr)
+    else:
+        raise AssertionError("a privileged pod was admitted")
+    assert 'violates PodSecurity "restricted' in refusal, refusal
+    users = set(
+        host.kubectl("exec", "deploy/olmf-worker", "--", "python", "-c", "import os; print(os.getuid())").split()
+    )
+    assert users == {"1001"}, users
+    return 'a privileged pod is refused (violates PodSecurity "restricted:latest"); ours run as user 1001'
+
+
+def probes_tell(host: InPods) -> str:
+    """Without Redis who needs it is not Ready, and nothing is restarted; then all are Ready again."""
+    before = [(name, restarts) for name, restarts, _ in host.pods()]
+    host.kubectl("scale", "deploy/olmf-redis", "--replicas=0")
+    try:
+        wait_for(
+            lambda: not any(is_ready for name, _, is_ready in host.pods() if name.startswith(REDIS_IS_MISSED_BY)),
+            "that they are not Ready",
+        )
+    finally:
+        host.kubectl("scale", "deploy/olmf-redis", "--replicas=1")
+    host.until_ready()
+    assert [(name, restarts) for name, restarts, _ in host.pods()] == before, host.pods()
+    return "without Redis endpoint, worker and scheduler are not Ready; with it all are; nothing restarted"
