@@ -40,10 +40,11 @@ class InPods(Installation):
         """The API server, as the administrator."""
         return Api.of(self.kubeconfig)
 
-    def kubectl(self, *words: str, timeout: float = 180, stdin: str = "") -> str:
-        """What kubectl says in our namespace; CalledProcessError."""
-        command = [str(program("kubectl")), f"--kubeconfig={self.kubeconfig}", f"--namespace={OURS}", *words]
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=True, input=stdin).stdout
+    def kubectl(self, *words: str, namespace: str = OURS, timeout: float = 180) -> str:
+        """What kubectl says in a namespace (empty: what each object says); CalledProcessError."""
+        place = [f"--namespace={namespace}"] if namespace else []
+        command = [str(program("kubectl")), f"--kubeconfig={self.kubeconfig}", *place, *words]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=True).stdout
 
     def node(self, *words: str) -> None:
         """`node.sh <words>`."""
@@ -103,7 +104,7 @@ class InPods(Installation):
         self.apply(a_pod(ref, script, labels or {}))
         try:
             self.until(ref, lambda pod: pod["status"]["phase"] in ("Succeeded", "Failed"), "its end")
-            return self.kubectl("logs", "asking", f"--namespace={namespace}")
+            return self.kubectl("logs", "asking", namespace=namespace)
         finally:
             self.remove(ref)
 

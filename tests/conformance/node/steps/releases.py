@@ -21,7 +21,7 @@ WORKER = "system:serviceaccount:olm:olmf-worker"
 
 def applies_again(host: InPods) -> str:
     """`kubectl apply -k k8s/base` changes nothing."""
-    lines = host.kubectl("apply", "-k", str(BASE)).splitlines()
+    lines = host.kubectl("apply", "-k", str(BASE), namespace="").splitlines()
     changed = [line for line in lines if not line.endswith(" unchanged")]
     assert not changed, changed
     return f"{len(lines)} objects, all unchanged"
