@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shared.adapters.content.bundles import ImageBundles
     from shared.adapters.content.catalogs import ImageCatalogs
     from shared.adapters.kube import CachedClient, KubeClient
+    from shared.adapters.kube.answers import Changes
     from shared.adapters.oci.mirrors import Mirrors
 
 log = structlog.get_logger()
@@ -186,6 +187,14 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
             queue.add(jobs_for(event), event.id, trace=trace)
 
     return accept
+
+
+def changes(values: Settings) -> Changes:
+    """What events told of each kind."""
+    from eventing.journal import RedisChanges
+    from eventing.workqueue import connect
+
+    return RedisChanges(connect(values.redis_url))
 
 
 def senders(values: Settings) -> Senders:

@@ -53,7 +53,10 @@ def watch() -> None:
 
     settings = _settings()
     dial = dialer(settings, api=connect(settings.kubeconfig).server, environ=os.environ)
-    run(settings, wiring.sink(settings), dial=dial, on_ready=lambda address, probe: announce(address, probe=probe))
+    run(
+        settings, wiring.sink(settings), dial=dial, changes=wiring.changes(settings),
+        on_ready=lambda address, probe: announce(address, probe=probe),
+    )  # fmt: skip
     sys.stderr.flush()
     os._exit(0)  # why: a usual end would wait for the thread of the sink, which may wait for Redis
 

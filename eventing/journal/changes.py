@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from eventing.journal.seen import SEEN
 from shared.adapters.kube.answers import ChangeCounts
 from shared.kinds import Kind, Ref
 
@@ -13,6 +14,8 @@ resourceVersion among decimal ones, number of `writes` of ours. It is gone a day
 and go."""
 KEEP_SECONDS = 24 * 60 * 60
 """Longer than anybody believes what was read at the sum of then (`shared.adapters.kube.answers.GOOD_SECONDS`)."""
+
+_PAGE = 500
 
 
 class RedisChanges:
@@ -26,6 +29,14 @@ class RedisChanges:
         key, *_ = places(kind, namespace)
         total, newest, writes = self._client.execute_command("HMGET", key, "sum", "newest", "writes")
         return ChangeCounts(int(total or 0), (newest or b"").decode(), int(writes or 0))
+
+    def forget(self, kind: Kind) -> None:
+        """Forget all that was told of the kind: the API server was restored, and counts from an older version on."""
+        which = f"{kind.api_version}/{kind.kind}/*"
+        for key in self._client.scan_iter(match=CHANGES + which, count=_PAGE):
+            self._client.execute_command("UNLINK", key)
+        for ref, _ in self._client.hscan_iter(SEEN, match=which, count=_PAGE):
+            self._client.execute_command("HDEL", SEEN, ref)
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""

@@ -11,11 +11,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import aiohttp
 import structlog
 
+from eventing.watch.history import History, NoHistory
 from eventing.watch.outage import Outage, no_outage
 from eventing.watch.stream import UNREADABLE, Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError
 from shared.api.manifest import ReadOnly, resource_version_of
+from shared.resource_versions import is_newer
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
@@ -61,6 +63,7 @@ class KindWatch(Generic[Result]):
         seconds: int,
         outage: Outage | None = None,
         longest: float = LONGEST_PAUSE_SECONDS,
+        history: History | None = None,
     ) -> None:
         """`longest` is the interval of attempts, in seconds, while the API server refuses this kind alone."""
         self.name = stream.kind.definition
@@ -72,9 +75,11 @@ class KindWatch(Generic[Result]):
         self._seconds = seconds
         self._outage = outage or no_outage()
         self._longest = longest
+        self._history = history or NoHistory()
         self._position = ""
         """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
+        self._was_away = False
         self._is_retrying_soon = asyncio.Event()
         self._hopeful_until = 0.0
         health.expect(self.name)
@@ -108,9 +113,15 @@ class KindWatch(Generic[Result]):
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
                 is_away = True
                 self._complain("watch_broken", f"{type(error).__name__}: {error}")
+            self._was_away |= is_away
             await self._pause(longest, is_away=is_away)
 
     async def _turn(self) -> None:
+        if self._position and self._was_away and is_newer(self._position, await self._stream.version()):
+            # why: a watch from a version that is yet to come is accepted, and tells nothing until then
+            log.warning("watch_goes_back", kind=self.name, position=self._position)
+            self._position = ""
+        self._was_away = False
         if not self._position:
             await self._list()
         started = asyncio.get_running_loop().time()
@@ -122,9 +133,12 @@ class KindWatch(Generic[Result]):
 
     async def _list(self) -> None:
         listed: set[tuple[str, str]] = set()
-        position = ""
-        async for items, position in self._stream.pages():  # noqa: B007  # the last position is the one to use
+        position, told = "", await self._history.newest()
+        async for items, position in self._stream.pages():  # the last position is the one to use
             self._health.record_activity(self.name)
+            if is_newer(told, position):
+                await self._history.forget()
+                told = ""
             await self._deliver(self._observer.page(items, listed))
         await self._deliver(self._observer.settle(listed))
         self._position = position

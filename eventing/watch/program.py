@@ -22,6 +22,7 @@ from eventing.metrics.listener import address_of, listener
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
 from eventing.watch.following import Following
+from eventing.watch.history import ToldHistory
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
@@ -31,6 +32,7 @@ from eventing.watch.stream import Stream, request_options
 from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
+from shared.adapters.kube.answers import Changes
 from shared.config import Settings
 from shared.kinds import CATALOG_SOURCE, CLUSTER_OBJECT_SET, CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
 from shared.telemetry import Metric
@@ -49,9 +51,13 @@ class Watcher:
     def __init__(
         self, connection: Connection, sink: Sink, *,
         kinds: Sequence[Kind] = WATCHED, seconds: int = 300, work: Callable[[], Mapping[Series, float]] = dict,
-        dial: Dial | None = None,
+        dial: Dial | None = None, changes: Changes | None = None,
     ) -> None:  # fmt: skip
-        """`work` returns the metrics of queue and runs for `/metrics`; without `dial` no catalog server is followed."""
+        """`work` returns the metrics of queue and runs for `/metrics`; without `dial` no catalog server is followed.
+
+        `changes` is what events told before; without it nothing is known of other processes.
+        """
+        self._changes = changes
         self._connections = Connections(dial, self.deliver) if dial else None
         self._connection = connection
         self._work = work
@@ -85,6 +91,7 @@ class Watcher:
                         health=self.health,
                         seconds=self._seconds,
                         outage=outage,
+                        history=ToldHistory(self._changes, kind, self._thread) if self._changes else None,
                     )
                 )
             try:
@@ -173,11 +180,16 @@ async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bo
         return False
 
 
-def work(settings: Settings, sink: Sink, *, kinds: Sequence[Kind], dial: Dial | None, on_ready: Ready | None) -> None:
+def work(
+    settings: Settings, sink: Sink, *,
+    kinds: Sequence[Kind], dial: Dial | None, changes: Changes | None, on_ready: Ready | None,
+) -> None:  # fmt: skip
     """Implements `eventing.watch.run.run`."""
     work = work_metrics.reader(settings)
     connection = connect(settings.kubeconfig)
-    watcher = Watcher(connection, sink, kinds=kinds, seconds=settings.watch_seconds, work=work, dial=dial)
+    watcher = Watcher(
+        connection, sink, kinds=kinds, seconds=settings.watch_seconds, work=work, dial=dial, changes=changes
+    )
     asyncio.run(_run(settings, watcher, on_ready))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from eventing.events.event import Event
+from shared.adapters.kube.answers import Changes
 from shared.config import Settings
 from shared.kinds import WATCHED, Kind
 
@@ -19,14 +20,15 @@ def run(
     *,
     kinds: Sequence[Kind] = WATCHED,
     dial: Dial | None = None,
+    changes: Changes | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
     """The watcher, until SIGTERM or SIGINT.
 
-    Events are delivered when `sink` returns. `dial` leads to servers of catalogs with an address. `/livez`, `/readyz`
-    and `/metrics` are on `settings.port`; `on_ready` gets the address and the URL of the probe once everything that
-    exists was delivered.
+    Events are delivered when `sink` returns. `dial` leads to servers of catalogs with an address, `changes` is what
+    events told before. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets the address and the
+    URL of the probe once everything that exists was delivered.
     """
     from eventing.watch.program import work  # why: importing aiohttp takes 160 ms, which users of `hints` do not need
 
-    work(settings, sink, kinds=kinds, dial=dial, on_ready=on_ready)
+    work(settings, sink, kinds=kinds, dial=dial, changes=changes, on_ready=on_ready)

@@ -56,6 +56,13 @@ class Stream:
         selector = selector or (f"{names.MANAGED}=true" if watch.is_ours_alone else "")
         self._which = {"labelSelector": selector} if selector else {}
 
+    async def version(self) -> str:
+        """The resourceVersion of the collection now, as the store has it."""
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=5)
+        async with self._get({"limit": "1"}, "List", timeout) as response:
+            page = orjson.loads(await self._body(response))
+        return (page.get("metadata") or {}).get("resourceVersion") or ""
+
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""
         following = ""

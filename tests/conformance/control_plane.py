@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import urllib3
@@ -87,39 +87,71 @@ def process(folder: Path, *words: str | Path) -> Iterator[subprocess.Popen[bytes
                 running.wait()
 
 
+class ControlPlane:
+    """etcd, API server and every default controller: no Node, no scheduler, no kubelet."""
+
+    def __init__(self, folder: Path, *server_words: str) -> None:
+        """Keys and tokens for a control plane in the folder; `server_words` go to the API server besides."""
+        self.kubeconfig = folder / "kubeconfig"
+        """That of an administrator, once it is started."""
+        self._folder = folder
+        self._words = server_words
+        self._client, self._peer, self._secure = free_port(), free_port(), free_port()
+        self._running = ExitStack()
+        make_keys(folder / "pki")
+        (folder / "tokens.csv").write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n')
+        write_kubeconfig(self.kubeconfig, self._secure, folder / "pki" / "ca.crt")
+
+    def start(self) -> None:
+        """Return when it serves and its controllers work, with what it stored before."""
+        authority, server_url = self._folder / "pki" / "ca.crt", f"https://127.0.0.1:{self._secure}"
+        etcd, peer = f"http://127.0.0.1:{self._client}", f"http://127.0.0.1:{self._peer}"
+        self._run(
+            "etcd", "--data-dir", "etcd", "--unsafe-no-fsync", f"--listen-client-urls={etcd}",
+            f"--advertise-client-urls={etcd}", f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+        )  # fmt: skip
+        server = self._run(
+            "kube-apiserver", f"--etcd-servers={etcd}", f"--secure-port={self._secure}", "--token-auth-file=tokens.csv",
+            *SERVER, *self._words,
+        )  # fmt: skip
+        wait_ready(f"{server_url}/readyz", authority, server)
+        controllers = self._run("kube-controller-manager", f"--kubeconfig={self.kubeconfig}", *CONTROLLERS)
+        wait_ready(f"{server_url}{PUBLISHED}", authority, controllers)
+
+    def stop(self) -> None:
+        """End everything; what is stored stays."""
+        self._running.close()
+
+    def back_up(self) -> None:
+        """Keep what is stored, while it is stopped."""
+        shutil.rmtree(self._folder / "backup", ignore_errors=True)
+        shutil.copytree(self._folder / "etcd", self._folder / "backup")
+
+    def restore(self) -> None:
+        """Store what was kept, and nothing since, while it is stopped."""
+        shutil.rmtree(self._folder / "etcd")
+        shutil.copytree(self._folder / "backup", self._folder / "etcd")
+
+    def _run(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+        return self._running.enter_context(process(self._folder, program(name), *words))
+
+
 @contextmanager
 def running_control_plane(folder: Path, *server_words: str, pod_network: str = "") -> Iterator[Path]:
-    """etcd, API server and every default controller; yields the path of an administrator's kubeconfig.
+    """A control plane; yields the path of an administrator's kubeconfig.
 
-    There is no Node, no scheduler and no kubelet. `server_words` go to the API server besides, which reaches Pods
-    through the proxy at the socket `pod_network`, when there is one.
+    `server_words` go to the API server besides, which reaches Pods through the proxy at the socket `pod_network`, when
+    there is one.
     """
     if pod_network:
         server_words = (*server_words, *egress(folder / "egress.yaml", pod_network))
-    client, peer, secure = free_port(), free_port(), free_port()
-    programs = {name: program(name) for name in PROGRAMS}
-    tokens, kubeconfig = folder / "tokens.csv", folder / "kubeconfig"
-    make_keys(folder / "pki")
-    tokens.write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n')
-    etcd = f"http://127.0.0.1:{client}"
-    with (
-        process(
-            folder, programs["etcd"], "--data-dir", "etcd", "--unsafe-no-fsync", f"--listen-client-urls={etcd}",
-            f"--advertise-client-urls={etcd}", f"--listen-peer-urls=http://127.0.0.1:{peer}",
-            f"--initial-advertise-peer-urls=http://127.0.0.1:{peer}",
-            f"--initial-cluster=default=http://127.0.0.1:{peer}",
-        ),
-        process(
-            folder, programs["kube-apiserver"], f"--etcd-servers={etcd}", f"--secure-port={secure}",
-            f"--token-auth-file={tokens}", *SERVER, *server_words,
-        ) as server,
-    ):  # fmt: skip
-        authority = folder / "pki" / "ca.crt"
-        wait_ready(f"https://127.0.0.1:{secure}/readyz", authority, server)
-        write_kubeconfig(kubeconfig, secure, authority)
-        with process(folder, programs["kube-controller-manager"], f"--kubeconfig={kubeconfig}", *CONTROLLERS) as them:
-            wait_ready(f"https://127.0.0.1:{secure}{PUBLISHED}", authority, them)
-            yield kubeconfig
+    plane = ControlPlane(folder, *server_words)
+    try:
+        plane.start()
+        yield plane.kubeconfig
+    finally:
+        plane.stop()
 
 
 def egress(path: Path, pod_network: str) -> tuple[str, str]:

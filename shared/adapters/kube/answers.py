@@ -37,6 +37,10 @@ class Changes(Protocol):
         """The changes of the kind in the namespace (empty: in all namespaces); zeros without any."""
         ...
 
+    def forget(self, kind: Kind) -> None:
+        """Forget what was told of the kind, in all namespaces: the API server was restored from a backup."""
+        ...
+
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""
         ...

@@ -26,9 +26,10 @@ from shared.adapters.kube.discovery import FRESH_SECONDS, KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import named
 from shared.adapters.kube.written import Written
-from shared.api.manifest import Manifest, labels_of, metadata
+from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import MANAGED
+from shared.resource_versions import is_newer
 
 MAX_OBJECTS = 200
 """A longer list is not cached."""
@@ -140,6 +141,13 @@ class CachedClient(KubeClient):
             listed = named(self, kind, self._freshness.query(kind))
             names = self._remember(Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
         return ref not in names.objects
+
+    def _accept_older(self, kind: Kind, path: str) -> None:
+        """Forget what events told of a time that the API server does not know any more: it was restored."""
+        told = self._changes.counts(kind, "").newest
+        if is_newer(told, resource_version_of(self.request("GET", path, query={"limit": "1"}))):
+            self._changes.forget(kind)
+        super()._accept_older(kind, path)
 
     def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> CacheEntry | None:
         """A current list of the whole namespace; `counts` are the changes of the namespace."""

@@ -111,7 +111,7 @@ class KubeClient:
         except ApiError as error:
             if error.is_expired or error.status == 504:
                 # why: the history was compacted between two pages, or the server went back to an older state
-                self._freshness.forget(kind)
+                self._accept_older(kind, path)
                 found = self._items(kind, path, query, {}, most=most)
             elif error.is_not_found:
                 return ()
@@ -119,6 +119,11 @@ class KubeClient:
                 raise
         filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
         return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
+
+    def _accept_older(self, kind: Kind, path: str) -> None:
+        """Let the next list be what the store has now. `path` is that of the list."""
+        del path
+        self._freshness.forget(kind)
 
     def _items(
         self, kind: Kind, path: str, query: Mapping[str, str], first: Mapping[str, str], *, most: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from eventing.events.event import Event, change_id
@@ -94,6 +96,17 @@ def test_a_write_is_counted_in_its_namespace_and_over_all(redis_url: str) -> Non
         assert [changes.counts(SUBSCRIPTION, place).writes for place in ("ns", "", "other")] == [1, 1, 0]
         changes.wrote(NAMESPACE, "")
         assert changes.counts(NAMESPACE, "").writes == 1
+
+
+def test_what_was_told_of_one_kind_is_forgotten(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        other = NAMESPACE.ref("ns")
+        journal.record_events([an_event("7"), replace(an_event("8"), ref=other)])
+        changes.forget(SUBSCRIPTION)
+        assert [changes.counts(SUBSCRIPTION, place) for place in ("ns", "")] == [ChangeCounts(), ChangeCounts()]
+        assert changes.counts(NAMESPACE, "").newest == "8"
+        assert journal.unseen([(REF, "7"), (other, "8")]) == (REF,)
 
 
 def test_what_rests_for_a_day_is_forgotten(redis_url: str) -> None:

@@ -53,6 +53,9 @@ class ScriptedApi:
     is_well: bool = True
     """The answer to probes."""
     probes: int = 0
+    version: str = "opaque"
+    """What the store has now, for whoever asks for no more than that."""
+    asked_version: int = 0
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last answer of the script was sent."""
 
@@ -60,6 +63,9 @@ class ScriptedApi:
         if request.path == "/readyz":
             self.probes += 1
             return _json({}, 200 if self.is_well else 500)
+        if request.query.get("limit") == "1":
+            self.asked_version += 1
+            return _json({"items": [], "metadata": {"resourceVersion": self.version}})
         self.asked.append(dict(request.query))
         said = self.script.pop(0) if self.script else Lines() if "watch" in request.query else Listed([], "5")
         match said:

@@ -38,7 +38,7 @@ class Sink:
     """Remembers event ids; fails as often as told, before that."""
 
     def __init__(self, *, failures: int = 0) -> None:
-        self.ids: list[str] = []
+        self.events: list[Event] = []
         self.calls = 0
         self._failures = failures
 
@@ -47,7 +47,11 @@ class Sink:
         if self._failures:
             self._failures -= 1
             raise ConnectionError("Redis is away")
-        self.ids += [event.id for event in events]
+        self.events += events
+
+    @property
+    def ids(self) -> list[str]:
+        return [event.id for event in self.events]
 
 
 @asynccontextmanager
