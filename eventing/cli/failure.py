@@ -26,13 +26,15 @@ class CliError(Exception):
 def as_cli_error(error: Exception) -> CliError | None:
     """What the world around us refused, as a sentence; None for a bug of ours, which deserves its traceback."""
     from eventing.local.state import ForeignFileError
-    from eventing.workqueue import UNREACHABLE
+    from eventing.workqueue import UNREACHABLE, NewerFormat
     from shared.adapters.kube import ApiError, ConnectionSettingError
 
     match error:
         case ConnectionSettingError() | SettingError():
             return CliError(" ".join(str(error).split()), USAGE)
         case ForeignFileError():
+            return CliError(str(error))
+        case NewerFormat():
             return CliError(str(error))
         case ApiError(is_unreachable=True):
             return CliError(f"the API server does not answer: {error.message}")

@@ -45,13 +45,23 @@ def _settings(**given: str) -> Settings:
     return values
 
 
+def _of_pipeline(**given: str) -> Settings:
+    """The settings of a program that works with the queue. NewerFormat when a newer release wrote what that holds."""
+    from eventing.workqueue import check_format
+
+    values = _settings(**given)
+    if values.redis_url:
+        check_format(values.redis_url)
+    return values
+
+
 def watch() -> None:
     """Watch the Kubernetes API and enqueue the steps of every change."""
     from eventing import wiring
     from eventing.content.pulls import dialer
     from shared.adapters.kube import connect
 
-    settings = _settings()
+    settings = _of_pipeline()
     dial = dialer(settings, api=connect(settings.kubeconfig).server, environ=os.environ)
     run(
         settings, wiring.sink(settings), dial=dial, changes=wiring.changes(settings),
@@ -70,7 +80,7 @@ def worker(
     from eventing import wiring
     from eventing.worker.parent import work
 
-    settings = _settings(lane=lane)
+    settings = _of_pipeline(lane=lane)
     wiring.check(settings)
     raise typer.Exit(work(settings, wiring.runner_factory(settings), announce, wiring.worker_health(settings)))
 
@@ -82,7 +92,7 @@ def endpoint(
     """Accept CloudEvents over HTTP."""
     from eventing import wiring
 
-    settings = _settings()
+    settings = _of_pipeline()
     worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
     with wiring.drain(settings, worker, {TIED: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
         serve(
@@ -100,7 +110,7 @@ def scheduler() -> None:
     from eventing.worker import outlet
     from eventing.worker.scheduler import schedule
 
-    settings = _settings()
+    settings = _of_pipeline()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
     heartbeat = wiring.scheduler_heartbeat(settings)

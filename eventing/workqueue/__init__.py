@@ -33,6 +33,7 @@ Keys (all begin with `olmf:`; their names never change, because during an update
     leases                 zset  claimed refs, by the end of their lease in ms of Redis' clock
     delayed                zset  entries by the time at which they are due
     dead, parked:<ref>     zset, set  dead letters by the time at which they were parked; those of one ref
+    format                 the format of all this and of the journal (`format.lua`): an older build waits
     token, sequence        the last fencing token (microseconds, never backwards); the last arrival
     groups                 set   groups that ever had an entry
     bell:<group>, alarm    list  wake-up lists, of one item: for one drainer of the group; for one sweeper
@@ -114,8 +115,18 @@ merge), Redis Streams with consumer groups (no coalescing), RQ's `unique=True` (
 list for all groups (a deployment that serves few groups would have to skip over the rest).
 """
 
-from eventing.workqueue.client import REFUSED, UNREACHABLE, Client, answering, connect, is_paused, is_temporary
+from eventing.workqueue.client import (
+    REFUSED,
+    UNREACHABLE,
+    Client,
+    NewerFormat,
+    answering,
+    connect,
+    is_paused,
+    is_temporary,
+)
 from eventing.workqueue.listing import listed
+from eventing.workqueue.scripts import check_format
 from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
@@ -126,10 +137,12 @@ __all__ = [
     "Client",
     "Depth",
     "Listed",
+    "NewerFormat",
     "Ran",
     "State",
     "WorkQueue",
     "answering",
+    "check_format",
     "connect",
     "is_paused",
     "is_temporary",

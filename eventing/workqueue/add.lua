@@ -1,5 +1,6 @@
 -- ARGV: cause, delay in ms, trace context ('': none), then entry and lane of each job.
 -- Returns how many were not waiting yet.
+adopt_format()
 local cause, delay = ARGV[1], tonumber(ARGV[2])
 note_trace(cause, ARGV[3])
 local fresh = 0

@@ -1,5 +1,6 @@
 -- ARGV: worker, lease in ms, how many runs of one namespace this worker may have (0: any number), groups.
 -- Returns a claim of the direct or bulk lane, or false when nothing can run.
+adopt_format()
 local worker, lease, most, groups = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {unpack(ARGV, 4)}
 
 -- The namespaces of which this worker has as many runs as it may, and how many it has of each.

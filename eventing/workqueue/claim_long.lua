@@ -1,5 +1,6 @@
 -- ARGV: worker, lease in ms, long runs that a namespace may have, entry. Returns a claim of that entry, or false when it
 -- is not in line, its ref is claimed, or its namespace has all that it may have.
+adopt_format()
 local worker, lease, budget, entry = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 local group, ref = parts(entry)
 if not call('ZSCORE', ready_key(group, 'long'), entry) then return false end

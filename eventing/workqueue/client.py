@@ -13,6 +13,7 @@ from redis.exceptions import (
     OutOfMemoryError,
     ReadOnlyError,
     RedisError,
+    ResponseError,
     TryAgainError,
 )
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -27,7 +28,13 @@ UNREACHABLE = (RedisConnectionError, RedisTimeoutError)
 """The exceptions that any call raises when Redis stays unavailable after the retries."""
 REFUSED = RedisError
 """The exception of any call that Redis does not carry out: it is unavailable, or full, for example."""
-_PAUSED = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError)
+
+
+class NewerFormat(ResponseError):
+    """A newer release wrote what is stored; the message is for people. Nothing was read or changed."""
+
+
+_PAUSED = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError, NewerFormat)
 _PAUSED_WORDS = frozenset({"NOREPLICAS", "MISCONF", "MASTERDOWN", "BUSY", "UNKILLABLE", "OOM", "READONLY"})
 _IN_PIPELINE = "caused error: "
 """What the client puts in front of the error of a command of a pipeline."""
@@ -39,7 +46,7 @@ LATE_SECONDS = 0.1
 
 
 def is_paused(error: BaseException) -> bool:
-    """Whether Redis accepts no change from anybody at present: it is full, for example, or a replica.
+    """Whether Redis accepts no change from us at present: it is full, a replica, or of a newer release, for example.
 
     Only the state of the server is the reason, not what was asked of it, so the same call may succeed later.
     """

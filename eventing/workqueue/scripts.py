@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import closing, suppress
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from redis import Redis
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, ResponseError
 
 from eventing.events.job import INSTALL
+from eventing.workqueue.client import UNREACHABLE, NewerFormat, connect
 
+NEWER = "NEWERFORMAT "
+"""Begins the error of `format.lua`."""
 _FILES = resources.files(__package__)
-_SHARED = ("dead_letters", "keys", "order", "queue")
+_SHARED = ("format", "dead_letters", "keys", "order", "queue")
 """In front of every script, in this order."""
 
 
@@ -30,9 +34,20 @@ def _distances() -> str:
 
 
 def run(client: Redis, name: str, *arguments: str | bytes | int) -> Any:
-    """The answer of `<name>.lua`; the script is sent again when the server lost it (restart, FLUSHALL)."""
+    """The answer of `<name>.lua`; the script is sent again when the server lost it (restart, FLUSHALL). NewerFormat."""
     text, digest = _script(name)
     try:
-        return client.evalsha(digest, 0, *arguments)
-    except NoScriptError:
-        return client.eval(text, 0, *arguments)
+        try:
+            return client.evalsha(digest, 0, *arguments)
+        except NoScriptError:
+            return client.eval(text, 0, *arguments)
+    except ResponseError as error:
+        if (sentence := str(error).removeprefix(NEWER)) != str(error):
+            raise NewerFormat(sentence) from error
+        raise
+
+
+def check_format(url: str) -> None:
+    """NewerFormat when a newer release wrote what a Redis holds; one that does not answer refuses nobody."""
+    with suppress(*UNREACHABLE), closing(connect(url)) as client:
+        run(client, "count")

@@ -36,6 +36,10 @@ class NotACapture(ValueError):
     """The file is not a capture, or has a version that this program does not support."""
 
 
+class NotInCapture(LookupError):
+    """The capture has nothing with that id."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capture:
     """The content of a capture."""
@@ -114,8 +118,13 @@ def open_capture(path: Path) -> Capture:
 
 def _read(tar: tarfile.TarFile) -> Capture:
     (head,) = _lines(tar, _INDEX, dict[str, Any])
-    if head.get("version") != VERSION:
-        raise NotACapture(f"version {head.get('version')!r}, wanted {VERSION}")
+    match head.get("version"):
+        case int(version) if version > VERSION:
+            raise NotACapture(
+                f"a newer olmf wrote it, in version {version}; this one reads up to {VERSION}: read it with that olmf"
+            )
+        case version if version != VERSION:
+            raise NotACapture(f"version {version!r}, wanted {VERSION}")
     index = JournalIndex()
     for received in _lines(tar, _EVENTS, ReceivedEvent):
         index.add(received)
