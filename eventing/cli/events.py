@@ -6,13 +6,15 @@ import sys
 import uuid
 from collections import deque
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.namespace_inputs import opened_capture
 from eventing.cli.objects import ref_of
-from eventing.cli.output import OutputOption, fitted, show
+from eventing.cli.output import CaptureOption, OutputOption, fitted, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.endpoint.sender import send as post
 from eventing.events.event import Event
@@ -48,6 +50,7 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
 
 
 def list_entries(
+    source: CaptureOption = None,
     output: OutputOption = "table",
     last: Annotated[
         int, typer.Option(min=0, help="Only so many, the newest; 0: all that the journal holds.")
@@ -55,42 +58,78 @@ def list_entries(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Print the newest events and runs of the journal, the newest at the end."""
+    """Print the newest events and runs of the journal, or of a capture with their ids, the newest at the end."""
     from eventing.journal import RedisJournal
 
-    with choose(state, kubeconfig).redis() as client:
-        rows = [row_of(entry) for entry in deque(RedisJournal(client).entries(is_brief=True), maxlen=last or None)]
-    show(list(map(for_people, rows)) if output == "table" else rows, output, columns=COLUMNS)
+    if source:
+        rows = [row_of(entry) for entry in deque(_captured(source), maxlen=last or None)]
+    else:
+        with choose(state, kubeconfig).redis() as client:
+            rows = [row_of(entry) for entry in deque(RedisJournal(client).entries(is_brief=True), maxlen=last or None)]
+    columns = ("id", *COLUMNS) if source else COLUMNS
+    show(list(map(for_people, rows)) if output == "table" else rows, output, columns=columns)
+
+
+def _captured(source: Path) -> list[Recorded | ReceivedEvent]:
+    """The events and runs of a capture, by their time."""
+    from eventing.journal import Recorded
+
+    index = opened_capture(source).index
+    entries: list[Recorded | ReceivedEvent] = [*index.events.values(), *map(Recorded, index.runs.values())]
+    return sorted(entries, key=lambda entry: entry.run.at if isinstance(entry, Recorded) else entry.at)
 
 
 def send(
-    target: Annotated[str, typer.Argument(metavar="KIND/NAME", help="What the event is about.")],
+    target: Annotated[str, typer.Argument(metavar="[KIND/NAME]", help="What the event is about.")] = "",
     namespace: NamespaceOption = "",
     type_: Annotated[
         str, typer.Option("--type", help="add, update, delete, or a whole type.")
     ] = "io.olmf.resync.requested",
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="CAPTURE", help="Post the events that this capture has, in order.")
+    ] = None,
+    until: Annotated[str, typer.Option(metavar="ID", help="With --from: up to this event.")] = "",
     endpoint: Annotated[str, typer.Option(help="URL of the endpoint; empty: of the installation.")] = "",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Post one CloudEvent to the endpoint: by default a request to process the object again, in every step.
 
-    With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or OLMF_ENDPOINT_TOKEN_FILE.
+    With --from all that a capture has received, as it was. With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or
+    OLMF_ENDPOINT_TOKEN_FILE.
     """
     from eventing import wiring
 
-    kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_
+    if bool(target) is bool(source) or (until and not source):
+        raise CliError("wanted KIND/NAME, or --from CAPTURE (and then perhaps --until)", USAGE)
     place = None if endpoint else choose(state, kubeconfig)
-    ref = ref_of(target, namespace or (place.namespace if place else "default"))
-    event = Event(id=str(uuid.uuid4()), type=kind, source="/olmf/cli", ref=ref)
+    if source:
+        events = _recorded(source, until)
+    else:
+        kind = f"{names.RESOURCE_EVENT}{type_}" if type_ in ("add", "update", "delete") else type_
+        ref = ref_of(target, namespace or (place.namespace if place else "default"))
+        events = [Event(id=str(uuid.uuid4()), type=kind, source="/olmf/cli", ref=ref)]
     url = place.endpoint if place else endpoint
     if not url:
         raise CliError("where is the endpoint? Name it with --endpoint, or a state directory with --state", USAGE)
-    try:
-        post(url, event, token=place.endpoint_token if place else wiring.endpoint_token())
-    except OSError as error:
-        raise CliError(f"{url}: {error}", UNKNOWN) from error
-    sys.stdout.write(f"sent {event.type} about {event.ref}\n")
+    token = place.endpoint_token if place else wiring.endpoint_token()
+    for count, event in enumerate(events):
+        try:
+            post(url, event, token=token)
+        except OSError as error:
+            raise CliError(f"{url}: {error}" + (f"; {count} events were sent" if source else ""), UNKNOWN) from error
+        sys.stdout.write(f"sent {event.type} about {event.ref}\n")
+
+
+def _recorded(source: Path, until: str) -> list[Event]:
+    """The events of a capture in the order in which they came, up to the one of that id."""
+    from eventing.journal import ReceivedEvent
+
+    received = [entry for entry in _captured(source) if isinstance(entry, ReceivedEvent)]
+    last = next((place for place, one in enumerate(received) if one.id == until), None)
+    if until and last is None:
+        raise CliError(f"{source}: no event {until}; `olmf events list --from {source}` tells their ids", USAGE)
+    return [one.event() for one in received[: None if last is None else last + 1]]
 
 
 def row_of(entry: Recorded | ReceivedEvent) -> dict[str, object]:
@@ -98,11 +137,12 @@ def row_of(entry: Recorded | ReceivedEvent) -> dict[str, object]:
     from eventing.journal import ReceivedEvent
 
     if isinstance(entry, ReceivedEvent):
-        at, kind, what, ref, message = entry.at, "event", entry.type, entry.ref, ""
+        id_, at, kind, what, ref, message = entry.id, entry.at, "event", entry.type, entry.ref, ""
     else:
         run = entry.run
-        at, kind, what, ref, message = run.at, "run", run.step, run.ref, run.summary
+        id_, at, kind, what, ref, message = run.id, run.at, "run", run.step, run.ref, run.summary
     return {
+        "id": id_,
         "at": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds"),
         "kind": kind,
         "what": what,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.failure import USAGE, CliError
+from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.objects import checked_step
+from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +32,10 @@ def replay(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What `olmf capture` wrote.")],
     *,
     only: Annotated[str, typer.Option(help="Only this step, e.g. resolve_subscriptions.")] = "",
-    until: Annotated[str, typer.Option(help="Stop after the run of this id.")] = "",
+    until: Annotated[
+        str,
+        typer.Option(metavar="ID", help="Stop after this run; with --world also after an event, and keep the world."),
+    ] = "",
     step: Annotated[bool, typer.Option("--step", help="Show each decision and wait for Enter.")] = False,
     code: Annotated[
         str, typer.Option(metavar="PATH|REF", help="Decide with this folder's code, or a git revision's.")
@@ -38,32 +44,65 @@ def replay(
     perturb: Annotated[str, typer.Option(help="With --world: drop, duplicate, reorder or delay events.")] = "",
     seed: Annotated[int, typer.Option(help="With --perturb: of its random choices.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="With --perturb: so many worlds, of the seeds from --seed on.")] = 1,
+    state: Annotated[
+        Path | None, typer.Option(file_okay=False, help="With --world --until: keep the world in this directory.")
+    ] = None,
 ) -> None:
     """Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, with a diff.
 
-    With --perturb the fewest events are looked for after which a world still ends otherwise.
+    With --perturb the fewest events are looked for after which a world still ends otherwise. With --world --until the
+    world stops there, and is served until Ctrl-C: `olmf` and `kubectl` show it.
     """
+    _check(
+        only=only,
+        until=until,
+        step=step,
+        code=code,
+        world=world,
+        perturb=perturb,
+        draws=bool(seed) or runs > 1,
+        state=state,
+    )
+    with _sentences(file):
+        if world:
+            raise typer.Exit(_lived(file, until, state, perturb, range(seed, seed + runs)))
+        raise typer.Exit(_other_code(file, code, only) if code else _decisions(file, only, until, is_stepping=step))
+
+
+def _check(
+    *, only: str, until: str, step: bool, code: str, world: bool, perturb: str, draws: bool, state: Path | None
+) -> None:
+    """CliError where options do not go together."""
+    mistakes = {
+        "--only, --step and --code choose decisions; --world replays them all": world and (only or step or code),
+        "--until and --step are for the code of today; with --code all decisions are shown": code and (until or step),
+        "--perturb disturbs a world: give --world, too": perturb and not world,
+        "--seed and --runs only matter with --perturb: give that, too": draws and not perturb,
+        "--until stops a world where the recording was; give it without --perturb": until and perturb,
+        "--state is for a world that stops: give --world and --until, too": state and not (world and until),
+    }
+    if sentence := next((sentence for sentence, is_so in mistakes.items() if is_so), ""):
+        raise CliError(sentence, USAGE)
+
+
+@contextmanager
+def _sentences(file: Path) -> Iterator[None]:
+    """What is wrong with what was given, as CliError."""
     from eventing.diagnosis.replay import NotACapture, NotInCapture
     from eventing.diagnosis.replay.other_code import NoSuchCode
 
-    if world and (only or until or step or code):
-        raise CliError("--only, --until, --step and --code choose decisions; --world replays them all", USAGE)
-    if code and (until or step):
-        raise CliError("--until and --step are for the code of today; with --code all decisions are shown", USAGE)
-    if perturb and not world:
-        raise CliError("--perturb disturbs a world: give --world, too", USAGE)
-    if (seed or runs > 1) and not perturb:
-        raise CliError("--seed and --runs only matter with --perturb: give that, too", USAGE)
     try:
-        if world:
-            answer = _perturbed(file, _kind(perturb), range(seed, seed + runs)) if perturb else _world(file)
-        else:
-            answer = _other_code(file, code, only) if code else _decisions(file, only, until, is_stepping=step)
+        yield
     except FileNotFoundError as error:
         raise CliError(f"{file}: no such file", USAGE) from error
     except (NotACapture, NotInCapture, NoSuchCode) as error:
         raise CliError(str(error), USAGE) from error
-    raise typer.Exit(answer)
+
+
+def _lived(file: Path, until: str, state: Path | None, perturb: str, seeds: range) -> int:
+    if until:
+        return _stopped(file, until, state)
+    return _perturbed(file, _kind(perturb), seeds) if perturb else _world(file)
 
 
 def _decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
@@ -123,6 +162,29 @@ def _world(file: Path) -> int:
     _tell(report)
     sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
     return report.exit_code
+
+
+def _stopped(file: Path, until: str, state: Path | None) -> int:
+    """Serve the world as it was at that event; of a directory that nobody named nothing stays."""
+    from eventing.diagnosis.replay.stopped import NotEmpty, serve_stopped
+
+    def say_where(found: Addresses, runs: int) -> None:
+        sys.stdout.write(
+            f"stopped after {runs} runs; nothing is at work here, until Ctrl-C\n"
+            f"try: olmf list --state {found.state}\n"
+            f"     olmf queue ls --state {found.state}\n"
+            f"     kubectl --kubeconfig {found.kubeconfig} get sub,installplans,csv,og -A\n"
+        )
+        sys.stdout.flush()
+
+    _quiet()
+    _say(f"living {file} again until {until}")
+    with tempfile.TemporaryDirectory(prefix="olmf-replay-") as scratch:
+        try:
+            serve_stopped(file, until, StateDirectory((state or Path(scratch)).resolve()), say_where)
+        except (AlreadyRunningError, NotEmpty) as error:
+            raise CliError(str(error), NEGATIVE) from error
+    return 0
 
 
 def _perturbed(file: Path, kind: Kind, seeds: range) -> int:

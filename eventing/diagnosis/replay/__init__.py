@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eventing.diagnosis.replay.archive import Capture, NotACapture, capture, open_capture, present_objects
-from eventing.diagnosis.replay.decisions import NotInCapture, Replayed, Report, replay, replay_index
+from eventing.diagnosis.replay.archive import Capture, NotACapture, NotInCapture, capture, open_capture, present_objects
+from eventing.diagnosis.replay.decisions import Replayed, Report, replay, replay_index
 
 __all__ = [
     "Capture", "NotACapture", "NotInCapture", "Replayed", "Report", "capture", "open_capture", "present_objects",

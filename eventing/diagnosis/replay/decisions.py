@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from eventing.diagnosis.replay.archive import open_capture
+from eventing.diagnosis.replay.archive import NotInCapture, open_capture
 from eventing.diagnosis.replay.ports import Answers
 from eventing.effects.targets import target
 from eventing.events.former import type_now
@@ -26,10 +26,6 @@ from shared.kinds import SECRET, Ref
 WITHHELD = "it decides by a digest of what holds secret values, which were not recorded"
 _REDACTOR = Redactor(b"replay")
 _DIGEST = re.compile(rb"sha256:[0-9a-f]{64}|redacted:[0-9a-f]{32}")
-
-
-class NotInCapture(LookupError):
-    """The capture has no run with that id."""
 
 
 @dataclass(frozen=True, slots=True)

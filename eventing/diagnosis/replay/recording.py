@@ -9,7 +9,7 @@ from heapq import merge
 
 import msgspec
 
-from eventing.diagnosis.replay.archive import Capture
+from eventing.diagnosis.replay.archive import Capture, NotInCapture
 from eventing.diagnosis.replay.comparison import plan_names
 from eventing.diagnosis.replay.ports import Timed
 from eventing.events.event import Event, change_of
@@ -134,6 +134,12 @@ class Recording:
                 if not is_ours:
                     found.append((version, Change(event, self.ended, self._created.get(uid), manifest, is_answer=True)))
         return sorted(found, key=lambda each: each[0])
+
+    def moment(self, entry: str) -> int:
+        """When an event was received, or a run began, in milliseconds. NotInCapture when nothing has that id."""
+        if found := self.index.events.get(entry) or self.index.runs.get(entry):
+            return found.at
+        raise NotInCapture(f"nothing in this capture has the id {entry}; `olmf events list --from CAPTURE` tells them")
 
     def final(self) -> dict[Ref, Manifest]:
         """Every object as captured; for a capture without objects, as it was read last."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 from eventing.diagnosis.replay.world_ports import World
 from eventing.events.event import Event, change_id
@@ -23,6 +23,9 @@ from shared.kinds import Ref
 
 _MORE_TRIES = 20
 
+Note: TypeAlias = Callable[[Event | bytes], object]
+"""Gets what happens: an event, or the record of a run."""
+
 
 @dataclass
 class SimulatedQueue:
@@ -36,6 +39,8 @@ class SimulatedQueue:
     now_ms: int
     most: int
     """Maximum number of runs."""
+    note: Note = lambda _: None
+    """Gets each event and the record of each run, in order."""
     index: JournalIndex = field(default_factory=JournalIndex)
     failing: dict[Job, str] = field(default_factory=dict)
     """The jobs whose last run failed, and the errors."""
@@ -60,6 +65,7 @@ class SimulatedQueue:
 
     def enqueue(self, event: Event) -> None:
         """Queue the jobs that an event enqueues."""
+        self.note(event)
         for job in jobs_for(event):
             self._ready.setdefault(job, []).append(event.id)
 
@@ -86,6 +92,11 @@ class SimulatedQueue:
             self._ready.setdefault(job, []).append("delay")
         self.now_ms = max(self.now_ms, until_ms)
 
+    def waiting(self) -> Iterator[tuple[Job, timedelta]]:
+        """The jobs that are not due yet, and how long each has to wait."""
+        for due, _, job in sorted(self._delayed):
+            yield job, timedelta(milliseconds=due - self.now_ms)
+
     def retry(self) -> None:
         """Retry the failed jobs: the clock jumps to the time when each is due."""
         for _ in range(_MORE_TRIES):
@@ -97,6 +108,7 @@ class SimulatedQueue:
     def _run(self, job: Job, causes: tuple[str, ...]) -> None:
         attempt = self._attempts.get(job, 0) + 1
         result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, attempt, causes), lambda *_: True)
+        self.note(result.record)
         record = unpack_run(result.record)
         self.index.add(record)
         for decision in record.run.decisions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from eventing.diagnosis.replay.external_changes import ExternalChanges
 from eventing.diagnosis.replay.perturbation import Perturbation
 from eventing.diagnosis.replay.ports import AnswersInTime, DiscoveryOfThen, Timed
 from eventing.diagnosis.replay.recording import Change, Recording
-from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
+from eventing.diagnosis.replay.simulated_queue import Note, SimulatedQueue
 from eventing.diagnosis.replay.world_ports import World, ports_of
 from eventing.journal.journal_index import writes_of
 from eventing.runner import Steps
@@ -65,6 +66,17 @@ def replay_world(
     return replay.report(stored)
 
 
+def live_until(path: Path, until: str, world: World, note: Note) -> SimulatedQueue:
+    """Rebuild a recorded world up to an event, or to the run of that id, and all that had come of it; what waits.
+
+    `note` gets each event and the record of each run. NotInCapture when neither has that id.
+    """
+    recording = Recording(open_capture(path))
+    replay = _Replay(recording, world, Steps(), note)
+    replay.run_until(until, recording.moment(until))
+    return replay.queue
+
+
 def _bursts(changes: Sequence[Change]) -> Iterator[range]:
     """The places of the changes in bursts; a pause ends a burst.
 
@@ -82,13 +94,14 @@ def _bursts(changes: Sequence[Change]) -> Iterator[range]:
 class _Replay:
     """One world replay."""
 
-    def __init__(self, recording: Recording, world: World, steps: Steps) -> None:
+    def __init__(self, recording: Recording, world: World, steps: Steps, note: Note = lambda _: None) -> None:
         self._recording = recording
         self._world = world
         self._external = ExternalChanges(recording, world)
         self._until_ms = recording.began
         most = max(_FEWEST_RUNS, _MORE_RUNS * len(recording.index.runs))
-        self._queue = SimulatedQueue(world, self._ports(), steps, self._external.answer, recording.began, most)
+        answer = self._external.answer
+        self.queue = SimulatedQueue(world, self._ports(), steps, answer, recording.began, most, note)
 
     def _ports(self) -> dict[type, Any]:
         """The ports: the world itself, and the recorded answers from outside the cluster."""
@@ -117,14 +130,26 @@ class _Replay:
                 self._make_up(changes, burst, perturbed)
         if perturbed and perturbed.kind == "drop":
             everything = (*self._recording.uids.values(), *self._recording.written)
-            self._queue.audit(set(map(self._external.ref_here, everything)))
-        self._queue.settle(self._recording.ended)
-        self._queue.retry()
+            self.queue.audit(set(map(self._external.ref_here, everything)))
+        self.queue.settle(self._recording.ended)
+        self.queue.retry()
         self._catch_up()
 
+    def run_until(self, until: str, at: int) -> None:
+        """Repeat the changes up to that event, or up to that time in milliseconds."""
+        self._external.prepare()
+        changes = [change for change in self._recording.changes() if change.at <= at]
+        for change, after in zip_longest(changes, changes[1:]):
+            self._until_ms = after.at if after else at
+            self._external.act(change)
+            self._deliver(change)
+            if change.event.id == until:
+                return
+        self.queue.settle(at)
+
     def _deliver(self, change: Change) -> None:
-        self._queue.enqueue(replace(change.event, ref=self._external.ref_here(change.event.ref)))
-        self._queue.settle(self._until_ms)
+        self.queue.enqueue(replace(change.event, ref=self._external.ref_here(change.event.ref)))
+        self.queue.settle(self._until_ms)
 
     def _make_up(self, changes: Sequence[Change], burst: range, perturbed: Perturbation) -> None:
         """Deliver at the end of a burst what came late, and find by the audit what was lost."""
@@ -134,28 +159,28 @@ class _Replay:
         for change in lost:
             if change.event.type == names.AUDIT_REQUESTED:  # why: it is what repairs, so it comes late
                 self._deliver(change)
-        self._queue.audit(self._external.ref_here(change.event.ref) for change in lost)
+        self.queue.audit(self._external.ref_here(change.event.ref) for change in lost)
         self._catch_up()
 
     def _catch_up(self) -> None:
         """Repeat the answers of others to objects that changed late."""
-        self._queue.settle(self._queue.now_ms)
-        while self._queue.is_settling and (events := list(self._external.answer(again=True))):
+        self.queue.settle(self.queue.now_ms)
+        while self.queue.is_settling and (events := list(self._external.answer(again=True))):
             for event in events:
-                self._queue.enqueue(event)
-            self._queue.settle(self._queue.now_ms)
+                self.queue.enqueue(event)
+            self.queue.settle(self.queue.now_ms)
 
     def report(self, stored: Callable[[Manifest], Manifest]) -> WorldReport:
         """Compare every object that was written in either world."""
-        recording, runs = self._recording, self._queue.index.runs
+        recording, runs = self._recording, self.queue.index.runs
         writes = [write for run in runs.values() for write in writes_of(run)]
         refs = {*recording.written, *(ref for write in writes if (ref := Ref.parse(write.ref)).kind != EVENT.kind)}
         now = {ref: manifest for ref in refs if (manifest := self._world.get(ref))}
         then = {ref: manifest for ref, manifest in recording.final().items() if ref in refs}
         uids = recording.uids | {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
         uids |= {uid_of(manifest): ref for ref in recording.uids.values() if (manifest := self._world.get(ref))}
-        failures = (*self._external.unrepeatable, *self._queue.failing.values())
+        failures = (*self._external.unrepeatable, *self.queue.failing.values())
         found = differences(then, now, uids)
         if found:
             found = differences({ref: stored(manifest) for ref, manifest in then.items()}, now, uids)
-        return WorldReport(len(runs), found, failures, self._queue.is_settling)
+        return WorldReport(len(runs), found, failures, self.queue.is_settling)
