@@ -103,6 +103,11 @@ class _Olmf(Verbs):
         "eventing.cli.queue": {
             "queue": "The work queue: what waits, runs, is delayed or dead.",
         },
+        "eventing.cli.top": {
+            "top": (
+                "Show what the pipeline is busy with: queue, workers, waiting namespaces, slowest steps; until Ctrl-C."
+            ),
+        },
         "eventing.cli.manifests": {
             "crds": "The CustomResourceDefinitions, made from the models in `shared/api`.",
             "manifests": "RBAC, the base and Knative objects, made from the routes and steps.",
