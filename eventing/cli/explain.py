@@ -9,12 +9,13 @@ import typer
 
 from eventing.cli.alike import alike
 from eventing.cli.commands import shown, values
-from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.namespace_inputs import CatalogsOption, FromOption, given
+from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
+from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, given
 from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.resolve import Isolation
 from eventing.cli.status_text import is_failing, row_of, stands
-from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.resolver.explain.choices import choices
@@ -41,7 +42,9 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    subscription: Annotated[str, typer.Argument(metavar="[SUBSCRIPTION]", help="Only this Subscription.")] = "",
+    subscription: Annotated[
+        str, typer.Argument(metavar="[SUBSCRIPTION]", help="Only this one, or ClusterExtension/NAME.")
+    ] = "",
     namespace: NamespaceOption = "",
     catalog: CatalogsOption = None,
     folder: FromOption = None,
@@ -53,11 +56,15 @@ def explain(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Say why each Subscription gets its version, or why it gets none and what would help.
+    """Say why each Subscription and ClusterExtension gets its version, or why it gets none and what would help.
 
     Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
     version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
     """
+    extensions = _extensions(subscription, namespace, (catalog, folder), (state, kubeconfig))
+    if is_extension(subscription):
+        _show_extensions(extensions, output)
+        return
     is_whole = isolation is Isolation.NAMESPACE
     looked_at = given(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     inputs = looked_at.inputs
@@ -68,11 +75,35 @@ def explain(
         hint = alike(subscription, (one.name for one in inputs.subscribers))
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}{hint}", NEGATIVE)
     if output == "text":
-        print_lines(*lines(findings, found, packages))
+        print_lines(*lines(findings, found, packages), *(line for one in extensions for line in one.lines()))
     else:
-        refused = as_json(findings, shown)
-        document({"refused": refused, "decided": values(found), "packages": list(map(row_of, packages))}, output)
-    if findings or any(one.dead_end for one in found) or any(map(is_failing, packages)):
+        refused, rows = as_json(findings, shown), [one.json() for one in extensions]
+        told = {"refused": refused, "decided": values(found), "packages": list(map(row_of, packages))}
+        document({**told, **({"extensions": rows} if rows else {})}, output)
+    standing = [*packages, *(one.answer.status for one in extensions)]
+    if findings or any(one.dead_end for one in found) or any(map(is_failing, standing)):
+        raise typer.Exit(NEGATIVE)
+
+
+def _extensions(words: str, namespace: str, files: tuple[object, object], cluster: Where) -> Sequence[Explained]:
+    """Those that install into the namespace, or the one that is named; none where files are looked at. CliError."""
+    if any(files):
+        if is_extension(words):
+            why = f"{words}: files and captures do not tell of extensions here"
+            raise CliError(f"{why}; `olmf extension resolve -f` and `olmf why --from` do", USAGE)
+        return ()
+    target = choose(*cluster)
+    if is_extension(words):
+        return explained_extensions(target, name=words)
+    return () if words else explained_extensions(target, namespace=namespace or target.namespace)
+
+
+def _show_extensions(found: Sequence[Explained], output: str) -> None:
+    if output == "text":
+        print_lines(*(line for one in found for line in one.lines()))
+    else:
+        document({"extensions": [one.json() for one in found]}, output)
+    if any(is_failing(one.answer.status) for one in found):
         raise typer.Exit(NEGATIVE)
 
 

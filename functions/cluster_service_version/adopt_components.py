@@ -23,7 +23,7 @@ ABOVE = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.API_SERVICE)
 def adopt_components(ref: Ref, cluster: Cluster) -> Outcome:
     """Key: the version. A copy has no components, and neither has a version without component labels."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_copy or csv.is_deleted or not operators.names_of(csv.labels):
+    if csv is None or csv.is_copy or csv.is_leaving or not operators.names_of(csv.labels):
         return NOTHING
     managed, owned = {names.MANAGED: "true"}, owner_labels(csv)
     listings = [

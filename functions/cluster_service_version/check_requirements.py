@@ -31,7 +31,7 @@ _CHECKED = ("", "Pending", "Failed", "Succeeded")
 def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
     """Write the next phase of a version that is not being installed."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_copy or csv.is_deleted:
+    if csv is None or csv.is_copy or csv.is_leaving:
         return NOTHING
     status = status_of(csv, clock.now())
     if status.reason == NO_RETRY:

@@ -32,7 +32,7 @@ from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
 def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt, *, keys: Keys) -> Outcome:
     """Write what a version in InstallReady runs as, and set it to Installing."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_copy or csv.is_deleted or csv.phase != "InstallReady":
+    if csv is None or csv.is_copy or csv.is_leaving or csv.phase != "InstallReady":
         return NOTHING
     status = status_of(csv, clock.now())
     if unfit := unsupported_install_mode(csv, status):

@@ -36,7 +36,7 @@ def probe_operator(
 ) -> Outcome:
     """Write the phase that follows from the health of the Deployments, and of what they serve."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_copy or csv.is_deleted:
+    if csv is None or csv.is_copy or csv.is_leaving:
         return NOTHING
     status = status_of(csv, clock.now())
     if not observation.is_observed(status):

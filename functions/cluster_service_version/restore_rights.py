@@ -27,7 +27,7 @@ _LEAVING = ("Replacing", "Deleting")
 def restore_rights(ref: Ref, cluster: Cluster, attempt: Attempt) -> Outcome:
     """Create the deleted RBAC objects that a plan made, unless the version itself is being deleted."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_deleted or csv.phase in _LEAVING:
+    if csv is None or csv.is_leaving or csv.phase in _LEAVING:
         return NOTHING
     if csv.is_copy:
         return Outcome(emits=_group(csv), summary="rights beside a copy come from the group of its original")

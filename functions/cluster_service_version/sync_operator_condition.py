@@ -19,7 +19,7 @@ from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, Replace, Set
 def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     """Update the OperatorCondition of a version that is not a copy, with its Role and RoleBinding."""
     csv = Csv.of(cluster.get(ref))
-    if csv is None or csv.is_copy or csv.is_deleted:
+    if csv is None or csv.is_copy or csv.is_leaving:
         return NOTHING
     target = OPERATOR_CONDITION.ref(ref.name, ref.namespace)
     present, desired = OperatorCondition.of(cluster.get(target)), operator_condition.operator_condition(csv)

@@ -45,7 +45,7 @@ def report_on(
     bundle, waivers = options
     scene = Scene("", cluster)
     place = Place(
-        cluster, cluster, lambda image: _files(bundle, image), lambda changed: [*scene.stored([*map(dict, changed)])]
+        cluster, cluster, lambda image: files_of(bundle, image), lambda changed: [*scene.stored([*map(dict, changed)])]
     )
     found = outlook(extension, sight_of(extension, content), place, waivers)
     return Report(found.reasons, found.changes, (), found.blockers, found.remarks)
@@ -64,7 +64,7 @@ def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> Clust
     return ClusterExtension({**there, "spec": found.spec}) if there else found
 
 
-def _files(bundle: str, image: str) -> Files:
+def files_of(bundle: str, image: str) -> Files:
     """The content of a bundle: of an image only where nobody named a folder, as a catalog must not choose files."""
     if not (bundle or image):
         raise CliError("the catalog names no image of the bundle; name its content with --bundle DIR", UNKNOWN)

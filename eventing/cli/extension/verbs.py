@@ -29,6 +29,14 @@ class _Extension(Verbs):
                 "it takes."
             ),
         },
+        "eventing.cli.extension.adopt": {
+            "adopt": (
+                "Move the operator of a Subscription to a ClusterExtension; its objects stay, and no pod is restarted."
+            ),
+        },
+        "eventing.cli.extension.release": {
+            "release": "Move what a ClusterExtension installed back to a Subscription; its objects stay.",
+        },
         "eventing.cli.extension.uninstall": {
             "uninstall": (
                 "Delete a ClusterExtension, wait until every object of it is gone, and say what stays and why."

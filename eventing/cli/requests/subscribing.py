@@ -59,7 +59,7 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     Subscription that is there says otherwise.
     """
     present = subscription_of(cluster, request.namespace, request.package)
-    spec = {} if present else _spec(cluster, request)
+    spec = {} if present else spec_for(cluster, request)
     if present:
         _check_options(cluster, request, present)
         yield f"{request.package} is already subscribed in {request.namespace}"
@@ -83,7 +83,7 @@ def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
     return Made(f"OperatorGroup {name} for {'this namespace only' if targets else 'all namespaces'}")
 
 
-def _spec(cluster: KubeClient, request: Request) -> Manifest:
+def spec_for(cluster: KubeClient, request: Request) -> Manifest:
     """What to subscribe to. PackageError when the catalog does not have it."""
     source_namespace, source = source_for(cluster, request)
     spec: Manifest = {

@@ -177,6 +177,11 @@ class Csv(Object):
         return self.label(names.COPIED_FROM) or self.operator_namespace or ""
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether nothing is done for it any more: it is deleted, or an extension takes its objects over."""
+        return self.is_deleted or bool(self.annotation(names.HANDED_OVER))
+
+    @property
     def is_succeeded(self) -> bool:
         """Whether the operator is installed and healthy."""
         return self.phase == "Succeeded"

@@ -67,6 +67,11 @@ def seen(installation: Installation, namespace: str) -> None:
     assert {one["state"] for one in found["objects"]} == {"ready"}
     why = installation.olmf("why", f"clusterextension/{NAME}").stdout
     assert "bundle\n  Catalog verbs has " in why
+    [explained] = told(installation, "explain", f"ClusterExtension/{NAME}")["extensions"]
+    assert any("Catalog verbs has " in one for one in explained["reasons"])
+    assert (
+        f"ClusterExtension/{NAME}: beacon.v1.0.0 is Succeeded" in installation.olmf("explain", "-n", namespace).stdout
+    )
     assert [one["name"] for one in told(installation, "catalog", "ls") if one["serving"] == "True"] == [CATALOG.name]
     assert "unchanged" in installation.olmf("catalog", "refresh", CATALOG.name).stdout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
@@ -85,13 +85,13 @@ def last_applied(actual: ReadOnly) -> datetime | None:
     return max(filter(None, times), default=None)
 
 
-def claimed(actual: ReadOnly) -> Manifest | None:
-    """The patch that makes fields which we, or upstream's older engine, created ones that we apply; None without any.
+def claimed(actual: ReadOnly, before: Collection[str] = (names.V1_HELM_MANAGER,)) -> Manifest | None:
+    """The patch that makes fields which we, or the managers `before` us, wrote ones that we apply; None without any.
 
     Only what was applied goes when it is not applied any more.
     """
     entries = list(metadata(actual).get("managedFields") or ())
-    created = [one for one in entries if _is_created(one)]
+    created = [one for one in entries if _is_created(one, before)]
     if not created:
         return None
     mine = [one for one in entries if _is_ours(one) or one in created]
@@ -106,10 +106,10 @@ def _owners(actual: ReadOnly | None) -> Sequence[ReadOnly]:
     return metadata(actual or {}).get("ownerReferences") or ()
 
 
-def _is_created(entry: ReadOnly) -> bool:
-    """Whether we, or the engine whose releases become revisions, wrote these fields without applying them."""
-    is_before = entry.get("manager") == names.V1_HELM_MANAGER and not entry.get("subresource")
-    return entry.get("operation") == "Update" and (_is_ours(entry) or is_before)
+def _is_created(entry: ReadOnly, before: Collection[str]) -> bool:
+    """Whether we wrote these fields without applying them, or somebody did before us."""
+    is_created = _is_ours(entry) and entry.get("operation") == "Update"
+    return is_created or (entry.get("manager") in before and not entry.get("subresource"))
 
 
 def _is_ours(entry: ReadOnly) -> bool:

@@ -1,0 +1,261 @@
+"""Moves an operator of a Subscription to a ClusterExtension while it runs on; a killed one is carried on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from eventing.cli.commands import quoted
+from eventing.cli.requests.deleting import delete
+from eventing.cli.requests.request import PackageError
+from eventing.cli.requests.subscribing import POLL_SECONDS
+from shared import names
+from shared.adapters.kube.errors import ApiError
+from shared.api.manifest import Manifest, ReadOnly, resource_version_of
+from shared.api.views import ClusterExtension, ClusterObjectSet, Csv, OperatorGroup, Subscription
+from shared.domain.command import olmf
+from shared.domain.extension.adoption import (
+    MANAGERS,
+    Operator,
+    as_they_are,
+    refusals,
+    spec_of,
+    taking_over,
+    unlike,
+)
+from shared.domain.extension.decision import Target, decide
+from shared.domain.extension.making import Addition, Refusal, Rendered, change, rendered
+from shared.domain.extension.outlook import Change, changes
+from shared.domain.extension.phases.stamp import claimed
+from shared.domain.extension.revisions import Revisions
+from shared.kinds import (
+    CLUSTER_EXTENSION,
+    CLUSTER_OBJECT_SET,
+    CLUSTER_SERVICE_VERSION,
+    OPERATOR_GROUP,
+    Ref,
+)
+from shared.reading.extension import cert_provider, sight_of
+from shared.reading.present_objects import look
+
+if TYPE_CHECKING:
+    from shared.adapters.kube import KubeClient
+    from shared.domain.bundle.model import Files
+    from shared.reading.extension import Sources
+
+_NOBODY: Final = "none.olmf.io"
+"""Name of a catalog that no cluster has: until everything is taken over, the extension looks for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which operator is to be moved, and where the content of its bundle is had."""
+
+    subscription: Ref
+    content: Sources
+    files_of: Callable[[str], Files]
+    catalog: str = ""
+    """Name of the only ClusterCatalog that the extension may ask; empty: any."""
+
+    @property
+    def mark(self) -> str:
+        """What the extension says of it."""
+        return f"{self.subscription.namespace}/{self.subscription.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What would be done, and why it is not."""
+
+    changes: tuple[Change, ...] = ()
+    blockers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    operator: Operator
+    made: Rendered
+    present: tuple[ReadOnly, ...]
+
+    @property
+    def phases(self) -> tuple[Manifest, ...]:
+        return tuple(one for phase in as_they_are(self.made.phases, self.present) for one in phase.objects)
+
+
+def forecast(cluster: KubeClient, wanted: Wanted) -> Forecast:
+    """What `adopt` would do. PackageError when there is no such operator."""
+    try:
+        move = _move(cluster, wanted, _operator(cluster, wanted))
+    except _Refused as error:
+        return Forecast(blockers=error.reasons)
+    return Forecast(changes(move.present, list(move.phases)))
+
+
+def adopt(cluster: KubeClient, wanted: Wanted, timeout: timedelta) -> Iterator[str]:
+    """Move it; every step says that it was done. PackageError says what is wrong, and that it can be carried on."""
+    deadline = time.monotonic() + timeout.total_seconds()
+    extension = _begun(cluster, wanted)
+    if extension is None:
+        operator = _operator(cluster, wanted)
+        try:
+            _move(cluster, wanted, operator)
+        except _Refused as error:
+            raise PackageError("; ".join(error.reasons)) from error
+        extension = ClusterExtension(cluster.create(_first(operator, wanted)))
+        yield f"made ClusterExtension {extension.name}, pinned to {operator.csv.version}"
+    revision = CLUSTER_OBJECT_SET.ref(f"{extension.name}-1")
+    if cluster.get(revision) is None:
+        yield from _handed_over(cluster, wanted, extension)
+    otherwise = f"{revision.name} did not take the objects over; {_back(extension)}"
+    until(partial(_has_succeeded, cluster, revision), deadline, otherwise)
+    yield f"ClusterObjectSet {revision.name} controls the objects"
+    yield from _let_go(cluster, wanted, extension, deadline)
+    final = {key: value for key, value in extension.source.items() if key != "selector"}
+    selector = {"matchLabels": {names.V1_NAME: wanted.catalog}} if wanted.catalog else None
+    source = {"spec": {"source": {"catalog": {**final, "selector": selector}}}}
+    cluster.merge(_ref(extension), {"metadata": {"annotations": {names.ADOPTS: None}}, **source})
+    yield f"ClusterExtension {extension.name} has it; edit spec.source.catalog.version for the next version"
+
+
+class _Refused(Exception):
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+def _begun(cluster: KubeClient, wanted: Wanted) -> ClusterExtension | None:
+    """The extension of an earlier attempt."""
+    found = ClusterExtension.each(cluster.list(CLUSTER_EXTENSION))
+    return next((one for one in found if one.annotation(names.ADOPTS) == wanted.mark), None)
+
+
+def _first(operator: Operator, wanted: Wanted) -> Manifest:
+    meta = {"name": operator.subscription.package, "annotations": {names.ADOPTS: wanted.mark}}
+    kind = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
+    return {**kind, "metadata": meta, "spec": spec_of(operator, _NOBODY)}
+
+
+def _operator(cluster: KubeClient, wanted: Wanted) -> Operator:
+    """The operator. PackageError when there is none."""
+    ref = wanted.subscription
+    subscription = Subscription.of(cluster.get(ref))
+    if subscription is None:
+        hint = quoted(olmf("list", namespace=ref.namespace))
+        raise PackageError(f"there is no Subscription {ref.name!r} in namespace {ref.namespace}; {hint} lists them")
+    csvs = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION))
+    mine = [one for one in csvs if (one.namespace, one.name) == (ref.namespace, subscription.installed_csv)]
+    if not mine:
+        raise PackageError(f"Subscription {ref.name} has installed nothing yet")
+    others = tuple(one for one in csvs if not one.is_copy and one.uid != mine[0].uid)
+    groups = tuple(OperatorGroup.each(cluster.list(OPERATOR_GROUP, ref.namespace)))
+    extensions = ClusterExtension.each(cluster.list(CLUSTER_EXTENSION))
+    rivals = tuple(one for one in extensions if one.annotation(names.ADOPTS) != wanted.mark)
+    return Operator(subscription, mine[0], groups, others, rivals)
+
+
+def _move(cluster: KubeClient, wanted: Wanted, operator: Operator, extension: ClusterExtension | None = None) -> _Move:
+    """What the extension would consist of. _Refused."""
+    if reasons := refusals(operator):
+        raise _Refused(*reasons)
+    stated = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
+    meta = {"name": operator.subscription.package, **(extension.raw["metadata"] if extension else {})}
+    final = ClusterExtension({**stated, "metadata": meta, "spec": spec_of(operator, wanted.catalog)})
+    target = decide(final, Revisions(), sight_of(final, wanted.content).catalogs)
+    if not isinstance(target, Target):
+        answer = target.answer.error if target.answer else "no ClusterCatalog is there"
+        raise _Refused(f"no ClusterCatalog offers {operator.csv.name}: {answer}")
+    if target.bundle.name != operator.csv.name:
+        raise _Refused(f"the ClusterCatalogs offer {target.bundle.name}, not {operator.csv.name}")
+    made = rendered(final, target, wanted.files_of(target.bundle.image), cert_provider(cluster))
+    if isinstance(made, Refusal):
+        raise _Refused(made.why)
+    there = [one for phase in made.phases for _, one in look(phase, cluster, cluster) if one is not None]
+    move = _Move(operator, made, tuple(there))
+    if reasons := tuple(unlike(operator, move.phases, there)):
+        raise _Refused(*reasons)
+    return move
+
+
+def _handed_over(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension) -> Iterator[str]:
+    """Nothing is done any more by the Subscription and the version; the first revision takes the objects."""
+    operator = _operator(cluster, wanted)
+    try:
+        move = _move(cluster, wanted, operator, extension)
+    except _Refused as error:
+        raise PackageError(f"{'; '.join(error.reasons)}; {_back(extension)}") from error
+    hold = {names.HOLD: operator.subscription.annotation(names.HOLD) or f"moves to ClusterExtension {extension.name}"}
+    _annotate(cluster, operator.subscription.raw, hold)
+    _annotate(cluster, operator.csv.raw, {names.HANDED_OVER: extension.name})
+    yield f"nothing is done for {operator.csv.name} any more"
+    for one in move.present:
+        if (patch := claimed(one, MANAGERS)) is not None:
+            patch["metadata"]["resourceVersion"] = resource_version_of(one)
+            cluster.merge(Ref.of(one), patch)
+    found = _addition(extension, move, wanted.content.policy.global_namespace)
+    for secret in found.secrets:
+        _create(cluster, secret)
+    _create(cluster, found.revision)
+
+
+def _addition(extension: ClusterExtension, move: _Move, namespace: str) -> Addition:
+    phases = as_they_are(move.made.phases, move.present)
+    made = change(extension, Revisions(), replace(move.made, phases=phases), namespace)
+    if not isinstance(made, Addition):
+        raise PackageError(str(made))
+    return taking_over(made)
+
+
+def _let_go(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension, deadline: float) -> Iterator[str]:
+    """The Subscription and the version go: what the revision controls, the garbage collector leaves alone."""
+    if subscription := Subscription.of(cluster.get(wanted.subscription)):
+        delete(cluster, wanted.subscription, subscription.uid)
+        yield f"deleted Subscription {subscription.name}"
+    for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, wanted.subscription.namespace)):
+        if csv.annotation(names.HANDED_OVER) == extension.name and not csv.is_copy:
+            ref = CLUSTER_SERVICE_VERSION.ref(csv.name, csv.namespace)
+            delete(cluster, ref, csv.uid)
+            until(partial(is_gone, cluster, ref), deadline, f"{ref.name} is still being deleted; {_back(extension)}")
+            yield f"deleted ClusterServiceVersion {csv.name}"
+
+
+def _annotate(cluster: KubeClient, manifest: ReadOnly, stated: Manifest) -> None:
+    meta = {"annotations": stated, "resourceVersion": resource_version_of(manifest)}
+    cluster.merge(Ref.of(manifest), {"metadata": meta})
+
+
+def _create(cluster: KubeClient, manifest: Manifest) -> None:
+    try:
+        cluster.create(manifest, field_manager=names.V1_EXTENSION_MANAGER)
+    except ApiError as error:
+        if not error.already_exists:
+            raise
+
+
+def is_gone(cluster: KubeClient, ref: Ref) -> bool:
+    """Whether there is no such object."""
+    return cluster.get(ref) is None
+
+
+def _has_succeeded(cluster: KubeClient, revision: Ref) -> bool:
+    found = ClusterObjectSet.of(cluster.get(revision))
+    return found is not None and found.has_succeeded
+
+
+def until(holds: Callable[[], bool], deadline: float, otherwise: str) -> None:
+    """Wait. PackageError with `otherwise` when it takes too long; `deadline` is a time of `time.monotonic`."""
+    while not holds():
+        if time.monotonic() > deadline:
+            raise PackageError(otherwise)
+        time.sleep(POLL_SECONDS)
+
+
+def _back(extension: ClusterExtension) -> str:
+    return f"{quoted(olmf('extension', 'why', extension.name))} shows more; the same command carries on"
+
+
+def _ref(extension: ClusterExtension) -> Ref:
+    return CLUSTER_EXTENSION.ref(extension.name)
