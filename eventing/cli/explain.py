@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -77,12 +77,17 @@ def explain(
     if output == "text":
         print_lines(*lines(findings, found, packages), *(line for one in extensions for line in one.lines()))
     else:
-        refused, rows = as_json(findings, shown), [one.json() for one in extensions]
-        told = {"refused": refused, "decided": values(found), "packages": list(map(row_of, packages))}
-        document({**told, **({"extensions": rows} if rows else {})}, output)
+        document(_value(findings, found, packages, extensions), output)
     standing = [*packages, *(one.answer.status for one in extensions)]
     if findings or any(one.dead_end for one in found) or any(map(is_failing, standing)):
         raise typer.Exit(NEGATIVE)
+
+
+def _value(
+    findings: list[Finding], found: list[Choice], packages: list[PackageStatus], extensions: Sequence[Explained]
+) -> Mapping[str, object]:
+    told = {"refused": as_json(findings, shown), "decided": values(found), "packages": list(map(row_of, packages))}
+    return {**told, **({"extensions": [one.json() for one in extensions]} if extensions else {})}
 
 
 def _extensions(words: str, namespace: str, files: tuple[object, object], cluster: Where) -> Sequence[Explained]:

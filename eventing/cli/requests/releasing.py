@@ -71,7 +71,9 @@ class _Release:
 
 
 def forecast(cluster: KubeClient, wish: Wish) -> Forecast:
-    """What `release` would do. PackageError when there is no such extension."""
+    """What `release` would do. PackageError when there is no such extension, or when it has begun."""
+    if begun := _begun(cluster, wish.name):
+        raise PackageError(f"it was interrupted: Subscription {begun.namespace}/{begun.name} waits; --apply carries on")
     found, blockers = _release(cluster, wish)
     return Forecast(found.changes if found else (), tuple(blockers))
 

@@ -310,6 +310,24 @@ def test_v1_md_26_1_i4_i5_i7_i8_a_configuration_that_does_not_fit(modes: Any, co
     assert template["olm.targetNamespaces"] == ("" if modes == ("AllNamespaces",) else watched)
 
 
+@pytest.mark.parametrize(("mode", "watched"), [("SingleNamespace", "watched"), ("OwnNamespace", PLACE)])
+def test_v1_md_26_13_q2_q3_rights_where_it_watches(mode: str, watched: str) -> None:
+    world = a_world(
+        extension=an_extension(spec={"config": {"configType": "Inline", "inline": {"watchNamespace": watched}}})
+    )
+    world.objects.setdefault_namespace("watched")
+    version, *others = a_bundle("etcd", "1.0.0", modes=(mode,))
+    rights = version["spec"]["install"]["spec"]
+    rights["permissions"] = rights["clusterPermissions"]
+    world.bundles.images["registry/etcd:v1.0.0"] = (version, *others)
+    world.settle()
+    world.runs()
+    assert world.conditions()["Installed"][0] == "True"
+    [binding] = [one for ref, one in world.objects.items() if ref.kind == "RoleBinding"]
+    assert metadata(binding)["namespace"] == watched
+    assert [(one["name"], one["namespace"]) for one in binding["subjects"]] == [("etcd-operator", PLACE)]
+
+
 @pytest.mark.parametrize("enforcement", ["Strict", "None"])
 def test_v1_md_12_7_an_unsafe_definition_is_refused(enforcement: str) -> None:
     spec = {"install": {"preflight": {"crdUpgradeSafety": {"enforcement": enforcement}}}}
