@@ -13,6 +13,7 @@ from tests.kit.waiting import wait_for
 
 PLACE, STRICT = "lake", "pond"
 CATALOG = "quay.io/samples/catalog:latest"
+REFUSED = "`olmf why` says that the pods of the operator, which is not so modest, are refused"
 RESTRICTED = {"pod-security.kubernetes.io/enforce": "restricted"}
 
 
@@ -32,18 +33,23 @@ def reads_the_catalog(host: InPods, namespace: str = OURS) -> str:
 
 
 def unpacks(host: InPods) -> str:
-    """In a namespace that admits restricted Pods only, with a catalog of its own: the Job of its bundle runs there."""
+    """In a namespace that admits restricted Pods only, with a catalog of its own: the Job of its bundle runs there.
+
+    The operator itself asks for more than that, which `olmf why` says.
+    """
     with host.namespace(STRICT, RESTRICTED):
         reads_the_catalog(host, STRICT)
         host.apply(an_operator_group(STRICT, targets=(STRICT,)))
         host.apply(a_subscription("beacon", STRICT, channel="stable", sourceNamespace=STRICT))
-        host.until_phase("beacon.v1.0.0", STRICT)
+        host.until(CLUSTER_SERVICE_VERSION.ref("beacon.v1.0.0", STRICT), bool)
         jobs = host.cluster.list(JOB, STRICT)
         pods = [
             pod for pod in host.cluster.list(POD, STRICT) if "batch.kubernetes.io/job-name" in pod["metadata"]["labels"]
         ]
         assert [pod["status"]["phase"] for pod in pods] == ["Succeeded"], [pod["status"] for pod in pods]
-        return f"{len(jobs)} Job, its Pod Succeeded in a namespace that enforces `restricted`; beacon.v1.0.0 Succeeded"
+        words = ("why", "ClusterServiceVersion/beacon.v1.0.0", "-n", STRICT)
+        wait_for(lambda: "its pods are refused" in host.olmf(*words).stdout, "that the refusal is told")
+        return f"{len(jobs)} Job, its Pod Succeeded in a namespace that enforces `restricted`; {REFUSED}"
 
 
 def upgrades(host: InPods) -> str:
