@@ -17,7 +17,7 @@ for host, port in (%s):
     except OSError as error:
         print(port, "closed")
 """
-MUST = {6379: "closed", 8080: "open", 8081: "closed"}
+MUST = {6379: "closed", 80: "open", 8081: "closed"}
 """Redis is for our programs only, the endpoint for everybody, the health of a worker for the kubelet."""
 REDIS_IS_MISSED_BY = ("olmf-endpoint", "olmf-worker", "olmf-scheduler")
 
@@ -25,7 +25,7 @@ REDIS_IS_MISSED_BY = ("olmf-endpoint", "olmf-worker", "olmf-scheduler")
 def keeps_networks_apart(host: InPods) -> str:
     """From a pod of another namespace, then from one with the label of ours."""
     worker = next(pod for pod in host.cluster.list(POD, OURS) if pod["metadata"]["name"].startswith("olmf-worker"))
-    targets = (("olmf-redis.olm.svc", 6379), ("olmf-endpoint.olm.svc", 8080), (worker["status"]["podIP"], 8081))
+    targets = (("olmf-redis.olm.svc", 6379), ("olmf-endpoint.olm.svc", 80), (worker["status"]["podIP"], 8081))
     with host.namespace("stranger") as place:
         said = host.said("import time; time.sleep(2)" + ASK % f"*{targets!r},", place)
     found = {int(line.split()[0]): line.split()[1] for line in said.splitlines()}
