@@ -90,13 +90,15 @@ class InPods(Installation):
             self.until_gone(ref)
 
     @contextmanager
-    def namespace(self, name: str, labels: Mapping[str, str] | None = None) -> Iterator[str]:
-        """A namespace that is gone after the block."""
-        self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(labels or {})}})
+    def namespaces(self, *names: str, labels: Mapping[str, str] | None = None) -> Iterator[None]:
+        """Namespaces that are gone after the block."""
+        for name in names:
+            meta = {"name": name, "labels": dict(labels or {})}
+            self.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
         try:
-            yield name
+            yield
         finally:
-            self.remove(NAMESPACE.ref(name))
+            self.remove(*(NAMESPACE.ref(name) for name in names))
 
     def said(self, script: str, namespace: str, labels: Mapping[str, str] | None = None) -> str:
         """What a script of Python says in a pod of its own."""

@@ -37,7 +37,7 @@ def unpacks(host: InPods) -> str:
 
     The operator itself asks for more than that, which `olmf why` says.
     """
-    with host.namespace(STRICT, RESTRICTED):
+    with host.namespaces(STRICT, labels=RESTRICTED):
         reads_the_catalog(host, STRICT)
         host.apply(an_operator_group(STRICT, targets=(STRICT,)))
         host.apply(a_subscription("beacon", STRICT, channel="stable", sourceNamespace=STRICT))
@@ -97,6 +97,6 @@ def uninstalls(host: InPods) -> str:
     host.cluster.delete(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", PLACE))
     host.until_gone(DEPLOYMENT.ref("tide-controller", PLACE))
     wait_for(lambda: not pods_of(host, "tide"), "the end of its pods")
-    with host.namespace(PLACE):
+    with host.namespaces(PLACE):
         pass
     return "Deployment, pods and namespace are gone"

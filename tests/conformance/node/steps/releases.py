@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,8 @@ def installed_while(host: InPods, happens: Callable[[], None]) -> str:
     """Install in all places meanwhile; nothing may be lost, or written twice."""
     log = host.state / "log" / "audit.log"
     begin = log.stat().st_size
-    with ExitStack() as stack:
+    with host.namespaces(*PLACES):
         for place in PLACES:
-            stack.enter_context(host.namespace(place))
             host.apply(an_operator_group(place, targets=(place,)))
         for place in PLACES:
             host.apply(a_subscription("tide", place, channel="stable", startingCSV="tide.v0.1.0"))

@@ -26,8 +26,8 @@ def keeps_networks_apart(host: InPods) -> str:
     """From a pod of another namespace, then from one with the label of ours."""
     worker = next(pod for pod in host.cluster.list(POD, OURS) if pod["metadata"]["name"].startswith("olmf-worker"))
     targets = (("olmf-redis.olm.svc", 6379), ("olmf-endpoint.olm.svc", 80), (worker["status"]["podIP"], 8081))
-    with host.namespace("stranger") as place:
-        said = host.said("import time; time.sleep(2)" + ASK % f"*{targets!r},", place)
+    with host.namespaces("stranger"):
+        said = host.said("import time; time.sleep(2)" + ASK % f"*{targets!r},", "stranger")
     found = {int(line.split()[0]): line.split()[1] for line in said.splitlines()}
     assert found == MUST, found
     ours = {"app.kubernetes.io/part-of": "olm-functions"}

@@ -23,7 +23,7 @@ ROTATING_SECONDS = 5.0
 
 def serves(host: InPods) -> str:
     """A validating, a mutating and a conversion webhook, and an aggregated API, through an upgrade and to the end."""
-    with host.namespace(PLACE):
+    with host.namespaces(PLACE):
         lamps = installed(host, PLACE)
         host.until(MEASURES, is_available, "Available")
         assert "lux" in host.kubectl("get", "measures")
@@ -64,7 +64,7 @@ def removed(host: InPods, lamps: Lamps, *versions: str) -> None:
 
 def rotates(host: InPods) -> str:
     """A certificate that ends soon is there before the installation, which rotates it in its last phase."""
-    with host.namespace(PLACE):
+    with host.namespaces(PLACE):
         host.apply(a_namespace(PLACE))
         lamps, old = Lamps(host, PLACE), almost_over(host)
         host.apply(an_operator_group(PLACE), a_subscription("lamps", PLACE))
