@@ -1,7 +1,7 @@
 """Our programs in pods of a real node: `python -m tests.conformance node [STEP...]`; the report is NODE.md.
 
-`make cluster` makes the node; `$OLMF_NODE` is its folder. Words choose the steps that hold one of them, and then no
-report is written. `$OLMF_OLDER_IMAGE` is the image of an older release that the node's registry has.
+`make cluster` makes the node; `$OLMF_NODE` is its folder. Words choose the steps that hold one of them; the report
+keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older release that the node's registry has.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ STEPS: dict[str, Callable[[InPods], str]] = {
     "PodSecurity": walls.admits_restricted_pods,
     "probes": walls.probes_tell,
     "our Deployments are updated during installs": releases.is_updated_at_work,
+    "an older release is updated with a full queue": lambda host: releases.follows_an_older_release(host, OLDER),
     "every pod of ours is deleted during an install": faults.loses_its_pods,
     "Redis forgets everything": faults.loses_redis_data,
     "the pod of Redis is deleted": faults.loses_redis,
@@ -50,8 +51,6 @@ STEPS: dict[str, Callable[[InPods], str]] = {
     "an uninstall": operators.uninstalls,
     "a tenant attacks": attack.is_attacked,
 }
-if OLDER:
-    STEPS["an older release is updated with a full queue"] = lambda host: releases.follows_an_older_release(host, OLDER)
 
 
 def main(words: list[str]) -> int:
@@ -61,9 +60,16 @@ def main(words: list[str]) -> int:
         kubeconfig = with_token(FOLDER / "kubeconfig", Path(folder))
         host = InPods(FOLDER, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig)
         rows = list(rows_of(host, chosen))
-    if not words:
-        REPORT.write_text(HEAD + "".join(f"| {what} | {seconds:.1f} | {seen} |\n" for what, seconds, seen in rows))
+    written = {what: f"| {what} | {seconds:.1f} | {seen} |" for what, seconds, seen in rows}
+    lines = {**(former_rows() if words else {}), **written}
+    REPORT.write_text(HEAD + "".join(f"{lines[what]}\n" for what in STEPS if what in lines))
     return int(any(seen.startswith("FAILED") for _, _, seen in rows))
+
+
+def former_rows() -> dict[str, str]:
+    """The lines of the present report, by step."""
+    lines = REPORT.read_text().removeprefix(HEAD).splitlines()
+    return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
 
 
 def rows_of(host: InPods, steps: dict[str, Callable[[InPods], str]]) -> Iterator[tuple[str, float, str]]:

@@ -92,6 +92,8 @@ def created(lines: Iterable[str]) -> Iterable[tuple[str, ...]]:
 
 def follows_an_older_release(host: InPods, older: str) -> str:
     """Workers of an older image begin, with the queue full; ours take over."""
+    if not older:
+        return "not tried: `$OLMF_OLDER_IMAGE` is not set"
     host.kubectl("set", "image", "deploy/olmf-worker", f"worker={older}")
     host.kubectl("set", "image", "deploy/olmf-watch", f"watch={older}")
     for name in ("olmf-worker", "olmf-watch"):
