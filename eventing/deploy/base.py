@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from eventing.deploy.network import ANYWHERE, WEB, policy, redis_policy, tcp
-from eventing.deploy.pods import USER, confined, deployment, named, probe, service
+from eventing.deploy.pods import USER, confined, deployment, named, probe, service, start_probe
 from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.deploy.redis import REDIS, REDIS_PORT, redis
 from shared import names
@@ -202,10 +202,10 @@ def _health(program: Program) -> list[Manifest]:
 
 
 def _probes(port: str = "http") -> Manifest:
-    """It has a minute to start; it lives while it goes on; it is ready while what it needs answers."""
+    """It lives while it goes on; it is ready while what it needs answers."""
     alive, ready = ({"path": path, "port": port} for path in ("/livez", "/readyz"))
     return {
-        "startupProbe": probe({"httpGet": alive}, every=1, failures=60),
+        "startupProbe": start_probe({"httpGet": alive}),
         "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
         "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
     }

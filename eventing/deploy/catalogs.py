@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
-from eventing.deploy.pods import USER, confined, deployment, probe, service
+from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
 from eventing.deploy.rbac import binding, role, rules, service_account
 from eventing.deploy.rights import READ, Right
 from shared import kinds, names
@@ -58,7 +58,7 @@ def _probes() -> Manifest:
     """It listens once it knows all ClusterCatalogs."""
     listens = {"tcpSocket": {"port": "http"}}
     return {
-        "startupProbe": probe(listens, every=1, failures=60),
+        "startupProbe": start_probe(listens),
         "livenessProbe": probe(listens, every=10, failures=6),
         "readinessProbe": probe(listens, every=5, failures=2),
     }

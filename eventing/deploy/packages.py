@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
-from eventing.deploy.pods import USER, confined, deployment, probe
+from eventing.deploy.pods import USER, confined, deployment, probe, start_probe
 from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rules, service_account
 from eventing.deploy.rights import READ, Right
 from eventing.packages.objects import PORT, container, service, volume
@@ -71,7 +71,7 @@ def _deployment() -> Manifest:
 def _probes() -> Manifest:
     alive, ready = ({"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz"))
     return {
-        "startupProbe": probe({"httpGet": alive}, every=1, failures=60),
+        "startupProbe": start_probe({"httpGet": alive}),
         "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
         "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
     }

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eventing.deploy.pods import USER, confined, deployment, probe, service
+from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
 from shared.api.manifest import Manifest
 
 IMAGE = "redis:8.2.2-alpine"
@@ -60,7 +60,7 @@ def redis() -> Iterator[Manifest]:
         "workingDir": "/data",
         "env": [{"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": REDIS, "key": "password"}}}],
         "ports": [{"name": "tcp", "containerPort": REDIS_PORT, "protocol": "TCP"}],
-        "startupProbe": probe(_shell(f"{_PING} && rm -f starting"), every=1, failures=60),
+        "startupProbe": start_probe(_shell(f"{_PING} && rm -f starting")),
         "livenessProbe": probe(_shell(_PING), every=10, failures=6),
         "readinessProbe": probe(_shell(_PING), every=5, failures=2),
         **confined(f"{LIMIT_MIB}Mi"),

@@ -134,7 +134,7 @@ ASKED = [
 @pytest.mark.parametrize("container", ASKED)
 def test_every_container_is_asked_whether_it_started_lives_and_is_ready(container: Any) -> None:
     start, alive, ready = (container[f"{name}Probe"] for name in ("startup", "liveness", "readiness"))
-    assert start["failureThreshold"] * start["periodSeconds"] >= 60
+    assert start["failureThreshold"] * start["periodSeconds"] >= 180, "all start at once where a node starts"
     assert alive["failureThreshold"] * alive["periodSeconds"] >= 60, "a busy node is no reason to restart"
     assert ready["failureThreshold"] * ready["periodSeconds"] <= 10
     if "httpGet" in alive:

@@ -16,7 +16,7 @@ from shared.adapters.kube import KubeClient
 from shared.kinds import CONFIG_MAP as CONFIG_MAPS
 
 MOUNTED = Path("/tmp/k8s-webhook-server/serving-certs")
-PORT, LOOK_SECONDS, LEAVE_SECONDS = 9443, 1.0, 3.0
+PORT, LOOK_SECONDS, LEAVE_SECONDS = 9443, 1.0, 5.0
 
 
 def pair() -> tuple[bytes, bytes]:

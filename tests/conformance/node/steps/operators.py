@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, name_of, uid_of
+from shared.api.manifest import Manifest, labels_of, name_of, uid_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, JOB, POD, SUBSCRIPTION, Ref
 from tests.conformance.node.in_pods import OURS, InPods
 from tests.kit.installation import a_namespace, a_subscription, an_operator_group
@@ -43,13 +43,16 @@ def unpacks(host: InPods) -> str:
         host.apply(a_subscription("beacon", STRICT, channel="stable", sourceNamespace=STRICT))
         host.until(CLUSTER_SERVICE_VERSION.ref("beacon.v1.0.0", STRICT), bool)
         jobs = host.cluster.list(JOB, STRICT)
-        pods = [
-            pod for pod in host.cluster.list(POD, STRICT) if "batch.kubernetes.io/job-name" in pod["metadata"]["labels"]
-        ]
-        assert [pod["status"]["phase"] for pod in pods] == ["Succeeded"], [pod["status"] for pod in pods]
+        wait_for(lambda: phases_of_jobs(host) == ["Succeeded"], "one pod that Succeeded")
         words = ("why", "ClusterServiceVersion/beacon.v1.0.0", "-n", STRICT)
         wait_for(lambda: "its pods are refused" in host.olmf(*words).stdout, "that the refusal is told")
         return f"{len(jobs)} Job, its Pod Succeeded in a namespace that enforces `restricted`; {REFUSED}"
+
+
+def phases_of_jobs(host: InPods) -> list[str]:
+    """Of the Pods of Jobs."""
+    pods = host.cluster.list(POD, STRICT)
+    return [pod["status"]["phase"] for pod in pods if "batch.kubernetes.io/job-name" in labels_of(pod)]
 
 
 def upgrades(host: InPods) -> str:
