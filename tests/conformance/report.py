@@ -42,7 +42,7 @@ class Suite:
 
 
 LIFECYCLE = "tests/conformance/lifecycle"
-FAULTS = (f"{LIFECYCLE}/test_faults.py", f"{LIFECYCLE}/test_bad_input.py")
+FAULTS = tuple(f"{LIFECYCLE}/test_{name}.py" for name in ("faults", "bad_input", "outages"))
 SOURCES = tuple(
     f"{LIFECYCLE}/test_{name}.py"
     for name in (

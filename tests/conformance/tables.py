@@ -14,6 +14,8 @@ UNSTEADY = "unsteady"
 """Outcome of a case that failed beside others and passed alone."""
 SEEN = {"passed": "yes", UNSTEADY: "yes, the second time"}
 """What the table says of a behaviour."""
+PACKAGES = "packages"
+"""The module whose cases have a table of their own, of what each package came to."""
 ONCE = "once"
 """Target of a test that needs no API server."""
 WIDEST_CASE = 60
@@ -71,7 +73,7 @@ def text_of(cases: Iterable[Case]) -> str:
             attempts
             if case.suite == ATTACKS
             else verdicts
-            if case.verdict
+            if case.module == PACKAGES and case.verdict
             else behaviours[f"{case.suite}: {case.module}"]
         ).append(case)
     tables = [table(title, of_module) for title, of_module in behaviours.items() if of_module]
@@ -81,7 +83,11 @@ def text_of(cases: Iterable[Case]) -> str:
 def table(title: str, cases: list[Case]) -> Iterator[str]:
     """Behaviours by target; one column where there is no target."""
     targets = (ONCE,) if all(case.target == ONCE for case in cases) else (SANDBOX, REAL)
-    seen = {(case.behaviour, case.target): SEEN[case.outcome] for case in cases if case.outcome in SEEN}
+    seen = {
+        (case.behaviour, case.target): shortened(case.verdict or SEEN[case.outcome])
+        for case in cases
+        if case.outcome in SEEN
+    }
     yield f"## {title}\n"
     yield f"| behaviour | {' | '.join(targets)} |"
     yield "|---" * (len(targets) + 1) + "|"

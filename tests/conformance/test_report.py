@@ -50,12 +50,14 @@ def test_a_behaviour_is_one_row_with_both_targets() -> None:
         Case("S", "watch", "test_it_ends", "sandbox", "passed"),
         Case("S", "objects", "test_a_csv_stays", "sandbox", "passed"),
         Case("S", "watch", "test_it_ends", "real", "unsteady"),
+        Case("S", "outages", "test_it_ends_after", "real", "passed", "nothing is lost, 2.0 s", "a flood"),
         Case("S", "packages", "test_it", "real", "passed", "Succeeded", "etcd"),
         Case("S", "packages", "test_it", "sandbox", "passed", "Succeeded", "etcd"),
     ]
     text = text_of(cases)
     assert text.count("## S: watch") == 1
     assert "| it ends | yes | yes, the second time |" in text
+    assert "| it ends after: a flood | – | nothing is lost, 2.0 s |" in text
     assert "| a CSV stays | yes | – |" in text
     assert "| etcd | Succeeded | yes |" in text
 
