@@ -15,7 +15,7 @@ from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS
 from shared import names
 from shared.adapters.kube.errors import ApiError
-from shared.api.manifest import Manifest, ReadOnly, resource_version_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, resource_version_of
 from shared.api.views import ClusterExtension, ClusterObjectSet, Csv, OperatorGroup, Subscription
 from shared.domain.command import olmf
 from shared.domain.extension.adoption import (
@@ -99,6 +99,9 @@ def adopt(cluster: KubeClient, wanted: Wanted, timeout: timedelta) -> Iterator[s
     """Move it; every step says that it was done. PackageError says what is wrong, and that it can be carried on."""
     deadline = time.monotonic() + timeout.total_seconds()
     extension = _begun(cluster, wanted)
+    if extension is None and (done := _done(cluster, wanted)):
+        yield f"ClusterExtension {done.name} has it already"
+        return
     if extension is None:
         operator = _operator(cluster, wanted)
         try:
@@ -131,6 +134,13 @@ def _begun(cluster: KubeClient, wanted: Wanted) -> ClusterExtension | None:
     """The extension of an earlier attempt."""
     found = ClusterExtension.each(cluster.list(CLUSTER_EXTENSION))
     return next((one for one in found if one.annotation(names.ADOPTS) == wanted.mark), None)
+
+
+def _done(cluster: KubeClient, wanted: Wanted) -> ClusterExtension | None:
+    """The extension of its name, where the Subscription is gone: an earlier attempt came to its end."""
+    found = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, wanted.subscription.name))
+    is_same = found is not None and found.install_namespace == wanted.subscription.namespace
+    return found if is_same and cluster.get(wanted.subscription) is None else None
 
 
 def _first(operator: Operator, wanted: Wanted) -> Manifest:
@@ -217,14 +227,16 @@ def _let_go(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension, de
     for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, wanted.subscription.namespace)):
         if csv.annotation(names.HANDED_OVER) == extension.name and not csv.is_copy:
             ref = CLUSTER_SERVICE_VERSION.ref(csv.name, csv.namespace)
-            delete(cluster, ref, csv.uid)
+            if not csv.is_deleted:
+                delete(cluster, ref, csv.uid)
             until(partial(is_gone, cluster, ref), deadline, f"{ref.name} is still being deleted; {_back(extension)}")
             yield f"deleted ClusterServiceVersion {csv.name}"
 
 
 def _annotate(cluster: KubeClient, manifest: ReadOnly, stated: Manifest) -> None:
-    meta = {"annotations": stated, "resourceVersion": resource_version_of(manifest)}
-    cluster.merge(Ref.of(manifest), {"metadata": meta})
+    if not stated.items() <= annotations_of(manifest).items():
+        meta = {"annotations": stated, "resourceVersion": resource_version_of(manifest)}
+        cluster.merge(Ref.of(manifest), {"metadata": meta})
 
 
 def _create(cluster: KubeClient, manifest: Manifest) -> None:

@@ -82,6 +82,9 @@ def release(cluster: KubeClient, wish: Wish, timeout: timedelta, namespace: str)
     """Move it; every step says that it was done. `namespace` is that of the Secrets of revisions. PackageError."""
     deadline = time.monotonic() + timeout.total_seconds()
     subscription = _begun(cluster, wish.name)
+    if subscription is None and (done := _done(cluster, wish)):
+        yield f"Subscription {done.namespace}/{done.name} has it already"
+        return
     if subscription is None:
         found, blockers = _release(cluster, wish)
         if found is None or blockers:
@@ -90,18 +93,19 @@ def release(cluster: KubeClient, wish: Wish, timeout: timedelta, namespace: str)
         yield f"made Subscription {subscription.namespace}/{subscription.name}, on hold"
     again = "the same command carries on"
     if extension := ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, wish.name)):
-        cluster.delete(CLUSTER_EXTENSION.ref(wish.name), uid=extension.uid, propagation="Orphan")
+        _orphan(cluster, CLUSTER_EXTENSION.ref(wish.name), extension)
         gone = partial(is_gone, cluster, CLUSTER_EXTENSION.ref(wish.name))
         until(gone, deadline, f"ClusterExtension {wish.name} is still being deleted; {again}")
         yield f"deleted ClusterExtension {wish.name}; its revisions stay"
     labels = {names.V1_OWNER_NAME: wish.name}
     for one in ClusterObjectSet.each(cluster.list(CLUSTER_OBJECT_SET, labels=labels)):
         ref = CLUSTER_OBJECT_SET.ref(one.name)
-        cluster.delete(ref, uid=one.uid, propagation="Orphan")
+        _orphan(cluster, ref, one)
         until(partial(is_gone, cluster, ref), deadline, f"ClusterObjectSet {one.name} is still being deleted; {again}")
         yield f"deleted ClusterObjectSet {one.name}; its objects stay"
     ref = SUBSCRIPTION.ref(subscription.name, subscription.namespace)
-    cluster.merge(ref, {"metadata": {"annotations": {names.HOLD: None}}})
+    if subscription.annotation(names.HOLD):
+        cluster.merge(ref, {"metadata": {"annotations": {names.HOLD: None}}})
     csv = subscription.starting_csv
     why = quoted(olmf("why", f"Subscription/{subscription.name}", namespace=subscription.namespace))
     until(
@@ -113,9 +117,21 @@ def release(cluster: KubeClient, wish: Wish, timeout: timedelta, namespace: str)
     cluster.merge(ref, {"metadata": {"annotations": {names.RELEASES: None}}})
 
 
+def _orphan(cluster: KubeClient, ref: Ref, found: Object) -> None:
+    """Delete it, and leave what it owns."""
+    if not found.is_deleted:
+        cluster.delete(ref, uid=found.uid, propagation="Orphan")
+
+
 def _begun(cluster: KubeClient, name: str) -> Subscription | None:
     found = Subscription.each(cluster.list(SUBSCRIPTION))
     return next((one for one in found if one.annotation(names.RELEASES) == name), None)
+
+
+def _done(cluster: KubeClient, wish: Wish) -> Subscription | None:
+    """The Subscription of its name, where the extension is gone: an earlier attempt came to its end."""
+    found = (one for one in Subscription.each(cluster.list(SUBSCRIPTION)) if one.name == wish.name)
+    return None if CLUSTER_EXTENSION.look_up(cluster.get, wish.name) else next(found, None)
 
 
 def _release(cluster: KubeClient, wish: Wish) -> tuple[_Release | None, list[str]]:
