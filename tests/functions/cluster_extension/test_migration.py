@@ -109,7 +109,12 @@ def test_v1_md_21_9_the_second_revision_protects_its_objects() -> None:
 
 def test_v1_md_21_9_nothing_collides_on_the_way() -> None:
     world, objects = by_helm()
+    everybody, world.groups = world.groups, ("cluster_extension",)
     told(world, *release_of(world, objects))
+    assert world.revision(2) not in world.objects, "the first has not looked at its objects"
+    world.groups = everybody
+    world.receive(names.ADDED, world.revision(1))
+    world.settle()
     for number in (1, 2):
         reasons = {one[1] for one in world.conditions(world.revision(number)).values()}
         assert "Retrying" not in reasons
