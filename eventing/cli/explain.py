@@ -24,6 +24,7 @@ from shared.domain.resolver.explain.fixes import explain as refusals
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
+from shared.kinds import SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.workqueue import Listed
@@ -61,8 +62,8 @@ def explain(
     Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
     version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
     """
-    extensions = _extensions(subscription, namespace, (catalog, folder), (state, kubeconfig))
-    if is_extension(subscription):
+    extensions, are_all = _extensions(subscription, namespace, (catalog, folder), (state, kubeconfig))
+    if are_all:
         _show_extensions(extensions, output)
         return
     is_whole = isolation is Isolation.NAMESPACE
@@ -90,17 +91,24 @@ def _value(
     return {**told, **({"extensions": [one.json() for one in extensions]} if extensions else {})}
 
 
-def _extensions(words: str, namespace: str, files: tuple[object, object], cluster: Where) -> Sequence[Explained]:
-    """Those that install into the namespace, or the one that is named; none where files are looked at. CliError."""
+def _extensions(
+    words: str, namespace: str, files: tuple[object, object], cluster: Where
+) -> tuple[Sequence[Explained], bool]:
+    """Those that install into the namespace, or the one that is named; none where files are looked at. CliError.
+
+    And whether they are all there is to tell: there is no Subscription, or nobody asks for one.
+    """
     if any(files):
         if is_extension(words):
             why = f"{words}: files and captures do not tell of extensions here"
             raise CliError(f"{why}; `olmf extension resolve -f` and `olmf why --from` do", USAGE)
-        return ()
+        return (), False
     target = choose(*cluster)
     if is_extension(words):
-        return explained_extensions(target, name=words)
-    return () if words else explained_extensions(target, namespace=namespace or target.namespace)
+        return explained_extensions(target, name=words), True
+    place = namespace or target.namespace
+    found = () if words else explained_extensions(target, namespace=place)
+    return found, bool(found) and not target.cluster().list(SUBSCRIPTION, place)
 
 
 def _show_extensions(found: Sequence[Explained], output: str) -> None:
