@@ -19,7 +19,7 @@ PLACE = "etcd-system"
 class World(CatalogWorld):
     """Extensions, their revisions, and what wakes them."""
 
-    groups = ("cluster_extension", "cluster_object_set", "fanout")
+    groups: tuple[str, ...] = ("cluster_extension", "cluster_object_set", "fanout")
 
     def publish(self, *packages: Package, image: str = IMAGE, name: str = "c") -> None:
         """A catalog that is served, with these packages."""
