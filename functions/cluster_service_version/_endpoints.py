@@ -10,7 +10,7 @@ from functions.cluster_service_version._endpoint_writes import stage_writes, wri
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api import fields
-from shared.api.views import ApiService, Csv, OperatorGroup, Subscription, WebhookConfiguration
+from shared.api.views import ApiService, Csv, Deployment, OperatorGroup, Subscription, WebhookConfiguration
 from shared.domain.csv import serving
 from shared.domain.csv.health import Problem
 from shared.domain.csv.overrides import config_of
@@ -54,7 +54,13 @@ def facts_of(
 
 
 def looked_at(
-    csv: Csv, status: Status, facts: Facts, discovery: Discovery, *, refused: Problem | None
+    csv: Csv,
+    status: Status,
+    facts: Facts,
+    discovery: Discovery,
+    *,
+    refused: Problem | None,
+    deployments: tuple[Deployment, ...],
 ) -> Outcome | Problem | None:
     """What is to be done about the endpoints of Deployments that work, or why they do not serve; None when they do.
 
@@ -69,5 +75,5 @@ def looked_at(
     if status.phase == "Succeeded" and (moved := work.moved(csv, facts, work.stored(facts))):
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
     problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)
-    stage = None if problem else serving.next_stage(status, facts)
+    stage = None if problem else serving.next_stage(status, facts, deployments)
     return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage.held)) if stage else problem

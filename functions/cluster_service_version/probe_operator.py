@@ -68,7 +68,7 @@ def _observed(
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")
     if (problem is None or problem.is_refused) and (pairs or has_served(csv)):
         facts = facts_of(csv, cluster, pairs, subscriptions) if status.phase == "Installing" else facts
-        found = looked_at(csv, status, facts, discovery, refused=problem)
+        found = looked_at(csv, status, facts, discovery, refused=problem, deployments=labelled)
         if isinstance(found, Outcome):
             return found
         problem = found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from shared.api import fields
 from shared.api.views import field
 from shared.api.views.object import Object, StoredCondition
@@ -38,6 +40,12 @@ class Deployment(Object):
         """How many Pods there shall be; one when it does not say."""
         found = fields.value(self.raw, "spec", "replicas")
         return found if type(found) is int else 1
+
+    @property
+    def rolled_out(self) -> datetime | None:
+        """When the last of its former Pods was replaced; None while some are not, or nobody says so."""
+        found = self.condition("Progressing")
+        return fields.moment(found.raw, "lastUpdateTime") if found.reason == "NewReplicaSetAvailable" else None
 
 
 class Job(Object):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
@@ -131,15 +131,25 @@ class Stage:
     """What the Secrets are to hold, by Deployment; empty while the stage has to wait."""
 
 
-def next_stage(status: Status, facts: Facts) -> Stage | None:
+def _settled_at(status: Status, deployments: Iterable[Deployment]) -> datetime:
+    """When what the stage before changed is known everywhere: for some time, Services lead to Pods that were replaced.
+
+    A time that is too far ahead is of another clock, and not waited for.
+    """
+    known = (one.rolled_out for one in deployments)
+    return max([status.since, *(one for one in known if one and one <= status.now + SETTLED)]) + SETTLED
+
+
+def next_stage(status: Status, facts: Facts, deployments: Iterable[Deployment]) -> Stage | None:
     """The next stage of a rotation, of a version whose Deployments work and whose clients trust every CA in use.
 
-    None when none is going on. Each stage begins in Installing, some time after the one before.
+    None when none is going on. Each stage begins in Installing, some time after the one before, and after the Pods of
+    the Deployments were replaced.
     """
     held = work.stored(facts)
     if not any(content.is_rotating for content in held.values()):
         return None
-    if rest := max(status.since + SETTLED - status.now, timedelta()):
+    if rest := max(_settled_at(status, deployments) - status.now, timedelta()):
         return Stage(Transition(status, _ROTATES, waits_for="clients to trust the new CA", again_in=rest), {})
     if any(content.following for content in held.values()):
         # The Pods are told by the digest of the CA, which another installation writes.

@@ -21,8 +21,8 @@ EARLY: Final = timedelta(hours=1)
 """A new certificate is valid since then: clocks differ."""
 ROTATED_BEFORE: Final = timedelta(days=1)
 """How long before its end a certificate is rotated."""
-SETTLED: Final = timedelta(seconds=5)
-"""After this time every API server has heard of a CA that it is to trust."""
+SETTLED: Final = timedelta(seconds=10)
+"""After this time every API server has heard of a CA that it is to trust, and no Service leads to a Pod that ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import pytest
 from shared.adapters.keys.stored import public_part
 from shared.api.manifest import Manifest, timestamp
 from shared.api.views import Csv
+from shared.domain.endpoints.certificates import SETTLED
 from shared.domain.operator_groups.group import render_apis
 from shared.domain.operator_groups.provided_apis import apis_of
 from shared.kinds import (
@@ -174,6 +175,31 @@ def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
     assert bundle(world) == content.pair.authority
     status = world.csv()["status"]
     assert status["certsRotateAt"] == timestamp(content.pair.rotates_at)
+
+
+@pytest.mark.parametrize(("ahead", "trusted"), [(timedelta(), 2), (timedelta(hours=1), 1)])
+def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahead: timedelta, trusted: int) -> None:
+    """The time of a controller whose clock is far ahead is not waited for."""
+    world = installed(a_world())
+    before = public_part(world.objects[CERTIFICATE]).content.pair
+    world.later(days=729, hours=1)
+    world.does("probe")
+    while public_part(world.objects[CERTIFICATE]).content.pair == before:
+        for step in ("check", "install", "probe"):
+            world.does(step)
+        world.later(seconds=2)
+    for step in ("check", "install"):
+        world.does(step)
+    world.later(minutes=1)
+    done = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
+    with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
+        said = deployment["status"].setdefault("conditions", [])
+        said.append({**done, "lastUpdateTime": timestamp(world.time + ahead)})
+    world.does("probe")
+    assert bundle(world).count("BEGIN") == trusted
+    world.later(seconds=SETTLED.total_seconds())
+    world.does("probe")
+    assert bundle(world).count("BEGIN") == 1
 
 
 def test_an_expired_certificate_is_replaced_at_once_csv_md_18_row_89() -> None:
