@@ -17,9 +17,8 @@ import structlog
 from eventing.content.catalogs_address import settings_of
 from eventing.endpoint.draining import CompanionProcess, Waiting
 from eventing.events.event import Event
-from eventing.events.former import queues_of
 from eventing.events.trace import begun_by
-from eventing.metrics.health import API, OUTLET, REDIS, SWEEPER, Health, HealthPort, Heartbeat, serve
+from eventing.metrics.health import API, OUTLET, REDIS, SWEEPER, WAKER, Health, HealthPort, Heartbeat, serve
 from eventing.metrics.listener import listener
 from eventing.routes import ROUTES, TO_SINK, jobs_for
 from shared import names, ports
@@ -83,11 +82,12 @@ def _has_api(values: Settings) -> bool:
     return True
 
 
-def scheduler_heartbeat(values: Settings) -> Heartbeat:
-    """What the probes of the scheduler ask, served on its port."""
-    heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, OUTLET) if values.sink else (SWEEPER,))
+def scheduler_heartbeat(values: Settings, on_lost: Callable[[], None] | None = None) -> Heartbeat:
+    """What the probes of the scheduler ask, served on its port; `on_lost` is told of each dead letter of a Broker."""
+    beside = ((OUTLET, values.sink), (WAKER, values.broker_namespace))
+    heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, *(loop for loop, is_there in beside if is_there)))
     if values.health_port:
-        serve(HealthPort(listener(values, values.health_port), heartbeat))
+        serve(HealthPort(listener(values, values.health_port), heartbeat, on_lost))
     return heartbeat
 
 
@@ -245,31 +245,22 @@ def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) 
 
     They are run by a worker process beside this one, of that command line and with these variables besides ours.
     """
-    from eventing.worker.drainer import GROUPS
+    from eventing.worker.child import served
     from eventing.workqueue import WorkQueue, connect
 
     queue = WorkQueue(connect(values.redis_url), values)
-    worker, queues = CompanionProcess(command, environ), queues_of(values.steps or GROUPS)
+    worker = CompanionProcess(command, {"OLMF_ON_CALL": "true", **environ})
+    queues = set(served(values))
 
     def is_left() -> bool:
         worker.ensure()
-        return _has_work(queue, queues)
+        return any(one.group in queues for one in queue.backlog())
 
     worker.ensure()
     try:
         yield Waiting(is_left, DRAIN_SECONDS)
     finally:
         worker.stop()
-
-
-def _has_work(queue: WorkQueue, groups: Sequence[str]) -> bool:
-    """Whether a job of the groups is ready or runs; what is due later is not waited for."""
-    from eventing.workqueue.listing import listed
-
-    ready = queue.depth().ready
-    return any(ready.get(group) for group in groups) or any(
-        job.step.partition("/")[0] in groups and job.lane != "long" for job in listed(queue.client, states=("running",))
-    )
 
 
 def request_audit(values: Settings) -> Callable[[WorkQueue, str], None]:

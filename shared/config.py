@@ -85,6 +85,15 @@ class Settings:
     """Audience of the tokens that accounts of the cluster send (Knative's OIDC); the API server reviews them."""
     endpoint_senders: tuple[str, ...] = ()
     """Names of those accounts, comma-separated, a `*` at the end for any rest; empty: those of our own namespace."""
+    on_call: bool = False
+    """Whether a worker rests until an event wakes it, and so says while it is awake (`olmf run endpoint --drain`)."""
+    broker: str = ""
+    """URL of the Knative Broker through which the scheduler wakes drainers that rest; empty: they never rest."""
+    broker_token_file: str = ""
+    """File with the token for it, which is read again for each event; empty: it wants none."""
+    broker_namespace: str = ""
+    """Namespace of the Pods of the Broker that brings our events: when one of them, or an adapter of a source, is back,
+    the scheduler starts an audit. Empty: our own watcher tells of everything."""
     endpoint_trusts_network: bool = False
     """Without any of these: whether a NetworkPolicy or a mesh lets nobody but trusted senders reach the endpoint."""
     journal_bytes: int = 64 * 1024 * 1024
@@ -104,8 +113,9 @@ class Settings:
                 given[name] = _value(variable, kind, environ[variable])
         if given.get("endpoint_senders") and not given.get("endpoint_audience"):
             raise SettingError("OLMF_ENDPOINT_SENDERS is set: wanted OLMF_ENDPOINT_AUDIENCE, too")
-        if (sink := given.get("sink")) and not sink.startswith(("http://", "https://")):
-            raise SettingError(f"OLMF_SINK={sink!r}: wanted http://… or https://…")
+        for name in ("sink", "broker"):
+            if (url := given.get(name)) and not url.startswith(("http://", "https://")):
+                raise SettingError(f"OLMF_{name.upper()}={url!r}: wanted http://… or https://…")
         _check_least(given)
         return cls(**given, policy=Policy(**_read(Policy, environ)))
 

@@ -191,6 +191,8 @@ DEPENDENT_CHANGED: Final = "io.olmf.dependent.changed"
 """Something that the object at ref depends on changed: it must be processed as if it had changed itself."""
 AUDIT_REQUESTED: Final = "io.olmf.audit.requested"
 """The watched objects are to be compared with the events that came (ref: the Namespace of the installation)."""
+WORK_READY: Final = "io.olmf.work.ready"
+"""The group in its attribute `group` has work, and nobody is awake who drains it: whoever gets it drains."""
 RESYNC_REQUESTED: Final = "io.olmf.resync.requested"
 """Somebody asks to process the object at ref as if it had changed."""
 

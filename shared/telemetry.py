@@ -44,6 +44,7 @@ class Metric(Enum):
     olmf_run_duration_seconds = "summary", "Runs of a step by their end: done, waits, retry, bug, timeout, interrupted"
     olmf_dead_letters_total = "counter", "Jobs of a step that failed too often and were parked"
     olmf_queue_ready = "gauge", "Jobs of a group that could run now"
+    olmf_queue_oldest_seconds = "gauge", "How long the job of a lane waits that came first; 0: none waits"
     olmf_queue_running = "gauge", "Jobs that run"
     olmf_queue_delayed = "gauge", "Jobs that wait for their time"
     olmf_queue_dead = "gauge", "Dead letters: an event of their object, or a person, releases them"

@@ -105,15 +105,19 @@ def endpoint(
 
 
 def scheduler() -> None:
-    """Enqueue what is due, take back lost leases, start audits, and post notifications to the external sink."""
+    """Enqueue what is due, take back lost leases, start audits, post notifications to the sink, wake what rests."""
     from eventing import wiring
+    from eventing.waking import Waking
     from eventing.worker import outlet
     from eventing.worker.scheduler import schedule
 
     settings = _of_pipeline()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
-    heartbeat = wiring.scheduler_heartbeat(settings)
+    waking = Waking(settings, wiring.request_audit(settings)) if settings.broker_namespace else None
+    heartbeat = wiring.scheduler_heartbeat(settings, waking.on_lost if waking else None)
+    if waking:
+        waking.start(heartbeat)
     if settings.sink:
         threading.Thread(target=outlet.serve_or_end, args=(settings, heartbeat), daemon=True).start()
     announce()

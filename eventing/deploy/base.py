@@ -92,13 +92,13 @@ def disruption_budgets() -> list[Manifest]:
 
 
 def replacements() -> list[Manifest]:
-    """For kustomize: unpack Jobs run the image that the worker runs."""
+    """For kustomize: unpack Jobs run the image that all programs run."""
     targets = {
         "select": {"kind": "Deployment"},
         "reject": [{"name": REDIS}],
         "fieldPaths": ["spec.template.spec.containers.*.env.[name=OLMF_UNPACK_IMAGE].value"],
     }
-    return [{"source": image_of_worker(), "targets": [targets]}]
+    return [{"source": image_of_scheduler(), "targets": [targets]}]
 
 
 def images() -> list[Manifest]:
@@ -107,9 +107,13 @@ def images() -> list[Manifest]:
     return [{"name": name, "newName": name, "newTag": tag}]
 
 
-def image_of_worker() -> Manifest:
-    """For kustomize: where the name of the image is."""
-    return {"kind": "Deployment", "name": WORKER, "fieldPath": "spec.template.spec.containers.[name=worker].image"}
+def image_of_scheduler() -> Manifest:
+    """For kustomize: where the name of the image is, in the program that runs wherever we do."""
+    return {
+        "kind": "Deployment",
+        "name": SCHEDULER,
+        "fieldPath": "spec.template.spec.containers.[name=scheduler].image",
+    }
 
 
 def environment(*, has_queue: bool = True) -> list[Manifest]:

@@ -24,6 +24,7 @@ from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import InvalidEventError, event_of
 from eventing.events.event import Event
 from eventing.metrics.exposition import CONTENT_TYPE
+from shared import names
 
 Accept: TypeAlias = Callable[[Sequence[Event]], None]
 Drain: TypeAlias = Callable[[], None]
@@ -53,7 +54,8 @@ def asgi(
         except InvalidEventError as error:
             raise HTTPException(400, str(error)) from error
         try:
-            accept((event,))
+            if event.type != names.WORK_READY:  # which tells of no object
+                accept((event,))
         except QueueUnavailable as error:
             raise HTTPException(
                 503, f"the event was not queued: {error}", {"Retry-After": RETRY_AFTER_SECONDS}

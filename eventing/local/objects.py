@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MANAGERS = {
     **dict.fromkeys(names.OLM_PROGRAMS, "OLM runs"),
     **dict.fromkeys(names.V1_PROGRAMS, "OLM v1 runs"),
-    "olmf-worker": "olm-functions run in pods",
+    **dict.fromkeys(("olmf-worker", "olmf-scheduler"), "olm-functions run in pods"),
 }
 """Deployments that manage the same objects as `olmf up`, and what each means."""
 POD_SECURITY = "pod-security.kubernetes.io/enforce"

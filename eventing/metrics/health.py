@@ -24,7 +24,7 @@ from typing import NoReturn
 REDIS, API = "Redis", "the API server"
 WORKER = "a worker process"
 """What a program needs."""
-SWEEPER, OUTLET = "sweeper", "outlet"
+SWEEPER, OUTLET, WAKER = "sweeper", "outlet", "waker"
 """What of a program goes on by itself."""
 STUCK_SECONDS = 300.0
 """A program that tried nothing for so long is stuck: longer than all tries of one call to Redis that is away."""
@@ -33,6 +33,8 @@ LATE_SECONDS = 15.0
 _POLL_SECONDS = 5.0
 _REQUEST_SECONDS = 0.2
 _REQUEST_BYTES = 1024
+_LARGEST_BODY = 4 * 1024 * 1024
+_TAKEN = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 
 
 class Heartbeat:
@@ -77,11 +79,15 @@ class Heartbeat:
 
 
 class HealthPort:
-    """Answers `/livez` and `/readyz`, one request at a time."""
+    """Answers `/livez` and `/readyz`, one request at a time; and takes dead letters, which nobody reads, at `/lost`."""
 
-    def __init__(self, listening: socket.socket, heartbeat: Heartbeat) -> None:
+    def __init__(
+        self, listening: socket.socket, heartbeat: Heartbeat, on_lost: Callable[[], None] | None = None
+    ) -> None:
+        """`on_lost` is called for each event that a Broker could not deliver."""
         self._listening = listening
         self._heartbeat = heartbeat
+        self._on_lost = on_lost
         listening.setblocking(False)  # why: a client may be gone again between select and accept
 
     def fileno(self) -> int:
@@ -100,6 +106,7 @@ class HealthPort:
                 client.settimeout(_REQUEST_SECONDS)
                 path = client.recv(_REQUEST_BYTES).split(b" ", 2)[1:2]
                 client.sendall(self._response(path[0] if path else b"", also))
+                _read_out(client)
 
     def _response(self, path: bytes, also: tuple[str, ...]) -> bytes:
         match path:
@@ -109,6 +116,9 @@ class HealthPort:
             case b"/readyz":
                 missing = [*also, *self._heartbeat.missing()]
                 return _answer(not missing, {"missing": missing})
+            case b"/lost" if self._on_lost:
+                self._on_lost()
+                return _TAKEN
         return _http("404 Not Found", {})
 
 
@@ -135,6 +145,14 @@ class Health:
             self.port.close()
         if self.has_api:
             look(self.heartbeat, API, self.has_api)
+
+
+def _read_out(client: socket.socket) -> None:
+    """Read what is left of a request: to close before would reset the connection, and the answer might be lost."""
+    client.shutdown(socket.SHUT_WR)
+    read = 0
+    while read < _LARGEST_BODY and (chunk := client.recv(2**16)):
+        read += len(chunk)
 
 
 def _answer(is_well: bool, facts: dict[str, object]) -> bytes:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from eventing.metrics.exposition import Series
-from eventing.workqueue import UNREACHABLE, Depth, Ran, WorkQueue, connect
+from eventing.workqueue import UNREACHABLE, Backlog, Depth, Ran, WorkQueue, connect
 from shared.config import Settings
 from shared.telemetry import Metric
 
@@ -28,10 +28,10 @@ def reader(settings: Settings) -> Callable[[], Mapping[Series, float]]:
 def measures(queue: WorkQueue) -> Mapping[Series, float]:
     """The present values; while Redis is unavailable, only `olmf_redis_up`."""
     try:
-        depth, ran = queue.depth(), queue.ran()
+        depth, ran, backlog = queue.depth(), queue.ran(), queue.backlog()
     except UNREACHABLE:
         return {Series(Metric.olmf_redis_up): 0}
-    return {Series(Metric.olmf_redis_up): 1, **_queued(depth), **_runs(ran)}
+    return {Series(Metric.olmf_redis_up): 1, **_queued(depth), **_ages(backlog), **_runs(ran)}
 
 
 def _queued(depth: Depth) -> Mapping[Series, float]:
@@ -43,6 +43,14 @@ def _queued(depth: Depth) -> Mapping[Series, float]:
         Series(Metric.olmf_queue_dead): depth.dead,
         Series(Metric.olmf_refused_jobs_total): depth.refused,
     }
+
+
+def _ages(backlog: Iterable[Backlog]) -> Mapping[Series, float]:
+    ages = {"direct": 0.0, "long": 0.0}
+    for one in backlog:
+        lane = "long" if one.group == "long" else "direct"
+        ages[lane] = max(ages[lane], one.waits_seconds)
+    return {Series(Metric.olmf_queue_oldest_seconds, (("lane", lane),)): age for lane, age in ages.items()}
 
 
 def _runs(ran: Iterable[Ran]) -> Mapping[Series, float]:

@@ -47,9 +47,11 @@ class Stream:
         watch: Watch = _PLAIN,
         *,
         selector: str = "",
+        namespace: str = "",
     ) -> None:
-        """With a label selector those alone that it selects."""
+        """With a label selector those alone that it selects; with a namespace those in it."""
         self.kind = kind
+        self._namespace = namespace
         self._session = session
         self._connection = connection
         self._accept = _FULL if watch.is_whole else _PARTIAL
@@ -106,7 +108,7 @@ class Stream:
 
     def _get(self, query: Mapping[str, str], suffix: str, timeout: aiohttp.ClientTimeout) -> Any:
         options = request_options(self._connection, self._accept.format(suffix))
-        url = self._connection.server + path_of(self.kind)
+        url = self._connection.server + path_of(self.kind, self._namespace)
         return self._session.get(url, params={**self._which, **query}, timeout=timeout, **options)
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:

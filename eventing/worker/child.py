@@ -30,6 +30,8 @@ from shared.kinds import Ref
 
 _OUT_OF_MEMORY = 71
 """Exit code of a child whose run got no more memory."""
+AWAKE_SECONDS = 4
+"""For how long a worker on call says that it is awake; it says so each second."""
 _PAUSE_SECONDS = 1
 
 log = structlog.get_logger()
@@ -61,6 +63,11 @@ class Lost:
         queue.sweep(
             lost_worker=queue.worker, message=self.reason, is_over_limit=self.is_over_limit, suspects=self.suspects
         )
+
+
+def served(settings: Settings) -> tuple[str, ...]:
+    """The groups whose queues a worker drains; the long lane is one for all groups."""
+    return ("long",) if settings.lane == "long" else queues_of(settings.steps or GROUPS)
 
 
 def limit_seconds(settings: Settings) -> int:
@@ -106,7 +113,7 @@ class Child:
         if self.is_stopping():
             return
         _limit_memory(settings.run_memory_bytes)
-        sweep = partial(sweep_forever, queue, self.health.heartbeat, lambda: self._look_after_long_run(queue))
+        sweep = partial(sweep_forever, queue, self.health.heartbeat, lambda: self._beside(queue))
         threading.Thread(target=run_or_die, args=(sweep,), daemon=True).start()
         drainer.begin(run_or_die)
         took_ms = int((time.monotonic() - started) * 1000)
@@ -115,6 +122,14 @@ class Child:
         while not drainer.is_stopping:
             act()
         drainer.end()
+        if settings.on_call:
+            queue.note_awake(served(settings), 0)
+
+    def _beside(self, queue: WorkQueue) -> None:
+        """What the sweeper does at each turn."""
+        if self.settings.on_call and not self.is_stopping():
+            queue.note_awake(served(self.settings), AWAKE_SECONDS)
+        self._look_after_long_run(queue)
 
     def _look_after_long_run(self, queue: WorkQueue) -> None:
         """Show how far the run is; end it if a person canceled it."""

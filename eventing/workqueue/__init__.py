@@ -36,7 +36,9 @@ Keys (all begin with `olmf:`; their names never change, because during an update
     format                 the format of all this and of the journal (`format.lua`): an older build waits
     token, sequence        the last fencing token (microseconds, never backwards); the last arrival
     groups                 set   groups that ever had an entry
-    bell:<group>, alarm    list  wake-up lists, of one item: for one drainer of the group; for one sweeper
+    bell:<group>, alarm, waker  list  wake-up lists, of one item: for one drainer of the group; for one sweeper; for the
+                                 waker, when work comes to a group that nobody drains
+    awake                  zset  groups (and `long`) that a drainer on call serves, by the end of its word for it in ms
     journal                stream  one entry for each run (and, from the journal, each event)
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
     turn:<what>-<period>   taken by the scheduler that does in this period what all do in turn, e.g. the audit
@@ -127,12 +129,13 @@ from eventing.workqueue.client import (
 )
 from eventing.workqueue.listing import listed
 from eventing.workqueue.scripts import check_format
-from eventing.workqueue.values import Claim, Depth, Listed, Ran, State
+from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
     "REFUSED",
     "UNREACHABLE",
+    "Backlog",
     "Claim",
     "Client",
     "Depth",

@@ -1,7 +1,7 @@
 -- The keys of the queue, which __init__.py describes, and what is read from their names; in front of all scripts.
 local CLAIMED, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, SWEEPER_WAKEUP = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
-local WAKEUP = 'olmf:bell:'
+local WAKEUP, WAKER, AWAKE = 'olmf:bell:', 'olmf:waker', 'olmf:awake'
 local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS = 'olmf:claims'
 local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8

@@ -10,7 +10,7 @@ from typing import Any
 from redis import Redis
 
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Depth, Listed, Ran, State, job_of, lane_of
+from eventing.workqueue.values import Backlog, Depth, Listed, Ran, State, job_of, lane_of
 from shared.domain.progress import Progress
 
 LIVE: tuple[State, ...] = ("running", "ready", "blocked", "delayed")
@@ -28,6 +28,12 @@ def depth(client: Redis) -> Depth:
     running, delayed, dead, refused, long, *ready = run(client, "count")
     by_group = {group.decode(): count for group, count in zip(ready[::2], ready[1::2], strict=True)}
     return Depth(dict(sorted(by_group.items())), running, delayed, dead, refused, long)
+
+
+def backlog(client: Redis) -> tuple[Backlog, ...]:
+    """The groups that have work now, by name; the long lane of all groups is one, `long`."""
+    rows = run(client, "backlog")
+    return tuple(sorted(Backlog(group.decode(), bool(awake), waits / 1000) for group, awake, waits in rows))
 
 
 def ran(client: Redis) -> tuple[Ran, ...]:

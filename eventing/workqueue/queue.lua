@@ -1,9 +1,18 @@
 -- The functions that all scripts of the queue share; prepended to each of them.
 local call, job_key, now = call, job_key, now -- why: what was declared last is captured soonest, in each call of each script
 
+-- Whether a drainer of the group said lately that it is awake; `long` is a group of its own here.
+local function is_awake(group) return (tonumber(call('ZSCORE', AWAKE, group)) or 0) > now end
+
+-- Wakes the waker, which sends for a drainer where none is awake.
+local function send_for(group)
+  if call('LLEN', WAKER) == 0 and not is_awake(group) then call('RPUSH', WAKER, 1) end
+end
+
 -- Wakes one waiting drainer of the group.
 local function wake_drainer(group)
   if call('LLEN', WAKEUP .. group) == 0 then call('RPUSH', WAKEUP .. group, 1) end
+  send_for(group)
 end
 
 -- Wakes one sweeper, which reads the delays again.
@@ -54,6 +63,7 @@ local function line_up(entry, since)
     call('ZADD', long_key(namespace), seq, entry)
     call('ZADD', TURNS, 'NX', seq, namespace)
     wake_sweeper()
+    send_for(lane)
   else
     enter_line(entry, group, lane, seq, order, payer_of(ref), spent)
     wake_drainer(group)

@@ -78,6 +78,18 @@ class Depth:
     """Ready in the long lane."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Backlog:
+    """A group that has jobs which could run now, or run."""
+
+    group: str
+    """`long`: the long lane of all groups."""
+    is_awake: bool = False
+    """A drainer of it said lately that it is awake."""
+    waits_seconds: float = 0
+    """For how long the job waits that came first; 0: none waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ran:
     """How often runs of a step ended in one way."""

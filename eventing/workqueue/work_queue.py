@@ -18,7 +18,7 @@ from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.retry import backoff
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
+from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
 from shared.config import Settings
 from shared.domain.progress import Progress
 
@@ -129,6 +129,18 @@ class WorkQueue:
             time.sleep(max(seconds, 0.001))  # why: what stays due for some fault must not make the sweeper spin
         else:
             self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
+
+    def wait_for_backlog(self, seconds: float) -> None:
+        """Sleep until work comes to a group that nobody drains, at most that long; for one waker."""
+        self.client.blpop(["olmf:waker"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+
+    def backlog(self) -> tuple[Backlog, ...]:
+        """The groups that have work now, by name; the long lane of all groups is one, `long`."""
+        return listing.backlog(self.client)
+
+    def note_awake(self, groups: Iterable[str], seconds: float) -> None:
+        """Say that a drainer of these groups is awake for so long; 0: that it ends."""
+        run(self.client, "awake", int(seconds * 1000), *groups)
 
     def sweep(
         self, *, lost_worker: str = "", message: str = "", is_over_limit: bool = False,

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from pydantic import BaseModel, ConfigDict
 from starlette.routing import Route
 
 from eventing.deploy.base import PORT
 from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
-from eventing.deploy.oidc import AUDIENCE
 from eventing.deploy.rights import RIGHTS
 from eventing.endpoint.app import asgi
 from eventing.routes import STEPS
 from shared.adapters.oci.trust import FOLDERS
-from shared.config import Settings
 from shared.domain.selectors import matches
-from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED
 
 K8S = Path(__file__).parents[3] / "k8s"
 FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
@@ -44,7 +36,7 @@ def test_a_file_is_current(name: str) -> None:
 def test_no_file_is_left_over() -> None:
     on_disk = {
         str(path.relative_to(K8S))
-        for folder in ("crds", "rbac", "base", "knative", "knative-oidc", "optional")
+        for folder in ("crds", "rbac", "base", "knative", "knative-oidc", "eventing", "keda", "optional")
         for path in (K8S / folder).iterdir()
     }
     assert on_disk == set(FILES)
@@ -161,8 +153,9 @@ def test_every_pod_has_a_policy_for_both_directions() -> None:
         labels = {"serving.knative.dev/service": "", **workload["spec"]["template"]["metadata"]["labels"]}
         if workload["kind"] == "Deployment":
             del labels["serving.knative.dev/service"]
-        (policy,) = (one for one in policies if matches(one["podSelector"], labels))
-        assert policy["policyTypes"] == ["Ingress", "Egress"]
+        chosen = [one for one in policies if matches(one["podSelector"], labels)]
+        assert chosen
+        assert all(one["policyTypes"] == ["Ingress", "Egress"] for one in chosen)
 
 
 def test_redis_is_reached_by_every_program_and_by_nobody_else() -> None:
@@ -187,7 +180,12 @@ def test_no_secret_is_part_of_the_manifests() -> None:
     assert not [each for each in objects("base", "rbac", "knative") if each["kind"] == "Secret"]
 
 
-PULLING = [each for each in WORKLOADS if each["metadata"]["name"] == "olmf-worker" or each["kind"] == "Service"]
+INTAKE = "olmf-intake"
+PULLING = [
+    each
+    for each in WORKLOADS
+    if each["metadata"]["name"] == "olmf-worker" or (each["kind"] == "Service" and each["metadata"]["name"] != INTAKE)
+]
 
 
 @pytest.mark.parametrize("workload", PULLING, ids=lambda one: f"{one['kind']} {one['metadata']['name']}")
@@ -253,174 +251,11 @@ def test_the_watcher_reaches_the_api_server(ports: tuple[int, ...], rule: Any) -
     assert rule in watcher["spec"]["egress"]
 
 
-class Strict(BaseModel):
-    """Fields of a Knative object that we use; an unknown one is a typing error of ours."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Reference(Strict):
-    apiVersion: str  # noqa: N815
-    kind: str
-    name: str
-
-
-class Destination(Strict):
-    ref: Reference
-
-
-class TriggerSpec(Strict):
-    broker: str
-    filters: list[dict[str, Any]]
-    subscriber: Destination
-
-
-class Delivery(Strict):
-    retry: int
-    backoffPolicy: str  # noqa: N815
-    backoffDelay: str  # noqa: N815
-    timeout: str
-
-
-class BrokerSpec(Strict):
-    delivery: Delivery
-
-
-class WatchedResource(Strict):
-    apiVersion: str  # noqa: N815
-    kind: str
-    selector: dict[str, Any] | None = None
-
-
-class ApiServerSourceSpec(Strict):
-    mode: str
-    serviceAccountName: str  # noqa: N815
-    namespaceSelector: dict[str, Any]  # noqa: N815
-    resources: list[WatchedResource]
-    sink: Destination
-
-
-class RevisionSpec(Strict):
-    serviceAccountName: str  # noqa: N815
-    containerConcurrency: int  # noqa: N815
-    timeoutSeconds: int  # noqa: N815
-    containers: list[dict[str, Any]]
-    volumes: list[dict[str, Any]]
-
-
-class RevisionTemplate(Strict):
-    metadata: dict[str, Any]
-    spec: RevisionSpec
-
-
-class ServiceSpec(Strict):
-    template: RevisionTemplate
-
-
-SPECS: dict[tuple[str, str], type[Strict]] = {
-    ("eventing.knative.dev/v1", "Broker"): BrokerSpec,
-    ("eventing.knative.dev/v1", "Trigger"): TriggerSpec,
-    ("sources.knative.dev/v1", "ApiServerSource"): ApiServerSourceSpec,
-    ("serving.knative.dev/v1", "Service"): ServiceSpec,
-}
-
-
-def test_knative_objects_have_the_fields_that_knative_knows() -> None:
-    kinds = set()
-    for each in objects("knative"):
-        if each["kind"] not in ("Kustomization", "NetworkPolicy"):
-            SPECS[each["apiVersion"], each["kind"]].model_validate(each["spec"])
-            kinds.add(each["kind"])
-    assert kinds == {"Broker", "Trigger", "ApiServerSource", "Service"}
-
-
-def test_with_oidc_triggers_and_services_speak_of_one_audience_and_every_service_may_review() -> None:
-    """The two patches add to what each Trigger and Service of the other folder has."""
-    (kustomization,) = (each for each in objects("knative-oidc") if each["kind"] == "Kustomization")
-    assert kustomization["resources"][0] == "../knative"
-    of_trigger, of_service = ((one["target"]["kind"], *json.loads(one["patch"])) for one in kustomization["patches"])
-    assert of_trigger == ("Trigger", {"op": "add", "path": "/spec/subscriber/audience", "value": AUDIENCE})
-    assert of_service[1]["value"] == {"name": "OLMF_ENDPOINT_AUDIENCE", "value": AUDIENCE}
-    assert Settings.read({one["name"]: one["value"] for one in [of_service[1]["value"]]}).endpoint_audience == AUDIENCE
-    (binding,) = (each for each in objects("knative-oidc") if each["kind"] == "ClusterRoleBinding")
-    services = [each for each in objects("knative") if each["kind"] == "Service"]
-    assert all(isinstance(each["spec"]["template"]["spec"]["containers"][0]["env"], list) for each in services)
-    accounts = {each["spec"]["template"]["spec"]["serviceAccountName"] for each in services}
-    assert {one["name"] for one in binding["subjects"]} == accounts
-    assert binding["roleRef"]["name"] == "system:auth-delegator"
-
-
-@pytest.mark.skipif(not (shutil.which("kubectl") or os.environ.get("CI")), reason="there is no kubectl")
-def test_kubectl_builds_what_knative_with_oidc_needs() -> None:
-    built = subprocess.run(["kubectl", "kustomize", str(K8S / "knative-oidc")], capture_output=True, check=True).stdout
-    found = list(yaml.safe_load_all(built))
-    triggers = [one["spec"] for one in found if one["kind"] == "Trigger"]
-    services = [one["spec"] for one in found if one["apiVersion"] == "serving.knative.dev/v1"]
-    assert triggers
-    assert {one["subscriber"]["audience"] for one in triggers} == {AUDIENCE}
-    assert services
-    for one in services:
-        (container,) = one["template"]["spec"]["containers"]
-        given = [each["value"] for each in container["env"] if each["name"] == "OLMF_ENDPOINT_AUDIENCE"]
-        assert given == [AUDIENCE]
-
-
-def test_the_source_watches_every_kind_that_a_route_names() -> None:
-    source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
-    assert {each["kind"] for each in source["spec"]["resources"]} == {kind.kind for kind in WATCHED} - {
-        kind.kind for kind in OPTIONAL
-    }
-
-
-def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
-    """Else the Deployments of our own Services wake them whenever they rest; one alone has to wake a step."""
-    source = next(each for each in objects("knative") if each["kind"] == "ApiServerSource")
-    narrowed = {each["kind"] for each in source["spec"]["resources"] if "selector" in each}
-    assert (
-        narrowed
-        == {kind.kind for kind in set(HIGH_CARDINALITY) - set(OPTIONAL)}
-        >= {"Deployment", "ServiceAccount", "Role", "Job"}
-    )
-    names = {each["metadata"]["name"] for each in WORKLOADS if "olm.managed" in each["metadata"].get("labels", {})}
-    assert names == {PACKAGES}
-
-
-def test_every_trigger_is_for_events_of_the_source() -> None:
-    watched = {(kind.api_version, kind.kind) for kind in WATCHED}
-    triggers = [each for each in objects("knative") if each["kind"] == "Trigger"]
-    assert triggers
-    for trigger in triggers:
-        by_type, by_kind = trigger["spec"]["filters"]
-        assert {next(iter(one)) for one in by_type["any"]} == {"prefix"}
-        assert (by_kind["exact"]["apiversion"], by_kind["exact"]["kind"]) in watched
-
-
-@pytest.mark.parametrize(
-    ("port", "namespace", "is_open"),
-    [
-        pytest.param(8012, "kourier-system", True, id="an ingress brings events"),
-        pytest.param(8012, "knative-serving", True, id="the activator brings the first event"),
-        pytest.param(9090, "knative-serving", True, id="the autoscaler asks the proxy"),
-        pytest.param(9091, "knative-serving", True, id="and its other port"),
-        pytest.param(8012, "tenant", False, id="a tenant reaches no pod"),
-        pytest.param(9090, "kourier-system", False, id="nobody else asks the proxy"),
-    ],
-)
-def test_who_reaches_a_service_of_knative(port: int, namespace: str, is_open: bool) -> None:
-    (policy,) = (each["spec"] for each in objects("knative") if each["kind"] == "NetworkPolicy")
-    labels = {"kubernetes.io/metadata.name": namespace}
-    reached = [
-        rule
-        for rule in policy["ingress"]
-        if any(one["port"] == port for one in rule["ports"])
-        and any(matches(peer["namespaceSelector"], labels) for peer in rule["from"])
-    ]
-    assert bool(reached) is is_open
-
-
 def test_names_are_unique() -> None:
     names = [
-        (each["kind"], each["metadata"]["name"]) for each in objects("rbac", "base", "knative") if "metadata" in each
+        (each["apiVersion"], each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"])
+        for each in objects("rbac", "base", "knative")
+        if "metadata" in each
     ]
     assert len(names) == len(set(names))
 

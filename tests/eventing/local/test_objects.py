@@ -32,6 +32,7 @@ def a_cluster(kind: Kind, name: str, **annotations: str) -> KubeClient:
         ),
         pytest.param("catalog-operator", "OLM runs on this cluster (Deployment there/catalog-operator)", id="OLM"),
         pytest.param("olmf-worker", "olm-functions run in pods on this cluster", id="our pods"),
+        pytest.param("olmf-scheduler", "olm-functions run in pods on this cluster", id="our pods on Knative"),
     ],
 )
 def test_who_is_deployed_is_not_disturbed(name: str, who: str) -> None:

@@ -263,3 +263,34 @@ def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path
             os.kill(own_redis.pid, signal.SIGCONT)
             watcher.kill()
             watcher.wait()
+
+
+def taken(port: HealthPort, number: int, body: bytes) -> tuple[int, bytes]:
+    """Status and body of the answer to a POST of a dead letter."""
+    answers: list[tuple[int, bytes]] = []
+
+    def post() -> None:
+        request = urllib.request.Request(f"http://127.0.0.1:{number}/lost", body)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+                answers.append((answer.status, answer.read()))
+        except urllib.error.HTTPError as error:
+            answers.append((error.code, b""))
+
+    thread = threading.Thread(target=post)
+    thread.start()
+    select.select([port], [], [], PATIENCE_SECONDS)
+    port.answer()
+    thread.join()
+    return answers[0]
+
+
+def test_a_dead_letter_is_taken_whatever_it_is_and_told_of() -> None:
+    """A Broker that could not deliver an event posts it here; its body is read, so that the answer arrives."""
+    lost: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = HealthPort(listening, Heartbeat((REDIS,)), lambda: lost.append(1))
+        number = listening.getsockname()[1]
+        assert [taken(port, number, b"x" * size) for size in (0, 3_000_000)] == [(204, b"")] * 2
+        assert lost == [1, 1]
+        assert taken(HealthPort(listening, Heartbeat((REDIS,))), number, b"x")[0] == 404, "who asked for none"

@@ -1,0 +1,85 @@
+"""What the scheduler does besides on Knative: it wakes drainers that rest, and audits when a source returns."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import structlog
+
+from eventing.endpoint.sender import send
+from eventing.events.event import Event
+from eventing.metrics.health import WAKER, Heartbeat
+from eventing.worker.asked_audits import AskedAudits
+from eventing.worker.waker import LOOK_SECONDS, Waker, repeat
+from eventing.workqueue import WorkQueue, connect
+from shared import names
+from shared.config import Settings
+from shared.kinds import NAMESPACE
+
+SOURCE = "/olmf/scheduler"
+SEND_SECONDS = 40.0
+"""How long the Broker may take: one whose channel is in memory answers when the Service has drained."""
+log = structlog.get_logger()
+
+
+class Waking:
+    """The threads beside the scheduler's own loop; what they cannot handle ends the program, which is started again."""
+
+    def __init__(self, settings: Settings, audit: Callable[[WorkQueue, str], object]) -> None:
+        """`audit` starts an audit with that id."""
+        self._settings = settings
+        self._queue = WorkQueue(connect(settings.redis_url), settings)
+        self._audits = AskedAudits(lambda turn: audit(self._queue, turn))
+
+    def start(self, heartbeat: Heartbeat) -> None:
+        """Start the threads, and with an audit: nobody knows what came while no scheduler ran."""
+        self._audits.ask("a scheduler starts")
+        waker = Waker(self._send, lambda: self._audits.ask("the Broker takes events again"))
+        look = partial(waker.look_at, self._queue) if self._settings.broker else partial(time.sleep, LOOK_SECONDS)
+        wakes = partial(repeat, (self._audits.make_due, look), partial(heartbeat.tries, WAKER))
+        for work in (wakes, self._follow):
+            threading.Thread(target=_or_end, args=(work,), daemon=True).start()
+
+    def on_lost(self) -> None:
+        """The Broker could not deliver an event."""
+        self._audits.ask("an event was not delivered")
+
+    def _send(self, group: str) -> None:
+        file = self._settings.broker_token_file
+        token = Path(file).read_text().strip() if file else ""
+        event = wake_up(group, self._settings.policy.global_namespace)
+        send(self._settings.broker, event, "the Broker", token=token, seconds=SEND_SECONDS)
+        log.info("group_woken", group=group, id=event.id)
+
+    def _follow(self) -> None:
+        from eventing.watch.senders import follow  # why: only on Knative
+        from shared.adapters.kube import connect as server
+
+        connection = replace(server(self._settings.kubeconfig), agent="olmf/scheduler")
+        ours, brokers = self._settings.policy.global_namespace, self._settings.broker_namespace
+        asyncio.run(follow(connection, ours, brokers, lambda which: self._audits.ask(f"back: {which}")))
+
+
+def wake_up(group: str, namespace: str) -> Event:
+    """The event that wakes the Service of a group."""
+    ref = NAMESPACE.ref(namespace)
+    return Event(f"{group}-{time.time_ns()}", names.WORK_READY, SOURCE, ref, hints={"group": group})
+
+
+def _or_end(work: Callable[[], object]) -> NoReturn:
+    try:
+        work()
+    except Exception:
+        log.exception("waking_failed")
+        sys.stderr.flush()
+    finally:
+        os._exit(1)
