@@ -27,6 +27,7 @@ BY: Final[Mapping[Metric, tuple[str, ...]]] = {
     Metric.olmf_run_duration_seconds: ("step",),
     Metric.olmf_dead_letters_total: ("step",),
     Metric.olmf_queue_ready: ("group",),
+    Metric.olmf_queue_oldest_seconds: ("lane",),
     Metric.olmf_skipped_events_total: ("kind",),
     Metric.olmf_watch_silence_seconds: ("kind",),
 }
