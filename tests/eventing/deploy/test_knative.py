@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def of_kind(folder: str, kind: str, api: str = "") -> list[Any]:
     return [each for each in objects(folder) if each["kind"] == kind and each["apiVersion"].startswith(api)]
 
 
+@cache
 def built(folder: str) -> list[Any]:
     """As `kubectl apply -k` makes them."""
     done = subprocess.run(["kubectl", "kustomize", str(K8S / folder)], capture_output=True, check=True)
