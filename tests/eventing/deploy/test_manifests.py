@@ -39,7 +39,9 @@ def test_no_file_is_left_over() -> None:
         for folder in ("crds", "rbac", "base", "knative", "knative-oidc", "eventing", "keda", "optional")
         for path in (K8S / folder).iterdir()
     }
-    assert on_disk == set(FILES)
+    assert on_disk == {name for name in FILES if not name.startswith("monitoring/")}, (
+        "of which some are written by hand"
+    )
 
 
 def test_every_group_of_steps_has_rights() -> None:
