@@ -48,7 +48,7 @@ containerd_down() { # with every container, the same way whether it answers or n
   fi
   stop containerd
   for each in /proc/[0-9]*; do
-    tr '\0' ' ' <"$each/cmdline" 2>/dev/null | grep -q -- "containerd-shim.*-address $D/c.sock" && kill -9 "${each#/proc/}" 2>/dev/null
+    tr '\0' ' ' 2>/dev/null <"$each/cmdline" | grep -q -- "containerd-shim.*-address $D/c.sock" && kill -9 "${each#/proc/}" 2>/dev/null
   done || true
 }
 

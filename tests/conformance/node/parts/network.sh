@@ -27,7 +27,7 @@ J
 
 network_down() {
   local each
-  for each in $(ip -o link show master $BRIDGE 2>/dev/null | sed 's/^[0-9]*: \([^@:]*\).*/\1/'); do ip link del "$each" || true; done
+  for each in $(ip -o link show master $BRIDGE 2>/dev/null | sed 's/^[0-9]*: \([^@:]*\).*/\1/'); do ip link del "$each" 2>/dev/null || true; done
   ip link del $BRIDGE 2>/dev/null || true
   for each in "ip olmf_policies" "ip olmf_node" "ip kube-proxy" "ip6 kube-proxy"; do nft delete table $each 2>/dev/null || true; done
   [ ! -f "$D/sysctl.saved" ] || { sysctl -q -p "$D/sysctl.saved" 2>/dev/null || true; rm -f "$D/sysctl.saved"; }
