@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from eventing.events.event import Event
-from shared.adapters.kube.answers import Changes
 from shared.config import Settings
 from shared.kinds import WATCHED, Kind
 
 if TYPE_CHECKING:
     from eventing.watch.connections import Dial
+    from shared.adapters.kube.answers import Changes
 
 
 def run(
