@@ -140,3 +140,7 @@ def test_whoever_adds_work_for_a_group_that_rests_wakes_the_waker(redis_url: str
         client.delete("olmf:waker")
         queue.add([a_job("cluster_service_version/look", "two")], "event")
         assert not client.exists("olmf:waker"), "who is awake needs nobody"
+        for job in (a_job("bundle/look"), a_job("bundle/pull_bundle", is_long=True)):
+            client.delete("olmf:waker")
+            queue.add([job], "event")
+            assert client.llen("olmf:waker") == 1, "nobody drains this one"
