@@ -6,7 +6,7 @@ import asyncio
 import signal
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ import structlog
 
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.catalogs.served_sources import Key, ServedSources
+from eventing.catalogs.tls_profile import TlsProfile
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream
@@ -41,13 +42,14 @@ class Place:
     key: Path | None = None
     registry_port: int = 0
     """That of the registry API."""
+    profile: TlsProfile = field(default_factory=TlsProfile)
 
     def trust(self) -> ssl.SSLContext | None:
         """TLS with the certificate; None without one. OSError when it cannot be read."""
         if self.certificate is None:
             return None
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self.profile.apply(context)
         context.load_cert_chain(self.certificate, self.key)
         return context
 

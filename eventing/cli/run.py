@@ -150,16 +150,25 @@ def content(
 def catalogs(
     certificate: Annotated[Path | None, typer.Option("--tls-cert", help="PEM file of the serving certificate.")] = None,
     key: Annotated[Path | None, typer.Option("--tls-key", help="PEM file of its private key.")] = None,
+    profile: Annotated[str, typer.Option("--tls-profile", help="modern, intermediate or custom.")] = "intermediate",
+    version: Annotated[str, typer.Option("--tls-custom-version", help="Profile custom: TLSv1.2|TLSv1.3.")] = "TLSv1.2",
+    ciphers: Annotated[str, typer.Option("--tls-custom-ciphers", help="Of TLS 1.2, with commas.")] = "",
+    curves: Annotated[str, typer.Option("--tls-custom-curves", help="One, e.g. prime256v1.")] = "",
 ) -> None:
     """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does, and CatalogSources over gRPC, as OLM's pods do."""
     from eventing import wiring
     from eventing.catalogs import program
     from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
     from eventing.catalogs.served_sources import ServedSources
+    from eventing.catalogs.tls_profile import TlsProfileError, profile_of
     from shared.adapters.kube import KubeClient
 
     if (certificate is None) != (key is None):
         raise CliError("--tls-cert and --tls-key come together", USAGE)
+    try:
+        tls = profile_of(profile, version, *([word for word in text.split(",") if word] for text in (ciphers, curves)))
+    except TlsProfileError as error:
+        raise CliError(f"--tls-profile: {error}", USAGE) from None
     settings = _settings()
     client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
     policy, store = settings.policy, Store(settings.content, limit_bytes=settings.content_bytes)
@@ -168,7 +177,7 @@ def catalogs(
     tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
     content = program.Content(served, ServedSources(tenants, common, policy.global_namespace))
     host = "127.0.0.1" if settings.kubeconfig else ""
-    place = program.Place(host, settings.port, certificate, key, settings.registry_port)
+    place = program.Place(host, settings.port, certificate, key, settings.registry_port, tls)
     program.run(place, client.connection, content, announce)
 
 

@@ -20,6 +20,12 @@ class Edit:
     after: str
     why: str
 
+    def applied(self, text: str) -> str:
+        """The text of the file with the change. EditError."""
+        if self.before not in text:
+            raise EditError(f"{self.file}: {self.before!r} is not there; wanted the commit of the report")
+        return text.replace(self.before, self.after)
+
 
 UTIL = "test/e2e/util.go"
 OLM_EDITS = (
@@ -64,10 +70,7 @@ def overlay(checkout: Path, edits: tuple[Edit, ...], folder: Path) -> Path:
     """Write the changed files into a folder; returns the file that names them to Go. EditError."""
     changed: dict[str, str] = {}
     for edit in edits:
-        text = changed.get(edit.file) or (checkout / edit.file).read_text()
-        if edit.before not in text:
-            raise EditError(f"{checkout / edit.file}: {edit.before!r} is not there; wanted the commit of the report")
-        changed[edit.file] = text.replace(edit.before, edit.after)
+        changed[edit.file] = edit.applied(changed.get(edit.file) or (checkout / edit.file).read_text())
     replaced = {}
     for number, (file, text) in enumerate(changed.items()):
         made = folder / f"{number}-{Path(file).name}"

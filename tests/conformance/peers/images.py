@@ -25,7 +25,6 @@ from tests.conformance.peers import contents
 Manifests = list[dict[str, Any]]
 ANNOTATION = "operators.operatorframework.io.bundle."
 CATALOG_LABELS = {"operators.operatorframework.io.index.configs.v1": "/configs"}
-HOSTS = ("quay.io/olmtest", "quay.io/operator-framework", "quay.io/operatorhubio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class Catalog:
 def registry_with(
     bundles: tuple[Bundle, ...], catalogs: tuple[Catalog, ...], checkout: Path, folder: Path
 ) -> Iterator[str]:
-    """A registry that holds the images; yields the text of the `registries.conf` that leads to it.
+    """A registry that holds the images; yields its host and port.
 
     The folder keeps the images for the next time.
     """
@@ -78,11 +77,15 @@ def registry_with(
                 target = registry.reference(catalog.image.partition("/")[2])
                 write_image({"configs/catalog.json": file}, CATALOG_LABELS, target)
             known.write_text(sign)
-        rules = [
-            f'[[registry]]\nprefix = "{host}"\nlocation = "{registry.host}/{host.partition("/")[2]}"\ninsecure = true\n'
-            for host in HOSTS
-        ]
-        yield "\n".join(rules)
+        yield registry.host
+
+
+def registries_conf(hosts: Mapping[str, str], registry: str) -> str:
+    """The text of a `registries.conf` that leads prefixes of images to paths of the registry."""
+    return "\n".join(
+        f'[[registry]]\nprefix = "{prefix}"\nlocation = "{"/".join(filter(None, (registry, path)))}"\ninsecure = true\n'
+        for prefix, path in hosts.items()
+    )
 
 
 def _sources() -> str:

@@ -137,7 +137,10 @@ def extension_server(arguments: list[str]) -> Answer:
 
 
 def webhook_operator(_: list[str]) -> Answer:
-    """The webhooks of WebhookTests: `valid` must be true, `mutate` becomes true, v2 keeps both in `conversion`."""
+    """Webhooks of WebhookTests: `valid` must be true, `mutate` becomes true, v2 keeps both in `conversion`.
+
+    That of Pods adds a container to those that ask for it.
+    """
 
     def answer(path: str, review: Json) -> Json:
         if path not in WEBHOOKS or review is None:
@@ -153,7 +156,8 @@ def _validate(request: Json) -> Json:
     if request["object"].get("spec", {}).get("valid"):
         return {"allowed": True}
     name = request["object"]["metadata"]["name"]
-    message = f'WebhookTest.webhook.operators.coreos.io "{name}" is invalid: spec.valid: Spec.Valid must be true'
+    fault = "spec.valid: Invalid value: false: Spec.Valid must be true"
+    message = f'WebhookTest.webhook.operators.coreos.io "{name}" is invalid: {fault}'
     return {"allowed": False, "status": {"code": 422, "message": message}}
 
 
@@ -173,8 +177,21 @@ def _convert(request: Json) -> Json:
     return {"result": {"status": "Success"}, "convertedObjects": found}
 
 
-WEBHOOKS: Mapping[str, Callable[[Json], Json]] = {"/validate": _validate, "/mutate": _mutate, "/convert": _convert}
+def _inject(request: Json) -> Json:
+    if "telegraf.influxdata.com/class" not in (request["object"]["metadata"].get("annotations") or {}):
+        return {"allowed": True}
+    containers = [*request["object"]["spec"]["containers"], {"name": "telegraf", "image": "telegraf"}]
+    patch = json.dumps([{"op": "add", "path": "/spec/containers", "value": containers}]).encode()
+    return {"allowed": True, "patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
+
+
+OF_V1 = "webhook-operators-coreos-io-v1-webhooktest"
+WEBHOOKS: Mapping[str, Callable[[Json], Json]] = {
+    "/validate": _validate, "/mutate": _mutate, "/convert": _convert, f"/validate-{OF_V1}": _validate,
+    f"/mutate-{OF_V1}": _mutate, "/mutate-pod": _inject,
+}  # fmt: skip
 ANSWERS: Mapping[str, Callable[[list[str]], Answer]] = {
     "mock-extension-apiserver": extension_server, "webhook-operator": webhook_operator,
+    "telegraf-operator": webhook_operator,
 }  # fmt: skip
 """By the name of the image."""

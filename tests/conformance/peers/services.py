@@ -21,6 +21,7 @@ from eventing.local.state import free_port
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import labels_of, name_of, uid_of
 from shared.kinds import CONFIG_MAP, POD, Ref
+from tests.conformance.peers.catalogd import Catalogd
 from tests.conformance.peers.programs import Programs
 from tests.conformance.peers.stand_ins import StandIns
 from tests.kit.waiting import wait_for
@@ -39,6 +40,7 @@ class ServiceProxy:
     """Socket of the kubelet's own proxy to the addresses of Pods."""
     folder: Path
     stand_ins: StandIns
+    catalogd: Catalogd
     servers: dict[str, tuple[int, subprocess.Popen[bytes]]] = field(default_factory=dict)
     """Port and process of our server in place of a Pod, by its uid."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -61,6 +63,7 @@ class ServiceProxy:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             self.programs.close()
+            self.catalogd.close()
             for _, process in self.servers.values():
                 process.terminate()
                 process.wait()
@@ -93,16 +96,18 @@ class ServiceProxy:
         """Where a program of ours listens in place of a Pod; 0 where none does."""
         if command_of(pod)[:2] == ["opm", "serve"]:
             return self._server(pod)
-        return self.stand_ins.port(pod) or self.programs.port(pod, port)
+        return self.catalogd.port(pod, port) or self.stand_ins.port(pod) or self.programs.port(pod, port)
 
     def _pod(self, host: str) -> Any:
-        """A running Pod by its address, or behind the name of a Service, `<name>.<namespace>.svc`; None without one.
+        """A running Pod by its address, behind a Service (`<name>.<namespace>.svc`) or by name (`….pod`); None: none.
 
         Of a Service that is another name for our server of catalogs: its port on this machine.
         """
         if host[-1:].isdigit():
             return next((each for each in self.cluster.list(POD) if each.get("status", {}).get("podIP") == host), None)
         name, namespace = [*host.split("."), ""][:2]
+        if host.endswith(".pod"):
+            return self.cluster.get(POD.ref(name, namespace))
         service = self.cluster.request("GET", SERVICES.format(namespace, name))
         if (service or {}).get("spec", {}).get("type") == "ExternalName":
             return int((self.folder / "olmf" / "run" / "registry.port").read_text())

@@ -1,4 +1,4 @@
-"""Deployments by the names of OLM's own programs, whose Pods lead to ours.
+"""Deployments by the names of a peer's own programs, whose Pods lead to ours.
 
 A suite reads metrics from Pods with these labels, and restarts their Deployments: then our program is restarted, too.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,30 +18,28 @@ import urllib3
 from shared.api.manifest import labels_of, uid_of
 from tests.kit.waiting import wait_for
 
-APPS = ("olm-operator", "catalog-operator")
 PORT = 8080
 PROGRAM = "watch"
 """The one of ours that serves the metrics of both."""
 
 
-def deployments(namespace: str) -> Iterator[dict[str, Any]]:
-    """The Deployments."""
-    for app in APPS:
-        labels = {"app": app}
-        container = {
-            "name": app, "image": app, "ports": [{"name": "metrics", "containerPort": PORT}],
-            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-        }  # fmt: skip
-        pod = {
-            "containers": [container],
-            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
-        }
-        template = {"metadata": {"labels": labels}, "spec": pod}
-        yield {
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": app, "namespace": namespace, "labels": labels},
-            "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
-        }  # fmt: skip
+def deployment(namespace: str, name: str, app: str, /, **container: Any) -> dict[str, Any]:
+    """A Deployment whose Pods have the label `app`; `container` is what its container says besides."""
+    labels = {"app": app}
+    desired = {
+        "name": app, "image": app, "ports": [{"name": "metrics", "containerPort": PORT}],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}, **container,
+    }  # fmt: skip
+    pod = {
+        "containers": [desired],
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+    }
+    template = {"metadata": {"labels": labels}, "spec": pod}
+    return {
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
+    }  # fmt: skip
 
 
 @dataclass
@@ -51,13 +48,15 @@ class StandIns:
 
     state: Path
     """The state directory of `olmf up`."""
+    apps: tuple[str, ...]
+    """The label `app` of the Pods."""
     seen: dict[str, str] = field(default_factory=dict)
     """The last uid of a Pod for each label."""
 
     def port(self, pod: Any) -> int:
         """The port of our program behind a Pod; 0 for a Pod that is none of these. Restarts it for a new Pod."""
         app = labels_of(pod).get("app", "")
-        if app not in APPS:
+        if app not in self.apps:
             return 0
         former, self.seen[app] = self.seen.get(app), uid_of(pod)
         if former not in (None, uid_of(pod)):

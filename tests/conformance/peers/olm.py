@@ -1,0 +1,74 @@
+"""The suite of Operator Lifecycle Manager itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shared.adapters.kube import KubeClient
+from shared.kinds import CATALOG_SOURCE, NAMESPACE
+from tests.conformance.peers import stand_ins, suite
+from tests.conformance.peers.images import BUNDLES, CATALOGS
+from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
+from tests.conformance.peers.peer import Peer
+from tests.conformance.peers.suite import Result, Spec
+from tests.conformance.peers.world import HOME, World
+from tests.kit.installation import a_namespace, an_operator_group
+
+OPERATORS = "operators"
+APPS = ("olm-operator", "catalog-operator")
+COMMUNITY, COMMUNITY_IMAGE = "operatorhubio-catalog", "quay.io/operatorhubio/catalog:latest"
+HOSTS = ("quay.io/olmtest", "quay.io/operator-framework", "quay.io/operatorhubio")
+HEAD = """# The suites of our peers
+
+Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
+Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
+it is listed in `peers/edits.py`, images that nobody here can pull are made anew in `peers/images.py`. Our programs run
+with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. What
+specs ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row
+is the last result of its spec, perhaps of older code: a run with `--resume` leaves out what has passed. The suite of
+OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
+
+"""
+
+
+@contextmanager
+def prepare(cluster: KubeClient) -> Iterator[None]:
+    """OLM's programs, a global group, and the community's catalog."""
+    for app in APPS:
+        cluster.apply(stand_ins.deployment(HOME, app, app))
+    if cluster.get(NAMESPACE.ref(OPERATORS)) is None:
+        for manifest in (a_namespace(OPERATORS), an_operator_group(OPERATORS, name="global-operators")):
+            cluster.apply(manifest)
+    meta = {"name": COMMUNITY, "namespace": HOME}
+    spec = {"sourceType": "grpc", "image": COMMUNITY_IMAGE, "displayName": "Community Operators", "publisher": "ours"}
+    cluster.apply({
+        "apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind, "metadata": meta, "spec": spec,
+    })  # fmt: skip
+    yield
+
+
+def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> Result:
+    """Run one spec."""
+    words = (
+        f"--kubeconfig={world.kubeconfig}", f"--namespace={OPERATORS}", f"--olmNamespace={HOME}",
+        f"--catalogNamespace={HOME}", f"--communityOperators={COMMUNITY_IMAGE}", "--test-data-dir=./testdata",
+    )  # fmt: skip
+    return suite.run(program, checkout, spec, words, log)
+
+
+OLM = Peer(
+    report=Path(__file__).parents[1] / "PEERS.md",
+    head=HEAD,
+    bundles=BUNDLES,
+    catalogs=CATALOGS,
+    hosts={host: host.partition("/")[2] for host in HOSTS},
+    apps=APPS,
+    prepare=prepare,
+    build=suite.build,
+    specs_of=suite.specs_of,
+    run=run,
+    left_out=LEFT_OUT,
+    causes=CAUSES,
+)
