@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.catalogs.tls_profile import TlsProfileError, profile_of
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
 from eventing.local.kubelet.run import run as run_kubelet
@@ -160,7 +161,6 @@ def catalogs(
     from eventing.catalogs import program
     from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
     from eventing.catalogs.served_sources import ServedSources
-    from eventing.catalogs.tls_profile import TlsProfileError, profile_of
     from shared.adapters.kube import KubeClient
 
     if (certificate is None) != (key is None):
