@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.catalog.model import Package
 from shared.domain.csv.copies import Copy
 from shared.domain.endpoints.certificates import Pair, StoredPair
@@ -186,7 +186,15 @@ class IndexedCatalogs(Protocol):
         ...
 
 
-class Catalogs(IndexedCatalogs, Protocol):
+class WrittenCatalogs(IndexedCatalogs, Protocol):
+    """Those that tell, besides, what is written in them."""
+
+    def documents(self, reference: str, name: str, source: ImageSource) -> tuple[ReadOnly, ...] | Unavailable:
+        """Every document of a package in order, whole, whether or not they make a package."""
+        ...
+
+
+class Catalogs(WrittenCatalogs, Protocol):
     """Catalog images, read by digest and indexed once per digest."""
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:

@@ -15,12 +15,13 @@ from shared.domain.catalog.model import Package
 from shared.domain.extension.decision import HAS_RELEASES, may_select, request_for
 from shared.domain.extension.making import Refusal
 from shared.domain.extension.model import CatalogView, Offer
-from shared.domain.extension.offer import deprecations_of, offer_of_package
+from shared.domain.extension.offer import deprecations_of, offer_of, offer_of_package
 from shared.domain.extension.render.model import CertProvider
 from shared.domain.extension.revisions import Revisions
 from shared.domain.go.text import quoted
 from shared.domain.image_source import ImageSource
-from shared.ports import Attempt, Bundles, Cluster, Discovery, IndexedCatalogs, Policy, Unavailable
+from shared.domain.shape import InvalidQuestion
+from shared.ports import Attempt, Bundles, Cluster, Discovery, Policy, Unavailable, WrittenCatalogs
 from shared.reading.objects import read_all
 
 _ISSUERS: tuple[tuple[str, str, CertProvider], ...] = (
@@ -47,7 +48,7 @@ class Sources:
     """Where it is read."""
 
     cluster: Cluster
-    catalogs: IndexedCatalogs
+    catalogs: WrittenCatalogs
     policy: Policy
 
 
@@ -100,9 +101,24 @@ def _offer(catalog: ClusterCatalog, package: str, sources: Sources) -> tuple[Off
     match sources.catalogs.package(catalog.resolved, package, source):
         case Package() as found:
             return offer_of_package(found, deprecations_of(found), has_releases=HAS_RELEASES), ""
+        case Unavailable(reason="Malformed"):
+            return _offer_as_written(catalog, package, source, sources)
         case Unavailable(message=message):
             return Offer(), message
     return Offer(is_empty=True), ""
+
+
+def _offer_as_written(
+    catalog: ClusterCatalog, package: str, source: ImageSource, sources: Sources
+) -> tuple[Offer, str]:
+    """What documents say that make no package: OLM v1 minds other defects than OLM does (v1.md §9)."""
+    found = sources.catalogs.documents(catalog.resolved, package, source)
+    if isinstance(found, Unavailable):
+        return Offer(), found.message
+    try:
+        return offer_of(found, package, has_releases=HAS_RELEASES), ""
+    except InvalidQuestion as error:
+        return Offer(), f"error loading package {quoted(package)}: {error}"
 
 
 def fetched(image: str, bundles: Bundles, policy: Policy, attempt: Attempt) -> Files | Refusal:

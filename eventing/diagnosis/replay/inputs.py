@@ -91,6 +91,10 @@ class _Recorded:
         """The packages that provide an API."""
         return self._asked("providers", question)
 
+    def documents(self, *question: Any) -> Any:
+        """The documents of a package."""
+        return self._asked("documents", question)
+
     def _asked(self, method: str, question: tuple[Any, ...]) -> Any:
         try:
             return getattr(self.catalogs, method)(*question)

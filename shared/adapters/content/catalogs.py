@@ -75,6 +75,15 @@ class ImageCatalogs:
             return Unavailable("Malformed", f"package {name} of {reference}: {'; '.join(found.findings)}")
         return found
 
+    def documents(self, reference: str, name: str, source: ImageSource) -> tuple[Blob, ...] | Unavailable:
+        """Every document of a package in order, whole, whether or not they make a package."""
+
+        def read(catalog: Snapshot) -> tuple[Blob, ...]:
+            pages = catalog.documents(name)
+            return tuple(map(pages.value, pages.rows()))
+
+        return self._ask(reference, source, read)
+
     def bundle(self, reference: str, package: str, name: str, source: ImageSource) -> Blob | Unavailable | None:
         """The document of a bundle, whole: with its CSV or what the catalog states of it; None without one."""
 

@@ -157,6 +157,8 @@ def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: Scri
     assert isinstance(answer, Unavailable)
     assert "package 'pot' has no channel 'gone'" in answer.message
     assert isinstance(port.package(pulled.reference, "tea", source), Package)
+    assert port.documents(pulled.reference, "pot", source) == (orjson.loads(sick),)
+    assert port.documents(pulled.reference, "none", source) == ()
 
 
 @pytest.mark.parametrize(

@@ -463,6 +463,51 @@ def test_v1_md_13_2_catalogs_that_have_nothing(state: dict[str, Any], why: str) 
     assert why in progressing(world)[2]
 
 
+def written(package: str, version: str, **package_fields: str) -> tuple[dict[str, Any], ...]:
+    """The documents of a package with one version."""
+    name = f"{package}.v{version}"
+    identity = {"type": "olm.package", "value": {"packageName": package, "version": version}}
+    return (
+        {"schema": "olm.package", "name": package, **package_fields},
+        {"schema": "olm.channel", "name": "stable", "package": package, "entries": [{"name": name}]},
+        {
+            "schema": "olm.bundle", "name": name, "package": package, "image": f"registry/{package}:v{version}",
+            "properties": [identity],
+        },
+    )  # fmt: skip
+
+
+def test_v1_md_9_a_package_without_a_default_channel_is_installed() -> None:
+    world = a_world()
+    world.catalogs.written["etcd"] = written("etcd", "1.0.0")
+    world.settle()
+    world.runs()
+    assert world.status()["install"]["bundle"]["version"] == "1.0.0"
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({"schema": "olm.channel", "package": "etcd", "name": "beta", "entries": 1}, "error loading package"),
+        ({"package": "etcd"}, "error loading package"),
+    ],
+    ids=["no list", "no schema"],
+)
+def test_v1_md_9_what_cannot_be_read_is_told(document: dict[str, Any], why: str) -> None:
+    world = a_world()
+    world.catalogs.written["etcd"] = (*written("etcd", "1.0.0"), document)
+    world.settle()
+    assert why in progressing(world)[2]
+
+
+def test_documents_that_are_not_here_any_more_are_told() -> None:
+    world = a_world()
+    world.catalogs.written["etcd"] = written("etcd", "1.0.0")
+    world.catalogs.trouble = Unavailable("Unreachable", "connection refused")
+    world.settle()
+    assert "connection refused" in progressing(world)[2]
+
+
 def test_a_pull_that_was_ended_is_told() -> None:
     world = a_world()
     outcome = world.decide(Job("cluster_extension/install_bundle", EXTENSION), Attempt(ended="ended after 600 s"))

@@ -37,6 +37,8 @@ class FakeCatalogs:
     digests: dict[str, int] = field(default_factory=dict)
     trouble: Unavailable | None = None
     left_out: tuple[str, ...] = ()
+    written: dict[str, tuple[Manifest, ...]] = field(default_factory=dict)
+    """The documents of packages that make none, by name."""
 
     def publish(self, image: str, *packages: Package) -> None:
         self.digests[image] = self.digests.get(image, 0) + 1
@@ -52,7 +54,12 @@ class FakeCatalogs:
         return Pulled(reference, len(self.content[reference]), self.left_out)
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
+        if name in self.written:
+            return Unavailable("Malformed", f"package {name} of {reference}: it has no default channel")
         return self.trouble or self.content[reference].get(name)
+
+    def documents(self, reference: str, name: str, source: ImageSource) -> tuple[Manifest, ...] | Unavailable:
+        return self.trouble or self.written[name]
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         return self.trouble or tuple(sorted(self.content[reference]))
