@@ -103,7 +103,9 @@ def run(peer: Peer, options: argparse.Namespace) -> int:
             there = world.found(options.work / "worlds")
             there = there or [each for each, _ in stack.enter_context(worlds(peer, options))]
             places = [each for each in there[options.first :] for _ in range(peer.specs_per_world)]
-            perform(peer, program, chosen, places[: options.parallel], options)
+            together = [each for each in chosen if each.file not in peer.alone]
+            perform(peer, program, together, places[: options.parallel], options)
+            perform(peer, program, [each for each in chosen if each not in together], places[:1], options)
     found = results.read(kept)
     if options.report:
         peer.report.write_text(peer.head + results.table(specs, found, peer.left_out, peer.causes))

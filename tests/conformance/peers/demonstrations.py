@@ -37,7 +37,9 @@ def _telegraf() -> Manifest:
         "deploymentName": "telegraf-operator", "containerPort": 9443, "targetPort": 9443, "sideEffects": "None",
         "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore", "rules": [pods],
     }  # fmt: skip
-    install = _strategy("telegraf-operator", "telegraf-operator")
+    rules = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}]
+    account = {"serviceAccountName": "telegraf-operator", "rules": rules}
+    install = _strategy("telegraf-operator", "telegraf-operator", clusterPermissions=[account])
     ports = [{"containerPort": 9443}]
     install["spec"]["deployments"][0]["spec"]["template"]["spec"]["containers"][0]["ports"] = ports
     return contents.csv(

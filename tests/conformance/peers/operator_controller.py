@@ -85,5 +85,6 @@ OPERATOR_CONTROLLER = Peer(
     specs_of=scenarios.specs_of,
     run=scenarios.run,
     left_out=LEFT_OUT,
+    alone=frozenset({"tls.feature"}),
     specs_per_world=3,
 )

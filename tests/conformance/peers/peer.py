@@ -38,5 +38,7 @@ class Peer:
     """Why a spec is not run, by its text."""
     causes: Mapping[str, str] = field(default_factory=dict)
     """What a spec that fails waits for, by its text."""
+    alone: frozenset[str] = frozenset()
+    """The files whose specs change what others need: they run one after the other."""
     specs_per_world: int = 1
     """How many specs one cluster bears at a time."""
