@@ -89,7 +89,9 @@ def registries_conf(hosts: Mapping[str, str], registry: str) -> str:
 
 
 def _sources() -> str:
-    return hashlib.sha256(b"".join(Path(file).read_bytes() for file in (__file__, contents.__file__))).hexdigest()
+    return hashlib.sha256(
+        b"".join(each.read_bytes() for each in sorted(Path(__file__).parent.glob("*.py")))
+    ).hexdigest()
 
 
 def write_bundle(bundle: Bundle, checkout: Path, place: Path) -> dict[str, Path]:
