@@ -150,12 +150,9 @@ UnavailableReason: TypeAlias = Literal[
     "DNS", "TLS", "Unreachable", "Unauthorized", "NotFound", "DigestMismatch", "TooLarge", "Malformed",
     "Blocked", "MirrorMiss", "TimedOut", "NoCatalog", "BadCatalog", "NotRecorded",
 ]  # fmt: skip
-"""Why content is unavailable.
-
-`Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, `MirrorMiss` at all mirrors, `NoCatalog`
-for an image that does not say where its catalog is, `BadCatalog` for one whose files are no catalog, `NotRecorded` in
-a replay.
-"""
+"""Why content is unavailable: `Blocked` by a rule of the administrator, `TimedOut` by the bounds of a pull, at all
+mirrors `MirrorMiss`, `NoCatalog`: an image does not say where its catalog is, `BadCatalog`: its files are no catalog,
+`NotRecorded`: in a replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +170,14 @@ class IndexedCatalogs(Protocol):
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
         """One package of an indexed catalog, None when the catalog has no such package."""
-        ...
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         """The names of all packages, sorted."""
-        ...
 
     def providers(
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
         """The names of the packages with a bundle that provides `api` (group, version, kind)."""
-        ...
 
 
 class WrittenCatalogs(IndexedCatalogs, Protocol):
@@ -191,7 +185,6 @@ class WrittenCatalogs(IndexedCatalogs, Protocol):
 
     def documents(self, reference: str, name: str, source: ImageSource) -> tuple[ReadOnly, ...] | Unavailable:
         """Every document of a package in order, whole, whether or not they make a package."""
-        ...
 
 
 class Catalogs(WrittenCatalogs, Protocol):
@@ -199,7 +192,6 @@ class Catalogs(WrittenCatalogs, Protocol):
 
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
-        ...
 
 
 class Runs(Protocol):
