@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from eventing.catalogs.tls_profile import TlsProfileError, profile_of
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
 from eventing.local.kubelet.run import run as run_kubelet
@@ -158,7 +157,7 @@ def catalogs(
 ) -> None:
     """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does, and CatalogSources over gRPC, as OLM's pods do."""
     from eventing import wiring
-    from eventing.catalogs import program
+    from eventing.catalogs import program, tls_profile
     from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
     from eventing.catalogs.served_sources import ServedSources
     from shared.adapters.kube import KubeClient
@@ -166,8 +165,9 @@ def catalogs(
     if (certificate is None) != (key is None):
         raise CliError("--tls-cert and --tls-key come together", USAGE)
     try:
-        tls = profile_of(profile, version, *([word for word in text.split(",") if word] for text in (ciphers, curves)))
-    except TlsProfileError as error:
+        lists = ([word for word in text.split(",") if word] for text in (ciphers, curves))
+        tls = tls_profile.profile_of(profile, version, *lists)
+    except tls_profile.TlsProfileError as error:
         raise CliError(f"--tls-profile: {error}", USAGE) from None
     settings = _settings()
     client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
