@@ -18,15 +18,15 @@ from eventing.content.catalogs_address import settings_of
 from eventing.endpoint.draining import CompanionProcess, Waiting
 from eventing.events.event import Event
 from eventing.events.trace import begun_by
-from eventing.metrics.health import API, OUTLET, REDIS, SWEEPER, WAKER, Health, HealthPort, Heartbeat, serve
+from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
 from eventing.metrics.listener import listener
 from eventing.routes import ROUTES, TO_SINK, jobs_for
-from shared import names, ports
+from shared import ports
 from shared.adapters.content.store import Store
 from shared.adapters.keys import StoredKeys
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import CACHED, HIGH_CARDINALITY, NAMESPACE, SECRET
+from shared.kinds import CACHED, HIGH_CARDINALITY, SECRET
 
 if TYPE_CHECKING:
     from eventing.endpoint.senders import Senders
@@ -80,15 +80,6 @@ def _has_api(values: Settings) -> bool:
         log.warning("api_server_away", error=str(error))
         return False
     return True
-
-
-def scheduler_heartbeat(values: Settings, on_lost: Callable[[], None] | None = None) -> Heartbeat:
-    """What the probes of the scheduler ask, served on its port; `on_lost` is told of each dead letter of a Broker."""
-    beside = ((OUTLET, values.sink), (WAKER, values.broker_namespace))
-    heartbeat = Heartbeat((REDIS,), loops=(SWEEPER, *(loop for loop, is_there in beside if is_there)))
-    if values.health_port:
-        serve(HealthPort(listener(values, values.health_port), heartbeat, on_lost))
-    return heartbeat
 
 
 def runner_factory(values: Settings) -> Callable[[WorkQueue], Callable[[Claim], RunResult]]:
@@ -261,20 +252,6 @@ def drain(values: Settings, command: Sequence[str], environ: Mapping[str, str]) 
         yield Waiting(is_left, DRAIN_SECONDS)
     finally:
         worker.stop()
-
-
-def request_audit(values: Settings) -> Callable[[WorkQueue, str], None]:
-    """A function that emits `io.olmf.audit.requested` about the namespace of the installation."""
-
-    def request(queue: WorkQueue, turn: str) -> None:
-        from eventing.journal import RedisJournal
-
-        ref = NAMESPACE.ref(values.policy.global_namespace)
-        event = Event(id=turn, type=names.AUDIT_REQUESTED, source="/olmf/scheduler", ref=ref)
-        RedisJournal(queue.client, max_bytes=values.journal_bytes).record_events([event])
-        queue.add(jobs_for(event), event.id)
-
-    return request
 
 
 def _journal_files(values: Settings, program: str) -> Callable[[bytes], None]:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from eventing import scheduling
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
 from eventing.local.kubelet.run import run as run_kubelet
@@ -106,7 +107,6 @@ def endpoint(
 
 def scheduler() -> None:
     """Enqueue what is due, take back lost leases, start audits, post notifications to the sink, wake what rests."""
-    from eventing import wiring
     from eventing.waking import Waking
     from eventing.worker import outlet
     from eventing.worker.scheduler import schedule
@@ -114,14 +114,15 @@ def scheduler() -> None:
     settings = _of_pipeline()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
-    waking = Waking(settings, wiring.request_audit(settings)) if settings.broker_namespace else None
-    heartbeat = wiring.scheduler_heartbeat(settings, waking.on_lost if waking else None)
+    audit = scheduling.request_audit(settings)
+    waking = Waking(settings, audit) if settings.broker_namespace else None
+    heartbeat = scheduling.heartbeat(settings, waking.on_lost if waking else None)
     if waking:
         waking.start(heartbeat)
     if settings.sink:
         threading.Thread(target=outlet.serve_or_end, args=(settings, heartbeat), daemon=True).start()
     announce()
-    schedule(settings, wiring.request_audit(settings), heartbeat)
+    schedule(settings, audit, heartbeat, after_loss=scheduling.after_loss(settings))
 
 
 def kubelet() -> None:

@@ -137,6 +137,10 @@ class RedisJournal:
         """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
         return self._seen.lacks(identities)
 
+    def forget_versions(self) -> None:
+        """No event has told of anything: what they led to may be lost."""
+        self._client.execute_command("UNLINK", SEEN)
+
     def trim(self) -> None:
         """Forget the oldest entries when the stream is longer than its bound in bytes, and objects long gone."""
         self._until_trim = _TRIM_EVERY

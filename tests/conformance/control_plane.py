@@ -25,7 +25,8 @@ PACKAGES = {
     "pause": (MODULES / "pause", "."),
 }  # fmt: skip
 """Programs that are not of Kubernetes: their modules, and the packages in them."""
-TOKEN = "conformance"
+TOKEN, PLAIN = "conformance", "plain"
+"""Tokens of an administrator, to whom no limit applies, and of a user of that name without any rights."""
 START_SECONDS = 120
 STAMP = (
     f"-s -w -X k8s.io/component-base/version.gitVersion=v{KUBE} -X k8s.io/component-base/version.gitMajor=1 "
@@ -99,7 +100,7 @@ class ControlPlane:
         self._client, self._peer, self._secure = free_port(), free_port(), free_port()
         self._running = ExitStack()
         make_keys(folder / "pki")
-        (folder / "tokens.csv").write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n')
+        (folder / "tokens.csv").write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n{PLAIN},{PLAIN},{PLAIN}-uid\n')
         write_kubeconfig(self.kubeconfig, self._secure, folder / "pki" / "ca.crt")
 
     def start(self) -> None:

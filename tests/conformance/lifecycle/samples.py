@@ -25,11 +25,17 @@ VERSIONS = {"tide": "tide.v1.0.0", "beacon": "beacon.v1.1.0", "ledger": "ledger.
 """The newest version of each package."""
 
 
+def subscribe(victim: Installation, place: str) -> None:
+    """Ask for the three samples."""
+    victim.apply(*(a_subscription(package, place) for package in VERSIONS))
+
+
 @contextmanager
-def samples(victim: Installation, name: str) -> Iterator[str]:
+def samples(victim: Installation, name: str, *, subscribes: bool = True) -> Iterator[str]:
     """A namespace with a group and Subscriptions to the three samples, just made; all of it goes at the end."""
     victim.apply(a_namespace(name), a_group(name))
-    victim.apply(*(a_subscription(package, name) for package in VERSIONS))
+    if subscribes:
+        subscribe(victim, name)
     yield name
     for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP):
         for each in victim.cluster.list(kind, name):
