@@ -96,7 +96,7 @@ def api_is_down(world: World) -> Iterator[None]:
 def api_throttles(world: World) -> Iterator[None]:
     """Whatever we ask is answered with 429 and `Retry-After`, by API Priority and Fairness."""
     keeper = Api.of(world.plane.kubeconfig)
-    limited = {"nominalConcurrencyShares": 0, "lendablePercent": 0, "limitResponse": {"type": "Reject"}}
+    limited = {"nominalConcurrencyShares": 0, "borrowingLimitPercent": 0, "limitResponse": {"type": "Reject"}}
     level = {"metadata": {"name": "nothing"}, "spec": {"type": "Limited", "limited": limited}}
     everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
     schema = {"metadata": {"name": "a-flood"}, "spec": {
@@ -108,6 +108,7 @@ def api_throttles(world: World) -> Iterator[None]:
     throttled = keeper.as_user(PLAIN)
     wait_for(lambda: throttled.get("/api/v1/namespaces").status == 429, "the first refusal")
     yield
+    assert throttled.get("/api/v1/namespaces").status == 429, "it lasted"
     for name in ("flowschemas/a-flood", "prioritylevelconfigurations/nothing"):
         assert keeper.send("DELETE", f"{FLOWS}/{name}").status == 200
     wait_for(lambda: throttled.get("/api/v1/namespaces").status == 200, "the end of refusals")
