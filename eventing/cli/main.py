@@ -48,7 +48,8 @@ class _Olmf(Verbs):
             ),
         },
         "eventing.cli.explain": {
-            "explain": "Say why each Subscription gets its version, or why it gets none and what would help.",
+            "explain": "Say why each Subscription and ClusterExtension gets its version, "
+            "or why it gets none and what would help.",
         },
         "eventing.cli.upgrades": {
             "upgrades": "Say which way a package goes from a version, hop by hop, and why no further.",

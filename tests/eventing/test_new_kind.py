@@ -102,7 +102,7 @@ def test_knative_follows(made: Any) -> None:
     (source,) = (one for one in made["objects"] if one["kind"] == "ApiServerSource")
     triggers = [one["metadata"]["name"] for one in made["objects"] if one["kind"] == "Trigger"]
     assert {"apiVersion": "example.com/v1", "kind": "Greeting"} in source["spec"]["resources"]
-    assert [name for name in triggers if name.endswith("greetings")] == ["olmf-operator-group-greetings"]
+    assert "olmf-operator-group" in triggers, "its group is woken like the others"
 
 
 def test_the_runner_and_the_flow_chart_know_the_step(made: Any) -> None:

@@ -35,7 +35,8 @@ class _Extension(Verbs):
             ),
         },
         "eventing.cli.extension.release": {
-            "release": "Move what a ClusterExtension installed back to a Subscription; its objects stay.",
+            "release": "Move what a ClusterExtension installed back to a Subscription, "
+            "which is pinned to what runs; its objects stay.",
         },
         "eventing.cli.extension.uninstall": {
             "uninstall": (
