@@ -490,8 +490,9 @@ def test_v1_md_9_a_package_without_a_default_channel_is_installed() -> None:
     [
         ({"schema": "olm.channel", "package": "etcd", "name": "beta", "entries": 1}, "error loading package"),
         ({"package": "etcd"}, "error loading package"),
+        ({"schema": "olm.bundle", "package": "etcd", "name": 7}, 'expected value for key "name" to be a string'),
     ],
-    ids=["no list", "no schema"],
+    ids=["no list", "no schema", "a number as name"],
 )
 def test_v1_md_9_what_cannot_be_read_is_told(document: dict[str, Any], why: str) -> None:
     world = a_world()
