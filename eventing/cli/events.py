@@ -81,7 +81,6 @@ def _captured(source: Path) -> list[Recorded | ReceivedEvent]:
 
 def send(
     target: Annotated[str, typer.Argument(metavar="[KIND/NAME]", help="What the event is about.")] = "",
-    *,
     namespace: NamespaceOption = "",
     type_: Annotated[
         str, typer.Option("--type", help="add, update, delete, or a whole type.")
