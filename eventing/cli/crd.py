@@ -18,9 +18,9 @@ from eventing.cli.output import document
 from shared.domain.bundle.shape import name_in
 from shared.domain.crd_safety import report
 from shared.domain.crd_safety.judgement import judged
-from shared.domain.crd_safety.question import answered
 from shared.domain.crd_safety.report import Definition
-from shared.domain.shape import InvalidQuestion
+from shared.domain.crd_safety.request import response_to
+from shared.domain.shape import InvalidRequest
 
 if TYPE_CHECKING:
     from shared.domain.crd_safety.judgement import Waiver
@@ -68,7 +68,7 @@ def diff(
     then all findings as in -o json. Versions and definitions that are gone are found by us only.
     """
     if batch:
-        answer_lines(answered, beside=(old, new))
+        answer_lines(response_to, beside=(old, new))
         return
     if old is None or new is None:
         raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
@@ -100,7 +100,7 @@ def _compared(pairs: _Pairs, objects: Sequence[Mapping[str, Any]], waivers: Sequ
     for name, (before, file, after) in pairs.items():
         try:
             found.append(Definition(name, quote(file), judged(before, after, objects, waivers)))
-        except InvalidQuestion as error:
+        except InvalidRequest as error:
             raise CliError(f"the definition {name} cannot be compared: {error}", UNKNOWN) from error
     return found
 

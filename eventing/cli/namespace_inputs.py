@@ -26,7 +26,7 @@ from shared.adapters.content.anywhere import snapshot_at
 from shared.api.manifest import name_of, namespace_of
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.resolver.identity import CatalogKey
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 from shared.ports import Unavailable
 
@@ -171,7 +171,7 @@ def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, i
     namespace = _chosen_namespace(namespace, objects, folder)
     try:
         inputs = inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
     return Given(
         inputs,

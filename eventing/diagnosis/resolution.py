@@ -15,13 +15,13 @@ from shared.adapters import files
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import namespace_of
 from shared.domain.catalog.documents import NotACatalog, light, read
-from shared.domain.resolution_inputs.question import answer_of, inputs_of, reader_of
+from shared.domain.resolution_inputs.request import inputs_of, reader_of, response_of
 from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, CatalogReader, Inputs
 from shared.domain.resolver.resolve import resolve
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from shared.reading.namespace import read_namespace
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _FIELDS: Final = {"Subscription": "subscriptions", "ClusterServiceVersion": "csv
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """A function that answers questions and caches the answers; catalogs of the same path are loaded once.
 
-    It raises InvalidQuestion, which says what is wrong with a question or with one of its catalogs.
+    It raises InvalidRequest, which says what is wrong with a question or with one of its catalogs.
     """
     loaded: dict[str, LoadedCatalog] = {}
 
@@ -48,25 +48,25 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
 
     answers: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
 
-    def answer(question: Mapping[str, Any]) -> dict[str, Any]:
-        key = _digest(question)
+    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        key = _digest(request)
         if key not in answers:
-            answers[key] = decide(question)
+            answers[key] = decide(request)
             if len(answers) > REMEMBERED:
                 answers.popitem(last=False)
         return answers[key]
 
-    def decide(question: Mapping[str, Any]) -> dict[str, Any]:
-        inputs = inputs_of(question, load, is_whole=is_whole)
+    def decide(request: Mapping[str, Any]) -> dict[str, Any]:
+        inputs = inputs_of(request, load, is_whole=is_whole)
         resolution = resolve(inputs)
-        return answer_of(resolution, explain(inputs, resolution))
+        return response_of(resolution, explain(inputs, resolution))
 
     return answer
 
 
-def _digest(question: Mapping[str, Any]) -> bytes:
+def _digest(request: Mapping[str, Any]) -> bytes:
     """The digest of everything that the answer depends on, which excludes the id of the question."""
-    asked = {name: value for name, value in question.items() if name != "id"}
+    asked = {name: value for name, value in request.items() if name != "id"}
     return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
 
 
@@ -75,9 +75,9 @@ def _loaded(path: str) -> LoadedCatalog:
         with files.opened(path) as found:
             documents = [light(one) for file in found for one in read(file.name, file.read())]
     except OSError as error:
-        raise InvalidQuestion(f"catalog {path}: {(error.strerror or str(error)).lower()}") from error
+        raise InvalidRequest(f"catalog {path}: {(error.strerror or str(error)).lower()}") from error
     except (OciError, NotACatalog) as error:
-        raise InvalidQuestion(f"catalog {path}: {error}") from error
+        raise InvalidRequest(f"catalog {path}: {error}") from error
     named = ({"schema": one.schema, "package": one.package, "name": one.name, **one.fields} for one in documents)
     return reader_of(named, f"catalog {path}")
 
@@ -89,12 +89,12 @@ def inputs_of_manifests(
     *,
     is_whole: bool,
 ) -> Inputs:
-    """The inputs for a namespace, read from manifests. Raises InvalidQuestion."""
-    question: dict[str, Any] = {"namespace": namespace}
+    """The inputs for a namespace, read from manifests. Raises InvalidRequest."""
+    request: dict[str, Any] = {"namespace": namespace}
     for one in manifests:
         if one.get("kind") in _FIELDS and namespace_of(one) in ("", namespace):
-            question.setdefault(_FIELDS[one["kind"]], []).append(one)
-    inputs = inputs_of(question, _loaded, is_whole=is_whole)
+            request.setdefault(_FIELDS[one["kind"]], []).append(one)
+    inputs = inputs_of(request, _loaded, is_whole=is_whole)
     catalogs = {key: Catalog(key, reference="as given") for key in readers}
     return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, readers=readers)
 

@@ -12,7 +12,7 @@ from shared.domain.bundle.model import Files
 from shared.domain.crd_safety.judgement import Waiver
 from shared.domain.extension.decision import Target, request_for
 from shared.domain.extension.making import Refusal, rendered
-from shared.domain.extension.model import Answer
+from shared.domain.extension.model import Resolution
 from shared.domain.extension.outlook import (
     Change,
     Effect,
@@ -70,11 +70,11 @@ def outlook(extension: ClusterExtension, sight: Sight, place: Place, waivers: Se
     """The roll-out of what its catalogs give it now, whether or not another one goes on."""
     kept = sight.revisions.installed
     request, installed = request_for(extension), bundle_of(kept) if kept else None
-    answer = resolve(request, installed, sight.catalogs)
-    reasons = sentences(answer, request, installed)
-    target = _target(answer)
+    resolution = resolve(request, installed, sight.catalogs)
+    reasons = sentences(resolution, request, installed)
+    target = _target(resolution)
     if target is None:
-        return Outlook(reasons, blockers=(answer.error,))
+        return Outlook(reasons, blockers=(resolution.error,))
     made = rendered(extension, target, place.files_of(target.bundle.image), cert_provider(place.discovery))
     if isinstance(made, Refusal):
         return Outlook(reasons, blockers=(made.why,))
@@ -115,9 +115,9 @@ def _judged(wanted: _Rollout, place: Place, waivers: Sequence[Waiver]) -> Outloo
     )  # fmt: skip
 
 
-def _target(answer: Answer) -> Target | None:
-    chosen = answer.bundle
-    return Target(answer, chosen, chosen.identity) if chosen and chosen.identity else None
+def _target(resolution: Resolution) -> Target | None:
+    chosen = resolution.bundle
+    return Target(resolution, chosen, chosen.identity) if chosen and chosen.identity else None
 
 
 def _ours(revisions: Revisions, place: Place) -> tuple[list[ReadOnly], list[str]]:

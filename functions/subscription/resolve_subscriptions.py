@@ -17,7 +17,7 @@ from shared.domain.resolver.explain.findings import sentences
 from shared.domain.resolver.explain.fixes import findings
 from shared.domain.resolver.model import Resolution
 from shared.domain.resolver.request import ResolutionRequest, memoized
-from shared.domain.resolver.resolve import answer
+from shared.domain.resolver.resolve import resolution_of
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided, statements
 from shared.domain.subscription.state import unjudged
@@ -34,7 +34,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     now = clock.now()
     snapshot = read_namespace(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
     asked = ResolutionRequest(memoized(snapshot.inputs))
-    resolution = answer(asked)
+    resolution = resolution_of(asked)
     stuck = unjudged(
         snapshot.subscriptions,
         lambda: snapshot.groups or OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.name)),

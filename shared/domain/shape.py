@@ -1,4 +1,4 @@
-"""Validates the shape of a JSON question; errors state the place, the expected type and the found value."""
+"""Checks the shape of a JSON request; errors name the path, the expected type and the found type."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Shape: TypeAlias = "type | list[Shape] | Mapping[str, Shape]"
 """A type, a list with the shape of its items, or an object with the shapes of some of its fields."""
 
 
-class InvalidQuestion(ValueError):
-    """A question is not valid; the message names the place."""
+class InvalidRequest(ValueError):
+    """A request is not valid; the message names the path of the wrong field."""
 
 
 def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON value
-    """Raise InvalidQuestion for the first place that does not match; null counts as absent."""
+    """Raise InvalidRequest for the first place that does not match; null counts as absent."""
     if value is None:
         return
     if isinstance(shape, type):
@@ -23,7 +23,7 @@ def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON v
         _check_type(value, list, place)
         for index, item in enumerate(value):
             if item is None:
-                raise InvalidQuestion(f"{place}[{index}]: there is nothing")
+                raise InvalidRequest(f"{place}[{index}]: there is nothing")
             check(item, shape[0], f"{place}[{index}]")
     else:
         _check_type(value, dict, place)
@@ -33,7 +33,7 @@ def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON v
 
 def _check_type(value: object, desired: type, place: str) -> None:
     if not isinstance(value, desired) or (isinstance(value, bool) and desired is not bool):
-        raise InvalidQuestion(f"{place}: wanted {_WORDS[desired]}, got {_WORDS[type(value)]}")
+        raise InvalidRequest(f"{place}: wanted {_WORDS[desired]}, got {_WORDS[type(value)]}")
 
 
 _WORDS: Final[Mapping[type, str]] = {

@@ -20,7 +20,7 @@ from shared.domain.extension.render.model import CertProvider
 from shared.domain.extension.revisions import Revisions
 from shared.domain.go.text import quoted
 from shared.domain.image_source import ImageSource
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from shared.ports import Attempt, Bundles, Cluster, Discovery, Policy, Unavailable, WrittenCatalogs
 from shared.reading.objects import read_all
 
@@ -117,7 +117,7 @@ def _offer_as_written(
         return Offer(), found.message
     try:
         return offer_of(found, package, has_releases=HAS_RELEASES), ""
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         return Offer(), f"error loading package {quoted(package)}: {error}"
 
 

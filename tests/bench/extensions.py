@@ -19,7 +19,7 @@ from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.store import Store
 from shared.domain.bundle.model import Files
 from shared.domain.crd_safety.upgrade import problems
-from shared.domain.extension.model import Answer, CatalogView, Request
+from shared.domain.extension.model import CatalogView, Request, Resolution
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import RenderOptions
 from shared.domain.extension.render.render import render
@@ -55,7 +55,7 @@ def _resolving() -> Iterable[Row]:
         yield Row(f"{EXTENSIONS:,} extensions", all_of_them, 3, "s")
 
 
-def _resolved(snapshot: Snapshot, name: str) -> Answer:
+def _resolved(snapshot: Snapshot, name: str) -> Resolution:
     """From an open snapshot, with nothing remembered."""
     return resolve(Request(name), None, [CatalogView("c", offer=offer_in(snapshot, name, has_releases=False))])
 

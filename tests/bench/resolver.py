@@ -25,7 +25,7 @@ from shared.domain.resolver.explain.fixes import explain, findings
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Subscriber
 from shared.domain.resolver.request import ResolutionRequest
-from shared.domain.resolver.resolve import answer, resolve
+from shared.domain.resolver.resolve import resolution_of, resolve
 from tests.bench.catalogs import COMMUNITY
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
@@ -100,7 +100,7 @@ def _neighbours(snapshot: Snapshot) -> Iterator[float]:
 def _told(snapshot: Snapshot, packages: Iterable[str]) -> None:
     """With nothing remembered."""
     asked = ResolutionRequest(_inputs(reader_of_snapshot(snapshot), packages))
-    findings(asked, answer(asked))
+    findings(asked, resolution_of(asked))
 
 
 def _inputs(reader: CatalogReader, packages: Iterable[str]) -> Inputs:

@@ -8,7 +8,7 @@ from shared.api.manifest import Manifest
 from shared.kinds import SUBSCRIPTION
 from shared.ports import Policy
 from shared.reading.namespace import read_namespace
-from tests.domain.resolution_inputs.test_question import Sick
+from tests.domain.resolution_inputs.test_request import Sick
 from tests.kit.cluster import FakeCluster
 
 PLANNED = {"state": "UpgradePending", "installedCSV": "a.v1", "currentCSV": "a.v2", "installPlanRef": {"name": "p"}}

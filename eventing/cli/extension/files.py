@@ -22,7 +22,7 @@ from shared.domain.catalog.model import Package
 from shared.domain.crd_safety.judgement import Waiver
 from shared.domain.extension.model import CatalogView, Installed
 from shared.domain.extension.offer import offer_of, offer_of_package
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 if TYPE_CHECKING:
     from shared.adapters.content.snapshot import Snapshot
@@ -150,7 +150,7 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
         raise CliError(f"--catalog: {error}", USAGE) from error
     except (NotACatalog, OciError, OSError) as error:
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         raise CliError(f"catalog {path}: {error}", UNKNOWN) from error
     with shaped(f"ClusterCatalog {name}", USAGE):
         return CatalogView(
@@ -163,7 +163,7 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
 
 
 def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
-    """What an open catalog offers of a package. InvalidQuestion when nobody can make sense of it."""
+    """What an open catalog offers of a package. InvalidRequest when nobody can make sense of it."""
     pages, found = snapshot.documents(package), snapshot.package(package)
     if not isinstance(found, Package):  # OLM v1 minds other defects than OLM does
         return offer_of([pages.value(row) for row in pages.rows()], package, has_releases=has_releases)
@@ -187,5 +187,5 @@ def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
     """The findings that shall not count. CliError."""
     try:
         return list(map(Waiver.parse, words or ()))
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         raise CliError(f"--waive: {error}", USAGE) from error

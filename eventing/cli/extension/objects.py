@@ -14,10 +14,10 @@ from eventing.cli.inputs.bundle import opened
 from eventing.cli.names import checked_install_namespace
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.question import options_of
 from shared.domain.extension.render.render import render
+from shared.domain.extension.render.request import options_of
 from shared.domain.go import yaml as goyaml
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 CertOption = Annotated[
     str, typer.Option("--cert-provider", help="none, cert-manager or openshift-service-ca: who makes certificates.")
@@ -46,7 +46,7 @@ def rendered(
     question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     try:
         options = options_of(question)
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         raise CliError(str(error), USAGE) from error
     with opened(reference) as source:
         files = source.files()

@@ -141,17 +141,17 @@ class _PlanOptions:
 
 
 def _planned(options: _PlanOptions, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
-    answer, reasons = resolved(options.stated, words, installed, options.feature_gates)
-    if answer.bundle is None:
-        return Report(reasons, blockers=(answer.error,))
+    resolution, reasons = resolved(options.stated, words, installed, options.feature_gates)
+    if resolution.bundle is None:
+        return Report(reasons, blockers=(resolution.error,))
     try:
-        new = options.rendered(sources.bundle or _image(answer.bundle.image, answer.bundle.name))
+        new = options.rendered(sources.bundle or _image(resolution.bundle.image, resolution.bundle.name))
     except CliError as error:
         if error.code != NEGATIVE:
             raise
         return Report(reasons, blockers=(str(error),))
-    if new.name != answer.bundle.name:
-        raise CliError(f"--bundle {sources.bundle} holds {new.name}; chosen was {answer.bundle.name}", USAGE)
+    if new.name != resolution.bundle.name:
+        raise CliError(f"--bundle {sources.bundle} holds {new.name}; chosen was {resolution.bundle.name}", USAGE)
     extension = options.stated.extension
     running = installed_of(extension, installed)
     name = name_in(extension)

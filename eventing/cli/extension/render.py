@@ -22,7 +22,7 @@ from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import read
 from eventing.cli.lines import answer_lines
 from eventing.cli.written import as_yaml
-from shared.domain.extension.render.question import Loading, answered, options_of
+from shared.domain.extension.render.request import Loading, options_of, response_to
 
 if TYPE_CHECKING:
     from shared.domain.bundle.model import Files
@@ -72,7 +72,7 @@ def _answer_all() -> None:
     loadings = {True: Loading(is_in_memory=True), False: Loading()}
 
     def answer(question: dict[str, Any]) -> Mapping[str, Any]:
-        return answered(_files(question), options_of(question), loadings[isinstance(question.get("files"), dict)])
+        return response_to(_files(question), options_of(question), loadings[isinstance(question.get("files"), dict)])
 
     answer_lines(answer)
 

@@ -25,12 +25,12 @@ from eventing.cli.inputs.pulling import pulling
 from eventing.cli.lines import answer_lines
 from eventing.cli.output import TextOption, document
 from shared.domain.extension import resolve as rules
-from shared.domain.extension.question import RELEASES, answered, request_of, shown
+from shared.domain.extension.request import RELEASES, request_of, response_to, shown
 from shared.domain.extension.trace import sentences
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 if TYPE_CHECKING:
-    from shared.domain.extension.model import Answer
+    from shared.domain.extension.model import Resolution
 
 
 def register(group: typer.Typer) -> None:
@@ -57,44 +57,44 @@ def resolve(
     "trace"}.
     """
     if batch:
-        answer_lines(answered)
+        answer_lines(response_to)
         return
-    answer, trace = resolved(given(file), catalog, installed, feature_gates)
+    resolution, trace = resolved(given(file), catalog, installed, feature_gates)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in trace))
     else:
-        document(_shown(answer, feature_gates), output)
-    if answer.bundle is None:
+        document(_shown(resolution, feature_gates), output)
+    if resolution.bundle is None:
         raise typer.Exit(NEGATIVE)
 
 
 def resolved(
     stated: Given, words: Sequence[str] | None, installed: str, feature_gates: str
-) -> tuple[Answer, tuple[str, ...]]:
+) -> tuple[Resolution, tuple[str, ...]]:
     """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
     extension = stated.extension
     if not words:
         raise CliError("name the catalogs: --catalog PATH|IMAGE", USAGE)
     try:
         request = request_of(source_of(extension), "spec.source.catalog")
-    except InvalidQuestion as error:
+    except InvalidRequest as error:
         raise CliError(f"-f: {error}", USAGE) from error
     present = installed_of(extension, installed)
     views = catalogs(words, stated.catalogs, request.package, has_releases=_has_releases(feature_gates))
-    answer = rules.resolve(request, present, views)
-    return answer, (*_heading(answer), *sentences(answer, request, present))
+    resolution = rules.resolve(request, present, views)
+    return resolution, (*_heading(resolution), *sentences(resolution, request, present))
 
 
-def _heading(answer: Answer) -> list[str]:
-    if answer.bundle is None:
+def _heading(resolution: Resolution) -> list[str]:
+    if resolution.bundle is None:
         return []
-    version = answer.bundle.identity.version if answer.bundle.identity else ""
-    return [f"{answer.bundle.name}, version {version}, image {answer.bundle.image or 'unknown'}", ""]
+    version = resolution.bundle.identity.version if resolution.bundle.identity else ""
+    return [f"{resolution.bundle.name}, version {version}, image {resolution.bundle.image or 'unknown'}", ""]
 
 
 def _has_releases(feature_gates: str) -> bool:
     return gates_of(feature_gates).get(RELEASES, False)
 
 
-def _shown(answer: Answer, feature_gates: str) -> dict[str, Any]:
-    return shown(answer, has_releases=_has_releases(feature_gates))
+def _shown(resolution: Resolution, feature_gates: str) -> dict[str, Any]:
+    return shown(resolution, has_releases=_has_releases(feature_gates))

@@ -176,7 +176,7 @@ def _move(cluster: KubeClient, wanted: Wanted, operator: Operator, extension: Cl
     final = ClusterExtension({**stated, "metadata": meta, "spec": spec_of(operator, wanted.catalog)})
     target = decide(final, Revisions(), sight_of(final, wanted.content).catalogs)
     if not isinstance(target, Target):
-        answer = target.answer.error if target.answer else "no ClusterCatalog is there"
+        answer = target.resolution.error if target.resolution else "no ClusterCatalog is there"
         raise _Refused(f"no ClusterCatalog offers {operator.csv.name}: {answer}")
     if target.bundle.name != operator.csv.name:
         raise _Refused(f"the ClusterCatalogs offer {target.bundle.name}, not {operator.csv.name}")

@@ -102,11 +102,11 @@ def decide_extension(read: ExtensionRead) -> PackageStatus:
 
 def reasons(read: ExtensionRead) -> tuple[str, ...]:
     """Which rule removed which bundles, as sentences; none when catalogs were not read."""
-    answer = read.decision.answer if read.decision else None
-    if answer is None:
+    resolution = read.decision.resolution if read.decision else None
+    if resolution is None:
         return ()
     kept = read.revisions.installed
-    return sentences(answer, request_for(read.extension), bundle_of(kept) if kept else None)
+    return sentences(resolution, request_for(read.extension), bundle_of(kept) if kept else None)
 
 
 def chain(read: ExtensionRead) -> Iterator[Link]:
@@ -146,7 +146,7 @@ def _identity(read: ExtensionRead, phase: str) -> PackageStatus:
         extension.install_namespace, "", request_for(extension).package, installed,
         (bundle_of(rolling[-1]).name if rolling else target) or installed, phase,
         channel=", ".join(request_for(extension).channels), extension=extension.name,
-        catalog=read.decision.answer.catalog if read.decision and read.decision.answer else "",
+        catalog=read.decision.resolution.catalog if read.decision and read.decision.resolution else "",
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from shared.domain.crd_safety.checks import CHECKS
 from shared.domain.crd_safety.upgrade import WHOLE, Problem, problems
 from shared.domain.go_types.dialects import JSON
 from shared.domain.go_types.engine import MisfitError
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 KNOWN: Final = frozenset({*WHOLE, *CHECKS, "oneOf", "unhandled", stored.CHECK, *removal.CHECKS})
 """The names of all checks."""
@@ -38,10 +38,10 @@ class Waiver:
         """As findings are told: `enum`, `v1: enum`, `^.spec.size: enum`, `v1 -> v2: ^.spec.size: enum`."""
         *places, check = text.split(": ")
         if check not in KNOWN:
-            raise InvalidQuestion(f"waiver {text!r}: there is no check {check!r}; there are {', '.join(sorted(KNOWN))}")
+            raise InvalidRequest(f"waiver {text!r}: there is no check {check!r}; there are {', '.join(sorted(KNOWN))}")
         path = places.pop() if places and places[-1].startswith("^") else ""
         if len(places) > 1:
-            raise InvalidQuestion(f"waiver {text!r}: wanted VERSION: PATH: CHECK, the first two as needed")
+            raise InvalidRequest(f"waiver {text!r}: wanted VERSION: PATH: CHECK, the first two as needed")
         return cls(check, "".join(places), path)
 
     def covers(self, problem: Problem) -> bool:
@@ -54,7 +54,7 @@ class Waiver:
 def judged(
     old: ReadOnly, new: ReadOnly | None, objects: Sequence[ReadOnly] = (), waivers: Sequence[Waiver] = ()
 ) -> tuple[Judged, ...]:
-    """All findings; without a new edition, that there is none. InvalidQuestion.
+    """All findings; without a new edition, that there is none. InvalidRequest.
 
     Objects count unless a webhook converts them, as in OLM.
     """
@@ -62,9 +62,9 @@ def judged(
         return tuple(_judged(old, new, objects, waivers))
     except (ArithmeticError, AttributeError, TypeError, KeyError, ValueError) as error:
         found = [f"{name}: {why}" for name, one in (("old", old), ("new", new or {})) if (why := _misfit(one))]
-        raise InvalidQuestion((found or [f"{type(error).__name__}: {error}"])[0]) from error
+        raise InvalidRequest((found or [f"{type(error).__name__}: {error}"])[0]) from error
     except RecursionError as error:
-        raise InvalidQuestion(str(error)) from error
+        raise InvalidRequest(str(error)) from error
 
 
 def _judged(

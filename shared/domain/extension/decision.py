@@ -12,14 +12,14 @@ from shared import names
 from shared.api.views import ClusterExtension, ClusterObjectSet, Object
 from shared.domain.conditions import Condition
 from shared.domain.extension import deprecation, fallback, selector
-from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Request
-from shared.domain.extension.question import request_of
+from shared.domain.extension.model import Bundle, CatalogView, Identity, Request, Resolution
 from shared.domain.extension.render.model import (
     DEPLOYMENT_CONFIG_GATE,
     SINGLE_OWN_GATE,
     CertProvider,
     RenderOptions,
 )
+from shared.domain.extension.request import request_of
 from shared.domain.extension.resolve import resolve
 from shared.domain.extension.revisions import Revisions, bundle_of
 
@@ -35,7 +35,7 @@ _EDITION: Final = "1"
 class Maintain:
     """What there are revisions of is kept; nothing else is looked for now."""
 
-    answer: Answer | None = None
+    resolution: Resolution | None = None
     """The resolution that failed without consequences."""
 
 
@@ -43,7 +43,7 @@ class Maintain:
 class Target:
     """The bundle that was chosen."""
 
-    answer: Answer
+    resolution: Resolution
     bundle: Bundle
     identity: Identity
 
@@ -52,7 +52,7 @@ class Target:
 class Failed:
     """Nothing was chosen, and why."""
 
-    answer: Answer
+    resolution: Resolution
 
 
 Decision: TypeAlias = Maintain | Target | Failed
@@ -64,12 +64,12 @@ def decide(extension: ClusterExtension, revisions: Revisions, catalogs: Sequence
         return Maintain()
     request = request_for(extension)
     installed = bundle_of(revisions.installed) if revisions.installed else None
-    answer = resolve(request, installed, catalogs)
-    chosen = answer.bundle
+    resolution = resolve(request, installed, catalogs)
+    chosen = resolution.bundle
     if chosen is not None and chosen.identity is not None:
-        return Target(answer, chosen, chosen.identity)
-    kept = fallback.decide(answer.error, request, installed, catalogs)
-    return Maintain(answer) if isinstance(kept, fallback.Keep) else Failed(answer)
+        return Target(resolution, chosen, chosen.identity)
+    kept = fallback.decide(resolution.error, request, installed, catalogs)
+    return Maintain(resolution) if isinstance(kept, fallback.Keep) else Failed(resolution)
 
 
 def request_for(extension: ClusterExtension) -> Request:
@@ -90,7 +90,7 @@ def may_select(extension: ClusterExtension, catalog: Object) -> bool:
 def deprecations(extension: ClusterExtension, revisions: Revisions, decision: Decision) -> tuple[Condition, ...]:
     """What is deprecated of what is installed; only a resolution that chose something knows (v1.md §11.3)."""
     name = bundle_of(revisions.installed).name if revisions.installed else ""
-    known = decision.answer.deprecations if isinstance(decision, Target) else None
+    known = decision.resolution.deprecations if isinstance(decision, Target) else None
     return deprecation.conditions(
         request_for(extension).channels, name, known, has_catalog_data=isinstance(decision, Target)
     )

@@ -112,7 +112,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Resolution:
     """The bundle that was chosen, or the sentence that says why none was; and how it came to that."""
 
     trace: tuple[Step, ...]

@@ -13,13 +13,13 @@ from shared.domain.catalog.model import PACKAGE, Channel, Entry, Package
 from shared.domain.extension.identity import NoIdentity, of_bundle
 from shared.domain.extension.model import Bundle, Offer
 from shared.domain.go.text import quoted
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 
 def offer_of(blobs: Iterable[Mapping[str, Any]], package: str, *, has_releases: bool) -> Offer:
     """What the blobs say about a package, read as OLM v1 reads the files in which it keeps them (v1.md §9).
 
-    Of several blobs with one name the last counts. InvalidQuestion for a blob that belongs in no catalog.
+    Of several blobs with one name the last counts. InvalidRequest for a blob that belongs in no catalog.
     """
     own = (one for one in map(_meta, blobs) if (one.name if one.schema == PACKAGE else one.package) == package)
     files = {(one.schema, f"{one.name or one.schema}.json"): one for one in own}
@@ -67,7 +67,7 @@ def deprecations_of(package: Package) -> ReadOnly | None:
 
 def _meta(blob: Mapping[str, Any]) -> Meta:
     if why := refusal(blob):
-        raise InvalidQuestion(why)
+        raise InvalidRequest(why)
     return meta_of(blob)
 
 

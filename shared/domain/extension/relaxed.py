@@ -25,9 +25,9 @@ def relaxations(
 ) -> tuple[Relaxation, ...]:
     """Each single constraint without which there would be a bundle."""
     return tuple(
-        Relaxation(what, patch, answer.bundle.name)
+        Relaxation(what, patch, resolution.bundle.name)
         for what, patch, relaxed in _tries(request, installed)
-        if (answer := resolve(relaxed, installed, catalogs)).bundle is not None
+        if (resolution := resolve(relaxed, installed, catalogs)).bundle is not None
     )
 
 

@@ -44,15 +44,15 @@ def installed(revisions: Revisions) -> Condition:
 def progress(revisions: Revisions, found: Decision, *, is_due: bool) -> tuple[Condition, ...]:
     """How the work goes, after a resolution. What a bundle is refused for, who renders it says; that stays here."""
     if isinstance(found, Failed):
-        return (*available(revisions), retrying(found.answer.error))
+        return (*available(revisions), retrying(found.resolution.error))
     return available(revisions) if is_due else mirrored(revisions)
 
 
 def summary(found: Decision, *, is_due: bool) -> str:
     """What was decided, as a sentence."""
     match found:
-        case Failed(answer):
-            return answer.error
+        case Failed(resolution):
+            return resolution.error
         case Target(_, bundle):
             return f"{bundle.name} is to be rolled out" if is_due else f"{bundle.name} is what it is to run"
     return "its revisions stay as they are"

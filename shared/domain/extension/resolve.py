@@ -10,7 +10,7 @@ from shared.api.manifest import ReadOnly
 from shared.domain.catalog.model import Channel, Entry
 from shared.domain.extension import selector
 from shared.domain.extension.identity import NoIdentity, of_installed
-from shared.domain.extension.model import Answer, Bundle, CatalogView, Identity, Installed, Offer, Request, Step
+from shared.domain.extension.model import Bundle, CatalogView, Identity, Installed, Offer, Request, Resolution, Step
 from shared.domain.go.text import quoted
 from shared.domain.semver import InvalidRange, parse_constraint, range_or_none, version_or_none
 from shared.domain.semver.masterminds import Constraint
@@ -95,7 +95,7 @@ class _Search:
         return () if set(self.request.channels) <= set(known) else tuple(known)
 
 
-def resolve(request: Request, installed: Installed | None, catalogs: Iterable[CatalogView]) -> Answer:
+def resolve(request: Request, installed: Installed | None, catalogs: Iterable[CatalogView]) -> Resolution:
     """The bundle for an extension. Catalogs count in the order of their names, whatever order they come in."""
     search = _Search(request, installed)
     try:
@@ -103,8 +103,8 @@ def resolve(request: Request, installed: Installed | None, catalogs: Iterable[Ca
         [winner] = _preferred(search, picks)
         _check(winner.bundle)
     except _Refused as refused:
-        return Answer(tuple(search.trace), error=str(refused), is_exhausted=isinstance(refused, _Exhausted))
-    return Answer(tuple(search.trace), winner.bundle, winner.catalog.name, deprecations)
+        return Resolution(tuple(search.trace), error=str(refused), is_exhausted=isinstance(refused, _Exhausted))
+    return Resolution(tuple(search.trace), winner.bundle, winner.catalog.name, deprecations)
 
 
 def _walk(search: _Search, catalogs: Iterable[CatalogView]) -> tuple[list[_Pick], ReadOnly | None]:

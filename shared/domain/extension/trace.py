@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from shared.domain.extension.model import Answer, Installed, Request, Step
+from shared.domain.extension.model import Installed, Request, Resolution, Step
 
 _NAMED: Final = 5
 """How many of the bundles that a rule removed are named; JSON has all."""
 
 
-def sentences(answer: Answer, request: Request, installed: Installed | None) -> tuple[str, ...]:
+def sentences(resolution: Resolution, request: Request, installed: Installed | None) -> tuple[str, ...]:
     """One sentence for each rule, catalog by catalog."""
-    return tuple(_sentence(step, request, installed) for step in answer.trace) + tuple(_end(answer))
+    return tuple(_sentence(step, request, installed) for step in resolution.trace) + tuple(_end(resolution))
 
 
-def _end(answer: Answer) -> Iterator[str]:
-    if answer.bundle is None:
-        yield f"Nothing can be installed: {answer.error}{_emptied(answer)}."
+def _end(resolution: Resolution) -> Iterator[str]:
+    if resolution.bundle is None:
+        yield f"Nothing can be installed: {resolution.error}{_emptied(resolution)}."
         return
-    yield f"So {answer.bundle.name} of catalog {answer.catalog} is the one."
+    yield f"So {resolution.bundle.name} of catalog {resolution.catalog} is the one."
 
 
-def _emptied(answer: Answer) -> str:
+def _emptied(resolution: Resolution) -> str:
     """Which rule left nothing of which catalog; the reference says only what it was asked."""
-    if not answer.is_exhausted:
+    if not resolution.is_exhausted:
         return ""
-    emptied = {step.catalog: step.rule for step in reversed(answer.trace) if not step.left}  # the first one counts
+    emptied = {step.catalog: step.rule for step in reversed(resolution.trace) if not step.left}  # the first one counts
     by_rule: dict[str, list[str]] = {}
-    for catalog in dict.fromkeys(step.catalog for step in answer.trace):
+    for catalog in dict.fromkeys(step.catalog for step in resolution.trace):
         by_rule.setdefault(emptied[catalog], []).append(catalog)
     return "".join(f"; the rule {rule!r} leaves nothing of {', '.join(names)}" for rule, names in by_rule.items())
 

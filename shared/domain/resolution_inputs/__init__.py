@@ -1,1 +1,1 @@
-"""What the objects of a namespace say to the resolver, from a cluster or from a question."""
+"""What the objects of a namespace say to the resolver, from a cluster or from a JSON request."""

@@ -1,4 +1,4 @@
-"""What the objects of a namespace say to the resolver, whether they come from a cluster or from a question."""
+"""What the objects of a namespace say to the resolver, whether they come from a cluster or from a JSON request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def completed(
     *,
     policy: str,
 ) -> Inputs:
-    """The inputs with what is installed, and with what OperatorGroups say; these are None when the question has none.
+    """The inputs with what is installed, and with what OperatorGroups say; these are None when the request has none.
 
     The policy is for catalogs that cannot be read, where the OperatorGroup has none.
     """

@@ -27,7 +27,7 @@ _Group = tuple[str, str]
 
 
 class CandidateCache:
-    """What one resolution has asked of its catalogs, each question once.
+    """What one resolution has read of its catalogs, each part once.
 
     Whole is as in OLM: a channel without order ends the resolution. Otherwise its operators are flawed: nobody gets
     them.
@@ -79,18 +79,18 @@ class CandidateCache:
 
     def preferred(self, predicate: Predicate, home: CatalogKey) -> tuple[Operator, ...]:
         """The operators that pass, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
-        question = (predicate.identity, home)
-        if question not in self._preferred:
+        key = (predicate.identity, home)
+        if key not in self._preferred:
             hits = self.find(predicate)  # why: all operators of a package that has a hit were tested
-            self._preferred[question] = tuple(filter(set(hits).__contains__, self._widened(hits, home)))
-        return self._preferred[question]
+            self._preferred[key] = tuple(filter(set(hits).__contains__, self._widened(hits, home)))
+        return self._preferred[key]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
         """The operators of a channel from head to tail. ChannelError when it has no order and the cache is whole."""
-        question = (key, group)
-        if question not in self._ordered:
-            self._ordered[question] = self._in_order(self._channels(key, group[0]).get(group[1], ()))
-        found = self._ordered[question]
+        asked = (key, group)
+        if asked not in self._ordered:
+            self._ordered[asked] = self._in_order(self._channels(key, group[0]).get(group[1], ()))
+        found = self._ordered[asked]
         if isinstance(found, ChannelError):
             raise found
         return found

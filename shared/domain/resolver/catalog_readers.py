@@ -23,7 +23,7 @@ class LoadedCatalog:
     _offers: dict[tuple[str, CatalogKey], Mapping[str, tuple[Operator, ...]]] = field(default_factory=dict, repr=False)
 
     def operators(self, name: str, catalog: CatalogKey) -> Mapping[str, tuple[Operator, ...]]:
-        """The operators of a package by channel; made once, because many questions use the same loaded catalog."""
+        """The operators of a package by channel; made once, because many resolutions use the same loaded catalog."""
         if (name, catalog) not in self._offers:
             package = self.package(name)
             self._offers[name, catalog] = of_package(package, catalog) if package else {}

@@ -1,4 +1,4 @@
-"""Why there is no answer: a minimal set of contradicting constraints, the same in every run (§14.5)."""
+"""Why there is no solution: a minimal set of contradicting constraints, the same in every run (§14.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shared.domain.resolver.sat import Sat
 
 
 def conflict(variables: Sequence[Variable]) -> tuple[Constraint, ...]:
-    """A minimal contradiction, sorted by text: without any one of its constraints there is an answer. GaveUp."""
+    """A minimal contradiction, sorted by text: without any one of its constraints there is a solution. GaveUp."""
     constraints = [one for variable in variables for one in variable.constraints]
     with Sat(constraints, selectable=True) as sat:
         return within(sat, constraints)

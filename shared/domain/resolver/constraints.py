@@ -24,7 +24,7 @@ class Id(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mandatory:
-    """The subject is in every answer; OLM calls it an anchor."""
+    """The subject is in every solution; OLM calls it an anchor."""
 
     subject: Id
     text: str
@@ -33,7 +33,7 @@ class Mandatory:
 
 @dataclass(frozen=True, slots=True)
 class Prohibited:
-    """The subject is in no answer."""
+    """The subject is in no solution."""
 
     subject: Id
     text: str
@@ -74,7 +74,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class AtMostOne:
-    """At most one of the ids is in an answer; an id that is listed twice is in none."""
+    """At most one of the ids is in a solution; an id that is listed twice is in none."""
 
     subject: Id
     ids: tuple[Id, ...]
@@ -97,12 +97,12 @@ Constraint: TypeAlias = Mandatory | Prohibited | Dependency | Conflict | AtMostO
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A Subscription, operator or invariant that is in an answer or not, with its constraints."""
+    """A Subscription, operator or invariant that is in a solution or not, with its constraints."""
 
     id: Id
     constraints: tuple[Constraint, ...] = ()
     is_anchor: bool = field(init=False)
-    """Whether every answer has it."""
+    """Whether every solution has it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_anchor", Mandatory in map(type, self.constraints))

@@ -12,10 +12,10 @@ from shared.domain.resolver.constraints import Constraint, Id, Variable, links
 from shared.domain.resolver.disjoint import Disjoint
 from shared.domain.resolver.model import Refusal, prevented, unsatisfiable
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.problem import Problem, namesakes
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.sat import GaveUp
-from shared.domain.resolver.solver import IllPosed, Unsatisfiable, solve
+from shared.domain.resolver.solver import InvalidVariables, Unsatisfiable, solve
+from shared.domain.resolver.solver_input import SolverInput, namesakes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Solution:
     new_operators: tuple[NewOperator, ...] = ()
     """In the order of choice."""
     refusal: Refusal | None = None
-    """None when there is an answer."""
+    """None when there is a solution."""
 
 
 Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
@@ -44,40 +44,40 @@ Why = Callable[[Sequence[Variable]], tuple[Constraint, ...]]
 
 
 def without_explanation(_: Sequence[Variable]) -> tuple[Constraint, ...]:
-    """Looks for no contradiction: for callers that only need to know whether there is an answer."""
+    """Looks for no contradiction: for callers that only need to know whether there is a solution."""
     return ()
 
 
-def as_one(problem: Problem, cache: CandidateCache, why: Why = conflict) -> Solution:
+def as_one(solver_input: SolverInput, cache: CandidateCache, why: Why = conflict) -> Solution:
     """OLM's verdict for the namespace: every Subscription is satisfied, or none is."""
-    solution = _solution(problem.variables, problem, why)
+    solution = _solution(solver_input.variables, solver_input, why)
     error = together(filter(None, (_lost(take.operator, cache) for take in solution.new_operators)))
-    return Solution(problem.variables, refusal=prevented(error)) if error else solution
+    return Solution(solver_input.variables, refusal=prevented(error)) if error else solution
 
 
-def apart(problem: Problem, why: Why = conflict) -> tuple[Solution, ...]:
+def apart(solver_input: SolverInput, why: Why = conflict) -> tuple[Solution, ...]:
     """A solution for each component, i.e. for Subscriptions and CSVs that share a package, an API or a dependency."""
-    return tuple(_solution(variables, problem, why) for variables in components(problem.variables))
+    return tuple(_solution(variables, solver_input, why) for variables in components(solver_input.variables))
 
 
-def _solution(variables: Sequence[Variable], problem: Problem, why: Why) -> Solution:
+def _solution(variables: Sequence[Variable], solver_input: SolverInput, why: Why) -> Solution:
     variables = tuple(variables)
     try:
         try:
-            return Solution(variables, tuple(_new_operators(solve(variables), problem)))
+            return Solution(variables, tuple(_new_operators(solve(variables), solver_input)))
         except Unsatisfiable:
             return Solution(variables, refusal=unsatisfiable(why(variables)))
     except GaveUp as error:
         return Solution(variables, refusal=prevented(Reason(Code.GAVE_UP, str(error))))
-    except IllPosed as error:
+    except InvalidVariables as error:
         return Solution(variables, refusal=prevented(Reason(Code.PREVENTED, str(error))))
 
 
-def _new_operators(chosen: Iterable[Id], problem: Problem) -> Iterator[NewOperator]:
+def _new_operators(chosen: Iterable[Id], solver_input: SolverInput) -> Iterator[NewOperator]:
     for one in chosen:
-        operator = problem.operators.get(one)
+        operator = solver_input.operators.get(one)
         if operator is not None and operator.bundle is not None:
-            yield NewOperator(operator, operator.bundle, problem.replaced.get(one, operator.replaces))
+            yield NewOperator(operator, operator.bundle, solver_input.replaced.get(one, operator.replaces))
 
 
 def _lost(one: Operator, cache: CandidateCache) -> Reason | None:

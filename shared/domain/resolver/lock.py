@@ -1,4 +1,4 @@
-"""A lock: digests of all inputs of an answer and of its choices, to check later whether anything has changed."""
+"""A lock: digests of all inputs of a resolution and of its choices, to check later whether anything has changed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WRITTEN_AS = {"policy": "opt_in"}
 
 
 def lock_of(inputs: Inputs, resolution: Resolution) -> Lock:
-    """The lock of an answer. The reference of each catalog must identify its content."""
+    """The lock of a resolution. The reference of each catalog must identify its content."""
     return {
         "version": VERSION,
         "namespace": inputs.namespace,

@@ -41,7 +41,7 @@ class Catalog:
 
 
 class CatalogReader(Protocol):
-    """The content of one catalog. Equal questions have equal answers."""
+    """The content of one catalog. The same call always returns the same."""
 
     def package(self, name: str) -> Package | None:
         """A package, or None."""
@@ -97,7 +97,7 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that the answer depends on: equal inputs have equal answers."""
+    """Everything that a resolution depends on: equal inputs have equal resolutions."""
 
     namespace: str
     subscribers: tuple[Subscriber, ...] = ()
@@ -150,12 +150,12 @@ PREVENTED: Final = "ErrorPreventedResolution"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a component gets nothing: no answer exists, or something prevented the search."""
+    """Why a component gets nothing: no solution exists, or something prevented the search."""
 
     reason: Literal["ConstraintsNotSatisfiable", "ErrorPreventedResolution"]
     message: str
     facts: tuple[Constraint, ...] = ()
-    """A minimal contradiction: without any one of them there would be an answer."""
+    """A minimal contradiction: without any one of them there would be a solution."""
     code: Code = Code.PREVENTED
     """What prevented the search; a contradiction has a code for each of its facts."""
     advice: str = ""
@@ -163,7 +163,7 @@ class Refusal:
 
     @property
     def is_prevented(self) -> bool:
-        """Whether the search was prevented: nobody knows yet whether there is an answer."""
+        """Whether the search was prevented: nobody knows yet whether there is a solution."""
         return self.reason == PREVENTED
 
     @property
@@ -205,7 +205,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The answer for a namespace: every Subscription is in exactly one component and has one reason."""
+    """The resolution of a namespace: every Subscription is in exactly one component and has one reason."""
 
     components: tuple[Component, ...] = ()
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A namespace before the decision: who stands aside, what is adopted, and the problem that the others pose together."""
+"""A namespace before the decision: which Subscriptions are set aside, what is adopted, the constraints of the rest."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from shared.domain.resolver.candidate_cache import CandidateCache, Source
 from shared.domain.resolver.catalog_readers import MemoizedCatalog
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Subscriber, prevented, unreadable
 from shared.domain.resolver.operators import of_installed
-from shared.domain.resolver.problem import Problem, build_constraints
 from shared.domain.resolver.reasons import Code, Reason, together
+from shared.domain.resolver.solver_input import SolverInput, build_constraints
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class ResolutionRequest:
         return cache_of(self.inputs)
 
     @cached_property
-    def problem(self) -> Problem:
-        """The problem of all Subscriptions that do not stand aside."""
+    def solver_input(self) -> SolverInput:
+        """The variables and constraints of all Subscriptions that are not set aside."""
         aside = self.aside
         return build_constraints(self.cache, [one for one in self.inputs.subscribers if one.name not in aside])
 
 
 def memoized(inputs: Inputs) -> Inputs:
-    """The same inputs, with catalogs that answer each question only once: for resolving many times."""
+    """The same inputs, with catalogs that are read only once: for resolving many times."""
     return replace(inputs, readers={key: MemoizedCatalog(reader) for key, reader in inputs.readers.items()})
 
 

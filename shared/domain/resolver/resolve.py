@@ -1,4 +1,4 @@
-"""The answer for a namespace: which bundles its Subscriptions get, with their dependencies, and why."""
+"""The resolution of a namespace: which bundles its Subscriptions get, with their dependencies, and why."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import occupied, way_out
 from shared.domain.resolver.decide import NewOperator, Solution, Why, apart, as_one
 from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
-from shared.domain.resolver.problem import existence
 from shared.domain.resolver.reach import dead_end
 from shared.domain.resolver.reasons import Code, together
 from shared.domain.resolver.request import ResolutionRequest, prevented_for, sick, stopped, unread
+from shared.domain.resolver.solver_input import existence
 from shared.domain.resolver.subscription_policy import IGNORE
 
 
 def resolve(inputs: Inputs, *, why: Why = conflict) -> Resolution:
-    """The answer for a namespace. It depends on the inputs alone, and not on their order."""
-    return answer(ResolutionRequest(inputs), why=why)
+    """The resolution of a namespace. It depends on the inputs alone, and not on their order."""
+    return resolution_of(ResolutionRequest(inputs), why=why)
 
 
-def answer(request: ResolutionRequest, *, why: Why = conflict) -> Resolution:
-    """The answer to a request."""
+def resolution_of(request: ResolutionRequest, *, why: Why = conflict) -> Resolution:
+    """The resolution of a request."""
     inputs = request.asked
     if inputs.problem:
         return _of(stopped(one, inputs.problem) for one in _by_name(inputs))
     if inputs.is_whole:
         return _whole(request, why)
-    if error := request.problem.ambiguity:
+    if error := request.solver_input.ambiguity:
         return _of([prevented_for(_names(inputs), error)])
     subscribers = _by_variable(request.inputs)
-    solutions = apart(request.problem, why)
+    solutions = apart(request.solver_input, why)
     components = [_component(solution, _members(solution, subscribers), request) for solution in solutions]
     return _of([*(one for one in components if one.subscribers), *request.aside.values()])
 
@@ -71,13 +71,13 @@ def _whole(request: ResolutionRequest, why: Why) -> Resolution:
         return _of([prevented_for(names, wrong)])
     if why_not := unread(inputs):
         return _of([Component(names, reasons=dict.fromkeys(names, why_not))])
-    problem = request.problem
-    if problem.ambiguity:
-        return _of([prevented_for(names, problem.ambiguity)])
-    unwell = () if problem.is_about_installed else sick(inputs)
-    if wrong := together(unwell) or together(problem.errors):
+    solver_input = request.solver_input
+    if solver_input.ambiguity:
+        return _of([prevented_for(names, solver_input.ambiguity)])
+    unwell = () if solver_input.is_about_installed else sick(inputs)
+    if wrong := together(unwell) or together(solver_input.errors):
         return _of([prevented_for(names, wrong)])
-    solution = as_one(problem, request.cache, why)
+    solution = as_one(solver_input, request.cache, why)
     component = _component(solution, _members(solution, _by_variable(inputs)), request)
     kept = {name: why for one in request.aside.values() for name, why in one.reasons.items()}
     return _of([replace(component, subscribers=names, reasons={**kept, **component.reasons})])

@@ -1,6 +1,6 @@
 """The SAT solver behind the resolver; the only module that knows its library.
 
-Only its "yes" and "no" are used, never a model as the answer: so heuristics of the solver cannot change a result.
+Only its "yes" and "no" are used, never its model: so heuristics of the solver cannot change a result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from shared.domain.resolver.constraints import (
 )
 
 MAX_CONFLICTS = 20_000
-"""Conflicts after which one question is given up."""
+"""Conflicts after which one call is given up."""
 _FEW = 6
 """Up to so many ids exclude each other pairwise, or are options in each dependency; more need new variables."""
 
@@ -29,11 +29,11 @@ Clause = list[int]
 
 
 class GaveUp(Exception):
-    """The solver reached its limit of conflicts without an answer."""
+    """The solver reached its limit of conflicts without a solution."""
 
 
 class Sat:
-    """Constraints, loaded once for many questions. With `selectable` a question names the texts that apply."""
+    """Constraints, loaded once for many calls. With `selectable` a call names the texts that apply."""
 
     def __init__(
         self, constraints: Iterable[Constraint], *, selectable: bool = False, max_conflicts: int = MAX_CONFLICTS
@@ -67,19 +67,19 @@ class Sat:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts that a question can name."""
+        """The texts that `is_possible` can name."""
         return tuple(self._selectors)
 
     def is_possible(self, ids: Iterable[Id] = (), texts: Iterable[str] = ()) -> bool:
         """Whether all ids can be chosen together under the constraints with these texts. GaveUp."""
         desired = [*map(self._number, ids), *(self._selectors[text] for text in texts)]
         self._solver.conf_budget(self._max_conflicts)
-        answer = self._solver.solve_limited(assumptions=desired)
-        if answer is None:
-            raise GaveUp(f"gave up because {self._max_conflicts} attempts did not tell whether an answer exists")
-        if answer:
+        is_satisfiable = self._solver.solve_limited(assumptions=desired)
+        if is_satisfiable is None:
+            raise GaveUp(f"gave up because {self._max_conflicts} attempts did not show whether a solution exists")
+        if is_satisfiable:
             self._model = {number for number in self._solver.get_model() if number > 0}
-        return bool(answer)
+        return bool(is_satisfiable)
 
     def first_possible(self, options: Sequence[Id], chosen: Sequence[Id]) -> Id | None:
         """The first option that can be chosen in addition to the chosen ids; None when no option can. GaveUp."""

@@ -1,7 +1,7 @@
-"""The preferred answer of a set of variables, or that there is none (resolver.md §8.2).
+"""The preferred solution of a set of variables, or that there is none (resolver.md §8.2).
 
 Preferences are breadth first: all anchors, then the first option of each of their dependencies, and so on. If taking
-every first option satisfies all constraints, that is the answer; else a SAT solver says which options are possible.
+every first option satisfies all constraints, that is the solution; else a SAT solver says which options are possible.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from shared.domain.resolver.sat import Sat
 
 
 class Unsatisfiable(Exception):
-    """No answer satisfies every constraint."""
+    """No solution satisfies every constraint."""
 
 
-class IllPosed(Exception):
-    """The variables state no problem; the message is OLM's. Any other error of the solver is a bug."""
+class InvalidVariables(Exception):
+    """The variables are malformed; the message is OLM's. Any other error of the solver is a bug."""
 
 
 def solve(variables: Sequence[Variable]) -> tuple[Id, ...]:
     """The chosen variables, in the order of choice.
 
-    Unsatisfiable; GaveUp after `sat.MAX_CONFLICTS` conflicts of the solver; IllPosed when two variables have the same
-    id, or a constraint mentions an id without a variable.
+    Unsatisfiable; GaveUp after `sat.MAX_CONFLICTS` conflicts of the solver; InvalidVariables when two variables have
+    the same id, or a constraint mentions an id without a variable.
     """
     known = {variable.id: variable for variable in variables}
     _check(variables, known)
     walked = _walk(known, _first_choice(known))
-    if _is_answer(walked, known):
+    if _is_solution(walked, known):
         return walked
     with Sat(constraint for variable in variables for constraint in variable.constraints) as sat:
         if not sat.is_possible([one.id for one in variables if one.is_anchor]):
@@ -80,7 +80,7 @@ def _first_choice(known: Mapping[Id, Variable]) -> Pick:
     return pick
 
 
-def _is_answer(chosen: Iterable[Id], known: Mapping[Id, Variable]) -> bool:
+def _is_solution(chosen: Iterable[Id], known: Mapping[Id, Variable]) -> bool:
     """Whether the chosen variables satisfy every constraint and include every anchor."""
     taken = set(chosen)
     anchors = all(variable.id in taken for variable in known.values() if variable.is_anchor)
@@ -107,9 +107,9 @@ def _check(variables: Sequence[Variable], known: Mapping[Id, Variable]) -> None:
     seen: set[Id] = set()
     for variable in variables:
         if variable.id in seen:
-            raise IllPosed(f'duplicate identifier "{variable.id}" in input')
+            raise InvalidVariables(f'duplicate identifier "{variable.id}" in input')
         seen.add(variable.id)
     unknown = dict.fromkeys(one for subject, ids in links(variables) for one in (subject, *ids) if one not in known)
     if unknown:
         listed = ", ".join(f'variable "{one}" referenced but not provided' for one in unknown)
-        raise IllPosed(f"{len(unknown)} errors encountered: {listed}")
+        raise InvalidVariables(f"{len(unknown)} errors encountered: {listed}")

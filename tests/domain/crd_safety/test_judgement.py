@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from shared.domain.crd_safety.judgement import Waiver, counted, judged
-from shared.domain.crd_safety.question import answered
 from shared.domain.crd_safety.report import Definition, as_sarif, as_text, as_values
-from shared.domain.shape import InvalidQuestion
+from shared.domain.crd_safety.request import response_to
+from shared.domain.shape import InvalidRequest
 
 Schema = dict[str, Any]
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
@@ -80,9 +80,9 @@ def test_versions_that_clients_lose_are_findings_of_ours(new: Schema, want: tupl
     [found] = judged(old, new)
     assert (found.problem.place[0], found.problem.finding.message) == want
     assert not Definition("as.g", "f", [found]).is_safe
-    answer = answered({"old": old, "new": new})
-    assert (answer["safe"], answer["checks"], answer["messages"]) == (True, [], [])
-    assert [one["check"] for one in answer["findings"]] == ["servedVersionRemoval"]
+    response = response_to({"old": old, "new": new})
+    assert (response["safe"], response["checks"], response["messages"]) == (True, [], [])
+    assert [one["check"] for one in response["findings"]] == ["servedVersionRemoval"]
     [waived] = judged(old, new, waivers=[Waiver.parse("v1alpha1: servedVersionRemoval")])
     assert not waived.counts
 
@@ -103,12 +103,12 @@ def test_what_is_lost_is_told_with_the_objects_that_are_known() -> None:
 
 def test_a_removed_field_names_its_version_and_path_in_every_form() -> None:
     old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {}))
-    assert answered({"old": old, "new": new})["checks"] == [
+    assert response_to({"old": old, "new": new})["checks"] == [
         ["v1", "^.spec.a", "existingFieldRemoval"],
         ["v1", "^.spec.a", "type"],
     ]
-    answer = answered({"old": old, "new": new, "waive": ["v1: ^.spec.a: existingFieldRemoval", "type"]})
-    assert (answer["safe"], answer["checks"]) == (True, [])
+    response = response_to({"old": old, "new": new, "waive": ["v1: ^.spec.a: existingFieldRemoval", "type"]})
+    assert (response["safe"], response["checks"]) == (True, [])
     found = judged(old, new)
     [finding, _] = as_values([Definition("as.g", "f", found)])[0]["findings"]
     assert (finding["version"], finding["path"]) == ("v1", "^.spec.a")
@@ -118,9 +118,9 @@ def test_a_removed_field_names_its_version_and_path_in_every_form() -> None:
 
 def test_a_removed_stored_version_has_its_place() -> None:
     old = {**crd(version("v1", {}), version("v2", {})), "status": {"storedVersions": ["v1", "v2"]}}
-    answer = answered({"old": old, "new": crd(version("v2", {}))})
-    assert answer["checks"] == [["", "", "storedVersionRemoval"]]
-    assert [(one["version"], one["check"]) for one in answer["findings"]] == [
+    response = response_to({"old": old, "new": crd(version("v2", {}))})
+    assert response["checks"] == [["", "", "storedVersionRemoval"]]
+    assert [(one["version"], one["check"]) for one in response["findings"]] == [
         ("v1", "storedVersionRemoval"),
         ("v1", "servedVersionRemoval"),
     ]
@@ -170,7 +170,7 @@ def test_a_waiver_covers_what_it_names(waiver: str, left: set[str]) -> None:
 def test_waivers_name_versions_and_paths_together() -> None:
     places = ("v1: ^.spec.a: type", "v2: ^.spec.a: type", "v1: ^.spec.b: type", "existingFieldRemoval")
     assert counted(judged(*CHANGED, waivers=list(map(Waiver.parse, places)))) == []
-    assert answered({"old": CHANGED[0], "new": CHANGED[1], "waive": list(places)})["safe"] is True
+    assert response_to({"old": CHANGED[0], "new": CHANGED[1], "waive": list(places)})["safe"] is True
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_waivers_name_versions_and_paths_together() -> None:
     [("typo", "there is no check 'typo'; there are "), ("v1: v2: type", "wanted VERSION: PATH: CHECK")],
 )
 def test_waivers_that_are_none(waiver: str, want: str) -> None:
-    with pytest.raises(InvalidQuestion, match=want):
+    with pytest.raises(InvalidRequest, match=want):
         Waiver.parse(waiver)
 
 
@@ -187,9 +187,9 @@ def test_stored_objects_count_unless_a_webhook_converts_them(conversion: str) ->
     """catalog.md 4.8: with a webhook a violation is a warning."""
     old, new = crd(version("v1", {"a": {}})), crd(version("v1", {"a": {"minimum": 3}}), conversion=conversion)
     stored = {"apiVersion": "g/v1", "kind": "A", "metadata": {"name": "one"}, "spec": {"a": 2}}
-    answer = answered({"old": old, "new": new, "objects": [stored], "waive": ["minimum"]})
-    assert answer["safe"] is bool(conversion)
-    assert answer["checks"] == ([] if conversion else [["v1", "^.spec.a", "storedObject"]])
+    response = response_to({"old": old, "new": new, "objects": [stored], "waive": ["minimum"]})
+    assert response["safe"] is bool(conversion)
+    assert response["checks"] == ([] if conversion else [["v1", "^.spec.a", "storedObject"]])
     [judgement] = [one for one in judged(old, new, [stored]) if one.problem.finding.check == "storedObject"]
     assert "one: Invalid value: 2: spec.a in body should be greater than" in judgement.problem.line
     definition = Definition("as.g", "f", [judgement])

@@ -64,7 +64,10 @@ def test_the_index_answers_as_the_documents_do(blobs: list[dict[str, Any]]) -> N
     assert (answers[0].error, answers[0].trace, answers[0].deprecations) == (
         answers[1].error, answers[1].trace, answers[1].deprecations,
     )  # fmt: skip
-    chosen = [answer.bundle and (answer.bundle.name, answer.bundle.image, answer.bundle.identity) for answer in answers]
+    chosen = [
+        resolution.bundle and (resolution.bundle.name, resolution.bundle.image, resolution.bundle.identity)
+        for resolution in answers
+    ]
     assert chosen[0] == chosen[1]
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from shared.domain.extension.model import CatalogView, Installed
 from shared.domain.extension.offer import offer_of
-from shared.domain.extension.question import request_of
 from shared.domain.extension.relaxed import relaxations
+from shared.domain.extension.request import request_of
 from tests.domain.extension.test_resolve import GEN
 
 LABELS = {"olm.operatorframework.io/metadata.name": "g"}

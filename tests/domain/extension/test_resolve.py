@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.domain.extension.question import answered
-from shared.domain.shape import InvalidQuestion
+from shared.domain.extension.request import response_to
+from shared.domain.shape import InvalidRequest
 
 Blob = dict[str, Any]
 
@@ -67,11 +67,11 @@ def ask(
     if isinstance(installed, str):
         installed = {"name": f"p.v{installed}", "version": installed}
     source = {"packageName": "p", **extension}
-    return answered({"catalogs": list(catalogs), "installed": installed, "gates": gates or {}, "extension": source})
+    return response_to({"catalogs": list(catalogs), "installed": installed, "gates": gates or {}, "extension": source})
 
 
-def gist(answer: Mapping[str, Any]) -> str:
-    return str(answer.get("error") or answer["version"])
+def gist(resolution: Mapping[str, Any]) -> str:
+    return str(resolution.get("error") or resolution["version"])
 
 
 G = catalog("g", *GEN)
@@ -87,7 +87,7 @@ NONE = 'no bundles found for package "p"'
 
 
 @pytest.mark.parametrize(
-    ("answer", "want"),
+    ("resolution", "want"),
     [
         pytest.param(
             ask(G, version="foobar"),
@@ -263,8 +263,8 @@ NONE = 'no bundles found for package "p"'
         ),
     ],
 )
-def test_rows(answer: dict[str, Any], want: str) -> None:
-    assert gist(answer) == want
+def test_rows(resolution: dict[str, Any], want: str) -> None:
+    assert gist(resolution) == want
 
 
 STABLE = [
@@ -291,8 +291,8 @@ STABLE = [
 )
 def test_successors(installed: str, left: set[str]) -> None:
     """v1.md 13.8: filter/successors_test.go."""
-    answer = ask(catalog("a", *STABLE), installed=installed)
-    [step] = [step for step in answer["trace"] if step["rule"] == "successor"]
+    resolution = ask(catalog("a", *STABLE), installed=installed)
+    [step] = [step for step in resolution["trace"] if step["rule"] == "successor"]
     everything = {blob["name"] for blob in STABLE if blob["schema"] == "olm.bundle"}
     assert everything - set(step["removed"]) == {f"p.v{version}" for version in left}
     assert step["left"] == len(left)
@@ -318,8 +318,11 @@ def test_successors(installed: str, left: set[str]) -> None:
 )
 def test_versions_and_releases(made: Blob, *, gate: bool, want: tuple[str, str | None, dict[str, str]]) -> None:
     """v1.md 14: what is taken for version and release, and how it is recorded."""
-    answer = ask(catalog("a", made), gates={"BundleReleaseSupport": gate})
-    assert (answer["version"], answer["release"], answer["recorded"]) == (*want[:2], {"name": made["name"], **want[2]})
+    resolution = ask(catalog("a", made), gates={"BundleReleaseSupport": gate})
+    assert (resolution["version"], resolution["release"], resolution["recorded"]) == (
+        *want[:2],
+        {"name": made["name"], **want[2]},
+    )
 
 
 def test_an_installed_release_may_stay() -> None:
@@ -346,11 +349,11 @@ def test_the_trace_says_what_there_is_instead_of_what_was_asked_for() -> None:
         catalog("a", bundle("1.0.0"), channel("s", "p.v1.0.0"), labels={"size": "s"}),
         catalog("b", labels=labels),
     )
-    answer = ask(
+    resolution = ask(
         *catalogs, catalog("c", availabilityMode="Unavailable"), channels=["t"], selector={"matchLabels": {"size": "s"}}
     )
-    assert answer["error"] == 'no bundles found for package "p" in channels [t]'
-    assert answer["trace"] == [
+    assert resolution["error"] == 'no bundles found for package "p" in channels [t]'
+    assert resolution["trace"] == [
         {"catalog": "a", "rule": "package", "left": 1, "removed": []},
         {"catalog": "a", "rule": "channel", "left": 0, "removed": ["p.v1.0.0"], "there": ["s"]},
         {"catalog": "b", "rule": "selector", "left": 0, "removed": [],
@@ -390,7 +393,7 @@ def test_a_selector_picks_catalogs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "want"),
+    ("document", "want"),
     [
         ({}, "extension: there is nothing; wanted spec.source.catalog of a ClusterExtension"),
         ({"extension": 5}, "extension: wanted an object, got a whole number"),
@@ -405,9 +408,9 @@ def test_a_selector_picks_catalogs() -> None:
          'expected value for key "schema" to be a string, got %!t(float64=5): 5'),
     ],
 )  # fmt: skip
-def test_a_question_of_another_shape_is_refused_at_its_place(question: Any, want: str) -> None:
-    with pytest.raises(InvalidQuestion) as caught:
-        answered(question)
+def test_a_request_of_another_shape_is_refused_at_its_place(document: Any, want: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        response_to(document)
     assert str(caught.value) == want
 
 
@@ -418,7 +421,7 @@ def test_bundles_of_one_version_come_in_the_order_of_their_files() -> None:
 
 
 def test_an_unknown_state_is_refused() -> None:
-    with pytest.raises(InvalidQuestion, match="unknown state 'gone'"):
+    with pytest.raises(InvalidRequest, match="unknown state 'gone'"):
         ask(catalog("a", state="gone"))
 
 
@@ -443,5 +446,5 @@ def test_what_is_of_another_package_or_schema_does_not_count() -> None:
 
 def test_a_self_certified_answer_lies_in_the_range() -> None:
     for version in ("0.1.0", "<2", ">=1.0.1 <=1.0.2", "~2"):
-        answer = ask(G, installed="3.0.0", version=version, upgradeConstraintPolicy="SelfCertified")
-        assert ask(catalog("x", bundle(answer["version"])), version=version)["version"] == answer["version"]
+        resolution = ask(G, installed="3.0.0", version=version, upgradeConstraintPolicy="SelfCertified")
+        assert ask(catalog("x", bundle(resolution["version"])), version=version)["version"] == resolution["version"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.extension.model import Answer, Bundle, Installed, Request, Step
+from shared.domain.extension.model import Bundle, Installed, Request, Resolution, Step
 from shared.domain.extension.trace import sentences
 
 MANY = tuple(f"p.v{number}" for number in range(9, 1, -1))
@@ -44,13 +44,13 @@ MANY = tuple(f"p.v{number}" for number in range(9, 1, -1))
 )
 def test_each_rule_has_a_sentence(step: Step, want: str) -> None:
     request = Request("p", "<1", ("a", "b"))
-    assert sentences(Answer((step,), error="oh"), request, Installed("p.v1", "1.0.0"))[0] == want
+    assert sentences(Resolution((step,), error="oh"), request, Installed("p.v1", "1.0.0"))[0] == want
 
 
 def test_the_last_sentence_is_the_verdict() -> None:
     bundle = Bundle("p.v1", "", (), None)
-    assert sentences(Answer((), bundle, "c"), Request("p"), None) == ("So p.v1 of catalog c is the one.",)
-    assert sentences(Answer((), error="none"), Request("p"), None) == ("Nothing can be installed: none.",)
+    assert sentences(Resolution((), bundle, "c"), Request("p"), None) == ("So p.v1 of catalog c is the one.",)
+    assert sentences(Resolution((), error="none"), Request("p"), None) == ("Nothing can be installed: none.",)
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_the_last_sentence_is_the_verdict() -> None:
 )  # fmt: skip
 def test_the_verdict_names_the_rule_that_left_nothing(trace: tuple[Step, ...], want: str) -> None:
     error = 'no bundles found for package "p"'
-    answer = Answer(trace, error=error, is_exhausted=not any(step.rule == "best" for step in trace))
-    assert sentences(answer, Request("p"), None)[-1] == f"Nothing can be installed: {error}{want}."
+    resolution = Resolution(trace, error=error, is_exhausted=not any(step.rule == "best" for step in trace))
+    assert sentences(resolution, Request("p"), None)[-1] == f"Nothing can be installed: {error}{want}."
 
 
 def test_one_channel_is_no_plural() -> None:
-    answer = Answer((Step("c", "channel", 1), Step("c", "successor", 1)), error="oh")
-    in_channel, reached, _ = sentences(answer, Request("p", channels=("a",)), None)
+    resolution = Resolution((Step("c", "channel", 1), Step("c", "successor", 1)), error="oh")
+    in_channel, reached, _ = sentences(resolution, Request("p", channels=("a",)), None)
     assert in_channel == "1 bundle is in the channel a."
     assert reached == "1 bundle is reached from nothing, or it itself."

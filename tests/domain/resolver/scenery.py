@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from shared.domain.resolution_inputs.question import answer_of, inputs_of
+from shared.domain.resolution_inputs.request import inputs_of, response_of
 from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs
@@ -158,18 +158,18 @@ def ask(
     """The answer of a namespace; OLM's verdict unless `whole` is False."""
     inputs = seen(*catalogs, subs=subs, csvs=csvs, whole=whole, **more)
     resolution = resolve(inputs)
-    return answer_of(resolution, explain(inputs, resolution))
+    return response_of(resolution, explain(inputs, resolution))
 
 
 def seen(
     *catalogs: Blob, subs: Iterable[Blob] = (), csvs: Iterable[Blob] = (), whole: bool = True, **more: object
 ) -> Inputs:
     """What the resolver is asked about a namespace."""
-    question = {
+    request = {
         "namespace": NS, "globalNamespace": GLOBAL, "catalogs": list(catalogs), "subscriptions": list(subs),
         "csvs": list(csvs), **more,
     }  # fmt: skip
-    return inputs_of(question, lambda _: LoadedCatalog({}), is_whole=whole)
+    return inputs_of(request, lambda _: LoadedCatalog({}), is_whole=whole)
 
 
 def chosen(answer: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import CatalogReader, Inputs, Resolution
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.request import ResolutionRequest
-from shared.domain.resolver.resolve import answer, resolve
+from shared.domain.resolver.resolve import resolution_of, resolve
 from shared.domain.resolver.subscription_policy import NONE
 from tests.domain.resolver.scenery import (
     Blob,
@@ -107,7 +107,7 @@ def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
     rng, near, far = random.Random(13), 0, 0
     for inputs in [a_namespace(rng) for _ in range(120)][quarter::4]:
         base = ResolutionRequest(inputs)
-        before = solutions(answer(base))
+        before = solutions(resolution_of(base))
         neighbourhoods = Neighbourhoods(base)
         for what, changed in changes(inputs):
             after = solutions(neighbourhoods.after(changed, ()))
@@ -158,7 +158,7 @@ def a_conflict(bystanders: int) -> tuple[Counted, Inputs]:
 def test_explaining_asks_only_for_what_conflicts() -> None:
     reader, inputs = a_conflict(60)
     asked = ResolutionRequest(inputs)
-    resolution = answer(asked)
+    resolution = resolution_of(asked)
     assert sorted(set(reader.asked)) == sorted(one.package for one in inputs.subscribers)
     reader.asked.clear()
     [finding] = findings(asked, resolution)
@@ -166,7 +166,7 @@ def test_explaining_asks_only_for_what_conflicts() -> None:
     assert set(reader.asked) == {"a", "b"}
     few, small = a_conflict(3)
     request = ResolutionRequest(small)
-    decided = answer(request)
+    decided = resolution_of(request)
     few.asked.clear()
     findings(request, decided)
     assert sorted(few.asked) == sorted(reader.asked), "however large the namespace is"

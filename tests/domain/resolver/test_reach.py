@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.resolution_inputs.question import reader_of
+from shared.domain.resolution_inputs.request import reader_of
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.reach import Reach

@@ -23,7 +23,7 @@ from shared.domain.resolver.constraints import (
 from shared.domain.resolver.model import unsatisfiable
 from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.sat import GaveUp, Sat
-from shared.domain.resolver.solver import IllPosed, Unsatisfiable, solve
+from shared.domain.resolver.solver import InvalidVariables, Unsatisfiable, solve
 
 
 def variables(stated: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()) -> list[Variable]:
@@ -171,7 +171,7 @@ def test_a_message_without_facts() -> None:
     ],
 )
 def test_inputs_that_are_none(variables: list[Variable], want: str) -> None:
-    with pytest.raises(IllPosed, match=want):
+    with pytest.raises(InvalidVariables, match=want):
         solve(variables)
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.commands import lead_to_cluster
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
-from shared.domain.resolution_inputs.question import reader_of
+from shared.domain.resolution_inputs.request import reader_of
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
 from shared.ports import Bundles, Catalogs
 from tests.domain.resolver.scenery import (

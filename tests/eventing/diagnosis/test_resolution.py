@@ -10,7 +10,7 @@ import pytest
 from eventing.diagnosis.resolution import answering, inputs_of_manifests, inputs_of_namespace
 from shared.adapters.kube import KubeClient
 from shared.domain.resolver.resolve import resolve
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from tests.domain.resolver.scenery import (
     catalog,
     releases,
@@ -67,11 +67,11 @@ def test_a_catalog_image_that_cannot_be_had_is_named(tmp_path: Path) -> None:
     path = f"oci:{tmp_path}"
     named = {"name": "cat", "namespace": "ns", "path": path}
     question = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
-    with pytest.raises(InvalidQuestion, match=f"catalog {path}: NotFound: "):
+    with pytest.raises(InvalidRequest, match=f"catalog {path}: NotFound: "):
         answering(is_whole=True)(question)
 
 
 def test_a_catalog_that_is_not_there_is_an_error_even_where_nobody_sees_it() -> None:
     question = {"namespace": "ns", "catalogs": [{"name": "cat", "namespace": "other", "path": "/nosuch"}]}
-    with pytest.raises(InvalidQuestion, match="catalog /nosuch: no such file or directory"):
+    with pytest.raises(InvalidRequest, match="catalog /nosuch: no such file or directory"):
         answering(is_whole=True)(question)

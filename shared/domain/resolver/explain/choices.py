@@ -50,7 +50,7 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     subscribers = sorted(request.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in resolution.refused]
     ends = {name: end for one in resolution.components for name, end in (one.dead_ends or {}).items()}
-    with Demands(request.problem) as demands:
+    with Demands(request.solver_input) as demands:
         newer = _Newer(request, gets, demands)
         return tuple(
             Choice(

@@ -11,9 +11,9 @@ from shared.domain.resolver.conflict import within
 from shared.domain.resolver.constraints import Constraint, Id, Mandatory
 from shared.domain.resolver.decide import components
 from shared.domain.resolver.operators import Operator
-from shared.domain.resolver.problem import Problem
 from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.sat import Sat
+from shared.domain.resolver.solver_input import SolverInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class _Component:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """Demands for versions, in addition to the constraints of a problem."""
+    """Demands for versions, in addition to the constraints of the solver."""
 
-    problem: Problem
+    solver_input: SolverInput
     _components: dict[Operator, _Component] = field(default_factory=dict)
     _solvers: list[Sat] = field(default_factory=list)
 
@@ -54,7 +54,7 @@ class Demands:
 
     def _load(self, desired: Operator) -> None:
         """Open a solver for the component of an operator: an empty one where another has its id (namespace mode)."""
-        known, groups = self.problem.operators, components(self.problem.variables)
+        known, groups = self.solver_input.operators, components(self.solver_input.variables)
         group = next((each for each in groups if any(known.get(one.id) is desired for one in each)), [])
         demands = {known[one.id]: _demand(one.id, known[one.id]) for one in group if one.id in known}
         constraints = tuple(each for one in group for each in one.constraints)

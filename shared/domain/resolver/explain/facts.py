@@ -31,7 +31,7 @@ _SHARED: Final = {Code.ONE_PROVIDER: "provide", Code.ONE_PER_PACKAGE: "originate
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates the constraints of the problem of a namespace."""
+    """Translates the constraints of a namespace."""
 
     inputs: Inputs
     request: ResolutionRequest
@@ -51,7 +51,7 @@ class Translator:
     @property
     def operators(self) -> Mapping[Id, Operator]:
         """The operators that variables stand for."""
-        return self.request.problem.operators
+        return self.request.solver_input.operators
 
     @cached_property
     def subscribers(self) -> Mapping[Id, Subscriber]:

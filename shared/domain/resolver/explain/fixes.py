@@ -22,7 +22,7 @@ from shared.domain.resolver.explain.supply import added_catalogs, installed_firs
 from shared.domain.resolver.identity import Installed
 from shared.domain.resolver.model import Inputs, Refusal, Resolution
 from shared.domain.resolver.request import ResolutionRequest, memoized
-from shared.domain.resolver.resolve import answer
+from shared.domain.resolver.resolve import resolution_of
 
 MAX_TRIALS: Final = 40
 """Proposals that are tried for one refusal."""
@@ -32,7 +32,7 @@ MAX_FIXES: Final = 5
 def explain(inputs: Inputs, resolution: Resolution | None = None) -> tuple[Finding, ...]:
     """A finding for each refusal: why its Subscriptions get nothing, and what would help. Empty without refusals."""
     request = ResolutionRequest(memoized(inputs))
-    return findings(request, answer(request) if resolution is None else resolution)
+    return findings(request, resolution_of(request) if resolution is None else resolution)
 
 
 def findings(request: ResolutionRequest, resolution: Resolution) -> tuple[Finding, ...]:

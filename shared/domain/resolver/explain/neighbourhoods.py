@@ -17,7 +17,7 @@ from shared.domain.resolver.identity import Installed
 from shared.domain.resolver.model import Inputs, Resolution, Subscriber
 from shared.domain.resolver.predicates import Sought
 from shared.domain.resolver.request import ResolutionRequest
-from shared.domain.resolver.resolve import answer
+from shared.domain.resolver.resolve import resolution_of
 
 Place = tuple[str, str]
 """A kind and a name."""
@@ -37,7 +37,7 @@ class Neighbourhoods:
         All others keep theirs. Of a catalog that stays, only what the named Subscriptions reach may be changed.
         """
         if self._is_one or changed.problem or changed.is_whole:
-            return answer(ResolutionRequest(changed), why=without_explanation)
+            return resolution_of(ResolutionRequest(changed), why=without_explanation)
         reached = {self._joined.root(("subscription", name)) for name in names} | self._touched(changed)
         while True:
             near = ResolutionRequest(self._narrowed(changed, reached))
@@ -46,14 +46,14 @@ class Neighbourhoods:
             if _ANYWHERE in places:
                 more = set(self._holders.values()) - reached
             if not more:
-                return answer(near, why=without_explanation)
+                return resolution_of(near, why=without_explanation)
             reached |= more
 
     @cached_property
     def _is_one(self) -> bool:
         """Whether everything is connected with everything."""
         asked = self.request.asked
-        return bool(asked.is_whole or asked.problem or self.request.problem.ambiguity or _ANYWHERE in self._joined)
+        return bool(asked.is_whole or asked.problem or self.request.solver_input.ambiguity or _ANYWHERE in self._joined)
 
     @cached_property
     def _joined(self) -> Disjoint[Place]:
@@ -110,13 +110,13 @@ def _groups(request: ResolutionRequest, versions: Set[str]) -> Iterator[Iterable
         adoptable = versions & offered.bundles.keys() if offered else ()
         has = filter(None, (subscriber.installed_csv, *adoptable))
         yield _own(subscriber), *(("version", name) for name in has)
-    for one in request.problem.asked:
+    for one in request.solver_input.asked:
         if one.refusal is None:
             yield _own(one.subscriber), ("package", one.subscriber.package)
     for installed in request.cache.installed:
         yield ("version", installed.name), ("package", installed.package)
     there: dict[str, set[Sought]] = {}
-    for operator, required in request.problem.requirements.items():
+    for operator, required in request.solver_input.requirements.items():
         mine = there.setdefault(operator.package, {("package", operator.package)})
         mine.update(("package", stated.name) for stated in operator.facts.packages)
         mine.update(("api", api) for api in operator.facts.apis)

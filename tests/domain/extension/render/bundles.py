@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.domain.extension.render.question import answered, options_of
+from shared.domain.extension.render.request import options_of, response_to
 
 Json = dict[str, Any]
 
@@ -75,29 +75,29 @@ def files(csv: Json | None = None, *others: Json, **texts: str | None) -> dict[s
     return {path: text.encode() for path, text in found.items() if text is not None}
 
 
-def ask(csv: Json | None = None, *others: Json, **question: Any) -> Json:
+def ask(csv: Json | None = None, *others: Json, **request: Any) -> Json:
     """The answer of OLM v1 about a bundle that is installed in `ops`."""
-    return about(files(csv, *others), **question)
+    return about(files(csv, *others), **request)
 
 
-def about(content: dict[str, bytes], **question: Any) -> Json:
+def about(content: dict[str, bytes], **request: Any) -> Json:
     """The answer about these files."""
-    return answered(content, options_of({"installNamespace": "ops", "gates": GATES, **question}))
+    return response_to(content, options_of({"installNamespace": "ops", "gates": GATES, **request}))
 
 
-def objects(csv: Json | None = None, *others: Json, kind: str = "", **question: Any) -> list[Json]:
+def objects(csv: Json | None = None, *others: Json, kind: str = "", **request: Any) -> list[Json]:
     """The manifests, of one kind or all."""
-    answer = ask(csv, *others, **question)
-    assert "error" not in answer, answer["error"]
-    return [one["manifest"] for one in answer["objects"] if not kind or one["kind"] == kind]
+    response = ask(csv, *others, **request)
+    assert "error" not in response, response["error"]
+    return [one["manifest"] for one in response["objects"] if not kind or one["kind"] == kind]
 
 
-def only(csv: Json | None = None, *others: Json, kind: str, **question: Any) -> Json:
+def only(csv: Json | None = None, *others: Json, kind: str, **request: Any) -> Json:
     """The manifest of a kind of which there is one."""
-    (found,) = objects(csv, *others, kind=kind, **question)
+    (found,) = objects(csv, *others, kind=kind, **request)
     return found
 
 
-def error(csv: Json | None = None, *others: Json, **question: Any) -> str:
+def error(csv: Json | None = None, *others: Json, **request: Any) -> str:
     """Why there are no objects."""
-    return str(ask(csv, *others, **question)["error"])
+    return str(ask(csv, *others, **request)["error"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.domain.extension.render.schema import time_problem
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from tests.domain.extension.render.bundles import GATES, MODES, Json, a_csv, ask, objects, only
 
 PREFIX = "terminal error: invalid ClusterExtension configuration: invalid configuration: "
@@ -28,11 +28,11 @@ NOT_OTHER = (
 )
 
 
-def explained(modes: tuple[str, ...], config: Any, **question: Any) -> str:
-    answer = ask(a_csv(*modes), config=config, **question)
-    assert answer["terminal"] is True
-    assert answer["error"].startswith(PREFIX)
-    return str(answer["error"]).removeprefix(PREFIX)
+def explained(modes: tuple[str, ...], config: Any, **request: Any) -> str:
+    response = ask(a_csv(*modes), config=config, **request)
+    assert response["terminal"] is True
+    assert response["error"].startswith(PREFIX)
+    return str(response["error"]).removeprefix(PREFIX)
 
 
 def several(*lines: str) -> str:
@@ -102,8 +102,8 @@ def test_v1_md_17_an_optional_namespace_may_be_absent_or_null(modes: tuple[str, 
 
 @pytest.mark.parametrize("mode", [OWN, SINGLE])
 def test_v1_md_17_without_install_namespace_nothing_is_compared(mode: str) -> None:
-    answer = ask(a_csv(mode), config={"watchNamespace": "any"}, installNamespace="")
-    assert "terminal error" not in str(answer.get("error"))
+    response = ask(a_csv(mode), config={"watchNamespace": "any"}, installNamespace="")
+    assert "terminal error" not in str(response.get("error"))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +193,9 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
     ],
 )  # fmt: skip
 def test_v1_md_17_what_only_go_refuses_is_told_in_its_words(config: Json, why: str) -> None:
-    answer = ask(config={"deploymentConfig": config})
+    response = ask(config={"deploymentConfig": config})
     want = f"terminal error: invalid deploymentConfig: failed to unmarshal deploymentConfig: {why}"
-    assert answer == {"error": want, "terminal": True}
+    assert response == {"error": want, "terminal": True}
 
 
 @pytest.mark.parametrize(
@@ -221,14 +221,14 @@ def test_a_wrong_time_deep_inside_is_told_by_the_schema_around_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "why"),
+    ("document", "why"),
     [
         ({"gates": []}, "gates: wanted an object, got a list"),
         ({"certProvider": "magic"}, ("certProvider 'magic' is not known; known are none, cert-manager, "
          "openshift-service-ca")),
     ],
 )  # fmt: skip
-def test_a_question_that_cannot_be_understood_says_why(question: Json, why: str) -> None:
-    with pytest.raises(InvalidQuestion) as caught:
-        ask(**question)
+def test_a_request_that_cannot_be_understood_says_why(document: Json, why: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        ask(**document)
     assert str(caught.value) == why

@@ -10,7 +10,7 @@ import pytest
 from shared.domain.bundle.reading import FILE_BYTES
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
-from shared.domain.extension.render.question import Loading
+from shared.domain.extension.render.request import Loading
 from tests.domain.extension.render.bundles import (
     CSV,
     PACKAGE,

@@ -39,7 +39,7 @@ def rule(group: str, *resources: str) -> list[Json]:
 
 
 @pytest.mark.parametrize(
-    ("csv", "question", "want"),
+    ("csv", "document", "want"),
     [
         pytest.param(a_csv(apiservicedefinitions={"owned": [{"name": "a", "group": "g", "version": "v", "kind": "K"}]}),
                      {}, "apiServiceDefintions are not supported", id="v1.md 16.2.1: an owned API service"),
@@ -51,8 +51,8 @@ def rule(group: str, *resources: str) -> list[Json]:
                      "[AllNamespaces SingleNamespace OwnNamespace] install modes", id="v1.md 16.2.4: many only"),
     ],
 )  # fmt: skip
-def test_some_bundles_are_not_supported(csv: Json, question: Json, want: str) -> None:
-    assert ask(csv, **question) == {"error": f"unsupported bundle: {want}", "terminal": False}
+def test_some_bundles_are_not_supported(csv: Json, document: Json, want: str) -> None:
+    assert ask(csv, **document) == {"error": f"unsupported bundle: {want}", "terminal": False}
 
 
 REFUSED = [
@@ -128,8 +128,8 @@ REFUSED = [
 
 @pytest.mark.parametrize(("csv", "want"), REFUSED)
 def test_an_invalid_bundle_is_refused_with_every_reason(csv: Json, want: str) -> None:
-    answer = ask(csv, a_definition(), **CERT)
-    assert answer == {"error": want, "terminal": False}
+    response = ask(csv, a_definition(), **CERT)
+    assert response == {"error": want, "terminal": False}
 
 
 def test_v1_md_16_3_rule_3_definitions_have_different_names() -> None:

@@ -1,15 +1,15 @@
-"""An extension and its catalogs as JSON: what `olmf extension resolve --batch` is asked and answers."""
+"""An extension and its catalogs as JSON: requests and responses of `olmf extension resolve --batch`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from shared.domain.extension.model import Answer, CatalogView, Installed, Request
+from shared.domain.extension.model import CatalogView, Installed, Request, Resolution
 from shared.domain.extension.offer import offer_of
 from shared.domain.extension.resolve import resolve
 from shared.domain.go.text import quoted
-from shared.domain.shape import InvalidQuestion, Shape, check
+from shared.domain.shape import InvalidRequest, Shape, check
 
 RELEASES = "BundleReleaseSupport"
 """The gate of explicit releases."""
@@ -31,7 +31,7 @@ _CATALOG: Final[Shape] = {
     "state": str,
     "fbc": [dict],
 }
-_QUESTION: Final[Shape] = {
+_REQUEST: Final[Shape] = {
     "gates": dict,
     "catalogs": [_CATALOG],
     "extension": dict,
@@ -39,22 +39,22 @@ _QUESTION: Final[Shape] = {
 }
 
 
-def answered(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a question. InvalidQuestion."""
-    check(question, _QUESTION)
-    if question.get("extension") is None:
-        raise InvalidQuestion("extension: there is nothing; wanted spec.source.catalog of a ClusterExtension")
-    has_releases = bool((question.get("gates") or {}).get(RELEASES))
-    request = request_of(question["extension"], "extension")
+def response_to(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The response to a request. InvalidRequest."""
+    check(document, _REQUEST)
+    if document.get("extension") is None:
+        raise InvalidRequest("extension: there is nothing; wanted spec.source.catalog of a ClusterExtension")
+    has_releases = bool((document.get("gates") or {}).get(RELEASES))
+    request = request_of(document["extension"], "extension")
     catalogs = [
         _catalog(one, f"catalogs[{index}]", request.package, has_releases=has_releases)
-        for index, one in enumerate(question.get("catalogs") or ())
+        for index, one in enumerate(document.get("catalogs") or ())
     ]
-    return shown(resolve(request, _installed(question.get("installed")), catalogs), has_releases=has_releases)
+    return shown(resolve(request, _installed(document.get("installed")), catalogs), has_releases=has_releases)
 
 
 def request_of(source: Mapping[str, Any], place: str) -> Request:
-    """`spec.source.catalog` of a ClusterExtension, which is at that place. InvalidQuestion."""
+    """`spec.source.catalog` of a ClusterExtension, which is at that place. InvalidRequest."""
     check(source, _EXTENSION, place)
     return Request(
         source.get("packageName") or "",
@@ -65,31 +65,31 @@ def request_of(source: Mapping[str, Any], place: str) -> Request:
     )
 
 
-def shown(answer: Answer, *, has_releases: bool) -> dict[str, Any]:
-    """An answer as JSON."""
+def shown(resolution: Resolution, *, has_releases: bool) -> dict[str, Any]:
+    """A resolution as JSON."""
     trace = [
         {"catalog": step.catalog, "rule": step.rule, "left": step.left, "removed": list(step.removed)}
         | ({"there": list(step.there)} if step.there else {})
-        for step in answer.trace
+        for step in resolution.trace
     ]
-    if answer.bundle is None or answer.bundle.identity is None:
-        return {"error": answer.error, "trace": trace}
-    identity = answer.bundle.identity
+    if resolution.bundle is None or resolution.bundle.identity is None:
+        return {"error": resolution.error, "trace": trace}
+    identity = resolution.bundle.identity
     return {
-        "bundle": answer.bundle.name,
+        "bundle": resolution.bundle.name,
         "version": str(identity.version),
         "release": None if identity.release is None else str(identity.release),
-        "catalog": answer.catalog,
-        "image": answer.bundle.image,
-        "recorded": {"name": answer.bundle.name, **identity.recorded(has_releases=has_releases)},
-        "deprecation": answer.deprecations,
+        "catalog": resolution.catalog,
+        "image": resolution.bundle.image,
+        "recorded": {"name": resolution.bundle.name, **identity.recorded(has_releases=has_releases)},
+        "deprecation": resolution.deprecations,
         "trace": trace,
     }
 
 
 def _catalog(stated: Mapping[str, Any], place: str, package: str, *, has_releases: bool) -> CatalogView:
     if not stated.get("name"):
-        raise InvalidQuestion(f"{place}.name: there is nothing")
+        raise InvalidRequest(f"{place}.name: there is nothing")
     name = stated["name"]
     return CatalogView(
         name,
@@ -111,7 +111,7 @@ def _problem(state: str, name: str) -> str:
         "not-serving": f"catalog {name} is not being served",
     }
     if state not in known:
-        raise InvalidQuestion(f"catalog {name} has the unknown state {state!r}; known are {', '.join(sorted(known))}")
+        raise InvalidRequest(f"catalog {name} has the unknown state {state!r}; known are {', '.join(sorted(known))}")
     return known[state]
 
 

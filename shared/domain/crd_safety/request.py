@@ -1,4 +1,4 @@
-"""Two editions of a CustomResourceDefinition as JSON: what `olmf crd diff --batch` is asked and answers."""
+"""Two editions of a CustomResourceDefinition as JSON: requests and responses of `olmf crd diff --batch`."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from shared.domain.crd_safety import removal
 from shared.domain.crd_safety.judgement import Waiver, counted, judged
 from shared.domain.crd_safety.report import shown
 from shared.domain.crd_safety.upgrade import Problem, message
-from shared.domain.shape import InvalidQuestion, Shape, check
+from shared.domain.shape import InvalidRequest, Shape, check
 
 _OBJECT: Final[Shape] = {"metadata": {"name": str, "namespace": str}}
-_QUESTION: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waive": [str]}
+_REQUEST: Final[Shape] = {"old": dict, "new": dict, "objects": [_OBJECT], "waive": [str]}
 
 
-def answered(question: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"safe", "checks": [[version, path, check]…], "messages": […], "findings": […]}`. InvalidQuestion.
+def response_to(request: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"safe", "checks": [[version, path, check]…], "messages": […], "findings": […]}`. InvalidRequest.
 
     The first three are the verdict of the reference; findings are all there are, with those that only we have.
     """
-    check(question, _QUESTION)
-    old, new = question.get("old"), question.get("new")
+    check(request, _REQUEST)
+    old, new = request.get("old"), request.get("new")
     if old is None or new is None:
-        raise InvalidQuestion('a question wants CustomResourceDefinitions for "old" and "new"')
-    waivers = list(map(Waiver.parse, question.get("waive") or ()))
-    found = judged(old, new, question.get("objects") or (), waivers)
+        raise InvalidRequest('a request needs a CustomResourceDefinition in "old" and one in "new"')
+    waivers = list(map(Waiver.parse, request.get("waive") or ()))
+    found = judged(old, new, request.get("objects") or (), waivers)
     problems = [one for one in counted(found) if one.finding.check not in removal.CHECKS]
     return {
         "safe": not problems,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from shared.domain.crd_safety.question import answered
+from shared.domain.crd_safety.request import response_to
 from shared.domain.crd_safety.upgrade import problems
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 
 Schema = dict[str, Any]
 
@@ -338,17 +338,17 @@ def test_a_widened_definition_is_safe_and_its_reverse_is_not() -> None:
 
 def test_answers() -> None:
     asked = {"old": crd(version("v1", {"a": TEXT})), "new": crd(version("v1", {"a": TEXT | {"format": "email"}}))}
-    answer = answered(asked)
-    [finding] = answer.pop("findings")
+    response = response_to(asked)
+    [finding] = response.pop("findings")
     assert (finding["version"], finding["path"], finding["check"]) == ("v1", "^.spec.a", "unhandled")
-    assert answer == {
+    assert response == {
         "safe": False,
         "checks": [["v1", "^.spec.a", "unhandled"]],
         "messages": [
             'validating upgrade for CRD "as.g": v1: ^.spec.a: unhandled: unhandled changes found (Format "" -> "email")'
         ],
     }
-    assert answered({"old": asked["old"], "new": asked["old"]}) == {
+    assert response_to({"old": asked["old"], "new": asked["old"]}) == {
         "safe": True, "checks": [], "messages": [], "findings": [],
     }  # fmt: skip
 
@@ -357,7 +357,7 @@ def test_what_is_null_or_of_no_use_to_go_says_nothing() -> None:
     odd = crd(version("v1", {"a": {"dependencies": {"x": 5, "y": None}}}))
     odd["spec"]["versions"].append(None)
     plain = crd(version("v1", {"a": {"dependencies": {"x": {}, "y": {}}}}))
-    assert answered({"old": odd, "new": plain})["safe"] is True
+    assert response_to({"old": odd, "new": plain})["safe"] is True
 
 
 def nested(depth: int) -> Schema:
@@ -368,9 +368,9 @@ def nested(depth: int) -> Schema:
 
 
 @pytest.mark.parametrize(
-    ("question", "want"),
+    ("document", "want"),
     [
-        ({}, 'a question wants CustomResourceDefinitions for "old" and "new"'),
+        ({}, 'a request needs a CustomResourceDefinition in "old" and one in "new"'),
         ({"old": 5, "new": {}}, "old: wanted an object, got a whole number"),
         ({"old": {"spec": 5}, "new": {}}, "old: json: cannot unmarshal number into Go struct field CustomResource"),
         ({"old": {}, "new": {"spec": {"versions": [5]}}}, "new: json: cannot unmarshal number into Go struct field"),
@@ -397,6 +397,6 @@ def nested(depth: int) -> Schema:
         ({"old": {}, "new": crd(version("v1", {"a": nested(500)}))}, "nested more than 400 deep"),
     ],
 )
-def test_questions_that_are_none(question: Schema, want: str) -> None:
-    with pytest.raises(InvalidQuestion, match=want):
-        answered(question)
+def test_requests_that_are_none(document: Schema, want: str) -> None:
+    with pytest.raises(InvalidRequest, match=want):
+        response_to(document)

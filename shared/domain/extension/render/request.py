@@ -1,4 +1,4 @@
-"""Questions about renderings, as JSON, and their answers."""
+"""Requests to render a bundle, as JSON, and their responses."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from shared.domain.bundle.model import Files
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import CERT_PROVIDERS, Bundle, NotRenderedError, RenderOptions
 from shared.domain.extension.render.render import render
-from shared.domain.shape import InvalidQuestion, check
+from shared.domain.shape import InvalidRequest, check
 
 _FIELDS: Final = {"installNamespace": str, "gates": dict, "certProvider": str}
 
 
-def options_of(question: ReadOnly) -> RenderOptions:
-    """What a question wants. InvalidQuestion."""
-    check(question, _FIELDS)
-    provider = question.get("certProvider") or "none"
+def options_of(request: ReadOnly) -> RenderOptions:
+    """The options that a request asks for. InvalidRequest."""
+    check(request, _FIELDS)
+    provider = request.get("certProvider") or "none"
     if provider not in CERT_PROVIDERS:
         known = ", ".join(CERT_PROVIDERS)
-        raise InvalidQuestion(f"certProvider {provider!r} is not known; known are {known}")
+        raise InvalidRequest(f"certProvider {provider!r} is not known; known are {known}")
     return RenderOptions(
-        question.get("installNamespace") or "", question.get("config"), provider, question.get("gates") or {}
+        request.get("installNamespace") or "", request.get("config"), provider, request.get("gates") or {}
     )
 
 
-def answered(files: Files, options: RenderOptions, loading: Loading | None = None) -> Manifest:
+def response_to(files: Files, options: RenderOptions, loading: Loading | None = None) -> Manifest:
     """The objects, or the error and whether only an edit helps."""
     try:
         bundle = (loading or Loading()).bundle(files)
@@ -37,7 +37,7 @@ def answered(files: Files, options: RenderOptions, loading: Loading | None = Non
 
 
 class Loading:
-    """Reads a bundle once for all questions in a row that are about it."""
+    """Reads a bundle once for all consecutive requests about it."""
 
     def __init__(self, *, is_in_memory: bool = False) -> None:
         self._is_in_memory = is_in_memory

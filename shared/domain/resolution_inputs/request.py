@@ -1,4 +1,4 @@
-"""The JSON lines of `olmf resolve --batch`: a namespace as a question, and its answer."""
+"""The JSON lines of `olmf resolve --batch`: a namespace as a request, and the response."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shared.domain.resolver.explain.findings import Finding, conflict_of, fixes_
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolution
 from shared.domain.resolver.subscription_policy import ANNOTATIONS, AVAILABLE
-from shared.domain.shape import InvalidQuestion, Shape, check
+from shared.domain.shape import InvalidRequest, Shape, check
 
 Load = Callable[[str], CatalogReader]
-"""The content of a catalog by path. InvalidQuestion when there is none."""
+"""The content of a catalog by path. InvalidRequest when there is none."""
 _READ = "as asked"
-"""The reference of a catalog whose content is in the question."""
+"""The reference of a catalog whose content is in the request."""
 
 _METADATA: Final[Shape] = {
     "name": str,
@@ -31,7 +31,7 @@ _METADATA: Final[Shape] = {
 }
 _API: Final[Shape] = [dict.fromkeys(("name", "group", "version", "kind"), str)]
 _APIS: Final[Shape] = {"owned": _API, "required": _API}
-_QUESTION: Final[Shape] = {
+_REQUEST: Final[Shape] = {
     "namespace": str,
     "globalNamespace": str,
     "catalogs": [{"name": str, "namespace": str, "priority": int, "healthy": bool, "path": str, "fbc": [dict]}],
@@ -76,21 +76,21 @@ _BLOBS: Final[Mapping[str, Shape]] = {
 """By schema; documents of other schemas are not read."""
 
 
-def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
-    """The inputs that a question states. InvalidQuestion names the place that is wrong.
+def inputs_of(request: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
+    """The inputs in a request. InvalidRequest names the field that is wrong.
 
     Every catalog is read, even one that the namespace does not see: a wrong path is an error wherever it is written.
     """
-    check(question, _QUESTION)
-    for place in _missing(question):
-        raise InvalidQuestion(f"{place}: missing")
-    namespace = question["namespace"]
-    groups = None if question.get("operatorGroups") is None else OperatorGroup.each(question["operatorGroups"])
-    unseen = _unseen(question, groups or ())
-    read = {_key(one): (one, _reader(one, load, place)) for place, one in _numbered(question, "catalogs")}
+    check(request, _REQUEST)
+    for place in _missing(request):
+        raise InvalidRequest(f"{place}: missing")
+    namespace = request["namespace"]
+    groups = None if request.get("operatorGroups") is None else OperatorGroup.each(request["operatorGroups"])
+    unseen = _unseen(request, groups or ())
+    read = {_key(one): (one, _reader(one, load, place)) for place, one in _numbered(request, "catalogs")}
     catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
-    subscriptions = Subscription.each(_in(question, "subscriptions"))
-    csvs = Csv.each(_in(question, "csvs"))
+    subscriptions = Subscription.each(_in(request, "subscriptions"))
+    csvs = Csv.each(_in(request, "csvs"))
     inputs = Inputs(
         namespace,
         tuple(map(subscriber_of, subscriptions)),
@@ -102,29 +102,29 @@ def inputs_of(question: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inp
     return completed(inputs, subscriptions, csvs, groups, policy=AVAILABLE)
 
 
-def _numbered(question: ReadOnly, field: str) -> Iterator[tuple[str, ReadOnly]]:
-    """The objects in a list of the question, each with its place."""
-    return ((f"{field}[{index}]", one) for index, one in enumerate(question.get(field) or ()))
+def _numbered(request: ReadOnly, field: str) -> Iterator[tuple[str, ReadOnly]]:
+    """The objects in a list of the request, each with its path."""
+    return ((f"{field}[{index}]", one) for index, one in enumerate(request.get(field) or ()))
 
 
-def _missing(question: ReadOnly) -> Iterator[str]:
+def _missing(request: ReadOnly) -> Iterator[str]:
     """The places where a field that identifies is absent or empty."""
-    if not question.get("namespace"):
+    if not request.get("namespace"):
         yield "namespace"
     for field, paths in _NEEDED.items():
-        for place, one in _numbered(question, field):
+        for place, one in _numbered(request, field):
             for path in paths:
                 if not reduce(lambda inner, key: inner.get(key) or {}, path.split("."), one):
                     yield f"{place}.{path}"
 
 
-def _unseen(question: ReadOnly, groups: Sequence[OperatorGroup]) -> dict[CatalogKey, str]:
+def _unseen(request: ReadOnly, groups: Sequence[OperatorGroup]) -> dict[CatalogKey, str]:
     """The stated catalogs that the namespace does not see, and why."""
-    namespace, common = question["namespace"], question.get("globalNamespace")
+    namespace, common = request["namespace"], request.get("globalNamespace")
     excludes = excludes_global(groups)
-    others = [key for _, one in _numbered(question, "catalogs") if (key := _key(one)).namespace != namespace]
+    others = [key for _, one in _numbered(request, "catalogs") if (key := _key(one)).namespace != namespace]
     if not common:
-        why = "the question has no globalNamespace"
+        why = "the request has no globalNamespace"
     elif excludes:
         why = f"its OperatorGroup has the annotation {names.EXCLUDE_GLOBAL_CATALOGS}"
     else:
@@ -132,8 +132,8 @@ def _unseen(question: ReadOnly, groups: Sequence[OperatorGroup]) -> dict[Catalog
     return {key: why for key in others if excludes or key.namespace != common}
 
 
-def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
-    """The answer as JSON: the operators that are newly chosen, or the conflict and its fixes."""
+def response_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[str, Any]:
+    """The response as JSON: the operators that are newly chosen, or the conflict and its fixes."""
     found = tuple(findings)
     refusals = list({one.refusal.message: one.refusal for one in resolution.components if one.refusal}.values())
     return {
@@ -155,9 +155,9 @@ def answer_of(resolution: Resolution, findings: Iterable[Finding] = ()) -> dict[
     }
 
 
-def _in(question: ReadOnly, field: str) -> Iterator[ReadOnly]:
-    """The objects of a list that are in the namespace of the question, or in none."""
-    return (one for one in question.get(field) or () if namespace_of(one) in ("", question["namespace"]))
+def _in(request: ReadOnly, field: str) -> Iterator[ReadOnly]:
+    """The objects of a list that are in the namespace of the request, or in none."""
+    return (one for one in request.get(field) or () if namespace_of(one) in ("", request["namespace"]))
 
 
 def _key(stated: Mapping[str, Any]) -> CatalogKey:
@@ -181,7 +181,7 @@ def _reader(stated: Mapping[str, Any], load: Load, place: str) -> CatalogReader:
 
 
 def reader_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedCatalog:
-    """A catalog of blobs, which are at that place. InvalidQuestion for a field of the wrong type.
+    """A catalog of blobs, which are at that place. InvalidRequest for a field of the wrong type.
 
     Whether the catalog is sound is not asked here: that is `olmf catalog validate`.
     """
@@ -218,7 +218,7 @@ def _bundle(blob: Mapping[str, Any], place: str) -> Bundle:
     name, properties = str(blob.get("name") or ""), []
     for at, one in _numbered(blob, "properties"):
         if one.get("type") is None:
-            raise InvalidQuestion(f"{place}: olm.bundle {name or 'without a name'}.{at}.type: missing")
+            raise InvalidRequest(f"{place}: olm.bundle {name or 'without a name'}.{at}.type: missing")
         properties.append(Property(one["type"], one.get("value")))
     stated = next((one.value for one in properties if one.type == "olm.package"), None)
     version = stated.get("version") if isinstance(stated, Mapping) else None

@@ -29,7 +29,7 @@ from shared.domain.resolver.reasons import Code, Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SolverInput:
     """All variables, in canonical order, and the operators they stand for."""
 
     variables: tuple[Variable, ...]
@@ -37,7 +37,7 @@ class Problem:
     replaced: Mapping[Id, str]
     """Candidate to the installed version that it would replace."""
     errors: tuple[Reason, ...] = ()
-    """Errors that make OLM give up: in namespace mode a problem with errors is not solved."""
+    """Errors that make OLM give up: in namespace mode nothing is solved then."""
     is_about_installed: bool = False
     """The errors are about installed versions: OLM reports these before errors of catalogs."""
     asked: tuple[Candidates, ...] = ()
@@ -45,12 +45,12 @@ class Problem:
     requirements: Mapping[Operator, tuple[Predicate, ...]] = field(default_factory=dict)
     """What each operator requires that is installed, may be chosen or is needed; nothing where that is ignored."""
     ambiguity: Reason | None = None
-    """Why there is no problem at all: a Subscription has several installed versions."""
+    """Why nothing can be solved: a Subscription has several installed ClusterServiceVersions."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """A problem while it is being built."""
+    """The input of the solver while it is being built."""
 
     cache: CandidateCache
     ids: dict[Operator, Id] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class _Draft:
             return ()
 
     def _options(self, predicate: Predicate, one: Operator) -> tuple[Operator, ...] | None:
-        """The operators that meet a requirement of the operator; None when that cannot be told, which is a flaw."""
+        """The operators that meet a requirement of the operator; None, and a flaw, when that cannot be decided."""
         try:
             return self.cache.preferred(predicate, one.catalog)
         except ChannelError as error:
@@ -152,20 +152,20 @@ class _Draft:
         return Variable(subject, (*constraints, *self.needs[one], *self.conflicts.get(one, ())))
 
 
-def build_constraints(cache: CandidateCache, subscribers: Iterable[Subscriber]) -> Problem:
-    """The problem of a namespace."""
+def build_constraints(cache: CandidateCache, subscribers: Iterable[Subscriber]) -> SolverInput:
+    """The variables and constraints of a namespace."""
     try:
         return _built(cache, sorted(subscribers, key=lambda one: one.name))
     except AmbiguousInstallation as error:
-        return Problem((), {}, {}, ambiguity=Reason(Code.PREVENTED, str(error)))
+        return SolverInput((), {}, {}, ambiguity=Reason(Code.PREVENTED, str(error)))
 
 
-def _built(cache: CandidateCache, ordered: Sequence[Subscriber]) -> Problem:
-    """The problem of Subscriptions by name. AmbiguousInstallation."""
+def _built(cache: CandidateCache, ordered: Sequence[Subscriber]) -> SolverInput:
+    """The variables and constraints of Subscriptions, which are sorted by name. AmbiguousInstallation."""
     draft = _Draft(cache, ignores_dependencies=frozenset(ignores_dependencies(ordered, cache)))
     draft.expand(cache.installed)
     if cache.is_whole and draft.errors:
-        return Problem((), {}, {}, tuple(draft.errors), is_about_installed=True)
+        return SolverInput((), {}, {}, tuple(draft.errors), is_about_installed=True)
     for subscriber in ordered:
         draft.subscribe(subscriber)
     operators = dict(sorted({draft.id_of(one): one for one in draft.needs}.items(), key=itemgetter(0)))
@@ -175,7 +175,7 @@ def _built(cache: CandidateCache, ordered: Sequence[Subscriber]) -> Problem:
     forbidden = limits(draft.asked, draft.needs, cache, draft.id_of)
     subscriptions = [_subscription(found, draft, forbidden.get(found.subscriber.name, ())) for found in draft.asked]
     variables = (*subscriptions, *free, *others, *_invariants(operators, cache))
-    return Problem(
+    return SolverInput(
         variables, operators, draft.replaced, tuple(draft.errors), asked=tuple(draft.asked),
         requirements=draft.requirements,
     )  # fmt: skip

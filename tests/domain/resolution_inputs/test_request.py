@@ -9,13 +9,13 @@ import pytest
 from shared import names
 from shared.domain.catalog.model import Package
 from shared.domain.image_source import ImageSource
-from shared.domain.resolution_inputs.question import answer_of, inputs_of, reader_of
+from shared.domain.resolution_inputs.request import inputs_of, reader_of, response_of
 from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber
 from shared.domain.resolver.reasons import Code, Reason, together
 from shared.domain.resolver.resolve import resolve
-from shared.domain.shape import InvalidQuestion
+from shared.domain.shape import InvalidRequest
 from shared.ports import Unavailable
 from shared.reading.indexed_catalog import IndexedCatalog
 from tests.domain.resolver.scenery import (
@@ -41,7 +41,7 @@ def of_blob(blob: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("question", "why"),
+    ("document", "why"),
     [
         pytest.param({}, "namespace: missing", id="nothing"),
         pytest.param({"namespace": 5}, "namespace: wanted a text, got a whole number", id="a number for a name"),
@@ -77,9 +77,9 @@ def of_blob(blob: Any) -> dict[str, Any]:
         ),
     ],
 )  # fmt: skip
-def test_a_question_of_another_shape_is_refused(question: Any, why: str) -> None:
-    with pytest.raises(InvalidQuestion) as error:
-        inputs_of(question, lambda _: LoadedCatalog({}), is_whole=True)
+def test_a_request_of_another_shape_is_refused(document: Any, why: str) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        inputs_of(document, lambda _: LoadedCatalog({}), is_whole=True)
     assert str(error.value) == why
 
 
@@ -92,17 +92,17 @@ def test_what_a_subscription_leaves_out_is_answered_as_olm_does() -> None:
 @pytest.mark.parametrize("more", [{"healthy": False}, {"namespace": "elsewhere"}])
 def test_a_catalog_that_nobody_needs_is_read_too(more: dict[str, Any]) -> None:
     def load(path: str) -> LoadedCatalog:
-        raise InvalidQuestion(f"catalog {path}: there is none")
+        raise InvalidRequest(f"catalog {path}: there is none")
 
-    question = {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "path": "/nosuch", **more}]}
-    with pytest.raises(InvalidQuestion, match="catalog /nosuch: there is none"):
-        inputs_of(question, load, is_whole=True)
+    request = {"namespace": "ns", "catalogs": [{"name": "c", "namespace": "ns", "path": "/nosuch", **more}]}
+    with pytest.raises(InvalidRequest, match="catalog /nosuch: there is none"):
+        inputs_of(request, load, is_whole=True)
 
 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        pytest.param({"globalNamespace": None}, "the question has no globalNamespace", id="not said"),
+        pytest.param({"globalNamespace": None}, "the request has no globalNamespace", id="not said"),
         pytest.param({"globalNamespace": "olm"}, "the globalNamespace is olm", id="another one"),
         pytest.param(
             {
@@ -206,14 +206,14 @@ def test_two_subscriptions_of_one_name_are_no_question() -> None:
 
 
 def test_a_loaded_catalog_answers_again_as_before() -> None:
-    question = {
+    request = {
         "namespace": "ns",
         "catalogs": [{"name": "cat", "namespace": "ns", "path": "x"}],
         "subscriptions": [sub("a")],
     }
     reader = reader_of(releases("a", 2))
-    first, second = (resolve(inputs_of(question, lambda _: reader, is_whole=True)) for _ in range(2))
-    assert answer_of(first) == answer_of(second) != {}
+    first, second = (resolve(inputs_of(request, lambda _: reader, is_whole=True)) for _ in range(2))
+    assert response_of(first) == response_of(second) != {}
 
 
 @pytest.mark.parametrize("is_met", [True, False])
