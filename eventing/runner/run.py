@@ -25,6 +25,7 @@ from eventing.journal.records import Decision, Run
 from eventing.routes import NOTIFICATIONS, ROUTES, Route, jobs_for
 from eventing.runner.lease import CheckLease, Lease, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
+from eventing.workqueue import is_temporary
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.keys import Keyring, StoredKeys
 from shared.adapters.kube import ApiError
@@ -57,6 +58,8 @@ class _Progress:
     decisions: list[Decision] = field(default_factory=list)
     fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
     emits: list[Emit] = field(default_factory=list)
+    promised: tuple[Emit, ...] = ()
+    """Of the decision whose writes are under way: some of them may have been sent."""
     wrote: list[str] = field(default_factory=list)
     writes: int = 0
     warned: int = 0
@@ -97,8 +100,9 @@ class Runner:
         """Run the claimed step; `check_lease` returns whether the lease is valid, and receives the jobs to enqueue.
 
         While `is_awaited`, a run that writes for long leaves the rest to the next one. Raises only what `check_lease`
-        and `is_awaited` raise (without the queue the result of the run cannot be stored) and MemoryError (after which
-        the process must not go on).
+        and `is_awaited` raise, what Redis raises below a port while it is away or refuses (without it the result of the
+        run cannot be stored, and the queue has what the run promised), and MemoryError (after which the process must
+        not go on).
         """
         started = self._seconds()
         run_id = _new_id()
@@ -113,7 +117,9 @@ class Runner:
             raise lost.cause from None
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001  # why: whatever a step or port raises ends the run, never the worker
+        except Exception as error:  # why: whatever a step or port raises ends the run, never the worker
+            if is_temporary(error):
+                raise
             self._fail(progress, error)
         finally:
             PRESENT_RUN.reset(asking)
@@ -126,6 +132,7 @@ class Runner:
             lease.decides()
             decided = self._decide(step, claim.ref, attempt, calls)
             lease.records_jobs(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
+            progress.promised = decided.emits
             performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
             self._note(progress, decided, performed)
@@ -163,7 +170,9 @@ class Runner:
             return Decided.of(step.call(ref, **arguments(step, value)))
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001  # why: an exception of a step is its answer, and is recorded as such
+        except Exception as error:  # why: an exception of a step is its answer, and is recorded as such
+            if is_temporary(error):
+                raise
             return Decided.of(error)
 
     def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
@@ -205,6 +214,7 @@ class Runner:
         """
         if performed.is_complete or any(written.did == "sent" for written in performed.written):
             progress.emits += decided.emits
+        progress.promised = ()
         progress.warned += performed.warned
         for write, written in zip(decided.writes, performed.written, strict=False):
             if written.did == "sent":
@@ -213,7 +223,7 @@ class Runner:
                 progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
-        jobs = self._jobs(progress)
+        jobs = self._jobs(progress, progress.promised)
         run = Run(
             id=progress.run_id,
             step=claim.step,

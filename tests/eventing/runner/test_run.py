@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
+from typing import Literal
 
 import pytest
 import structlog
+from redis.exceptions import BusyLoadingError, MasterDownError, OutOfMemoryError, ReadOnlyError, ResponseError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from eventing.effects.perform import SLICE
 from eventing.events.event import change_id
@@ -223,6 +227,53 @@ def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
     with pytest.raises(ConnectionError, match="the queue is away"):
         run(api, a_claim("mark_map"), check_lease)
     assert api.calls == ["get one"]
+
+
+REDIS_ERRORS = (
+    pytest.param(OutOfMemoryError("command not allowed when used memory > 'maxmemory'"), id="it is full"),
+    pytest.param(ReadOnlyError("You can't write against a read only replica."), id="it is a replica"),
+    pytest.param(ResponseError("MISCONF Errors writing to the AOF file"), id="its disk is full"),
+    pytest.param(ResponseError("NOREPLICAS Not enough good replicas to write."), id="its replicas are away"),
+    pytest.param(MasterDownError("Link with MASTER is down"), id="its master is away"),
+    pytest.param(BusyLoadingError("Redis is loading the dataset in memory"), id="it loads"),
+    pytest.param(RedisConnectionError("Connection reset by peer"), id="the connection is lost"),
+    pytest.param(RedisTimeoutError("Timeout reading from socket"), id="it does not answer"),
+)
+"""What a call of Redis raises below a port while it is away or refuses."""
+
+
+class Interrupted(FakeApi):
+    """Raises an error after it has stored what it was sent, or instead of an answer."""
+
+    def __init__(self, error: Exception, *, when: Literal["read", "written"]) -> None:
+        super().__init__([a_map()])
+        self._error, self._when = error, when
+
+    def get(self, ref: Ref) -> Manifest | None:
+        if self._when == "read":
+            raise self._error
+        return super().get(ref)
+
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
+        super().merge(ref, patch, subresource=subresource)
+        raise self._error
+
+
+@pytest.mark.parametrize("error", REDIS_ERRORS)
+@pytest.mark.parametrize("when", ["read", "written"])
+def test_a_redis_that_refuses_below_a_port_is_no_bug_of_the_run(
+    error: Exception, when: Literal["read", "written"]
+) -> None:
+    """The claim is left to the queue, which enqueues what the run promised before its first write."""
+    told: list[Job] = []
+    with pytest.raises(type(error)):
+        run(Interrupted(error, when=when), a_claim("mark_map"), lambda jobs: not told.extend(jobs))
+    assert told == ([] if when == "read" else [Job("demo/do_nothing", ONE)])
+
+
+def test_a_bug_behind_a_write_keeps_what_the_decision_enqueues() -> None:
+    result = run(Interrupted(KeyError("metadata"), when="written"), a_claim("mark_map"))
+    assert (result.failure, result.jobs) == ("bug", (Job("demo/do_nothing", ONE),))
 
 
 def test_the_events_that_a_write_will_enqueue_are_named() -> None:
