@@ -23,13 +23,15 @@ from eventing.metrics.health import REDIS, Health, Heartbeat
 from eventing.worker.crew import ThreadedDrainer
 from eventing.worker.drainer import GROUPS, Drainer, Factory
 from eventing.worker.stopwatch import Stopwatch
-from eventing.workqueue import REFUSED, UNREACHABLE, WorkQueue, connect, is_paused, is_temporary
+from eventing.workqueue import REFUSED, Loss, WorkQueue, connect, is_temporary
 from shared.config import Settings
 from shared.domain.progress import Progress
 from shared.kinds import Ref
 
 _OUT_OF_MEMORY = 71
 """Exit code of a child whose run got no more memory."""
+_REDIS_LOST = 72
+"""Exit code of a child that Redis did not answer, or refused: no run is the reason."""
 AWAKE_SECONDS = 4
 """For how long a worker on call says that it is awake; it says so each second."""
 _PAUSE_SECONDS = 1
@@ -37,32 +39,21 @@ _PAUSE_SECONDS = 1
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why the child before has ended."""
+def loss_of(code: int, settings: Settings, present: frozenset[int]) -> Loss:
+    """Why a child has ended, by its exit code, with these runs under way."""
+    if code == _REDIS_LOST:
+        return Loss("its worker lost Redis", "retry")
+    if code == _OUT_OF_MEMORY:
+        return Loss.among(present, f"ended: it needed more than {_mebibytes(settings)} MiB", "limit")
+    if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no memory
+        message = f"ended: it probably needed more than {_mebibytes(settings)} MiB (SIGABRT)"
+        return Loss.among(present, message, "limit")
+    died = f"died of {signal.Signals(-code).name}" if code < 0 else f"exited ({code})"
+    return Loss.among(present, f"its worker {died}")
 
-    reason: str = "its worker was started again"
-    is_over_limit: bool = False
-    """A run is the reason: it needed too much time or memory."""
-    suspects: frozenset[int] | None = None
-    """The tokens of the runs that may be the reason; None: all of them."""
 
-    @classmethod
-    def of(cls, code: int, settings: Settings, suspects: frozenset[int]) -> Lost:
-        """The reason that the exit code of a child tells."""
-        limit = f"{settings.run_memory_bytes // 1024**2} MiB"
-        if code == _OUT_OF_MEMORY:
-            return cls(f"ended: it needed more than {limit}", is_over_limit=True, suspects=suspects)
-        if code == -signal.SIGABRT:  # how libraries in C++ and Rust end when they get no memory
-            return cls(f"ended: it probably needed more than {limit} (SIGABRT)", is_over_limit=True, suspects=suspects)
-        message = f"its worker died of {signal.Signals(-code).name}" if code < 0 else f"its worker exited ({code})"
-        return cls(message, suspects=suspects)
-
-    def take_back(self, queue: WorkQueue) -> None:
-        """Queue again what that child ran."""
-        queue.sweep(
-            lost_worker=queue.worker, message=self.reason, is_over_limit=self.is_over_limit, suspects=self.suspects
-        )
+def _mebibytes(settings: Settings) -> int:
+    return settings.run_memory_bytes // 1024**2
 
 
 def served(settings: Settings) -> tuple[str, ...]:
@@ -91,7 +82,7 @@ class Child:
     health: Health
     parent_watch: socket.socket
     """Says that the child is ready; its end is the end of the parent."""
-    lost: Lost
+    loss: Loss
     is_stopping: Callable[[], bool]
     """Whether the parent was told to stop before the child could be."""
 
@@ -105,7 +96,7 @@ class Child:
         started = time.monotonic()
         settings = self.settings
         queue = WorkQueue(connect(settings.redis_url), settings, worker=self.worker, is_renewing=True)
-        self.lost.take_back(queue)
+        queue.sweep(lost_worker=queue.worker, loss=self.loss)
         make = Drainer if settings.lane == "long" else ThreadedDrainer
         drainer = make(queue, queues_of(settings.steps or GROUPS), self.factory(queue), self.stopwatch)
         serve = _long_lane if settings.lane == "long" else _direct_lane
@@ -162,12 +153,12 @@ def run_or_die(work: Callable[[], object]) -> NoReturn:
         code = 0
     except MemoryError:
         code = _OUT_OF_MEMORY
-    except UNREACHABLE as error:
-        log.warning("redis_unreachable", error=str(error))
     except REFUSED as error:
-        if not is_paused(error):
+        if is_temporary(error):
+            code = _REDIS_LOST
+            log.warning("redis_lost", error=f"{type(error).__name__}: {error}")
+        else:
             log.exception("worker_failed")
-        log.warning("redis_refuses", error=str(error))
     except Exception:
         log.exception("worker_failed")
     finally:

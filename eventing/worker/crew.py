@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import NoReturn
 
 from eventing.worker.drainer import Drainer, Guard, Run
+from eventing.worker.shared_lock import SharedLock
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 
@@ -34,6 +35,8 @@ class ThreadedDrainer(Drainer):
     _has_room: bool = True
     _is_idle: threading.Event = field(default_factory=threading.Event)
     """A thread has found nothing more to claim."""
+    _process: SharedLock = field(default_factory=SharedLock)
+    """What every run uses: one that may be the reason why a process ended uses it alone."""
 
     def begin(self, guard: Guard) -> None:
         """Start the threads."""
@@ -60,6 +63,10 @@ class ThreadedDrainer(Drainer):
         self._is_idle.wait(seconds)
         self._is_idle.clear()
 
+    def claimed(self) -> Claim | None:
+        """The next claim; None while a run is to be alone: others would wait behind it, and may run elsewhere."""
+        return None if self._process.is_wanted_alone else Drainer.claimed(self)
+
     def end(self) -> None:
         """Wait until no run is under way."""
         for _ in range(self.stopwatch.slots - self._has_room):
@@ -73,7 +80,9 @@ class ThreadedDrainer(Drainer):
         while True:
             claim: Claim | None = self._claims.get()
             while claim is not None:
-                self.perform(claim, slot)
+                self._process.take(alone=claim.is_alone)
+                self.perform(claim, slot)  # why not given back when it raises: the process ends, and none is to begin
+                self._process.give_back(alone=claim.is_alone)
                 claim = None if self.is_stopping else self.claimed()
             self._rooms.put(None)
             self._is_idle.set()

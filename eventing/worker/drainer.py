@@ -119,10 +119,7 @@ class Drainer:
         self.stopwatch.start(claim.token, slot)
         try:
             result = self.run(claim)
-        except UNREACHABLE:
-            raise
-        except MemoryError:
-            self.stopwatch.accuse(slot)
+        except (*UNREACHABLE, MemoryError):
             raise
         except Exception as error:  # an exception of the runner counts as a bug, like one of a step
             log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)

@@ -22,9 +22,10 @@ from dataclasses import dataclass, field
 import structlog
 
 from eventing.metrics.health import Health
-from eventing.worker.child import Child, Lost, limit_seconds, runs_at_once
+from eventing.worker.child import Child, limit_seconds, loss_of, runs_at_once
 from eventing.worker.drainer import Factory
 from eventing.worker.stopwatch import Stopwatch
+from eventing.workqueue import Loss
 from shared.config import Settings
 
 __all__ = ["work", "worker_name"]
@@ -61,13 +62,13 @@ class _Parent:
     def run(self) -> int:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._stop)
-        lost, false_starts = Lost(), 0
+        loss, false_starts = Loss("its worker was started again"), 0
         while not self.stop_by:
-            lost = self._one_child(lost)
+            loss = self._one_child(loss)
             if self.stop_by:
                 break
             false_starts = 0 if self.is_ready else false_starts + 1
-            log.warning("worker_restarts", reason=lost.reason, false_starts=false_starts)
+            log.warning("worker_restarts", reason=loss.message, false_starts=false_starts)
             if false_starts:
                 time.sleep(min(0.05 * 2**false_starts, _LONGEST_PAUSE_SECONDS))
         return 0
@@ -78,7 +79,7 @@ class _Parent:
             with suppress(ProcessLookupError):
                 os.kill(self.child, signal.SIGTERM)
 
-    def _one_child(self, lost: Lost) -> Lost:
+    def _one_child(self, loss: Loss) -> Loss:
         """Start a child and wait for its end; returns why it ended."""
         ours, theirs = socket.socketpair()
         self.stopwatch.reset()
@@ -86,7 +87,7 @@ class _Parent:
         self.child = os.fork()
         if not self.child:
             ours.close()
-            self._child(theirs, lost).run()
+            self._child(theirs, loss).run()
         theirs.close()
         if self.stop_by:
             os.kill(self.child, signal.SIGTERM)
@@ -94,15 +95,15 @@ class _Parent:
             reason = self._watch(ours)
         _, status = os.waitpid(self.child, 0)
         self.child = 0
-        return reason or Lost.of(os.waitstatus_to_exitcode(status), self.settings, self.stopwatch.accused())
+        return reason or loss_of(os.waitstatus_to_exitcode(status), self.settings, self.stopwatch.present())
 
-    def _child(self, parent_watch: socket.socket, lost: Lost) -> Child:
+    def _child(self, parent_watch: socket.socket, loss: Loss) -> Child:
         return Child(
-            self.settings, self.factory, self.name, self.stopwatch, self.health, parent_watch, lost,
+            self.settings, self.factory, self.name, self.stopwatch, self.health, parent_watch, loss,
             lambda: bool(self.stop_by),
         )  # fmt: skip
 
-    def _watch(self, child: socket.socket) -> Lost | None:
+    def _watch(self, child: socket.socket) -> Loss | None:
         """Wait for the end of the child, or kill it; returns the reason if it was killed here."""
         limit = limit_seconds(self.settings)
         while True:
@@ -114,10 +115,10 @@ class _Parent:
             if self.stopwatch.left(limit) <= 0:
                 late = self.stopwatch.late(limit)
                 os.kill(self.child, signal.SIGKILL)
-                return Lost(f"ended after {limit} s: its time limit", is_over_limit=True, suspects=late)
+                return Loss(f"ended after {limit} s: its time limit", "limit", blamed=late)
             if self.stop_by and time.monotonic() > self.stop_by:
                 os.kill(self.child, signal.SIGKILL)
-                return Lost("ended: the worker had to stop")
+                return Loss("ended: the worker had to stop")
 
 
 def worker_name() -> str:

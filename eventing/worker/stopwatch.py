@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 
-_SLOT = struct.Struct("dQ?")
+_SLOT = struct.Struct("dQ")
 
 
 class Stopwatch:
@@ -27,11 +27,6 @@ class Stopwatch:
         """The run has ended."""
         self._set(slot)
 
-    def accuse(self, slot: int = 0) -> None:
-        """The run is the reason for the end of its process."""
-        started, token, _ = self._get(slot)
-        self._set(slot, started, token, is_accused=True)
-
     def reset(self) -> None:
         """Nothing runs."""
         for slot in range(self.slots):
@@ -39,25 +34,23 @@ class Stopwatch:
 
     def left(self, limit_seconds: float) -> float:
         """Seconds until the first of the present runs reaches the limit; infinite when nothing runs."""
-        return min((started for started, *_ in self._running()), default=math.inf) + limit_seconds - self._clock()
+        return min((started for started, _ in self._running()), default=math.inf) + limit_seconds - self._clock()
 
     def late(self, limit_seconds: float) -> frozenset[int]:
         """The tokens of the present runs that have reached the limit."""
         until = self._clock() - limit_seconds
-        return frozenset(token for started, token, _ in self._running() if started <= until)
+        return frozenset(token for started, token in self._running() if started <= until)
 
-    def accused(self) -> frozenset[int]:
-        """The tokens of the runs that are the reason; of all present runs if none is known to be."""
-        running = list(self._running())
-        found = frozenset(token for _, token, is_accused in running if is_accused)
-        return found or frozenset(token for _, token, _ in running)
+    def present(self) -> frozenset[int]:
+        """The tokens of the present runs."""
+        return frozenset(token for _, token in self._running())
 
-    def _running(self) -> Iterator[tuple[float, int, bool]]:
+    def _running(self) -> Iterator[tuple[float, int]]:
         return (values for slot in range(self.slots) if (values := self._get(slot))[0])
 
-    def _get(self, slot: int) -> tuple[float, int, bool]:
-        started, token, is_accused = _SLOT.unpack_from(self._memory, _SLOT.size * slot)
-        return started, token, is_accused
+    def _get(self, slot: int) -> tuple[float, int]:
+        started, token = _SLOT.unpack_from(self._memory, _SLOT.size * slot)
+        return started, token
 
-    def _set(self, slot: int, started: float = 0.0, token: int = 0, *, is_accused: bool = False) -> None:
-        _SLOT.pack_into(self._memory, _SLOT.size * slot, started, token, is_accused)
+    def _set(self, slot: int, started: float = 0.0, token: int = 0) -> None:
+        _SLOT.pack_into(self._memory, _SLOT.size * slot, started, token)

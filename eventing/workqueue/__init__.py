@@ -15,8 +15,8 @@ Keys (all begin with `olmf:`; their names never change, because during an update
                                  running_lane (causes and lane of the present run); promised (jobs
                                  it enqueues, also if it is lost); progress (of a long run, in JSON);
                                  attempts, bugs (in a row); error; due; rests (no event makes it run
-                                 before); ended (why the run before was ended by force); wrote (own
-                                 events); parked
+                                 before); ended (why the run before was ended by force); alone (its
+                                 next run is to be alone); wrote (own events); parked
     ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
     order:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`), by its `order`
     next:<group>:<lane>    zset  these namespaces, by what they have spent and how far their first entry is from the end
@@ -86,6 +86,7 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     9  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
    10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
    11  RQ's failed jobs `dead-…` are the dead letters: the call that parks or releases one writes both.
+   12  A run that was under way when its worker ended, and may be the reason, is alone in its worker the next time.
 
 Sharp edges
     - A lease may end between `is_lease_valid` and the write; resourceVersions and names derived from content prevent
@@ -129,7 +130,7 @@ from eventing.workqueue.client import (
 )
 from eventing.workqueue.listing import listed
 from eventing.workqueue.scripts import check_format
-from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Ran, State
+from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
@@ -140,6 +141,7 @@ __all__ = [
     "Client",
     "Depth",
     "Listed",
+    "Loss",
     "NewerFormat",
     "Ran",
     "State",

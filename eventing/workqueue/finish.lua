@@ -1,11 +1,12 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
---       trace context ('': none), writes that were answered with warnings, then entry and lane of each job to add.
+--       trace context ('': none), writes that were answered with warnings, whether the next run is to be alone (1 or 0),
+--       then entry and lane of each job to add.
 -- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
-local warned = tonumber(ARGV[16])
+local warned, is_alone_next = tonumber(ARGV[16]), ARGV[17] == '1'
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -31,7 +32,7 @@ end
 
 -- Returns whether the entry is to be parked, and whether it has been parked, or should have been, since its last success.
 local function count_failure()
-  if failure == 'interrupted' then return false, false end -- by the end of a run beside it
+  if failure == 'interrupted' then return false, false end -- with its worker
   call('HDEL', job, 'ended')
   if failure == '' then
     call('HDEL', job, 'attempts', 'bugs', 'error')
@@ -60,7 +61,7 @@ local function park()
 end
 
 -- The jobs and writes of this run belong to its trace.
-if wrote ~= '' or delay >= 0 or #ARGV > 16 then
+if wrote ~= '' or delay >= 0 or #ARGV > 17 then
   for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
 end
 
@@ -75,11 +76,14 @@ end
 local running, running_count, running_lane, promised =
   unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
 call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'progress')
-enqueue_all(ARGV, 17, run_id)
+enqueue_all(ARGV, 18, run_id)
 
 if run_id == '' then -- it may have written: what it promised is enqueued by what caused it
   enqueue_all(lines(promised), 1, lines(running)[1] or 'lost')
 end
+
+if is_alone_next then call('HSET', job, 'alone', 1)
+elseif run_id ~= '' then call('HDEL', job, 'alone') end
 
 local is_enqueued, is_due = enqueued_from_outside()
 local attempts_exhausted, must_back_off = count_failure()

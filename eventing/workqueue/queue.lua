@@ -109,14 +109,14 @@ local function take(entry, lane, worker, lease)
   call('HSET', CLAIMED, ref, token .. '|' .. worker .. '|' .. entry)
   call('ZADD', LEASES, now + lease, ref)
   if lane == 'long' then call('SADD', running_key(namespace_of(ref)), ref) end
-  local causes, count, since, attempts, ended, seq =
-    unpack(call('HMGET', job, 'causes', 'causes_count', 'since', 'attempts', 'ended', 'seq'))
+  local causes, count, since, attempts, ended, seq, alone =
+    unpack(call('HMGET', job, 'causes', 'causes_count', 'since', 'attempts', 'ended', 'seq', 'alone'))
   call('HSET', job, 'running', causes or '', 'running_count', count or 0, 'running_lane', lane)
   call('HDEL', job, 'causes', 'causes_count', 'since', 'seq', 'order', 'wrote', 'rests')
   local trace
   for _, cause in ipairs(lines(causes)) do trace = trace or call('GET', trace_key(cause)) end
   return {entry, token, lane, causes or '', tonumber(count) or 0, (tonumber(attempts) or 0) + 1,
-          now - (tonumber(since) or now), trace or '', ended or '', tonumber(seq) or 0}
+          now - (tonumber(since) or now), trace or '', ended or '', tonumber(seq) or 0, tonumber(alone) or 0}
 end
 
 local function delay_until(entry, due)

@@ -38,6 +38,29 @@ class Claim:
     """Why the run before was ended by force: its time or its memory was over."""
     trace: str = ""
     """The trace context of the first cause that has one: from its sender, or from one of our runs."""
+    is_alone: bool = False
+    """It may be the reason why a worker has ended: nothing else is to run beside it, so that it can only end itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """How the runs of a worker were lost, and what follows for each."""
+
+    message: str = "its worker is lost: it neither ended the run nor renewed its lease"
+    failure: Literal["timeout", "limit", "retry"] = "timeout"
+    """What it counts as; `limit`: the run itself is the reason, which its next run reads (`Claim.ended`)."""
+    blamed: frozenset[int] | None = None
+    """The tokens of the runs of which it is a failure (None: of all); the others run again at once."""
+    alone: frozenset[int] | None = frozenset()
+    """The tokens of the runs that may be the reason, and run alone next time; None: all."""
+
+    @classmethod
+    def among(cls, present: frozenset[int], message: str, failure: Literal["timeout", "limit"] = "timeout") -> Loss:
+        """One of the runs that were present is the reason.
+
+        It is known which one if there was no other; else nobody is blamed, and each of them runs alone next time.
+        """
+        return cls(message, failure, present if len(present) == 1 else frozenset(), present)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +119,9 @@ class Ran:
 
     step: str
     result: str
-    """`done`, `waits`, `retry`, `bug`, `timeout`, `interrupted` (by the end of a run beside it); `parked`: became a
-    dead letter, with no duration; `warned`: a write of it that was answered with warnings, likewise."""
+    """`done`, `waits`, `retry`, `bug`, `timeout`, `interrupted` (with its worker, by another run or by which one is not
+    known); `parked`: became a dead letter, with no duration; `warned`: a write of it that was answered with warnings,
+    likewise."""
     count: int
     seconds: float
     """Their total duration."""

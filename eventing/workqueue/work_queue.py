@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter
@@ -18,7 +18,7 @@ from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.retry import backoff
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Ran, entry_of, job_of, lane_of
+from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, entry_of, job_of, lane_of
 from shared.config import Settings
 from shared.domain.progress import Progress
 
@@ -30,6 +30,7 @@ LONGEST_RECORD = 8 * 1024 * 1024
 """Maximum number of bytes of one journal entry."""
 RENEWED_LEASE_SECONDS = 10
 """Duration of the lease of a worker that renews it."""
+_EXPIRED = Loss(alone=None)
 _ENDS = {"limit": "timeout"}
 """How a run ended, as it is counted, where that is not the name of its failure."""
 _BATCH = 500
@@ -142,16 +143,10 @@ class WorkQueue:
         """Say that a drainer of these groups is awake for so long; 0: that it ends."""
         run(self.client, "awake", int(seconds * 1000), *groups)
 
-    def sweep(
-        self, *, lost_worker: str = "", message: str = "", is_over_limit: bool = False,
-        suspects: Collection[int] | None = None,
-    ) -> float:  # fmt: skip
+    def sweep(self, *, lost_worker: str = "", loss: Loss = _EXPIRED) -> float:
         """Queue jobs that are due, take back expired leases; returns the seconds until the next is due, at most one.
 
-        With `lost_worker` every run of that worker is taken back at once; `message` says why it was lost. With
-        `is_over_limit` the run itself is the reason, which its next run reads (`Claim.ended`). `suspects` are the
-        tokens of the runs that may be the reason (None: all may be); the others run again at once, and that does not
-        count as a failure of theirs.
+        With `lost_worker` every run of that worker is taken back at once; `loss` says why.
         """
         running = self.running if self._is_renewing else ()
         renewed = [part for claim in running for part in (str(claim.ref), claim.token)]
@@ -160,15 +155,19 @@ class WorkQueue:
             self._publish(
                 [(job_of(entry.decode(), "long"), turn) for entry, turn in zip(long[::2], long[1::2], strict=True)]
             )
-        cause = message or "its worker is lost: it neither ended the run nor renewed its lease"
         for entry, token, attempts in lost:
-            result = RunResult(run_id="", record=b"", message=cause)
-            if suspects is None or int(token) in suspects:
-                failure, delay = "limit" if is_over_limit else "timeout", backoff(attempts + 1, self._random())
-            else:
-                failure, delay = "interrupted", timedelta(0)
-            self._finish(entry.decode(), int(token), result, failure=failure, delay=delay, only_expired=not lost_worker)
+            self._take_back(entry.decode(), int(token), attempts, loss, only_expired=not lost_worker)
         return self._sweep_seconds if nearest < 0 else min(nearest / 1000, self._sweep_seconds)
+
+    def _take_back(self, entry: str, token: int, attempts: int, loss: Loss, *, only_expired: bool) -> None:
+        """End a run that was lost, so that it runs again."""
+        is_blamed = loss.blamed is None or token in loss.blamed
+        self._finish(
+            entry, token, RunResult(run_id="", record=b"", message=loss.message),
+            failure=loss.failure if is_blamed else "interrupted",
+            delay=backoff(attempts + 1, self._random()) if is_blamed else timedelta(0),
+            only_expired=only_expired, is_alone_next=loss.alone is None or token in loss.alone,
+        )  # fmt: skip
 
     def ls(self, limit: int = 1000) -> tuple[Listed, ...]:
         """All jobs, the running ones first; at most `limit` of each state."""
@@ -213,12 +212,12 @@ class WorkQueue:
         answer = run(self.client, script, self.worker, self._lease_ms, *arguments)
         if not answer:
             return None
-        entry, token, lane, causes, count, attempt, waited, trace, ended, turn = answer
+        entry, token, lane, causes, count, attempt, waited, trace, ended, turn, alone = answer
         job = job_of(entry.decode(), lane_of(lane.decode()))
         return Claim(
             step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
             causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
-            ended=ended.decode(), trace=trace.decode(), turn=turn,
+            ended=ended.decode(), trace=trace.decode(), turn=turn, is_alone=bool(alone),
         )  # fmt: skip
 
     def _noted(self, claim: Claim | None) -> Claim | None:
@@ -241,14 +240,14 @@ class WorkQueue:
 
     def _finish(
         self, entry: str, token: int, result: RunResult, *, failure: str, delay: timedelta | None,
-        only_expired: bool = False,
+        only_expired: bool = False, is_alone_next: bool = False,
     ) -> bool:  # fmt: skip
         answer = run(
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(result.wrote),
             _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
-            result.trace, result.warned, *_arguments(result.jobs),
+            result.trace, result.warned, int(is_alone_next), *_arguments(result.jobs),
         )  # fmt: skip
         return bool(answer)
 

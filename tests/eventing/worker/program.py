@@ -5,8 +5,10 @@ It has as many runs under way at a time as the variable CONCURRENCY says, one wi
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
 Where that changes something it enqueues `tell`, which copies `seen:<name>` to `told:<name>`; else it enqueues nobody.
 The object's name may ask for a fault: `slow…` takes for ever, `bug…` raises, `bad-ref…` returns a job that cannot be
-queued, `bad-record…` a journal entry that is too long, `hungry…` takes memory without end, `pause…` waits until the
-key `go` exists and sets the key `stopping` when it is told to stop. Why the run before was ended is in `ended:<name>`.
+queued, `bad-record…` a journal entry that is too long, `hungry…` takes memory without end, `large…` much of
+it for a moment, `pause…` waits until the
+key `go` exists and sets the key `stopping` when it is told to stop. Why the run before was ended is in `ended:<name>`,
+and that it failed in `failed:<name>`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from shared.config import Settings
 from shared.telemetry import configure_logging
 
 GROUP = "test"
+LARGE_BYTES = 96 * 1024 * 1024
 COPIES = {"copy": ("wanted", "seen"), "tell": ("seen", "told")}
 
 
@@ -47,6 +50,8 @@ def make_run(queue: WorkQueue) -> Run:
         step = claim.step.partition("/")[2]
         if step == "copy":
             client.rpush("started", f"{name} {time.monotonic()}")
+        if claim.attempt > 1:
+            client.set(f"failed:{name}", claim.attempt)
         if claim.ended:
             client.set(f"ended:{name}", claim.ended)
         misbehave(client, name)
@@ -93,6 +98,8 @@ def misbehave(client: Redis, name: str) -> None:
     """The fault that the name asks for."""
     if name.startswith("hungry"):
         eat()
+    if name.startswith("large"):
+        linger(LARGE_BYTES)
     if name.startswith("bug"):
         raise RuntimeError("a bug")
     while name.startswith("slow"):
@@ -106,6 +113,13 @@ def eat() -> None:
     eaten = [b"x"]
     while True:
         eaten.append(eaten[-1] * 2)
+
+
+def linger(size: int) -> None:
+    """Need that much memory for a moment."""
+    needed = bytearray(size)
+    time.sleep(0.3)
+    del needed
 
 
 def pause(client: Redis) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -49,6 +50,26 @@ def test_a_bell_that_rings_all_the_time_is_heard_now_and_then() -> None:
     queue = Ringing()
     a_drainer(queue).drain(seconds=0.2, linger=0.2)
     assert 1 < queue.waits < 20, "1 + 2 + 4 + 8 + 16 + 16 + … ms lie between two"
+
+
+def test_a_run_that_is_to_be_alone_has_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    present, beside = set[int](), dict[int, int]()
+
+    def run(claim: Claim) -> RunResult:
+        present.add(claim.token)
+        time.sleep(0.02)
+        beside[claim.token] = len(present)
+        present.remove(claim.token)
+        return DONE
+
+    queue = Ringing(*(replace(CLAIM, token=token, is_alone=token % 3 == 0) for token in range(1, 13)))
+    drainer = ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(4))
+    drainer.begin(cast("Any", lambda act: act()))
+    drainer.drain(linger=0.2)
+    wait_for(lambda: queue.finished == 12, "the end of all runs")
+    assert {beside[token] for token in range(3, 13, 3)} == {1}
+    assert max(beside.values()) > 1, "the others went on side by side"
 
 
 def test_a_pause_ends_when_a_thread_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:

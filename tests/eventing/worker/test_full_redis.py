@@ -15,7 +15,7 @@ from eventing.events.cloudevents import to_request
 from eventing.events.event import Event
 from eventing.local.redis_server import RedisServer
 from eventing.worker.drainer import Drainer
-from eventing.workqueue import REFUSED, Claim, WorkQueue, connect, is_paused
+from eventing.workqueue import REFUSED, Claim, Loss, WorkQueue, connect, is_paused
 from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.config import Settings
@@ -136,7 +136,7 @@ def test_a_run_that_ends_when_it_is_told_to_waits_for_room_only_so_long(own_redi
         assert is_paused(error.value)
         assert refusals(client) == 2, "it tried again once, after a second"
         client.delete("filler")
-        queue.sweep(lost_worker="me", message="it had to stop")
+        queue.sweep(lost_worker="me", loss=Loss("it had to stop"))
         assert [(job.state, job.error) for job in queue.ls()] == [("delayed", "it had to stop")], "it runs again"
 
 

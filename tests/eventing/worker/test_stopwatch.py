@@ -50,14 +50,12 @@ def test_of_several_runs_the_first_reaches_the_limit_and_is_the_late_one() -> No
     assert stopwatch.late(5) == {7, 8}
 
 
-def test_every_present_run_is_accused_until_one_is() -> None:
+def test_the_present_runs_are_those_that_have_begun_and_not_ended() -> None:
     stopwatch = Stopwatch(slots=3)
-    stopwatch.start(7, slot=0)
-    stopwatch.start(8, slot=2)
-    assert stopwatch.accused() == {7, 8}
-
-    stopwatch.accuse(2)
-    assert stopwatch.accused() == {8}
+    for slot, token in enumerate((7, 8, 9)):
+        stopwatch.start(token, slot)
+    stopwatch.stop(1)
+    assert stopwatch.present() == {7, 9}
 
     stopwatch.reset()
-    assert stopwatch.accused() == set()
+    assert stopwatch.present() == set()

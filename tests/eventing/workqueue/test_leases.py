@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eventing.workqueue import WorkQueue
+from eventing.workqueue import Loss, WorkQueue
 from eventing.workqueue.scripts import run
 from shared.config import Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
@@ -161,11 +161,73 @@ def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: 
     theirs = other.claim(GROUPS)
     assert theirs
 
-    rig.queue.sweep(lost_worker="me", message="ended after 45 s: its time limit")
+    rig.queue.sweep(lost_worker="me", loss=Loss("ended after 45 s: its time limit"))
 
     assert rig.states() == {"running": ["theirs"], "delayed": ["mine"]}
     assert [job.error for job in rig.queue.ls()] == ["", "ended after 45 s: its time limit"]
     assert other.is_lease_valid(theirs)
+
+
+class TestTheRunsOfALostWorker:
+    """Which of them is the reason is not always known."""
+
+    def two(self, rig: Rig) -> frozenset[int]:
+        rig.queue.add([a_job("one"), a_job("two")], "event")
+        return frozenset({rig.claim().token, rig.claim().token})
+
+    def test_one_alone_is_blamed_and_runs_alone_after_its_back_off(self, rig: Rig) -> None:
+        rig.queue.add([a_job()], "event")
+        token = rig.claim().token
+        rig.queue.sweep(lost_worker="me", loss=Loss.among(frozenset({token}), "ended: memory", "limit"))
+        assert rig.states() == {"delayed": ["one"]}
+        rig.end_delays()
+        again = rig.claim()
+        assert (again.is_alone, again.attempt, again.ended) == (True, 2, "ended: memory")
+
+    def test_none_of_several_is_blamed_and_each_runs_alone_at_once(self, rig: Rig) -> None:
+        rig.queue.sweep(lost_worker="me", loss=Loss.among(self.two(rig), "ended: memory", "limit"))
+        assert rig.states() == {"ready": ["one", "two"]}
+        assert [(again.is_alone, again.attempt, again.ended) for again in (rig.claim(), rig.claim())] == [
+            (True, 1, ""), (True, 1, ""),
+        ]  # fmt: skip
+
+    def test_one_that_was_not_under_way_yet_is_no_suspect(self, rig: Rig) -> None:
+        first = min(self.two(rig))
+        rig.queue.sweep(lost_worker="me", loss=Loss.among(frozenset({first}), "ended: memory", "limit"))
+        assert rig.states() == {"delayed": ["one"], "ready": ["two"]}
+        assert not rig.claim().is_alone
+
+    def test_the_one_that_was_over_its_time_is_known(self, rig: Rig) -> None:
+        first = min(self.two(rig))
+        rig.queue.sweep(lost_worker="me", loss=Loss("ended after 45 s", "limit", blamed=frozenset({first})))
+        assert rig.states() == {"delayed": ["one"], "ready": ["two"]}
+        rig.end_delays()
+        assert [rig.claim().is_alone for _ in range(2)] == [False, False]
+
+    def test_a_redis_that_was_lost_is_the_fault_of_none_and_each_is_tried_again(self, rig: Rig) -> None:
+        self.two(rig)
+        for _ in range(5):
+            rig.queue.sweep(lost_worker="me", loss=Loss("its worker lost Redis", "retry"))
+            assert [job.state for job in rig.queue.ls()] == ["delayed", "delayed"], "never a dead letter"
+            rig.end_delays()
+            assert [rig.claim().is_alone for _ in range(2)] == [False, False]
+
+    def test_those_of_a_worker_that_is_gone_with_its_parent_run_alone(self, rig: Rig) -> None:
+        self.two(rig)
+        rig.end_leases()
+        rig.queue.sweep()
+        rig.end_delays()
+        assert [rig.claim().is_alone for _ in range(2)] == [True, True]
+
+    def test_a_run_that_ends_is_no_suspect_any_more(self, rig: Rig) -> None:
+        self.two(rig)
+        rig.end_leases()
+        rig.queue.sweep()
+        rig.end_delays()
+        rig.queue.finish(rig.claim(), a_result(failure="retry"))
+        rig.end_delays()
+        rig.claim()
+        assert not rig.claim().is_alone
 
 
 def test_tokens_grow_even_when_redis_forgets_them(rig: Rig) -> None:

@@ -13,7 +13,7 @@ from rq.exceptions import StopRequested
 from rq.job import Job as RqJob
 
 from eventing.events.job import Job
-from eventing.workqueue import Claim, WorkQueue
+from eventing.workqueue import Claim, Loss, WorkQueue
 from eventing.workqueue.rq_jobs import Payload
 from eventing.workqueue.rq_long import LONG_QUEUE, RUN, LongWorker, cancel, is_canceled, name_of, note_progress
 from shared.config import Settings
@@ -175,7 +175,7 @@ def test_the_worker_of_a_long_run_is_lost_and_the_next_run_is_told_of_its_limit(
     rig.queue.add([a_long()], "e1")
     rig.queue.sweep()
     assert run_next(rig)
-    rig.queue.sweep(lost_worker="me", message="ended after 600 s: its time limit", is_over_limit=True)
+    rig.queue.sweep(lost_worker="me", loss=Loss("ended after 600 s: its time limit", "limit"))
     rig.end_delays()
 
     again = run_next(rig)
