@@ -146,8 +146,8 @@ ROUTES: tuple[Route, ...] = (
         for kind in (kinds.SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
     ),
     Route(kinds.API_SERVICE, "cluster_service_version/probe_operator", its_owner(CSV), always),
-    Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_rights", its_owner(CSV), gone),
-    *(Route(kind, "cluster_service_version/restore_rights", its_owner(CSV), edited) for kind in kinds.RBAC),
+    Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_permissions", its_owner(CSV), gone),
+    *(Route(kind, "cluster_service_version/restore_permissions", its_owner(CSV), edited) for kind in kinds.RBAC),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in RIGHTS),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), edited),
     Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, edited),

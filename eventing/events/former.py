@@ -12,6 +12,7 @@ from shared import names
 
 STEPS: Mapping[str, str] = {
     "catalog_source/report_catalog": "fanout/notify_catalog_users",
+    "cluster_service_version/restore_rights": "cluster_service_version/restore_permissions",
     "platform/audit_cluster": "maintenance/audit_cluster",
     "platform/collect_garbage": "maintenance/collect_garbage",
     "platform/notify_api_users": "fanout/notify_api_users",

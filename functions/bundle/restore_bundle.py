@@ -28,8 +28,10 @@ def restore_bundle(ref: Ref, cluster: Cluster, clock: Clock, *, policy: Policy, 
     found: dict[str, str] = {}
     writes: list[Write] = []
     emits: list[Emit] = []
-    home, user = policy.global_namespace, policy.unpack_user
-    for name, desired in unpackings(plan, cluster.get, limits, policy.unpack_image, home=home, user=user):
+    global_namespace, user = policy.global_namespace, policy.unpack_user
+    for name, desired in unpackings(
+        plan, cluster.get, limits, policy.unpack_image, global_namespace=global_namespace, user=user
+    ):
         config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(desired.name, desired.catalog.namespace)))
         if config_map is not None and is_altered(plan, config_map):
             found[name] = f"ConfigMap {desired.catalog.namespace}/{desired.name} has another content, and is made again"

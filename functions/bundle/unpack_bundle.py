@@ -30,13 +30,15 @@ def unpack_bundle(
     snapshot = read_namespace(cluster, catalogs, ref.name, policy)
     resolution, limits, now = resolve(snapshot.inputs), settings(snapshot.groups, policy.unpack_timeout), clock.now()
     found: dict[str, UnpackResult] = {}
-    home = policy.global_namespace
+    global_namespace = policy.global_namespace
     writes: list[Write] = []
     emits: list[Emit] = []
     refusal = _refusal(attempt)
     for chosen in fairly_ordered(resolution.chosen, now):
         expected = ExpectedBundle(chosen.bundle.name)
-        desired = Unpacking.of(chosen, expected, limits, policy.unpack_image, home=home, user=policy.unpack_user)
+        desired = Unpacking.of(
+            chosen, expected, limits, policy.unpack_image, global_namespace=global_namespace, user=policy.unpack_user
+        )
         result, unpacking = unpacked(desired, cluster, now, warnings=warnings, policy=policy)
         # why: objects of other bundles in that namespace are alike, and would be refused, too
         if refusal and unpacking and refusal.ref.namespace == desired.catalog.namespace:

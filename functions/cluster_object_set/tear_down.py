@@ -15,7 +15,7 @@ from shared import names
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases import rollout
 from shared.domain.extension.phases.actions import Teardown
-from shared.domain.extension.phases.objects import held_back
+from shared.domain.extension.phases.objects import terminating
 from shared.domain.extension.phases.packing import Unreadable
 from shared.domain.extension.phases.sources import resolved
 from shared.ports import Clock, Cluster, Discovery
@@ -43,8 +43,8 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
     left = _left(Present(revision, phases, cluster, discovery))
     writes = tuple(teardown_of(one, revision) for one in left)
     if any(one.action is Teardown.DELETE for one in left):
-        held = held_back(one.actual for one in left) if revision.is_deleted else ""
-        found = rollout.archived(revision.raw, now, is_done=False, held=held)
+        stuck = terminating(one.actual for one in left) if revision.is_deleted else ""
+        found = rollout.archived(revision.raw, now, is_done=False, terminating=stuck)
         return reported(revision, found, now, writes=writes)
     if revision.is_archived:
         outcome = reported(revision, rollout.archived(revision.raw, now, is_done=True), now, writes=writes)

@@ -12,18 +12,18 @@ from shared.domain.endpoints.facts import Facts
 from shared.step import Create, Delete, Merge, Ref, StoreKeys, Write
 
 
-def secret_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[StoreKeys]:
+def secret_writes(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[StoreKeys]:
     """The writes of Secrets."""
-    return (StoreKeys(one.manifest, one.texts, one.keys) for one in work.secrets(csv, facts, held))
+    return (StoreKeys(one.manifest, one.texts, one.keys) for one in work.secrets(csv, facts, contents))
 
 
-def stage_writes(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Write, ...]:
+def stage_writes(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> tuple[Write, ...]:
     """The writes of a stage of a rotation: clients first forget what the servers do not use any more."""
-    if not held:
+    if not contents:
         return ()
-    changes = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
-    is_last = not any(content.is_rotating for content in held.values())
-    return (*(writes_of(changes) if is_last else ()), *secret_writes(csv, facts, held))
+    changes = (*work.aggregated(csv, facts, contents), *work.served(csv, facts, contents))
+    is_last = not any(content.is_rotating for content in contents.values())
+    return (*(writes_of(changes) if is_last else ()), *secret_writes(csv, facts, contents))
 
 
 def writes_of(found: Iterable[Change | Object]) -> Iterator[Write]:

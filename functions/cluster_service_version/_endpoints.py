@@ -66,7 +66,7 @@ def looked_at(
 
     With `refused` they do not work: the API server takes no Pods, so webhooks that were described anew come first.
     """
-    dropped = (*work.given_up(csv, facts), *work.surplus(csv, facts), *retreat.rights(csv, facts, given_up(csv)))
+    dropped = (*work.given_up(csv, facts), *work.surplus(csv, facts), *retreat.permissions(csv, facts, given_up(csv)))
     if dropped:
         return Outcome(tuple(writes_of(dropped)), again_in=_SOON, summary="removes what led to what it serves no more")
     if refused:
@@ -76,4 +76,4 @@ def looked_at(
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
     problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)
     stage = None if problem else serving.next_stage(status, facts, deployments)
-    return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage.held)) if stage else problem
+    return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage.contents)) if stage else problem

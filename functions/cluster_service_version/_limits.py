@@ -17,7 +17,7 @@ from shared.reading.identity import identity_in
 from shared.step import Emit, Merge, Outcome, Record, Ref, SetStatus, Write, acting_as
 
 _REFUSED = ("forbidden", "invalid")
-_HELD_UP = ("InstallReady", "unanswered")
+_UNANSWERED = ("InstallReady", "unanswered")
 """The phase in which a webhook that does not answer is a failure: whatever works already goes on working."""
 _UNRECOVERABLE = {kind.kind for kind in (kinds.DEPLOYMENT, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)}
 """Kinds of which a forbidden write waits for other rights (csv.md §4.3)."""
@@ -45,7 +45,7 @@ def refused(attempt: Attempt, csv: Csv, status: Status) -> Outcome | None:
     failure = attempt.failure
     if failure is None or failure.ref == Ref.of(csv):
         return None
-    if failure.kind not in _REFUSED and (status.phase, failure.kind) != _HELD_UP:
+    if failure.kind not in _REFUSED and (status.phase, failure.kind) != _UNANSWERED:
         return None
     is_forbidden = failure.kind == "forbidden" and failure.ref.kind in _UNRECOVERABLE
     return outcome_of(csv, installation.refused(status, failure.message, is_forbidden=is_forbidden))

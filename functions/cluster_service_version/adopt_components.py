@@ -14,10 +14,10 @@ from shared.kinds import Ref
 from shared.ports import Cluster, Listing
 from shared.step import NOTHING, Merge, Outcome
 
-BESIDE = (
+NAMESPACED = (
     kinds.DEPLOYMENT, kinds.SERVICE, kinds.CONFIG_MAP, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING,
 )  # fmt: skip
-ABOVE = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.API_SERVICE)
+CLUSTER_SCOPED = (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING, kinds.API_SERVICE)
 
 
 def adopt_components(ref: Ref, cluster: Cluster) -> Outcome:
@@ -27,8 +27,8 @@ def adopt_components(ref: Ref, cluster: Cluster) -> Outcome:
         return NOTHING
     managed, owned = {names.MANAGED: "true"}, owner_labels(csv)
     listings = [
-        *(Listing(kind, ref.namespace, managed) for kind in BESIDE),
-        *(Listing(kind, labels=owned) for kind in ABOVE),
+        *(Listing(kind, ref.namespace, managed) for kind in NAMESPACED),
+        *(Listing(kind, labels=owned) for kind in CLUSTER_SCOPED),
     ]
     defined = (kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(one.name) for one in csv.owned_definitions)
     named = [kinds.OPERATOR_CONDITION.ref(ref.name, ref.namespace), *filter(None, defined)]

@@ -33,11 +33,11 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
         return Outcome(emits=(Emit(names.REQUIREMENT_CHANGED, ref),) if found.finalizers else ())
     copy = copies.Copy.of(found)
     if copies.is_hidden(found):
-        label = {"metadata": {"labels": {names.COPIED_FROM: copy.home}}}
+        label = {"metadata": {"labels": {names.COPIED_FROM: copy.origin}}}
         return Outcome((Merge(ref, label),), summary="its label was edited")
     if names.COPIED_FROM not in found.labels:
         return Outcome(summary=_NOT_OURS)
-    parent = Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, ref.name, copy.home))
+    parent = Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, ref.name, copy.origin))
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, copy.uid),), summary=f"deleted: {reason}")
     if parent is None or copy.digests == copies.wanted_digests(parent):
@@ -47,7 +47,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
 
 def _originals(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     holders = operator_namespaces_of(map(Group.of, OperatorGroup.each(cluster.list(OPERATOR_GROUP))), ref.namespace)
-    for original in (CLUSTER_SERVICE_VERSION.ref(ref.name, home) for home in sorted(holders)):
+    for original in (CLUSTER_SERVICE_VERSION.ref(ref.name, origin) for origin in sorted(holders)):
         found = Csv.of(cluster.get(original))
         if found and not found.is_copy:
             yield Emit(names.COPY_DUE, original)

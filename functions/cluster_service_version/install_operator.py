@@ -46,20 +46,20 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     facts = facts_of(csv, cluster, pairs_of(csv, keys), subscriptions)
     if why := work.refusal(csv, facts):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
-    held = work.contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
-    proxy, used = Proxy.of(cluster.get(PROXY)), {name: one.pair.digest for name, one in held.items()}
+    contents = work.contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
+    proxy, used = Proxy.of(cluster.get(PROXY)), {name: one.pair.digest for name, one in contents.items()}
     desired = desired_deployments(csv, subscriptions, used, proxy=proxy)
     if why := next(filter(None, map(misnamed, desired)), ""):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     found = changes(csv, desired, Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace)))
-    told = (*work.aggregated(csv, facts, held), *work.served(csv, facts, held))
+    registered = (*work.aggregated(csv, facts, contents), *work.served(csv, facts, contents))
     writes = (
-        *secret_writes(csv, facts, held),
-        *writes_of((*work.around(csv, facts), *filter(work.is_in_force, told))),
+        *secret_writes(csv, facts, contents),
+        *writes_of((*work.around(csv, facts), *filter(work.is_in_force, registered))),
         *map(Create, found.created),
         *map(Replace, found.replaced),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
-        *writes_of((*filterfalse(work.is_in_force, told), *work.surplus(csv, facts))),
+        *writes_of((*filterfalse(work.is_in_force, registered), *work.surplus(csv, facts))),
     )
-    begun = outcome_of(csv, installation.started(serving.certified(status, held)), before=writes)
+    begun = outcome_of(csv, installation.started(serving.certified(status, contents)), before=writes)
     return limited(begun, csv, status, cluster)

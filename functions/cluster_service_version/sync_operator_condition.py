@@ -25,15 +25,15 @@ def sync_operator_condition(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome
     present, desired = OperatorCondition.of(cluster.get(target)), operator_condition.operator_condition(csv)
     ours = OperatorCondition(desired)
     owner = present or ours
-    rights = (operator_condition.role(ours, owner=owner), operator_condition.role_binding(ours, owner=owner))
+    rbac = (operator_condition.role(ours, owner=owner), operator_condition.role_binding(ours, owner=owner))
     if present is None:  # a Role that exists is looked at by the next run, before anybody is bound to it
-        return Outcome((Create(desired), *(Create(item, must_be_new=True) for item in rights)))
+        return Outcome((Create(desired), *(Create(item, must_be_new=True) for item in rbac)))
     writes: list[Write] = []
     if patch := operator_condition.repair(desired, present):
         writes.append(Merge(target, patch, present.resource_version))
-    found = [Object.of(cluster.get(Ref.of(item))) for item in rights]
+    found = [Object.of(cluster.get(Ref.of(item))) for item in rbac]
     taken = [f"{one.kind} {one.name} belongs to somebody else" for one in found if one and not is_ours(one)]
-    for item, stored in zip(rights, found, strict=True) if not taken else ():
+    for item, stored in zip(rbac, found, strict=True) if not taken else ():
         if stored is None:
             writes.append(Create(item, must_be_new=True))
         elif changed := operator_condition.corrected(item, stored):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from functions.fanout._rights import beside_roles, of_cluster_roles
+from functions.fanout._permissions import of_cluster_roles, of_roles
 from shared import names
 from shared.api.views import Csv, Namespace, Object, OperatorGroup
 from shared.domain.csv import dependents
@@ -42,11 +42,11 @@ def _namespace(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
             yield Emit(names.COPY_DUE, Ref.of(csv))
 
 
-def _rights(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+def _role(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     """What rests on the RBAC objects of a namespace, or of the cluster, that nobody owns; else the owners."""
     if ref.name != names.ANY:
         return _owners(ref, cluster)
-    return beside_roles(ref, cluster) if ref.namespace else of_cluster_roles(cluster)
+    return of_roles(ref, cluster) if ref.namespace else of_cluster_roles(cluster)
 
 
 def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
@@ -57,6 +57,6 @@ def _owners(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
 
 _LOOKUPS: dict[str, Callable[[Ref, Cluster], Iterator[Emit]]] = {
     NAMESPACE.kind: _namespace,
-    ROLE.kind: _rights,
-    CLUSTER_ROLE.kind: _rights,
+    ROLE.kind: _role,
+    CLUSTER_ROLE.kind: _role,
 }

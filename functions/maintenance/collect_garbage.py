@@ -59,7 +59,7 @@ def _copies(cluster: Cluster, made: Copies) -> Iterator[Delete]:
     for copy in made.made_from(""):
         if copy.is_deleted:
             continue
-        parent = CLUSTER_SERVICE_VERSION.ref_or_none(copy.name, copy.home)
+        parent = CLUSTER_SERVICE_VERSION.ref_or_none(copy.name, copy.origin)
         if parent not in parents:
             parents[parent] = Csv.of(cluster.get(parent)) if parent else None
         if copies.dangling(copy, parents[parent]):

@@ -31,7 +31,7 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
         return Outcome(_withdrawn(present, deployment, found, timestamp(now)), summary=found.why)
     stored = keys.stored(publication.secret_of(deployment))
     hosts = publication.hosts(ref)
-    content = publication.held(stored, ref, now, lambda: keys.issue(hosts, now))
+    content = publication.content_of(stored, ref, now, lambda: keys.issue(hosts, now))
     writes = _kept(deployment, content, stored)
     if found.is_wanted:
         writes += _registered(ref, content, present, Object.of(cluster.get(publication.OWNER)))

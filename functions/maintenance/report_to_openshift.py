@@ -22,6 +22,8 @@ def report_to_openshift(_: Ref, cluster: Cluster, clock: Clock, *, policy: Polic
     if present is None:  # its event leads here again
         return Outcome((Create(cluster_operator.cluster_operator()),))
     originals = [*grouped_originals(cluster)]
-    status = cluster_operator.status_of(present, version, originals, home=policy.global_namespace, now=clock.now())
+    status = cluster_operator.status_of(
+        present, version, originals, global_namespace=policy.global_namespace, now=clock.now()
+    )
     writes = (SetStatus(Ref.of(present), status, present.resource_version),) if status != present.status else ()
     return Outcome(writes, summary=f"the cluster is told of {len(originals)} versions")

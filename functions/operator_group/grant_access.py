@@ -9,7 +9,7 @@ Writes: ClusterRoles of the group and of each provided API; the permissions of m
 
 from __future__ import annotations
 
-from functions.operator_group._rights import given, lacking_rights
+from functions.operator_group._permissions import grants, missing_permissions
 from shared import names
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
@@ -46,8 +46,10 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     desired += roles.desired(healthy, present)
     writes: list[Write] = [Apply(role) for role in desired if not roles.is_in_place(role, present.get(Ref.of(role)))]
     able = [csv for csv in fit if members.has_claims(csv, group)]
-    lacking = [Apply(item) for csv in able for item in lacking_rights(csv, group, cluster, inventory, policy=policy)]
-    writes += given(lacking, stored, cluster, attempt)
+    lacking = [
+        Apply(item) for csv in able for item in missing_permissions(csv, group, cluster, inventory, policy=policy)
+    ]
+    writes += grants(lacking, stored, cluster, attempt)
     summary = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), summary=unfit_name or summary)
 

@@ -24,11 +24,11 @@ def select_namespaces(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     """Bring the status of the group and the labels of its namespaces up to date."""
     others = {Ref.of(one): one for one in OperatorGroup.each(cluster.list(OPERATOR_GROUP))}
     group = others.pop(ref, None)
-    beside = [one for one in others.values() if one.namespace == ref.namespace]
+    siblings = [one for one in others.values() if one.namespace == ref.namespace]
     other_groups = [Group.of(one) for one in others.values()]
     if group is None:
         enqueues = (
-            *_enqueues(beside, has_siblings=len(beside) > 1),
+            *_enqueues(siblings, has_siblings=len(siblings) > 1),
             *(Emit(names.GROUP_CONFLICT_CHANGED, other) for other in others),
         )
         return Outcome(
@@ -43,19 +43,19 @@ def select_namespaces(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     account = account_of(group.service_account, group.namespace, cluster)
     if account is not None and names.MANAGED not in account.labels:
         writes.append(Merge(Ref.of(account), {"metadata": {"labels": {names.MANAGED: "true"}}}))
-    desired = targets.status(group, selected, account=account, has_siblings=bool(beside), now=clock.now())
+    desired = targets.status(group, selected, account=account, has_siblings=bool(siblings), now=clock.now())
     if desired != group.status:
         writes.append(SetStatus(ref, desired, group.resource_version))
     relieved = [each for each in other_groups if before.meets(each) and not after.meets(each)]
     enqueues = (
-        *_enqueues(beside, has_siblings=True),
+        *_enqueues(siblings, has_siblings=True),
         *(Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref(each.name, each.namespace)) for each in relieved),
     )
     return Outcome(tuple(writes), enqueues, summary=targets.described(selected))
 
 
-def _enqueues(beside: Iterable[OperatorGroup], *, has_siblings: bool) -> Iterator[Emit]:
-    for group in beside:
+def _enqueues(siblings: Iterable[OperatorGroup], *, has_siblings: bool) -> Iterator[Emit]:
+    for group in siblings:
         if targets.expects_warning(group, has_siblings=has_siblings):
             yield Emit(names.GROUP_CHANGED, Ref.of(group))
 

@@ -90,8 +90,8 @@ def _read_all(found: list[File], new: Callable[[], Reading] = Reading) -> Readin
     if not second or (os.cpu_count() or 1) == 1:
         return _read(found, new())
 
-    with ProcessPoolExecutor(1, get_context("fork")) as beside:
-        later = beside.submit(_read_silently, second, new())
+    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+        later = pool.submit(_read_silently, second, new())
         reading = _read(first, new())
         reading.extend(later.result())
     return reading

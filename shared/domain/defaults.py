@@ -28,12 +28,12 @@ _VIEWS: Sequence[Manifest] = (
 )
 
 
-def defaults(home: str) -> tuple[Manifest, ...]:
-    """The objects in the order in which they are made; `home` is the namespace of the installation."""
+def defaults(global_namespace: str) -> tuple[Manifest, ...]:
+    """The objects in the order in which they are made; `global_namespace` is the one of the installation."""
     return (
         _object(NAMESPACE, OPERATORS),
         _object(OPERATOR_GROUP, "global-operators", OPERATORS, spec={}),
-        _object(OPERATOR_GROUP, "olm-operators", home, spec={"targetNamespaces": [home]}),
+        _object(OPERATOR_GROUP, "olm-operators", global_namespace, spec={"targetNamespaces": [global_namespace]}),
         _role("aggregate-olm-edit", ("admin", "edit"), _EDITS),
         _role("aggregate-olm-view", ("admin", "edit", "view"), _VIEWS),
         _marked(_object(OLM_CONFIG, "cluster")),

@@ -93,16 +93,16 @@ class PlanObjects:
         config_map = ConfigMap.of(kinds.CONFIG_MAP.look_up(self.cluster.get, reference.name, reference.namespace))
         if config_map is None:
             raise BundleLost(f"error finding unpacked bundle configmap for ref {where}: it was deleted; while its "
-                             f"catalog exists, it is unpacked again, otherwise {self._way_out()}")  # fmt: skip
+                             f"catalog exists, it is unpacked again, otherwise {self._fix()}")  # fmt: skip
         bundle = bundle_in(config_map)
         if isinstance(bundle, BadBundle):
             raise StepFailed(f"error loading unpacked bundle configmap for ref {where}: {bundle.message}")
         if reference.digest != digest_in(config_map):
             raise BundleLost(f"the unpacked bundle in ConfigMap {where} is not the one that was planned: it is "
-                             f"unpacked again; if its image was changed, {self._way_out()}")  # fmt: skip
+                             f"unpacked again; if its image was changed, {self._fix()}")  # fmt: skip
         return {Resource.of(one): one for one in steps.objects(bundle, self.namespace, reference)}
 
-    def _way_out(self) -> str:
+    def _fix(self) -> str:
         """How to get another plan: none is made for a version that exists, as that counts as installed."""
         if present := ", ".join(name for name in self.plan.csvs if name in self.csvs):
             return f"delete ClusterServiceVersion {present} and its Subscription, and create the Subscription again"

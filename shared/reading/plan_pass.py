@@ -15,12 +15,12 @@ from shared.domain.csv.admission import joined
 from shared.domain.go_types.dialects import JSON
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.install_plan import FINISHED
-from shared.domain.plan import crds, execution, rights
+from shared.domain.plan import crds, execution, refusals
 from shared.domain.plan.crds import competing
 from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
-from shared.domain.plan.rights import Refusal
+from shared.domain.plan.refusals import Refusal
 from shared.domain.plan.steps import Resource
-from shared.domain.resolver.copies import occupied, way_out
+from shared.domain.resolver.copies import fix_text, occupied
 from shared.kinds import Kind
 from shared.ports import Attempt, Cluster, Denied, Discovery, FailureKind
 from shared.reading.acting import ActingReads
@@ -67,11 +67,11 @@ class Denial(StepFailed):
     """The account lacks a right, which may be granted at any time."""
 
 
-class HeldUp(StepFailed):
+class Unanswered(StepFailed):
     """A webhook that has to allow a write does not answer, and may do so at any time."""
 
 
-_REFUSALS: Mapping[FailureKind, type[StepFailed]] = {"forbidden": Denial, "unanswered": HeldUp}
+_REFUSALS: Mapping[FailureKind, type[StepFailed]] = {"forbidden": Denial, "unanswered": Unanswered}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Sources:
     acting: ActingReads
     """With the rights of whoever carries out the plan: all other objects."""
     discovery: Discovery
-    home: str
+    global_namespace: str
     """The namespace from which pull secrets are copied."""
     attempt: Attempt
     """What the API server has just refused: the step that writes that cannot be carried out now."""
@@ -94,7 +94,7 @@ class _Pass:
 
     def __init__(self, plan: InstallPlan, sources: Sources) -> None:
         self.plan, self.cluster, self.discovery = plan, sources.cluster, sources.discovery
-        self.home, self.acting = sources.home, sources.acting
+        self.global_namespace, self.acting = sources.global_namespace, sources.acting
         self.objects = PlanObjects(plan, sources.cluster, sources.acting)
         self.warnings: list[str] = []
         self.is_lease_valid = False
@@ -127,8 +127,8 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
     return Progress(
         tuple(actions),
         tuple(statuses),
-        error=rights.with_others(str(stop or ""), _denied(going, behind)),
-        is_curable=isinstance(stop, NameOccupied | Denial | HeldUp),
+        error=refusals.with_others(str(stop or ""), _denied(going, behind)),
+        is_curable=isinstance(stop, NameOccupied | Denial | Unanswered),
         is_denied=isinstance(stop, Denial),
         warnings=tuple(going.warnings),
         is_bundle_lost=isinstance(stop, BundleLost),
@@ -199,7 +199,7 @@ def _act(going: _Pass, step: PlanStep) -> Action:
 def _version(going: _Pass, csv: Csv, live: Csv | None) -> Manifest:
     """A version as a member of its group. Only a plan made by hand contains a version that it does not name."""
     if live is not None and live.is_copy:
-        raise NameOccupied(f"{occupied(csv.name, live.origin)}. {way_out(live.origin)}")
+        raise NameOccupied(f"{occupied(csv.name, live.origin)}. {fix_text(live.origin)}")
     if csv.name not in going.plan.csvs and (rivalry := competing(csv, going.objects.csvs.values())):
         raise StepFailed(rivalry)
     return joined(csv, going.objects.groups)
@@ -267,9 +267,9 @@ def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
     """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
     if kinds.SECRET.look_up(going.acting.get, resource.name, place.namespace) is not None:
         return Action("Present")
-    source = kinds.SECRET.look_up(going.acting.get, resource.name, going.home)
+    source = kinds.SECRET.look_up(going.acting.get, resource.name, going.global_namespace)
     if source is None:
-        if why := going.acting.denied.get(kinds.SECRET.ref(resource.name, going.home)):
+        if why := going.acting.denied.get(kinds.SECRET.ref(resource.name, going.global_namespace)):
             raise Denial(f"Secret {resource.name}: {why}")
         raise StepFailed(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
     return Action("Created", create=execution.copied(source, place))

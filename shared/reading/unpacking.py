@@ -97,7 +97,7 @@ def _jobs(desired: Unpacking, config_map: ConfigMap | None, cluster: Cluster) ->
 def _registries(desired: Unpacking, cluster: Cluster) -> Registries:
     """How the Job reaches registries; ValueError when it cannot be told."""
     sets = chain.from_iterable(cluster.list_all(list(map(Listing, kinds.MIRROR_SETS))))
-    variables = () if desired.is_in_global_namespace else copied(cluster.get, desired.home)
+    variables = () if desired.is_in_global_namespace else copied(cluster.get, desired.global_namespace)
     return Registries(mirrors_about(desired.path, sets), variables)
 
 

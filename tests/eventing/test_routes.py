@@ -193,7 +193,7 @@ def test_who_is_concerned(ref: Ref, verb: str, hints: dict[str, str], want: set[
             id="csv.md 8.8: of an API",
         ),
         pytest.param(
-            "ClusterServiceVersion/ns/a", ("cluster_service_version/restore_rights", CSV.ref("a", "ns")),
+            "ClusterServiceVersion/ns/a", ("cluster_service_version/restore_permissions", CSV.ref("a", "ns")),
             id="csv.md 8.9: lifted for an operator",
         ),
     ],

@@ -61,12 +61,12 @@ OTHER_ROLE = {**BINDING, "roleRef": {**BINDING["roleRef"], "name": "admin"}}
         pytest.param([], Repair(create=(ROLE, ACCOUNT, BINDING)), id="catalog.md 5.1: created if absent"),
     ],
 )
-def test_the_rights_of_a_job_come_back(live: list[Manifest], want: Repair) -> None:
+def test_the_permissions_of_a_job_come_back(live: list[Manifest], want: Repair) -> None:
     assert repair(WANTED, FakeCluster(live)) == want
 
 
 @pytest.mark.parametrize("job", [a_job(minutes_ago=1), None], ids=["a slow Job", "no Job, but its ConfigMap"])
-def test_rights_are_looked_at_when_something_is_unusual(job: Manifest | None) -> None:
+def test_permissions_are_looked_at_when_something_is_unusual(job: Manifest | None) -> None:
     cluster = FakeCluster([ROLE, ACCOUNT, FOREIGN, *([job] if job else [])])
     assert looked(cluster, CONFIG_MAP).repair == Repair(delete=RoleBinding.each((FOREIGN,)), create=(BINDING,))
 

@@ -54,7 +54,7 @@ def rendered(
         bundle = load(files)
         made = tuple(map(dict, render(bundle, options)))
     except NotRenderedError as error:
-        message = "; ".join(filter(None, (str(error), error.way_out)))
+        message = "; ".join(filter(None, (str(error), error.fix)))
         raise CliError(f"{reference}: {message}", NEGATIVE) from error
     meta = bundle.csv.get("metadata") or {}
     return Rendering(bundle.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)

@@ -144,8 +144,8 @@ class CachedClient(KubeClient):
 
     def _accept_older(self, kind: Kind, path: str) -> None:
         """Forget what events told of a time that the API server does not know any more: it was restored."""
-        told = self._changes.counts(kind, "").newest
-        if is_newer(told, resource_version_of(self.request("GET", path, query={"limit": "1"}))):
+        newest = self._changes.counts(kind, "").newest
+        if is_newer(newest, resource_version_of(self.request("GET", path, query={"limit": "1"}))):
             self._changes.forget(kind)
         super()._accept_older(kind, path)
 

@@ -70,9 +70,9 @@ def _entry(name: LayoutName, index: Manifest) -> object:
         return entries[0]
     if not name.tag and entries and not any(tags):
         return None
-    held = ", ".join(sorted(filter(None, tags))) or "no tag"
+    tagged = ", ".join(sorted(filter(None, tags))) or "no tag"
     what = f"{name}: the folder has no image with this tag" if name.tag else f"{name}: the folder has several images"
-    raise OciError("NotFound", f"{what}; it has: {held}: name one as oci:FOLDER:tag" if entries else
+    raise OciError("NotFound", f"{what}; it has: {tagged}: name one as oci:FOLDER:tag" if entries else
                    f"{name}: the folder is a layout without images")  # fmt: skip
 
 

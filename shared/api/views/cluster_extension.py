@@ -26,8 +26,8 @@ class ClusterExtension(Object):
     @property
     def is_strict(self) -> bool:
         """Whether unsafe changes of definitions are refused: unless the spec says `None`."""
-        told = fields.text(self.raw, "spec", "install", "preflight", "crdUpgradeSafety", "enforcement")
-        return told != "None"
+        enforcement = fields.text(self.raw, "spec", "install", "preflight", "crdUpgradeSafety", "enforcement")
+        return enforcement != "None"
 
     @property
     def config(self) -> Any:  # why: any JSON value

@@ -166,9 +166,9 @@ class Csv(Object):
 
         Any of three marks makes it one: a label, an annotation that names another namespace, the reason of its status.
         """
-        home = self.operator_namespace
+        origin = self.operator_namespace
         return (
-            self.label(names.COPIED_FROM) is not None or home not in (None, self.namespace) or self.reason == "Copied"
+            self.label(names.COPIED_FROM) is not None or origin not in (None, self.namespace) or self.reason == "Copied"
         )
 
     @property

@@ -36,8 +36,8 @@ class OperatorGroup(Object):
     @property
     def selected(self) -> tuple[str, ...] | None:
         """`status.namespaces`, sorted: what it selected last; the empty name means all; None before."""
-        is_told = isinstance(fields.value(self.raw, "status", "namespaces"), list)
-        return tuple(sorted(fields.texts(self.raw, "status", "namespaces"))) if is_told else None
+        is_listed = isinstance(fields.value(self.raw, "status", "namespaces"), list)
+        return tuple(sorted(fields.texts(self.raw, "status", "namespaces"))) if is_listed else None
 
     @property
     def fails_forward(self) -> bool:

@@ -45,21 +45,21 @@ class Api:
 def check_owned(bundle: ParsedBundle) -> None:
     """ApiError when the bundle lacks a definition that its ClusterServiceVersion owns."""
     where = f"error checking provided apis in bundle {bundle.name}"
-    held = {api for manifest in bundle.objects for api in defined(manifest)}
+    defined_apis = {api for manifest in bundle.objects for api in defined(manifest)}
     for one in described(bundle.csv, _CRDS, "owned"):
         try:
             desired = _described_api(one)
         except ApiError as error:
             raise ApiError(f"{where}: {error}") from error
-        if desired not in held:
-            listed = " ".join(f"{api}:{{}}" for api in sorted(held))
+        if desired not in defined_apis:
+            listed = " ".join(f"{api}:{{}}" for api in sorted(defined_apis))
             raise ApiError(f"{where}: couldn't find {desired} in bundle. found: map[{listed}]")
 
 
 def provided(bundle: ParsedBundle) -> tuple[Manifest, ...]:
     """Every version of every definition in the bundle, and the API services that it owns."""
-    held = (api.property() for manifest in bundle.objects for api in defined(manifest))
-    return (*held, *map(_service, described(bundle.csv, _SERVICES, "owned")))
+    definitions = (api.property() for manifest in bundle.objects for api in defined(manifest))
+    return (*definitions, *map(_service, described(bundle.csv, _SERVICES, "owned")))
 
 
 def required(csv: ReadOnly) -> tuple[Manifest, ...]:

@@ -92,9 +92,9 @@ def whole(files: Files, image: str) -> Manifest | BadBundle:
     texts = {path: packed(files[path]) for path in sorted(files)}
     size = sum(map(len, texts.values()))
     if size > WHOLE_LIMIT:
-        told = f"bundle files exceeded {WHOLE_LIMIT} bytes limit ({size} bytes compressed and encoded)"
+        why = f"bundle files exceeded {WHOLE_LIMIT} bytes limit ({size} bytes compressed and encoded)"
         return BadBundle(
-            "TooLarge", f"{image}: {told}: make the bundle smaller, e.g. shorten the descriptions in its CRDs"
+            "TooLarge", f"{image}: {why}: make the bundle smaller, e.g. shorten the descriptions in its CRDs"
         )
     return {"binaryData": {path: base64.b64encode(text).decode() for path, text in texts.items()}}
 

@@ -28,71 +28,71 @@ class Definition:
         return not counted(self.found)
 
 
-class Advice(NamedTuple):
+class Explanation(NamedTuple):
     """What a kind of finding means for people, and what an author can do instead."""
 
     meaning: str
-    way_out: str
+    fix: str
 
 
 _VERSION: Final = "add a new version that has the change, and a conversion between the two"
-_ADVICE: Final[Mapping[str, Advice]] = {
-    "scope": Advice("objects cannot move between scopes", "give the new kind another name"),
-    "storedVersionRemoval": Advice(
+_EXPLANATIONS: Final[Mapping[str, Explanation]] = {
+    "scope": Explanation("objects cannot move between scopes", "give the new kind another name"),
+    "storedVersionRemoval": Explanation(
         "objects that are stored in this version can no longer be read",
         "migrate the stored objects first, then remove the version from status.storedVersions",
     ),
-    "existingFieldRemoval": Advice(
+    "existingFieldRemoval": Explanation(
         "what objects say in this field will be dropped", f"keep the field and stop using it, or {_VERSION}"
     ),
-    "required": Advice("objects without the field will be refused", f"make the field optional, or {_VERSION}"),
-    "type": Advice("values of the old type will be refused", _VERSION),
-    "default": Advice(
+    "required": Explanation("objects without the field will be refused", f"make the field optional, or {_VERSION}"),
+    "type": Explanation("values of the old type will be refused", _VERSION),
+    "default": Explanation(
         "objects that leave the field out will mean something else",
         f"leave the default as it is and let the operator fill in the new one, or {_VERSION}",
     ),
-    "enum": Advice(
+    "enum": Explanation(
         "objects with a value that is no longer listed will be refused",
         f"keep the values that were allowed, or {_VERSION}",
     ),
-    "pattern": Advice(
+    "pattern": Explanation(
         "texts that fitted may be refused, or such that never fitted appear",
         "keep the pattern, and let the operator refuse what it cannot use",
     ),
-    "nullable": Advice(
+    "nullable": Explanation(
         "a null will be refused, or appear where no client expects one", f"leave nullable as it is, or {_VERSION}"
     ),
-    "oneOf": Advice(
+    "oneOf": Explanation(
         "objects of an alternative that is gone will be refused, or of an unknown one appear",
         f"keep the alternatives that were there, or {_VERSION}",
     ),
-    CHECK: Advice(
+    CHECK: Explanation(
         "this object could not be written any more",
         f"change the stored objects first, so that both editions take them, or {_VERSION}",
     ),
-    removal.SERVED: Advice(
+    removal.SERVED: Explanation(
         "clients and manifests that name this version will find nothing",
         "serve it, marked as deprecated, until nobody asks for it any more",
     ),
-    removal.DEFINITION: Advice(
+    removal.DEFINITION: Explanation(
         "OLM v1 deletes it once the new bundle is rolled out, and Kubernetes every object of it; OLM classic leaves it",
         "keep the definition until no object of it is needed any more",
     ),
-    "unhandled": Advice(
+    "unhandled": Explanation(
         "nobody has shown this change to be safe", f"{_VERSION}, or waive it when you know that it is safe"
     ),
 }
-_LIMIT: Final = Advice("objects beyond the new limit will be refused", f"keep the old limit, or {_VERSION}")
+_LIMIT: Final = Explanation("objects beyond the new limit will be refused", f"keep the old limit, or {_VERSION}")
 
 
-def advice(check: str) -> Advice:
+def explanation(check: str) -> Explanation:
     """About a kind of finding."""
-    return _ADVICE.get(check, _LIMIT)
+    return _EXPLANATIONS.get(check, _LIMIT)
 
 
 def explained(checks: Iterable[str]) -> list[str]:
     """A line for each kind of finding."""
-    return [f"  {check}: {advice(check).meaning}; {advice(check).way_out}" for check in dict.fromkeys(checks)]
+    return [f"  {check}: {explanation(check).meaning}; {explanation(check).fix}" for check in dict.fromkeys(checks)]
 
 
 def as_text(definitions: Iterable[Definition]) -> str:
@@ -139,8 +139,8 @@ def shown(judged: Judged) -> dict[str, Any]:
         "message": problem.finding.message,
         "old": problem.finding.old,
         "new": problem.finding.new,
-        "meaning": advice(problem.finding.check).meaning,
-        "wayOut": advice(problem.finding.check).way_out,
+        "meaning": explanation(problem.finding.check).meaning,
+        "fix": explanation(problem.finding.check).fix,
         "counts": judged.counts,
     }
 
@@ -150,7 +150,11 @@ def as_sarif(definitions: Iterable[Definition]) -> str:
     listed = list(definitions)
     checks = sorted({judged.problem.finding.check for one in listed for judged in one.found})
     rules = [
-        {"id": check, "shortDescription": {"text": advice(check).meaning}, "help": {"text": advice(check).way_out}}
+        {
+            "id": check,
+            "shortDescription": {"text": explanation(check).meaning},
+            "help": {"text": explanation(check).fix},
+        }
         for check in checks
     ]
     driver = {"name": "olmf crd diff", "rules": rules}

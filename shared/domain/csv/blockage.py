@@ -19,7 +19,7 @@ from shared.domain.csv.retirement import may_fail_forward
 
 _GIVES_WAY = ("Succeeded", "Replacing", "Deleting")
 """Phases in which a version lets the next one be installed."""
-_HELD = {"RequirementsNotMet", "NeedsReinstall", "InstallWaiting"}
+_WAITING = {"RequirementsNotMet", "NeedsReinstall", "InstallWaiting"}
 """Reasons for which a pending version may stay pending for ever; with `InstallWaiting` in a cycle only."""
 _LONGEST = 240
 
@@ -61,16 +61,16 @@ def blockage(csv: Csv, namespace_csvs: Iterable[Csv]) -> Blockage | None:
 
 def _copy(csv: Csv, replaced: Csv) -> str:
     """About a predecessor that another namespace installed: only there can it be replaced."""
-    home = replaced.origin
+    origin = replaced.origin
     return (
-        f"{replaced.name} is a copy of what namespace {home} installed, and is replaced only there; delete "
-        f"{csv.name}, or leave namespace {csv.namespace} out of the OperatorGroup of {home}"
+        f"{replaced.name} is a copy of what namespace {origin} installed, and is replaced only there; delete "
+        f"{csv.name}, or leave namespace {csv.namespace} out of the OperatorGroup of {origin}"
     )
 
 
 def _fixes(root: Csv, left: Iterable[Csv]) -> Iterator[Fix]:
     """What a person can do; nothing for a version that is on its way, or that its operator holds back."""
-    if root.phase != "Failed" and (root.phase != "Pending" or root.reason not in _HELD):
+    if root.phase != "Failed" and (root.phase != "Pending" or root.reason not in _WAITING):
         return
     # Versions below the root would lose their successor with it, and keep what they own from the next one.
     if root.operator_group and may_fail_forward(root):

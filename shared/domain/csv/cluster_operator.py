@@ -28,8 +28,10 @@ def cluster_operator() -> Manifest:
     return {"apiVersion": OURS.api_version, "kind": OURS.kind, "metadata": meta, "spec": {}}
 
 
-def status_of(present: Object, version: ClusterVersion, csvs: Sequence[Csv], *, home: str, now: datetime) -> Manifest:
-    """The status that is wanted; `csvs`: those that are no copies; `home`: the namespace of the installation."""
+def status_of(
+    present: Object, version: ClusterVersion, csvs: Sequence[Csv], *, global_namespace: str, now: datetime
+) -> Manifest:
+    """The desired status; `csvs`: those that are no copies; `global_namespace`: that of the installation."""
     conditions = (
         Condition("Progressing", "False", "", f"Deployed {version.desired}"),
         Condition("Available", "True"),
@@ -42,7 +44,7 @@ def status_of(present: Object, version: ClusterVersion, csvs: Sequence[Csv], *, 
         "conditions": reduce(lambda found, one: put_into(found, one, now), conditions, stored),
         "versions": [{"name": "operator", "version": version.desired}],
     }
-    related = [_related(csv) for csv in csvs if csv.namespace == home][:MOST_NAMED]
+    related = [_related(csv) for csv in csvs if csv.namespace == global_namespace][:MOST_NAMED]
     return {**status, "relatedObjects": related} if related else status
 
 

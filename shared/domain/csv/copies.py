@@ -65,7 +65,7 @@ class Copy:
 
     namespace: str
     name: str
-    home: str
+    origin: str
     """The namespace of the operator, from the annotation `olm.operatorNamespace`; empty without it."""
     uid: str
     version: str
@@ -77,15 +77,15 @@ class Copy:
     @classmethod
     def of(cls, csv: Csv) -> Copy:
         """The summary of a stored copy."""
-        home, digests = csv.operator_namespace or "", _digests(csv, csv.status)
-        return cls(csv.namespace, csv.name, home, csv.uid, csv.resource_version, digests, csv.is_deleted)
+        origin, digests = csv.operator_namespace or "", _digests(csv, csv.status)
+        return cls(csv.namespace, csv.name, origin, csv.uid, csv.resource_version, digests, csv.is_deleted)
 
 
 def is_hidden(copy: Csv) -> bool:
     """Whether somebody changed the label of a copy that we made, so that no list of the copies contains it."""
-    home = copy.operator_namespace
-    is_ours = copy.reason == "Copied" and home not in (None, "", copy.namespace)
-    return is_ours and copy.labels.get(names.COPIED_FROM) != home
+    origin = copy.operator_namespace
+    is_ours = copy.reason == "Copied" and origin not in (None, "", copy.namespace)
+    return is_ours and copy.labels.get(names.COPIED_FROM) != origin
 
 
 def wanted_digests(original: Csv) -> CopyDigests:
@@ -155,7 +155,7 @@ def places(original: Csv, group: Group, namespaces: Iterable[Namespace], *, only
 
 def dangling(copy: Copy, parent: Csv | None) -> str | None:
     """Why a copy must be deleted, or None."""
-    if not copy.home:
+    if not copy.origin:
         return "it does not say where its operator runs"
     if parent is None or parent.is_copy:
         return "its original does not exist"

@@ -39,7 +39,7 @@ def names_api_service(csv: Csv, name: str) -> bool:
     return any(entry.service == name for entry in entries)
 
 
-def rests_on_rights(csv: Csv) -> bool:
+def depends_on_permissions(csv: Csv) -> bool:
     """Whether a new or deleted Role or ServiceAccount can change the phase of the version."""
     return csv.phase in {"Pending", "Failed", "Succeeded"}
 

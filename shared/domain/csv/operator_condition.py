@@ -80,13 +80,13 @@ def _managed(kind: Kind, condition: OperatorCondition, owner: Object) -> Manifes
 
 def corrected(desired: ReadOnly, present: Object) -> Manifest | None:
     """The object with the wanted owner and rules or subjects, or None when they are correct; labels are ignored."""
-    rights = [key for key in ("rules", "roleRef", "subjects") if key in desired]
+    granting = [key for key in ("rules", "roleRef", "subjects") if key in desired]
     owners = metadata(desired)["ownerReferences"]
     is_ours = [one.raw for one in present.owners] == owners
-    if is_ours and all(desired[key] == fields.value(present.raw, key) for key in rights):
+    if is_ours and all(desired[key] == fields.value(present.raw, key) for key in granting):
         return None
     meta = {**present.metadata, "ownerReferences": owners}
-    return {**present.raw, "metadata": meta, **{key: desired[key] for key in rights}}
+    return {**present.raw, "metadata": meta, **{key: desired[key] for key in granting}}
 
 
 def is_ours(present: Object) -> bool:

@@ -60,9 +60,9 @@ def applied_by(csv: Csv, plans: Iterable[InstallPlan], status: Status) -> Transi
 
 def try_again(csv: Csv, status: Status, witnesses: Iterable[Object]) -> Transition:
     """The transition of an installation that was forbidden: try again when roles have changed, or after a pause."""
-    told = _told(csv) or status.since
-    last = max((moment for item in witnesses for moment in _moments(item)), default=told - SLOWLY)
-    pause = timedelta() if last > told else _DOUBT if last >= told - _DOUBT else SLOWLY
+    refused_at = _written_at(csv) or status.since
+    last = max((moment for item in witnesses for moment in _moments(item)), default=refused_at - SLOWLY)
+    pause = timedelta() if last > refused_at else _DOUBT if last >= refused_at - _DOUBT else SLOWLY
     rest = status.since + pause - status.now
     if rest <= timedelta():
         message = "Cluster resources changed state"
@@ -70,7 +70,7 @@ def try_again(csv: Csv, status: Status, witnesses: Iterable[Object]) -> Transiti
     return Transition(status, "waits for permissions", waits_for=f"permissions: {status.message}", again_in=rest)
 
 
-def _told(csv: Csv) -> datetime | None:
+def _written_at(csv: Csv) -> datetime | None:
     """When its status was written, by the clock of the API server, which dates the changes of roles, too."""
     entries = [
         one for one in fields.parts(csv.metadata, "managedFields") if fields.text(one, "subresource") == "status"
@@ -167,8 +167,8 @@ def _pending(csv: Csv, facts: Facts, status: Status) -> Transition:
     enqueues = (Ref.of(replaced),) if replaced and replaced.phase in ("Succeeded", "Failed") else ()
     if replaced and (gate := upgrade_refusal(replaced, facts.objects)):
         message = f"operator is not upgradeable: {gate}"
-        held = status.to("Pending", "OperatorConditionNotUpgradeable", message)
-        return Transition(held, message, enqueues, waits_for=message, again_in=SLOWLY)
+        pending = status.to("Pending", "OperatorConditionNotUpgradeable", message)
+        return Transition(pending, message, enqueues, waits_for=message, again_in=SLOWLY)
     return replace(_required(csv, facts, status, replaced), enqueues=enqueues)
 
 

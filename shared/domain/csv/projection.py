@@ -61,9 +61,9 @@ def _object(kind: Kind, source: Object, **content: object) -> Manifest:
 
 def _subjects(binding: RoleBinding) -> list[Manifest]:
     """Its ServiceAccounts of the operator's namespace; rights elsewhere are for nobody else."""
-    home = binding.namespace
-    subjects = Subject.each({"namespace": home, **subject.raw} for subject in binding.subjects)
-    return [dict(one.raw) for one in subjects if (one.kind, one.namespace) == (SERVICE_ACCOUNT.kind, home)]
+    namespace = binding.namespace
+    subjects = Subject.each({"namespace": namespace, **subject.raw} for subject in binding.subjects)
+    return [dict(one.raw) for one in subjects if (one.kind, one.namespace) == (SERVICE_ACCOUNT.kind, namespace)]
 
 
 def projected(csv: Csv, copy: Csv, granted: Granted) -> Iterator[Manifest]:
@@ -102,8 +102,8 @@ def written(csv: Csv, *, is_lifted: bool) -> tuple[tuple[Kind, Kind], dict[str, 
 
 def taken(granted: Granted, find: Callable[[Ref], ReadOnly | None]) -> frozenset[str]:
     """Names of ClusterRoles that the roles would have, and others own."""
-    held = ((role, CLUSTER_ROLE.look_up(find, role.name)) for role in granted[0])
-    return frozenset(role.name for role, holder in held if is_foreign(role, Object.of(holder)))
+    bound = ((role, CLUSTER_ROLE.look_up(find, role.name)) for role in granted[0])
+    return frozenset(role.name for role, holder in bound if is_foreign(role, Object.of(holder)))
 
 
 def finder(known: Iterable[Manifest], get: Callable[[Ref], Manifest | None]) -> Callable[[Ref], Manifest | None]:

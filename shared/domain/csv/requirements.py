@@ -251,13 +251,13 @@ def _account(csv: Csv, facts: Facts, name: str) -> Object | None:
 
 
 def _dependents(csv: Csv, facts: Facts, strategy: Strategy) -> Iterator[tuple[str, list[Manifest]]]:
-    home = csv.namespace
+    namespace = csv.namespace
     for name in strategy.service_accounts:
         yield (
             name,
             [
-                *_rules("namespaced", name, strategy.permissions, facts.grants.of(name, home, home)),
-                *_rules("cluster", name, strategy.cluster_permissions, facts.grants.of(name, home)),
+                *_rules("namespaced", name, strategy.permissions, facts.grants.of(name, namespace, namespace)),
+                *_rules("cluster", name, strategy.cluster_permissions, facts.grants.of(name, namespace)),
             ],
         )
 

@@ -95,30 +95,30 @@ def _flaw(csv: Csv, facts: Facts, deployments: Mapping[str, Deployment]) -> str:
         found = deployments.get(endpoint.deployment)
         if found and found.template.annotations.get(names.CA_HASH) != digest:
             return f"deployment {endpoint.deployment} CA cert hash does not match expected"
-    held = work.stored(facts)
-    changes = (*work.around(csv, facts), *work.aggregated(csv, facts, held))
+    contents = work.stored(facts)
+    changes = (*work.around(csv, facts), *work.aggregated(csv, facts, contents))
     return changes[0].why if changes else ""
 
 
 def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Problem | None:
     """Why a version whose Deployments work does not serve yet; None when it does."""
-    held = work.stored(facts)
+    contents = work.stored(facts)
     for api in csv.owned_services:
         found = facts.api_service(api.service)
         if found is None or not found.is_available or not is_served(api):
             return Problem("unserved", NO_APIS)
-    if _unreported(csv, facts, held):
+    if _unreported(csv, facts, contents):
         return Problem("unserved", NO_WEBHOOKS)
     return None
 
 
-def _unreported(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> frozenset[Ref]:
+def _unreported(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> frozenset[Ref]:
     """What tells the API server of webhooks, and is not as it should be.
 
     A last stage of a rotation that was interrupted has left some who trust the former CA no more, and some who do.
     """
-    over = {name: content if content.following else ended(content) for name, content in held.items()}
-    either = ({one.ref for one in work.served(csv, facts, each)} for each in (held, over))
+    over = {name: content if content.following else ended(content) for name, content in contents.items()}
+    either = ({one.ref for one in work.served(csv, facts, each)} for each in (contents, over))
     return frozenset.intersection(*map(frozenset, either))
 
 
@@ -127,7 +127,7 @@ class Stage:
     """The next stage of a rotation."""
 
     transition: Transition
-    held: Mapping[str, Content]
+    contents: Mapping[str, Content]
     """What the Secrets are to hold, by Deployment; empty while the stage has to wait."""
 
 
@@ -146,24 +146,24 @@ def next_stage(status: Status, facts: Facts, deployments: Iterable[Deployment]) 
     None when none is going on. Each stage begins in Installing, some time after the one before, and after the Pods of
     the Deployments were replaced.
     """
-    held = work.stored(facts)
-    if not any(content.is_rotating for content in held.values()):
+    contents = work.stored(facts)
+    if not any(content.is_rotating for content in contents.values()):
         return None
     if rest := max(_settled_at(status, deployments) - status.now, timedelta()):
         return Stage(Transition(status, _ROTATES, waits_for="clients to trust the new CA", again_in=rest), {})
-    if any(content.following for content in held.values()):
+    if any(content.following for content in contents.values()):
         # The Pods are told by the digest of the CA, which another installation writes.
         transition = Transition(status.to("InstallReady", "InstallWaiting", f"installing: {_ROTATES}"), _ROTATES)
-        return Stage(transition, {name: switched(content) for name, content in held.items()})
-    done = {name: ended(content) for name, content in held.items()}
+        return Stage(transition, {name: switched(content) for name, content in contents.items()})
+    done = {name: ended(content) for name, content in contents.items()}
     return Stage(Transition(status, "the former CA is trusted no longer", again_in=_SOON), done)
 
 
-def certified(status: Status, held: Mapping[str, Content]) -> Status:
+def certified(status: Status, contents: Mapping[str, Content]) -> Status:
     """The status with the time at which the first certificate is rotated."""
-    if not held:
+    if not contents:
         return status
-    due = timestamp(min(content.pair.rotates_at for content in held.values()))
+    due = timestamp(min(content.pair.rotates_at for content in contents.values()))
     if fields.text(status.manifest, "certsRotateAt") == due:
         return status
     times = {"certsLastUpdated": timestamp(status.now), "certsRotateAt": due}
@@ -172,9 +172,9 @@ def certified(status: Status, held: Mapping[str, Content]) -> Status:
 
 def watched(transition: Transition, facts: Facts) -> Transition:
     """The transition with the time of the next look at the certificates of a version that works."""
-    held, status = work.stored(facts), transition.status
-    if not held or status.phase != "Succeeded" or transition.again_in:
+    contents, status = work.stored(facts), transition.status
+    if not contents or status.phase != "Succeeded" or transition.again_in:
         return transition
-    rest = min(content.pair.rotates_at for content in held.values()) - status.now
+    rest = min(content.pair.rotates_at for content in contents.values()) - status.now
     look = min(max(rest, timedelta(seconds=1)), SLICE)
-    return replace(transition, status=certified(status, held), again_in=look)
+    return replace(transition, status=certified(status, contents), again_in=look)

@@ -20,10 +20,10 @@ _OWNER = (names.OWNER, names.OWNER_NAMESPACE, names.OWNER_KIND)
 def taken_back(csv: Csv, facts: Facts) -> Iterator[Change | Object]:
     """What a version that goes gives up: changes of what others may share; as an object what nobody else shares."""
     yield from _conversions(csv, facts)
-    yield from rights(csv, facts, endpoints_of(csv))
+    yield from permissions(csv, facts, endpoints_of(csv))
 
 
-def rights(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Change | Object]:
+def permissions(csv: Csv, facts: Facts, endpoints: Iterable[Endpoint]) -> Iterator[Change | Object]:
     """The rights of Deployments of the version that serve no longer, unless another version has the same ones."""
     for endpoint in (one for one in endpoints if one.account not in accounts_of_others(csv, one, facts)):
         for found in RoleBinding.each(filter(None, map(facts.objects.get, sharing.bindings(endpoint.service)))):

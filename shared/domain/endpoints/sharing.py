@@ -74,9 +74,9 @@ def is_ours(found: Object) -> bool:
 
 def is_shared(found: Object) -> bool:
     """Whether a binding gives a right to others than the namespace of the version that it is labelled for."""
-    home, subjects = found.labels.get(names.OWNER_NAMESPACE), RoleBinding(found.raw).subjects
+    namespace, subjects = found.labels.get(names.OWNER_NAMESPACE), RoleBinding(found.raw).subjects
     is_delegator = found.kind == kinds.CLUSTER_ROLE_BINDING.kind and bool(service_behind(found.name))
-    return is_delegator and any(one.namespace != home for one in subjects)
+    return is_delegator and any(one.namespace != namespace for one in subjects)
 
 
 def serving_namespaces(found: Iterable[RoleBinding]) -> tuple[str, ...]:

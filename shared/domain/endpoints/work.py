@@ -65,10 +65,10 @@ def refusal(csv: Csv, facts: Facts) -> str:
     return next(filter(None, checks), "")
 
 
-def secrets(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[SecretChange]:
+def secrets(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[SecretChange]:
     """The Secrets to write."""
     for endpoint in endpoints_of(csv):
-        content, there = held[endpoint.deployment], facts.pairs.get(endpoint.deployment)
+        content, there = contents[endpoint.deployment], facts.pairs.get(endpoint.deployment)
         manifest = objects.secret(csv, endpoint, content)
         if there is None:
             yield SecretChange(manifest, objects.texts(content), objects.keys(content))
@@ -112,9 +112,9 @@ def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manife
     yield sharing.reader(endpoint, reader, accounts), reader
 
 
-def served(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
+def served(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of webhooks, to write after their Deployments."""
-    bundles = {name: content.bundle for name, content in held.items()}
+    bundles = {name: content.bundle for name, content in contents.items()}
     yield from filter(None, (change(*pair, webhooks.matches) for pair in _configurations(csv, facts, bundles)))
     for hook, name in conversion.conversions(csv):
         if (definition := facts.definition(name)) and hook.deployment in bundles:
@@ -129,11 +129,11 @@ def is_in_force(change: Change) -> bool:
     return change.patch is not None and change.ref.kind in {kind.kind for kind in kinds.WEBHOOK_CONFIGURATIONS}
 
 
-def aggregated(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> Iterator[Change]:
+def aggregated(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of aggregated APIs, to write after their Deployments."""
     for api in csv.owned_services:
-        if api.deployment in held:
-            present, bundle = facts.api_service(api.service), held[api.deployment].bundle
+        if api.deployment in contents:
+            present, bundle = facts.api_service(api.service), contents[api.deployment].bundle
             desired = api_services.desired(csv, api, present, bundle=bundle, annotations=facts.annotations)
             if found := change(desired, present):
                 yield found
@@ -153,12 +153,12 @@ def _named(desired: Manifest, present: Object | None) -> Manifest:
     return {**desired, "metadata": {**desired["metadata"], "name": present.name}} if present else desired
 
 
-def moved(csv: Csv, facts: Facts, held: Mapping[str, Content]) -> tuple[Change, ...]:
+def moved(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> tuple[Change, ...]:
     """The changes of configurations that differ in nothing but the namespaces and scopes that the group gives them.
 
     Empty when anything else differs: then the version is installed again.
     """
-    bundles = {name: content.bundle for name, content in held.items()}
+    bundles = {name: content.bundle for name, content in contents.items()}
     pairs = [*_configurations(csv, facts, bundles)]
     if any(change(_as_placed(desired, present), present, webhooks.matches) for desired, present in pairs):
         return ()

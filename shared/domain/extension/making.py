@@ -81,7 +81,7 @@ def rendered(extension: ClusterExtension, target: Target, files: Files, provider
         bundle = load(files)
         objects = render(bundle, decision.options(extension, provider))
     except NotRenderedError as error:
-        sentence = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.way_out)))
+        sentence = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.fix)))
         return Refusal(sentence, is_terminal=error.is_terminal)
     chosen = target.bundle
     package = decision.request_for(extension).package

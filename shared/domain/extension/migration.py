@@ -36,14 +36,16 @@ def unfinished(revisions: Revisions) -> ClusterObjectSet | None:
 
 def first_revision(extension: ClusterExtension, release: Release, namespace: str) -> Addition:
     """The revision that takes the objects of a release over; `namespace` is that of its Secrets. UnusableRelease."""
-    told = release.labels
+    labels = release.labels
     installed = Installed(
-        told.get(names.V1_BUNDLE_NAME, ""), told.get(names.V1_BUNDLE_VERSION, ""), told.get(names.V1_BUNDLE_RELEASE)
+        labels.get(names.V1_BUNDLE_NAME, ""),
+        labels.get(names.V1_BUNDLE_VERSION, ""),
+        labels.get(names.V1_BUNDLE_RELEASE),
     )
     try:
         content = Content(
-            told.get(names.V1_PACKAGE_NAME, ""), installed.name, of_installed(installed),
-            told.get(names.V1_BUNDLE_REFERENCE, ""), release.objects, release.annotations,
+            labels.get(names.V1_PACKAGE_NAME, ""), installed.name, of_installed(installed),
+            labels.get(names.V1_BUNDLE_REFERENCE, ""), release.objects, release.annotations,
             has_releases=installed.release is not None,
         )  # fmt: skip
         phases = phases_of(extension.raw, content)

@@ -127,10 +127,10 @@ def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], ReadOnly]) ->
 def _without_covered(rules: Iterable[Manifest], others: Sequence[Manifest]) -> list[Manifest]:
     """The rules that no other one makes superfluous, sorted so that the same objects give the same bytes."""
     left = [(rule, PolicyRule.of(rule)) for rule in sorted(rules, key=_place)]
-    beside = tuple(map(PolicyRule.of, others))
+    granted = tuple(map(PolicyRule.of, others))
     for one in tuple(left):
         rest = [other for other in left if other is not one]
-        if is_satisfied(one[1], (*(rule for _, rule in rest), *beside)):
+        if is_satisfied(one[1], (*(rule for _, rule in rest), *granted)):
             left = rest
     return [stated for stated, _ in left]
 

@@ -75,8 +75,8 @@ def _next_object(cutter: _Cutter, start: int, number: int, refusal: Refusal) -> 
     try:
         value, end = cutter.object_at(start)
     except gojson.JsonError as failure:
-        is_told = number <= _AMBIGUOUS and str(failure) != gojson.END
-        where = f"json: offset {failure.offset}: " if is_told else ""
+        has_offset = number <= _AMBIGUOUS and str(failure) != gojson.END
+        where = f"json: offset {failure.offset}: " if has_offset else ""
         return Part(number, max(start, failure.offset - 1), None, f"{where}{failure}"), None
     return Part(number, start, value, refusal(value), is_json=True), end
 

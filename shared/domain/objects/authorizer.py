@@ -88,15 +88,19 @@ class Grants:
             RoleBinding.each(cluster_role_bindings),
         )
 
-    def of(self, account: str, home: str, namespace: str = "") -> Rules:
-        """The rules that a ServiceAccount of namespace `home` has in a namespace; empty means in the whole cluster.
+    def of(self, account: str, account_namespace: str, namespace: str = "") -> Rules:
+        """The rules that a ServiceAccount of `account_namespace` has in a namespace; empty means in the whole cluster.
 
         Bindings to the groups that contain every ServiceAccount do not count.
         """
-        bound = [item for item in self.cluster_role_bindings if _binds(item, account, home)]
+        bound = [item for item in self.cluster_role_bindings if _binds(item, account, account_namespace)]
         rules = list(self._rules(bound, self.cluster_roles, ""))
         if namespace:
-            local = [item for item in self.role_bindings if item.namespace == namespace and _binds(item, account, home)]
+            local = [
+                item
+                for item in self.role_bindings
+                if item.namespace == namespace and _binds(item, account, account_namespace)
+            ]
             rules += self._rules(local, self.roles, namespace)
             rules += self._rules(local, self.cluster_roles, "")
         return tuple(rules)
@@ -110,13 +114,13 @@ class Grants:
                 yield from map(PolicyRule.of, role.rules)
 
 
-def _binds(binding: RoleBinding, account: str, home: str) -> bool:
-    user = f"system:serviceaccount:{home}:{account}"
+def _binds(binding: RoleBinding, account: str, account_namespace: str) -> bool:
+    user = f"system:serviceaccount:{account_namespace}:{account}"
     return any(
         (subject.kind, subject.name) == ("User", user)
         or (
             (subject.kind, subject.name) == ("ServiceAccount", account)
-            and (subject.namespace or binding.namespace) == home
+            and (subject.namespace or binding.namespace) == account_namespace
         )
         for subject in binding.subjects
     )

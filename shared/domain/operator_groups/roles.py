@@ -118,7 +118,7 @@ def desired(provided: Iterable[Provision], present: Mapping[Ref, Role]) -> tuple
     found: dict[Ref, Manifest] = {}
     for role in (role for one in provided for role in api_roles(one)):
         known = provided_by(present.get(Ref.of(role), _NO_ROLE))
-        if known and _home(known) != _home(provided_by(Role(role))):
+        if known and _namespace_of(known) != _namespace_of(provided_by(Role(role))):
             role["metadata"]["annotations"] = {names.PROVIDED_BY: known}
         found.setdefault(Ref.of(role), role)
     return tuple(found.values())
@@ -130,10 +130,10 @@ def withdrawn(present: Iterable[Role], namespace: str, provided: Iterable[Provis
     A version that does not work at the moment, or is being replaced, provides its APIs all the same.
     """
     kept = {Ref.of(role) for one in provided for role in api_roles(one)}
-    return tuple(one for one in present if _home(provided_by(one)) == namespace and Ref.of(one) not in kept)
+    return tuple(one for one in present if _namespace_of(provided_by(one)) == namespace and Ref.of(one) not in kept)
 
 
-def _home(provider: str) -> str:
+def _namespace_of(provider: str) -> str:
     return provider.partition("/")[0]
 
 

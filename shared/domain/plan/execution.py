@@ -119,8 +119,8 @@ def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
 def copied(secret: ReadOnly, place: Place) -> Manifest:
     """A copy of the Secret in the namespace of the plan, without an owner."""
     meta = {"name": name_of(secret), "namespace": place.namespace, "labels": {names.MANAGED: "true"}}
-    held = {key: secret[key] for key in ("type", "data") if key in secret}
-    return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **held}
+    content = {key: secret[key] for key in ("type", "data") if key in secret}
+    return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **content}
 
 
 def act(desired: Manifest, live: ReadOnly | None, rule: Rule) -> Action:

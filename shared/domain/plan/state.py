@@ -106,8 +106,8 @@ def attenuated(status: ReadOnly, actor: Identity) -> Manifest:
 
 def is_stopped(plan: InstallPlan) -> bool:
     """Whether the plan waits until its namespace is ready for plans, or may wait for rights of its account."""
-    lacks_rights = bool(plan.account and plan.message) and plan.phase == "Installing"
-    return not is_finished(plan) and (lacks_rights or _is_stopped(plan.status))
+    lacks_permissions = bool(plan.account and plan.message) and plan.phase == "Installing"
+    return not is_finished(plan) and (lacks_permissions or _is_stopped(plan.status))
 
 
 def blocked(status: ReadOnly, message: str, now: datetime) -> Manifest:

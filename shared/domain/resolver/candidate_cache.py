@@ -77,12 +77,12 @@ class CandidateCache:
             self._found[predicate.identity] = tuple(one for one in (*self.installed, *offered) if predicate.holds(one))
         return self._found[predicate.identity]
 
-    def preferred(self, predicate: Predicate, home: CatalogKey) -> tuple[Operator, ...]:
-        """The operators that pass, as an operator from catalog `home` prefers them. ChannelError as `in_order`."""
-        key = (predicate.identity, home)
+    def preferred(self, predicate: Predicate, catalog: CatalogKey) -> tuple[Operator, ...]:
+        """The operators that pass, as an operator of that catalog prefers them. ChannelError as `in_order`."""
+        key = (predicate.identity, catalog)
         if key not in self._preferred:
             hits = self.find(predicate)  # why: all operators of a package that has a hit were tested
-            self._preferred[key] = tuple(filter(set(hits).__contains__, self._widened(hits, home)))
+            self._preferred[key] = tuple(filter(set(hits).__contains__, self._widened(hits, catalog)))
         return self._preferred[key]
 
     def ordered(self, key: CatalogKey, group: _Group) -> tuple[Operator, ...]:
@@ -121,14 +121,14 @@ class CandidateCache:
         for name in sorted(set(names)):
             yield from self.package(source.key, name)
 
-    def _widened(self, hits: Sequence[Operator], home: CatalogKey) -> Iterator[Operator]:
+    def _widened(self, hits: Sequence[Operator], catalog: CatalogKey) -> Iterator[Operator]:
         """Installed hits first; then all operators of the channels that have a hit, channel by channel."""
         yield from self._installed(hits)
         groups: dict[CatalogKey, dict[_Group, bool]] = {}
         for one in hits:
             if not one.is_installed:
                 groups.setdefault(one.catalog, {})[one.package, one.channel] = one.is_default
-        for key in sorted(groups, key=lambda key: self._rank(key, home)):
+        for key in sorted(groups, key=lambda key: self._rank(key, catalog)):
             for group in sorted(groups[key], key=lambda group: (not groups[key][group], group)):
                 yield from self.ordered(key, group)
 
@@ -144,9 +144,9 @@ class CandidateCache:
         for package in sorted({package for package, _ in first}):
             yield from in_order([one for (group, _), one in first.items() if group == package])
 
-    def _rank(self, key: CatalogKey, home: CatalogKey) -> tuple[bool, int, bool, str, str]:
+    def _rank(self, key: CatalogKey, catalog: CatalogKey) -> tuple[bool, int, bool, str, str]:
         priority = self._sources[key].priority
-        return (key != home, -priority, key.namespace != self.namespace, key.name, key.namespace)
+        return (key != catalog, -priority, key.namespace != self.namespace, key.name, key.namespace)
 
 
 def _packages_at(place: tuple[str, str | Gvk], reader: CatalogReader) -> Iterable[str]:

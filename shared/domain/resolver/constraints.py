@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Id(NamedTuple):
-    """Names a variable: `text` is OLM's identifier, `home` distinguishes variables for which OLM's text is the same."""
+    """Names a variable: `text` is OLM's identifier, `scope` tells apart variables with the same text."""
 
     text: str
-    home: str = ""
+    scope: str = ""
 
     def __str__(self) -> str:
         return self.text

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 
-def occupied(name: str, home: str) -> str:
+def occupied(name: str, origin: str) -> str:
     """The sentence that says: the operator serves this namespace already, and its copy has the wanted name."""
-    return f"{name} is installed for this namespace already, from {_place(home)}, and its copy here has the same name"
+    return f"{name} is installed for this namespace already, from {_place(origin)}, and its copy here has the same name"
 
 
-def way_out(home: str) -> str:
+def fix_text(origin: str) -> str:
     """The sentence that says how to resolve that conflict."""
     return (
-        f"Use that one and delete the Subscription, or leave this namespace out of the OperatorGroup of {_place(home)}"
-        "; the install goes on by itself once the copy is gone."
+        "Use that one and delete the Subscription, or leave this namespace out of the OperatorGroup of "
+        f"{_place(origin)}; the install goes on by itself once the copy is gone."
     )
 
 
-def _place(home: str) -> str:
-    return f"namespace {home}" if home else "another namespace"
+def _place(origin: str) -> str:
+    return f"namespace {origin}" if origin else "another namespace"

@@ -158,7 +158,7 @@ class Refusal:
     """A minimal contradiction: without any one of them there would be a solution."""
     code: Code = Code.PREVENTED
     """What prevented the search; a contradiction has a code for each of its facts."""
-    advice: str = ""
+    default_fix: str = ""
     """What to do, where the message says it."""
 
     @property
@@ -182,11 +182,11 @@ def unreadable(catalog: CatalogKey, problem: str) -> Reason:
     return Reason(Code.CATALOG_UNREADABLE, f"error using catalogsource {catalog}: {problem}")
 
 
-def unsatisfiable(facts: Iterable[Constraint], advice: str = "") -> Refusal:
+def unsatisfiable(facts: Iterable[Constraint], default_fix: str = "") -> Refusal:
     """The refusal for a contradiction, with OLM's message for it."""
     facts = tuple(facts)
     message = ": ".join(filter(None, ["constraints not satisfiable", ", ".join(sorted(one.text for one in facts))]))
-    return Refusal(UNSATISFIABLE, ". ".join(filter(None, (message, advice))), facts, advice=advice)
+    return Refusal(UNSATISFIABLE, ". ".join(filter(None, (message, default_fix))), facts, default_fix=default_fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
-from shared.domain.resolver.copies import occupied, way_out
+from shared.domain.resolver.copies import fix_text, occupied
 from shared.domain.resolver.decide import NewOperator, Solution, Why, apart, as_one
 from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
 from shared.domain.resolver.reach import dead_end
@@ -121,9 +121,9 @@ def _refusal(solution: Solution, subscribers: Iterable[str], inputs: Inputs) -> 
     for take in solution.new_operators:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
         if name in inputs.copies:
-            home = inputs.copies[name]
-            taken = Prohibited(Id(take.operator.id), occupied(name, home), Code.NAME_TAKEN)
-            return unsatisfiable([taken, *map(existence, subscribers)], way_out(home))
+            origin = inputs.copies[name]
+            taken = Prohibited(Id(take.operator.id), occupied(name, origin), Code.NAME_TAKEN)
+            return unsatisfiable([taken, *map(existence, subscribers)], fix_text(origin))
     return solution.refusal
 
 

@@ -89,8 +89,8 @@ def owner_labels(server: Ref) -> dict[str, str]:
     return {names.OWNER: server.name, names.OWNER_KIND: server.kind, names.OWNER_NAMESPACE: server.namespace}
 
 
-def held(stored: StoredPair | None, server: Ref, now: datetime, issue: Callable[[], Pair]) -> Content:
-    """What the Secret has to hold, now.
+def content_of(stored: StoredPair | None, server: Ref, now: datetime, issue: Callable[[], Pair]) -> Content:
+    """What the Secret should contain now.
 
     A certificate follows once every API server trusts its CA, too; the CA before it is trusted until its certificate
     has ended: nobody can tell when the last Pod has taken the new one.

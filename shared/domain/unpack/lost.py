@@ -23,7 +23,13 @@ def is_altered(plan: InstallPlan, config_map: ConfigMap) -> bool:
 
 
 def unpackings(
-    plan: InstallPlan, get: Callable[[Ref], ReadOnly | None], limits: Settings, image: str, *, home: str, user: int
+    plan: InstallPlan,
+    get: Callable[[Ref], ReadOnly | None],
+    limits: Settings,
+    image: str,
+    *,
+    global_namespace: str,
+    user: int,
 ) -> Iterator[tuple[str, Unpacking]]:
     """Each bundle of the plan by name, unless its catalog was deleted: nothing says then with which secrets to pull."""
     for lookup in plan.lookups:
@@ -31,4 +37,4 @@ def unpackings(
         source = CatalogSource.of(kinds.CATALOG_SOURCE.look_up(get, key.name, key.namespace))
         if source is not None:
             expected = ExpectedBundle(name)
-            yield name, Unpacking(lookup.path, key, source.secrets, image, limits, expected, home, user)
+            yield name, Unpacking(lookup.path, key, source.secrets, image, limits, expected, global_namespace, user)

@@ -47,18 +47,18 @@ class Unpacking:
     """The image of the container in the Job."""
     limits: Settings = NO_LIMITS
     expected: ExpectedBundle = ANY
-    home: str = "olm"
+    global_namespace: str = "olm"
     """Our own namespace, where the ConfigMaps about registries are."""
     user: int = 1001
     """The user id of the container; 0 leaves it to the image and the cluster, as OpenShift demands."""
 
     @classmethod
     def of(
-        cls, chosen: Chosen, expected: ExpectedBundle, limits: Settings, image: str, *, home: str, user: int
+        cls, chosen: Chosen, expected: ExpectedBundle, limits: Settings, image: str, *, global_namespace: str, user: int
     ) -> Unpacking:
         """The unpacking of a chosen bundle."""
         catalog = chosen.catalog
-        return cls(chosen.path, catalog.key, catalog.secrets, image, limits, expected, home, user)
+        return cls(chosen.path, catalog.key, catalog.secrets, image, limits, expected, global_namespace, user)
 
     @property
     def is_inline(self) -> bool:
@@ -68,7 +68,7 @@ class Unpacking:
     @property
     def is_in_global_namespace(self) -> bool:
         """Whether the Job runs in our own namespace, beside the ConfigMaps about registries."""
-        return self.catalog.namespace == self.home
+        return self.catalog.namespace == self.global_namespace
 
     @property
     def name(self) -> str:

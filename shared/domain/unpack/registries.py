@@ -72,21 +72,23 @@ def referred() -> list[Manifest]:
     ]
 
 
-def copied(get: Callable[[Ref], ReadOnly | None], home: str) -> tuple[tuple[str, str], ...]:
+def copied(get: Callable[[Ref], ReadOnly | None], global_namespace: str) -> tuple[tuple[str, str], ...]:
     """The variables for a Job in another namespace. ValueError, a sentence, when one is too long.
 
     A proxy with a password is not among them: whoever reads the Job would read it.
     """
     there = {
-        one: ConfigMap.of(get(kinds.CONFIG_MAP.ref(one, home))) for one in dict.fromkeys(one for _, one, _ in _SOURCES)
+        one: ConfigMap.of(get(kinds.CONFIG_MAP.ref(one, global_namespace)))
+        for one in dict.fromkeys(one for _, one, _ in _SOURCES)
     }
     found: list[tuple[str, str]] = []
     for name, config_map, key in _SOURCES:
         stored = there[config_map]
         text = stored.texts.get(key, "") if stored else ""
         if len(text.encode()) > _MOST_BYTES:
-            raise ValueError(f"{key} of ConfigMap {home}/{config_map} is larger than {_MOST_BYTES} bytes, so that no "
-                             "unpack Job can be told; keep in it only what registries need")  # fmt: skip
+            where = f"{key} of ConfigMap {global_namespace}/{config_map}"
+            raise ValueError(f"{where} is larger than {_MOST_BYTES} bytes, too large for an unpack Job; keep in it "
+                             "only what registries need")  # fmt: skip
         if text and not (config_map == _PROXY and "@" in text):
             found.append((name, text))
     return tuple(found)

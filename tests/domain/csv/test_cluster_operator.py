@@ -139,7 +139,7 @@ def test_csv_md_15_1_the_whole_status_and_it_is_said_once() -> None:
         "status": {"extension": None, "conditions": [{"type": "Upgradeable", "status": "Unknown"}]},
     }  # fmt: skip
     csvs = [Csv(a_version("a.v1", "olm")), Csv(a_version("b.v1", "ns"))]
-    status = status_of(Object(present), at("4.18.3"), csvs, home="olm", now=NOW)
+    status = status_of(Object(present), at("4.18.3"), csvs, global_namespace="olm", now=NOW)
 
     assert {one["type"]: one["status"] for one in status["conditions"]} == {
         "Upgradeable": "True", "Progressing": "False", "Available": "True", "Degraded": "False",
@@ -154,12 +154,14 @@ def test_csv_md_15_1_the_whole_status_and_it_is_said_once() -> None:
     }
     assert status["relatedObjects"] == [related]
     assert "extension" in status
-    assert status_of(Object({**present, "status": status}), at("4.18.3"), csvs, home="olm", now=NOW) == status
-    assert "relatedObjects" not in status_of(Object(present), at("4.18.3"), csvs[1:], home="olm", now=NOW)
+    assert (
+        status_of(Object({**present, "status": status}), at("4.18.3"), csvs, global_namespace="olm", now=NOW) == status
+    )
+    assert "relatedObjects" not in status_of(Object(present), at("4.18.3"), csvs[1:], global_namespace="olm", now=NOW)
 
 
 def test_csv_md_15_1_without_any_version_the_related_objects_stay_as_olm_leaves_them() -> None:
     present: Manifest = {"apiVersion": OURS.api_version, "kind": OURS.kind, "metadata": {"name": OURS.name}}
-    before = status_of(Object(present), at("4.18.3"), [Csv(a_version("a.v1", "olm"))], home="olm", now=NOW)
-    after = status_of(Object({**present, "status": before}), at("4.18.3"), (), home="olm", now=NOW)
+    before = status_of(Object(present), at("4.18.3"), [Csv(a_version("a.v1", "olm"))], global_namespace="olm", now=NOW)
+    after = status_of(Object({**present, "status": before}), at("4.18.3"), (), global_namespace="olm", now=NOW)
     assert after["relatedObjects"] == before["relatedObjects"] != []

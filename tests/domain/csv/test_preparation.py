@@ -327,7 +327,7 @@ def test_a_forbidden_installation(witnesses: list[Manifest], phase: str) -> None
 
 
 @pytest.mark.parametrize("before", [0, 1, 2])
-def test_a_right_that_came_as_the_refusal_was_told_is_tried_once(before: int) -> None:
+def test_a_permission_that_came_as_the_refusal_was_told_is_tried_once(before: int) -> None:
     """Times are whole seconds, and a refusal is told after it happened: else such a right waits for five minutes."""
     given = a_witness(creationTimestamp=at(timedelta(minutes=1, seconds=before)))
     soon = NOW - timedelta(minutes=1) + timedelta(seconds=1)

@@ -9,7 +9,7 @@ from shared.api.views import Csv
 from shared.domain.endpoints.outline import outline
 from tests.domain.endpoints.builders import a_conversion, a_server, a_webhook, an_api
 
-RIGHTS = ["Role", "RoleBinding", "ClusterRoleBinding", "RoleBinding"]
+GRANTED = ["Role", "RoleBinding", "ClusterRoleBinding", "RoleBinding"]
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,13 @@ RIGHTS = ["Role", "RoleBinding", "ClusterRoleBinding", "RoleBinding"]
         pytest.param(a_server(), [], id="nothing is served"),
         pytest.param(
             a_server(a_webhook(), a_webhook(kind="Mutating")),
-            ["Secret", "Service", *RIGHTS, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"],
+            ["Secret", "Service", *GRANTED, "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"],
             id="csv.md 7.1: webhooks, which get the rights of aggregated APIs, too",
         ),
-        pytest.param(a_server(apis=(an_api(),)), ["Secret", "Service", *RIGHTS, "APIService"], id="csv.md 7.4: an API"),
-        pytest.param(a_server(a_conversion()), ["Secret", "Service", *RIGHTS], id="csv.md 7.6: a conversion"),
+        pytest.param(
+            a_server(apis=(an_api(),)), ["Secret", "Service", *GRANTED, "APIService"], id="csv.md 7.4: an API"
+        ),
+        pytest.param(a_server(a_conversion()), ["Secret", "Service", *GRANTED], id="csv.md 7.6: a conversion"),
         pytest.param(a_server(a_webhook(deploymentName="absent")), [], id="a webhook that nobody serves"),
     ],
 )

@@ -35,13 +35,13 @@ def facts(*found: Manifest, **more: Any) -> Facts:
     return Facts(objects={Ref.of(one): one for one in found}, **more)
 
 
-def test_a_right_that_nobody_else_has_goes() -> None:
+def test_a_permission_that_nobody_else_has_goes() -> None:
     csv = a_version()
     [found] = taken_back(csv, facts(binding(csv)))
     assert isinstance(found, RoleBinding)
 
 
-def test_a_right_that_others_have_loses_one_subject() -> None:
+def test_a_permission_that_others_have_loses_one_subject() -> None:
     csv = a_version()
     whole = binding(csv)
     [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], STRANGER]}))
@@ -50,12 +50,12 @@ def test_a_right_that_others_have_loses_one_subject() -> None:
     assert found.patch["subjects"] == [STRANGER]
 
 
-def test_a_right_of_others_alone_is_left_alone() -> None:
+def test_a_permission_of_others_alone_is_left_alone() -> None:
     csv = a_version()
     assert [*taken_back(csv, facts(binding(csv, subjects=[STRANGER])))] == []
 
 
-def test_a_right_that_is_going_already_is_not_taken_twice() -> None:
+def test_a_permission_that_is_going_already_is_not_taken_twice() -> None:
     csv = a_version()
     whole = binding(csv)
     going = {**whole, "metadata": {**whole["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}

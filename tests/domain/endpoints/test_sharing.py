@@ -64,7 +64,7 @@ TORN: list[Any] = [
 
 
 @pytest.mark.parametrize(("found", "want"), TORN)
-def test_who_lacks_one_of_both_rights(found: tuple[RoleBinding | None, ...], want: tuple[str, ...]) -> None:
+def test_who_lacks_one_of_both_permissions(found: tuple[RoleBinding | None, ...], want: tuple[str, ...]) -> None:
     assert sharing.torn(found) == want
 
 

@@ -181,7 +181,7 @@ def test_intersection(provided: str, group: Group, others: list[str], want: Inte
 
 
 @pytest.mark.parametrize(
-    ("left", "rights", "want"),
+    ("left", "permissions", "want"),
     [
         pytest.param(("ns", ""), [], [], id="csv.md 18.10 row 189: no targets, no others"),
         pytest.param(("ns", "ns-1"), ["ns-2:ns-1"], [0], id="csv.md 18.10 row 190: same target"),
@@ -197,7 +197,7 @@ def test_intersection(provided: str, group: Group, others: list[str], want: Inte
         pytest.param(("ns", "all"), ["ns-2:all"], [0], id="csv.md 18.10 row 198: both are global"),
     ],
 )
-def test_groups_meet(left: tuple[str, str], rights: list[str], want: list[int]) -> None:
+def test_groups_meet(left: tuple[str, str], permissions: list[str], want: list[int]) -> None:
     def a_group(namespace: str, targets: str, name: str) -> Group:
         selected = tuple("" if target == "all" else target for target in targets.split(",")) if targets else None
         return Group(namespace, name, selected)
@@ -205,7 +205,7 @@ def test_groups_meet(left: tuple[str, str], rights: list[str], want: list[int]) 
     one = a_group(*left, "left")
     others = [
         a_group(namespace, targets, f"right-{number}")
-        for number, (namespace, targets) in enumerate(text.split(":") for text in rights)
+        for number, (namespace, targets) in enumerate(text.split(":") for text in permissions)
     ]
 
     assert [number for number, group in enumerate(others) if one.meets(group)] == want

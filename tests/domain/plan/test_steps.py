@@ -84,7 +84,7 @@ def test_the_csv_loses_what_the_api_server_would_refuse() -> None:
     assert csv["spec"]["customresourcedefinitions"] == {"owned": [{"name": "a"}]}
 
 
-def test_steps_come_in_order_csv_objects_generated_rights() -> None:
+def test_steps_come_in_order_csv_objects_generated_permissions() -> None:
     """catalog.md 5.4: per bundle CSV, objects, generated ServiceAccount and RBAC."""
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
     made = list(steps(bundle(secret), "ns", REFERENCE))

@@ -120,7 +120,7 @@ def test_a_command_is_shown_with_the_options_of_its_reader_and_stored_without() 
     [
         pytest.param(Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x"),)), "no fix was found", id="none"),
         pytest.param(
-            Finding(("a",), "", (Fact(Code.NAME_TAKEN, "x", "x"),), advice="use b"),
+            Finding(("a",), "", (Fact(Code.NAME_TAKEN, "x", "x"),), default_fix="use b"),
             "fix: use b",
             id="the refusal's own",
         ),

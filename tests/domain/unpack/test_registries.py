@@ -78,7 +78,7 @@ def test_in_another_namespace_the_job_is_told_the_values(there: list[Manifest], 
 def test_what_cannot_be_told_is_said() -> None:
     large = a_config_map("olmf-registries", ca_crt="x" * 100_000)
     assert looked(ELSEWHERE, large).result == Refused(
-        "ca.crt of ConfigMap olm/olmf-registries is larger than 98304 bytes, so that no unpack Job can be told; keep "
+        "ca.crt of ConfigMap olm/olmf-registries is larger than 98304 bytes, too large for an unpack Job; keep "
         "in it only what registries need"
     )
 

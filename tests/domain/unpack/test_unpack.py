@@ -90,7 +90,7 @@ def test_the_job_is_limited_and_labelled() -> None:
     assert container["securityContext"]["readOnlyRootFilesystem"] is True
 
 
-def test_the_pod_runs_anywhere_with_few_rights() -> None:
+def test_the_pod_runs_anywhere_with_few_permissions() -> None:
     """catalog.md 5.1: node selector, tolerations, requests, security, whatever `grpcPodConfig` says."""
     pod = WANTED.job()["spec"]["template"]["spec"]
     assert (pod["restartPolicy"], pod["serviceAccountName"]) == ("Never", HASH)
@@ -375,7 +375,7 @@ def test_a_bundle_inside_of_its_catalog_has_no_image_and_needs_no_job() -> None:
     """catalog.md 3.7: it is named after its place in the catalog, whose content the reference names."""
     catalog = Catalog(CatalogKey("olm", "local"), reference="configmap://olm/kitchen@sha256:1")
     chosen = Chosen(Bundle("etcd.v1", "1.0.0", ""), "etcd", "stable", catalog, "", ())
-    desired = Unpacking.of(chosen, ANY, NO_LIMITS, "", home="olm", user=1001)
+    desired = Unpacking.of(chosen, ANY, NO_LIMITS, "", global_namespace="olm", user=1001)
     assert (desired.path, desired.is_inline) == ("catalog:etcd/etcd.v1@configmap://olm/kitchen@sha256:1", True)
     assert InlineBundle.parse(desired.path) == InlineBundle("etcd", "etcd.v1", catalog.reference)
     assert not WANTED.is_inline

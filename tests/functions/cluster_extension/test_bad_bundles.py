@@ -92,7 +92,7 @@ def test_a_definition_that_a_classic_operator_has() -> None:
     assert CONTROLLER not in world.objects
 
 
-def test_rights_that_are_lost_in_the_middle_of_a_roll_out() -> None:
+def test_permissions_that_are_lost_in_the_middle_of_a_roll_out() -> None:
     world = a_world()
     world.refused[CONTROLLER] = WriteFailure("forbidden", "you may not", 0, CONTROLLER)
     world.settle()

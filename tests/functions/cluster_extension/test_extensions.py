@@ -311,14 +311,14 @@ def test_v1_md_26_1_i4_i5_i7_i8_a_configuration_that_does_not_fit(modes: Any, co
 
 
 @pytest.mark.parametrize(("mode", "watched"), [("SingleNamespace", "watched"), ("OwnNamespace", PLACE)])
-def test_v1_md_26_13_q2_q3_rights_where_it_watches(mode: str, watched: str) -> None:
+def test_v1_md_26_13_q2_q3_permissions_where_it_watches(mode: str, watched: str) -> None:
     world = a_world(
         extension=an_extension(spec={"config": {"configType": "Inline", "inline": {"watchNamespace": watched}}})
     )
     world.objects.setdefault_namespace("watched")
     version, *others = a_bundle("etcd", "1.0.0", modes=(mode,))
-    rights = version["spec"]["install"]["spec"]
-    rights["permissions"] = rights["clusterPermissions"]
+    permissions = version["spec"]["install"]["spec"]
+    permissions["permissions"] = permissions["clusterPermissions"]
     world.bundles.images["registry/etcd:v1.0.0"] = (version, *others)
     world.settle()
     world.runs()

@@ -368,7 +368,7 @@ def test_what_was_added_to_a_webhook_is_taken_back(edit: Manifest) -> None:
     assert (phase(world)[0], configuration(world)["webhooks"]) == ("Succeeded", before)
 
 
-def test_a_shared_right_is_not_deleted_for_its_label_csv_md_19_16() -> None:
+def test_a_shared_permission_is_not_deleted_for_its_label_csv_md_19_16() -> None:
     """The version that it is labelled for does not even have the Deployment any more."""
     world = installed(a_world())
     ref = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
@@ -417,7 +417,7 @@ def test_a_renamed_webhook_leaves_no_configuration_csv_md_18_row_101() -> None:
     assert (phase(world)[0], configuration(world)["webhooks"][0]["name"]) == ("Succeeded", "new.example.com")
 
 
-def test_the_rights_of_equal_names_are_shared_csv_md_19_16() -> None:
+def test_the_permissions_of_equal_names_are_shared_csv_md_19_16() -> None:
     """Two namespaces have a Deployment of that name; neither takes the right from the other."""
     theirs = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"}

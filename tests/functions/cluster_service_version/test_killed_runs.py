@@ -175,5 +175,5 @@ def test_a_removal_csv_md_3_1_2(world: MortalWorld) -> None:
         world.does("replace")
     assert world.kills > kills + 4
     assert [*clients(world)] == []
-    rights = [*world.api.list(CLUSTER_ROLE_BINDING), *world.api.list(ROLE_BINDING, "kube-system")]
-    assert [one for one in rights if "operator-service" in one["metadata"]["name"]] == []
+    permissions = [*world.api.list(CLUSTER_ROLE_BINDING), *world.api.list(ROLE_BINDING, "kube-system")]
+    assert [one for one in permissions if "operator-service" in one["metadata"]["name"]] == []

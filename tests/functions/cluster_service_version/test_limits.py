@@ -27,7 +27,7 @@ def installed(*objects: Manifest) -> tuple[World, Outcome]:
     return world, world.does("install")
 
 
-def test_a_deployment_is_written_with_the_rights_of_the_account() -> None:
+def test_a_deployment_is_written_with_the_permissions_of_the_account() -> None:
     """csv.md 8.4."""
     world, _ = installed(a_group(), ACCOUNT)
     assert world.csv()["status"]["reason"] == "InstallComponentFailedNoRetry"

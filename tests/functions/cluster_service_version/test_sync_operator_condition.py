@@ -34,8 +34,8 @@ def stored(csv: dict[str, Any], **change: Any) -> list[dict[str, Any]]:
     condition = created(run(csv))["OperatorCondition"]
     condition["metadata"] |= {"uid": "c", "resourceVersion": "4", "generation": 2}
     condition |= change
-    rights = created(run(csv, condition))
-    return [condition, rights["Role"], rights["RoleBinding"]]
+    permissions = created(run(csv, condition))
+    return [condition, permissions["Role"], permissions["RoleBinding"]]
 
 
 def test_a_condition_is_a_component_from_the_start_csv_md_12_3() -> None:
@@ -91,7 +91,7 @@ def test_what_is_in_place_is_not_written() -> None:
     assert run(csv, *stored(csv)) == NOTHING
 
 
-def test_a_deleted_condition_and_its_rights_come_back() -> None:
+def test_a_deleted_condition_and_its_permissions_come_back() -> None:
     """csv.md 18.7 rows 143, 144."""
     csv = a_csv(install=INSTALL)
     condition, role, binding = stored(csv)
@@ -104,9 +104,9 @@ def test_accounts_and_deployments_are_corrected_overrides_kept() -> None:
     """csv.md 11.2."""
     csv = a_csv(install=INSTALL)
     spec = {"serviceAccounts": ["x"], "deployments": ["d1", "d2"], "overrides": [{"type": "Upgradeable"}]}
-    condition, *rights = stored(csv, spec=spec)
+    condition, *permissions = stored(csv, spec=spec)
 
-    (write,) = run(csv, condition, *rights).writes
+    (write,) = run(csv, condition, *permissions).writes
 
     assert write == Merge(CONDITION, {"spec": {"serviceAccounts": ["b", "a", "b"]}}, "4")
 
@@ -114,11 +114,11 @@ def test_accounts_and_deployments_are_corrected_overrides_kept() -> None:
 def test_the_owner_is_corrected() -> None:
     """csv.md 11.2: e.g. after the version was deleted and created again."""
     csv = a_csv(install=INSTALL)
-    condition, *rights = stored(csv)
+    condition, *permissions = stored(csv)
     owners = condition["metadata"]["ownerReferences"]
     stale = {**condition, "metadata": {**condition["metadata"], "ownerReferences": []}}
 
-    assert run(csv, stale, *rights).writes == (Merge(CONDITION, {"metadata": {"ownerReferences": owners}}, "4"),)
+    assert run(csv, stale, *permissions).writes == (Merge(CONDITION, {"metadata": {"ownerReferences": owners}}, "4"),)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_owner_is_corrected() -> None:
         pytest.param(2, {"subjects": []}, ROLE_BINDING.ref("op.v1", "ns"), id="csv.md 18.7 row 144: tampered subjects"),
     ],
 )
-def test_tampered_rights_are_restored(index: int, change: dict[str, Any], ref: object) -> None:
+def test_tampered_permissions_are_restored(index: int, change: dict[str, Any], ref: object) -> None:
     csv = a_csv(install=INSTALL)
     world = stored(csv)
     right = world[index]
@@ -159,8 +159,8 @@ def test_what_somebody_else_called_so_is_neither_changed_nor_bound(index: int, m
 
 def test_nobody_is_bound_to_a_role_that_was_not_looked_at() -> None:
     """The first run makes all three: a Role of that name stops it, instead of being taken for ours."""
-    rights = run(a_csv(install=INSTALL)).writes[1:]
-    assert [write.must_be_new for write in rights if isinstance(write, Create)] == [True, True]
+    permissions = run(a_csv(install=INSTALL)).writes[1:]
+    assert [write.must_be_new for write in permissions if isinstance(write, Create)] == [True, True]
 
 
 def test_a_role_that_lost_its_owner_is_given_it_again() -> None:

@@ -86,7 +86,7 @@ def test_the_namespace_of_the_group_itself_receives_none() -> None:
         pytest.param("Replacing", (), id="csv.md 4.7: its successor has taken over"),
     ],
 )
-def test_versions_concerned_by_rights_that_nobody_owns(phase: str, emits: tuple[Emit, ...]) -> None:
+def test_versions_concerned_by_permissions_that_nobody_owns(phase: str, emits: tuple[Emit, ...]) -> None:
     assert run(ROLE.ref(names.ANY, "ns"), a_csv(phase=phase)) == emits
 
 

@@ -41,7 +41,9 @@ def bindings(*missing: Ref) -> list[Manifest]:
     ],
 )
 @pytest.mark.parametrize("ref", [DELEGATOR, READER])
-def test_versions_that_lack_a_right(csv: Manifest, missing: tuple[Ref, ...], emits: tuple[Emit, ...], ref: Ref) -> None:
+def test_versions_that_lack_a_permission(
+    csv: Manifest, missing: tuple[Ref, ...], emits: tuple[Emit, ...], ref: Ref
+) -> None:
     outcome = notify_servers(ref, FakeCluster([csv, *bindings(*missing)]))
 
     assert (outcome.writes, outcome.emits) == ((), emits)

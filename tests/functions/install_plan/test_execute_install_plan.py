@@ -110,7 +110,7 @@ def test_the_end_of_a_plan_wakes_the_versions_that_wait_for_it(phase: str) -> No
 
 
 @pytest.mark.parametrize("message", ["", "retrying execution due to error: Role a: forbidden"])
-def test_the_end_of_a_plan_that_was_tried_again_lets_the_groups_give_rights(message: str) -> None:
+def test_the_end_of_a_plan_that_was_tried_again_lets_the_groups_give_permissions(message: str) -> None:
     """csv.md 8.9: its versions did not wait for it, and may have succeeded before it says what it made."""
     plan = a_plan(CSV)
     world = World(an_operator_group(), {**plan, "status": {**plan["status"], "message": message}})

@@ -57,7 +57,7 @@ def told(resource: str, group: str, verb: str = "create") -> str:
     )
 
 
-def test_without_rights_the_plan_says_which_one_is_missing() -> None:
+def test_without_permissions_the_plan_says_which_one_is_missing() -> None:
     """catalog.md 8.12 row 143."""
     world = world_of(ACCOUNT, a_plan(CSV, SERVICE))
     assert told("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
@@ -66,7 +66,7 @@ def test_without_rights_the_plan_says_which_one_is_missing() -> None:
     assert status(world)["attenuatedServiceAccountRef"]["uid"] == uid
 
 
-def test_all_rights_that_are_missing_are_named_at_once() -> None:
+def test_all_permissions_that_are_missing_are_named_at_once() -> None:
     """OLM's sentence about the first stays in front; what is granted is not named any more, and nothing was stored."""
     others = [an_object(kind) for kind in ("ServiceAccount", "Role", "ConfigMap")]
     world = world_of(ACCOUNT, *may(("", "serviceaccounts", ("create", "get"))), a_plan(CSV, SERVICE, *others))
@@ -97,7 +97,7 @@ def test_behind_what_is_denied_reads_are_tried_out_too_and_other_errors_wait_for
     assert "Nothing" not in more
 
 
-def test_a_plan_that_lacks_a_right_waits_without_end_and_without_writes() -> None:
+def test_a_plan_that_lacks_a_permission_waits_without_end_and_without_writes() -> None:
     """catalog.md 4.3: a Forbidden error never fails it; issue 15: it does not poll."""
     world = world_of(ACCOUNT, a_plan(CSV))
     world.later(seconds=3)  # the account came
@@ -108,7 +108,7 @@ def test_a_plan_that_lacks_a_right_waits_without_end_and_without_writes() -> Non
     assert status(world)["phase"] == "Installing"
 
 
-def test_it_goes_on_where_a_right_is_granted() -> None:
+def test_it_goes_on_where_a_permission_is_granted() -> None:
     """catalog.md 8.12 rows 144, 145 and 147."""
     world = world_of(ACCOUNT, *may(CSVS), a_plan(CSV, SERVICE))
     assert told("services", "") in status(world)["message"]
@@ -121,7 +121,7 @@ def test_it_goes_on_where_a_right_is_granted() -> None:
     assert "message" not in status(world)
 
 
-def test_definitions_are_made_with_our_rights() -> None:
+def test_definitions_are_made_with_our_permissions() -> None:
     """catalog.md 8.12 row 146."""
     definition = a_crd("etcds.example.com")
     for before in ([], [definition]):
@@ -217,7 +217,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("owners", FOREIGN)
-def test_a_definition_of_others_is_changed_with_the_rights_of_the_account(owners: tuple[str, ...]) -> None:
+def test_a_definition_of_others_is_changed_with_the_permissions_of_the_account(owners: tuple[str, ...]) -> None:
     """Else a tenant could change the API of any operator, and claim it; OLM lets it."""
     theirs = brought_by(*owners)
     world = world_of(theirs, ACCOUNT, *may(CSVS), a_plan(CSV, STRICT))
@@ -246,7 +246,7 @@ def test_the_objects_of_others_are_told_only_to_who_may_list_them() -> None:
     assert "other/one" not in str(status(world))
 
 
-def test_a_definition_of_others_that_is_the_same_needs_no_right_and_gets_no_claim() -> None:
+def test_a_definition_of_others_that_is_the_same_needs_no_permission_and_gets_no_claim() -> None:
     """Several tenants install one operator; whom the annotation names decides about conversions and roles."""
     theirs = brought_by("other/etcd.v1")
     same = a_crd(DEFINED)

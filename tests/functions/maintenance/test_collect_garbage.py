@@ -174,7 +174,7 @@ def test_what_leads_to_a_version_that_is_gone_goes_csv_md_18_row_94(kind: Kind) 
 
 
 @pytest.mark.parametrize(("others", "is_kept"), [((), False), (("other",), True)])
-def test_a_right_that_others_share_does_not_go_with_its_first_owner_csv_md_19_16(
+def test_a_permission_that_others_share_does_not_go_with_its_first_owner_csv_md_19_16(
     others: tuple[str, ...], *, is_kept: bool
 ) -> None:
     kind = kinds.CLUSTER_ROLE_BINDING

@@ -66,7 +66,7 @@ def a_role(kind: str = "Role", *, csv: dict[str, Any], **content: Any) -> dict[s
     return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta, **content}
 
 
-def forged_rights_of(csv: dict[str, Any]) -> list[dict[str, Any]]:
+def forged_permissions_of(csv: dict[str, Any]) -> list[dict[str, Any]]:
     role_ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "op-role"}
     subjects = [{"kind": "ServiceAccount", "name": "sa"}, {"kind": "User", "name": "tenant"}]
     return [
@@ -75,7 +75,7 @@ def forged_rights_of(csv: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def rights_of(csv: dict[str, Any], phase: str = "Complete") -> list[dict[str, Any]]:
+def permissions_of(csv: dict[str, Any], phase: str = "Complete") -> list[dict[str, Any]]:
     """The Role and RoleBinding of its permissions, and the InstallPlan that made them."""
     made = [dict(each) for each in objects_for(Csv(csv), "ns")]
     steps = [
@@ -164,7 +164,7 @@ def test_nothing_is_written_twice() -> None:
     """csv.md 18.5 row 114: in sync, no update; foreign labels are kept."""
     group = a_group(targets=[""], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD], install=NEEDS_ROLES)
-    world = settled(group, csv, a_definition(), *rights_of(csv))
+    world = settled(group, csv, a_definition(), *permissions_of(csv))
     for item in world:
         item["metadata"].setdefault("labels", {})["mine"] = "1"
 
@@ -356,7 +356,7 @@ def a_world(targets: list[str]) -> list[dict[str, Any]]:
     group = a_group(targets=targets)
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copies = [a_csv(namespace=target, labels={"olm.copiedFrom": "ns"}) for target in targets if target]
-    return settled(group, csv, *rights_of(csv), *copies)
+    return settled(group, csv, *permissions_of(csv), *copies)
 
 
 MANY = [f"t{n}" for n in range(50)]
@@ -370,7 +370,7 @@ MANY = [f"t{n}" for n in range(50)]
         pytest.param([""], 0, 3, id="all"),
     ],
 )
-def test_rights_that_are_in_place_cost_few_reads(targets: list[str], gets: int, lists: int) -> None:
+def test_permissions_that_are_in_place_cost_few_reads(targets: list[str], gets: int, lists: int) -> None:
     cluster = Counted(a_world(targets))
 
     assert ran(cluster).writes == ()
@@ -427,7 +427,7 @@ BUILT_IN = {"name": "roles.rbac.authorization.k8s.io", "kind": "Role"}
         pytest.param({"deleted": True}, [a_definition()], id="csv.md 4.8: the version is being deleted"),
     ],
 )  # fmt: skip
-def test_a_claim_gives_no_rights(csv: dict[str, Any], objects: list[dict[str, Any]]) -> None:
+def test_a_claim_gives_no_permissions(csv: dict[str, Any], objects: list[dict[str, Any]]) -> None:
     """Neither roles of the API, nor a selector of it in the roles of the group, though the phase says Succeeded."""
     group = a_group(targets=["a"], provided=f"{GOOSE},Role.v1.rbac.authorization.k8s.io")
 
@@ -465,7 +465,7 @@ def test_a_version_that_must_not_work_gets_no_roles_and_keeps_those_it_has(
     assert not [write for write in old.writes if isinstance(write, Delete)]
 
 
-def test_a_group_that_selects_no_namespace_gives_no_new_rights() -> None:
+def test_a_group_that_selects_no_namespace_gives_no_new_permissions() -> None:
     """csv.md 3.2: its members fail."""
     group = a_group(targets=["a"], provided=GOOSE)
     csv = a_csv(member_of=group, owns=[GOOSE_CRD])
@@ -506,7 +506,7 @@ ROLES = [f"geese.birds.com-v1-{word}" for word in ("admin", "edit", "view", "crd
     ],
 )
 @pytest.mark.parametrize("has_group", [pytest.param(True, id="with a group"), pytest.param(False, id="without")])
-def test_rights_go_with_the_provision(
+def test_permissions_go_with_the_provision(
     csv: dict[str, Any] | None, definition: dict[str, Any] | None, *, has_group: bool
 ) -> None:
     group = a_group(targets=["a"], provided=GOOSE)
@@ -524,7 +524,7 @@ def test_rights_go_with_the_provision(
 
 
 @pytest.mark.parametrize("phase", ["Pending", "InstallReady", "Installing", "Failed", "Replacing"])
-def test_rights_stay_while_their_operator_does_not_work(phase: str) -> None:
+def test_permissions_stay_while_their_operator_does_not_work(phase: str) -> None:
     """Users need them then, too; and an upgrade must not take them away for a moment."""
     group = a_group(targets=["a"], provided=GOOSE)
     world = settled(group, a_csv(member_of=group, owns=[GOOSE_CRD]), a_definition())
@@ -566,8 +566,8 @@ def test_a_role_that_no_plan_made_is_given_nowhere_else(targets: list[str]) -> N
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
 
-    for rights in (forged_rights_of(csv), rights_of(csv)[:-1], rights_of(csv, "Installing")):
-        assert all("olm.og." in name for name in applied(run(group, csv, copy, *rights)))
+    for permissions in (forged_permissions_of(csv), permissions_of(csv)[:-1], permissions_of(csv, "Installing")):
+        assert all("olm.og." in name for name in applied(run(group, csv, copy, *permissions)))
 
 
 def test_permissions_that_were_edited_after_the_plan_are_not_given() -> None:
@@ -575,9 +575,9 @@ def test_permissions_that_were_edited_after_the_plan_are_not_given() -> None:
     planned = a_csv(member_of=group, install=NEEDS_ROLES)
     everything = [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
     edited = a_csv(member_of=group, install={"permissions": [{"serviceAccountName": "sa", "rules": everything}]})
-    forged = [one for one in rights_of(edited) if one["kind"] != "InstallPlan"]
+    forged = [one for one in permissions_of(edited) if one["kind"] != "InstallPlan"]
 
-    assert all("olm.og." in name for name in applied(run(group, edited, *rights_of(planned), *forged)))
+    assert all("olm.og." in name for name in applied(run(group, edited, *permissions_of(planned), *forged)))
 
 
 def test_roles_that_no_plan_made_are_lifted_where_the_administrator_wants_it() -> None:
@@ -588,7 +588,7 @@ def test_roles_that_no_plan_made_are_lifted_where_the_administrator_wants_it() -
     stray = a_role("RoleBinding", csv=csv, roleRef=to_other, subjects=[{"kind": "ServiceAccount", "name": "sa"}])
     stray["metadata"]["name"] = "stray"
 
-    roles = applied(run(group, csv, *forged_rights_of(csv), stray, lift_foreign_roles=True))
+    roles = applied(run(group, csv, *forged_permissions_of(csv), stray, lift_foreign_roles=True))
 
     assert {name for name in roles if "olm.og." not in name} == {"ClusterRole//op-role", "ClusterRoleBinding//op-role"}
     assert roles["ClusterRoleBinding//op-role"]["subjects"] == [
@@ -600,7 +600,7 @@ def test_a_cluster_role_of_somebody_else_is_never_bound() -> None:
     """A Role named `cluster-admin` with our labels: OLM binds the ClusterRole of that name to its subjects."""
     group = a_group(targets=[""])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
-    role, binding = forged_rights_of(csv)
+    role, binding = forged_permissions_of(csv)
     role["metadata"]["name"] = binding["roleRef"]["name"] = "cluster-admin"
     kind = CLUSTER_ROLE
     theirs = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "cluster-admin"}, "rules": []}
@@ -610,29 +610,29 @@ def test_a_cluster_role_of_somebody_else_is_never_bound() -> None:
     assert all("olm.og." in name for name in roles)
 
 
-def test_rights_of_an_earlier_version_of_the_same_name_are_not_projected() -> None:
+def test_permissions_of_an_earlier_version_of_the_same_name_are_not_projected() -> None:
     """csv.md 8.9: owned by labels and UID."""
     group = a_group(targets=["a"])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
-    left = forged_rights_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
+    left = forged_permissions_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
 
     assert not [name for name in applied(run(group, csv, copy, *left, lift_foreign_roles=True)) if "op-role" in name]
 
 
-def test_rights_are_lifted_for_a_global_group() -> None:
+def test_permissions_are_lifted_for_a_global_group() -> None:
     """csv.md 8.9, 18.5 row 116: same names and labels, plus sight of namespaces."""
     group = a_group(targets=[""])
     csv = a_csv(member_of=group, install=NEEDS_ROLES, phase="InstallReady")
 
-    roles = applied(run(group, csv, *rights_of(csv)))
+    roles = applied(run(group, csv, *permissions_of(csv)))
 
     role, binding = roles[named("ClusterRole", csv)], roles[named("ClusterRoleBinding", csv)]
     assert role["rules"] == [
         {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]},
         {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]},
     ]
-    assert role["metadata"]["labels"] == rights_of(csv)[1]["metadata"]["labels"]
+    assert role["metadata"]["labels"] == permissions_of(csv)[1]["metadata"]["labels"]
     assert "ownerReferences" not in role["metadata"]
     assert binding["roleRef"]["kind"] == "ClusterRole"
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "sa", "namespace": "ns"}]
@@ -645,16 +645,16 @@ def test_a_cluster_role_of_somebody_else_is_left_alone() -> None:
     name = named("ClusterRole", csv).rpartition("/")[2]
     theirs = {**a_role("ClusterRole", csv=csv), "metadata": {"name": name}, "rules": []}
 
-    assert all("olm.og." in each for each in applied(run(group, csv, *rights_of(csv), theirs))), "nor is it bound"
+    assert all("olm.og." in each for each in applied(run(group, csv, *permissions_of(csv), theirs))), "nor is it bound"
 
 
-def test_rights_are_projected_to_targets_that_have_a_copy() -> None:
+def test_permissions_are_projected_to_targets_that_have_a_copy() -> None:
     """csv.md 8.9, 18.5 row 115, row 132: owned by the copy; a target without copy is passed over."""
     group = a_group(targets=["a", "gone", "ns"])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
 
-    roles = applied(run(group, csv, copy, *rights_of(csv)))
+    roles = applied(run(group, csv, copy, *permissions_of(csv)))
 
     assert {name for name in roles if "olm.og." not in name} == {
         named("Role", csv, "a"),
@@ -680,7 +680,7 @@ def test_a_projected_role_that_was_changed_is_restored() -> None:
     group = a_group(targets=["a"])
     csv = a_csv(member_of=group, install=NEEDS_ROLES)
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
-    world = settled(group, csv, copy, *rights_of(csv))
+    world = settled(group, csv, copy, *permissions_of(csv))
     assert run(*world).writes == ()
 
     (role,) = (item for item in world if item["kind"] == "Role" and item["metadata"]["namespace"] == "a")

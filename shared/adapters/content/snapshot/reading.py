@@ -166,7 +166,7 @@ class Pages:
     """The documents of one package; texts are read from their files one by one."""
 
     snapshot: Snapshot
-    home: int
+    section: int
     documents: Documents
     _open: dict[int, Path] = field(default_factory=dict)
 
@@ -183,7 +183,7 @@ class Pages:
     def text(self, row: Row) -> bytes:
         """The full text of a document, as JSON. FileNotFoundError when its file is gone or has changed."""
         if row.is_here:
-            return bytes(self.snapshot.of(self.home)[row.offset : row.offset + row.length])
+            return bytes(self.snapshot.of(self.section)[row.offset : row.offset + row.length])
         if row.file not in self._open:
             self._open[row.file] = self.snapshot.source(self.documents.files[row.file])
         with self._open[row.file].open("rb") as stream:

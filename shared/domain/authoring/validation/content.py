@@ -104,16 +104,16 @@ def _other(manifest: ReadOnly) -> Iterator[Finding]:
 
 
 def _together(subject: Subject) -> Iterator[Finding]:
-    held = {
+    present = {
         (api.kind, name_in(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
     }  # fmt: skip
     owned = Counter((one["kind"], one["name"], one["version"]) for one in subject.described("owned"))
     bundle = quoted(subject.csv_name)
     for (kind, name, version), count in owned.items():
-        if (kind, name, version) not in held or count > 1:
+        if (kind, name, version) not in present or count > 1:
             detail = f"owned CRD {name}/{version} not found in bundle {bundle}"
             yield Finding(ERROR, detail, value=f"{{ {kind} {name} {version}}}")
-    for kind, name, version in sorted(held - owned.keys()):
+    for kind, name, version in sorted(present - owned.keys()):
         yield warned(f"CRD {name}/{version} ({kind}) is in bundle {bundle}, but its version does not own it")
     yield from _releases(subject)
     yield from webhooks(subject)

@@ -39,7 +39,7 @@ def inspected_images(subject: Subject) -> tuple[str, ...]:
 
 
 def _unsupported(placement: Placement) -> Iterator[str]:
-    for desired in map(Platform._make, product(placement.promised(SYSTEM), placement.promised(ARCHITECTURE))):
+    for desired in map(Platform._make, product(placement.supported(SYSTEM), placement.supported(ARCHITECTURE))):
         known = placement.platforms.items()
         if lacking := sorted(image for image, platforms in known if desired not in platforms):
             what = "not all images specified are providing the support described via the CSV labels. Note that"
@@ -54,14 +54,14 @@ def _not_inspected(placement: Placement) -> Iterator[str]:
 
 
 def _labels(placement: Placement) -> Iterator[str]:
-    for half, word, advice in _WORDS:
+    for half, word, clause in _WORDS:
         possible = placement.possible(half)
         missing = sorted(possible.difference(placement.labelled(half)))
         if missing and possible != {half.default}:
             yield (
                 f"check if the CSV is missing the label ({half.label}<value>) for the {word}: {_listed(missing)}. "
                 f"Be aware that your Operator manager image {_listed(placement.managers)} provides this support. "
-                f"Thus, it is very likely that you want to provide it and {advice} the required labels for all "
+                f"Thus, it is very likely that you want to provide it and {clause} the required labels for all "
                 "which are supported.Otherwise, your solution cannot be listed on the cluster for these architectures"
             )
 

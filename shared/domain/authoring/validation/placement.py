@@ -80,17 +80,17 @@ class Placement:
     def labelled(self, half: Half) -> list[str]:
         """The supported values in the labels."""
         labels = as_object(as_object(self.subject.csv.get("metadata")).get("labels"))
-        promised = (key for key, value in labels.items() if key.startswith(half.label) and value == "supported")
-        return sorted(key.removeprefix(half.label) for key in promised)
+        supported = (key for key, value in labels.items() if key.startswith(half.label) and value == "supported")
+        return sorted(key.removeprefix(half.label) for key in supported)
 
-    def promised(self, half: Half) -> list[str]:
+    def supported(self, half: Half) -> list[str]:
         """The supported values in the labels, or the default without any."""
         return self.labelled(half) or [half.default]
 
     def possible(self, half: Half) -> frozenset[str]:
         """The promised values, and those of the images of the operator."""
         shown = (self.platforms.get(image, ()) for image in self.managers)
-        return frozenset((*self.promised(half), *(half.of(one) for platforms in shown for one in platforms)))
+        return frozenset((*self.supported(half), *(half.of(one) for platforms in shown for one in platforms)))
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:

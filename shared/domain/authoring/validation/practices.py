@@ -28,7 +28,13 @@ def practices(subject: Subject) -> Iterator[Finding]:
     name = subject.csv_name
     if subject.install.get("deployments") is None:
         yield Finding(ERROR, "unable to find a deployment to install in the CSV", value=name)
-    for detail in (*_requests(subject), *_descriptions(subject), *_channels(subject), *_rights(subject), *_named(name)):
+    for detail in (
+        *_requests(subject),
+        *_descriptions(subject),
+        *_channels(subject),
+        *_permissions(subject),
+        *_named(name),
+    ):
         yield Finding(WARNING, detail, value=name)
 
 
@@ -56,7 +62,7 @@ def _channels(subject: Subject) -> Iterator[str]:
         yield f"channel(s) {listed} are not following the recommended naming convention: {_NAMING}"
 
 
-def _rights(subject: Subject) -> Iterator[str]:
+def _permissions(subject: Subject) -> Iterator[str]:
     for grant in (*as_list(subject.install.get("clusterPermissions")), *as_list(subject.install.get("permissions"))):
         if any(map(_makes_definitions, as_list(grant.get("rules")))):
             account = grant["serviceAccountName"]

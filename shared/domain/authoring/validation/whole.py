@@ -37,13 +37,13 @@ def whole(subject: Subject) -> Iterator[Finding]:
 
 def _definitions(subject: Subject) -> Iterator[Finding]:
     name = quoted(subject.csv_name)
-    held: list[tuple[str, Api]] = []
+    found: list[tuple[str, Api]] = []
     for path, manifest in subject.of_kind(CRD):
         try:
-            held += [(path, replace(api, plural="")) for api in defined(manifest)]
+            found += [(path, replace(api, plural="")) for api in defined(manifest)]
         except ApiError as error:
             yield Finding(ERROR, str(error), path, value=name_in(manifest))
-    counted = Counter(api for _, api in held)
+    counted = Counter(api for _, api in found)
     for api in sorted(api for api, count in counted.items() if count > 1):
         yield Finding(ERROR, f"duplicate CRD {quoted(api.gvk_text())} in bundle {name}", value=api.gvk_text())
     owned = Counter(map(_owned, subject.described("owned")))
@@ -52,7 +52,7 @@ def _definitions(subject: Subject) -> Iterator[Finding]:
             what = f"owned CRD {quoted(api.gvk_text())} not found in bundle {name}"
             yield Finding(ERROR, what, value=api.gvk_text())
     kinds = {(api.group, api.kind) for api in owned if api in counted}
-    for api, path in {api: path for path, api in held}.items():
+    for api, path in {api: path for path, api in found}.items():
         if (api.group, api.kind) not in kinds:
             what = f"CRD {quoted(api.gvk_text())} is present in bundle {name} but not defined in CSV"
             yield Finding(ERROR, what, path, value=api.gvk_text())

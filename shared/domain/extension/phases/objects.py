@@ -101,8 +101,8 @@ def described(manifest: ReadOnly) -> str:
     return f"Object {kind} {namespace_of(manifest)}/{name_of(manifest)}"
 
 
-def held_back(objects: Iterable[ReadOnly]) -> str:
-    """Which of these objects are deleted and do not go, and whose finalizers hold them; empty when none is."""
+def terminating(objects: Iterable[ReadOnly]) -> str:
+    """The objects that are being deleted and wait for finalizers, with these; empty when there is none."""
     deleted = (one for one in map(Object, objects) if one.is_deleted and one.finalizers)
     return ", ".join(
         f"{described(one.raw)} (finalizers: {', '.join(one.finalizers)})" for one in islice(deleted, _NAMED)

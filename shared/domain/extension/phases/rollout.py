@@ -85,11 +85,11 @@ def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | 
     return RolloutStatus(tuple(found), again)
 
 
-def archived(revision: ReadOnly, now: datetime, *, is_done: bool, held: str = "") -> RolloutStatus:
-    """The objects of the revision are gone, or still on their way; `held` names those that others hold back."""
+def archived(revision: ReadOnly, now: datetime, *, is_done: bool, terminating: str = "") -> RolloutStatus:
+    """The objects of the revision are gone, or still on their way; `terminating`: those that wait for finalizers."""
     if not is_done:
         what = "removing revision resources that are not owned by another revision"
-        return retrying(revision, f"{what}; still there: {held}" if held else what, now, again=TEARDOWN)
+        return retrying(revision, f"{what}; still there: {terminating}" if terminating else what, now, again=TEARDOWN)
     message = "revision is archived"
     return RolloutStatus(
         (Condition(PROGRESSING, "False", "Archived", message), Condition(AVAILABLE, "Unknown", "Archived", message))

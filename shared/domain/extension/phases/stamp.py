@@ -68,7 +68,7 @@ def drift(desired: ReadOnly, actual: ReadOnly) -> Drift:
 
     What we hold is as we wrote it, even where the server spells it in another way.
     """
-    ours, theirs = _held(actual, is_ours=True), _held(actual, is_ours=False)
+    ours, theirs = _owned(actual, is_ours=True), _owned(actual, is_ours=False)
     if not ours and not theirs:  # a server that keeps no account of fields
         return Drift(is_modified=not covers(actual, _stated(desired)))
     lost = list(_lost(_stated(desired), actual, ours))
@@ -116,7 +116,7 @@ def _is_ours(entry: ReadOnly) -> bool:
     return entry.get("manager") == names.V1_MANAGER and not entry.get("subresource")
 
 
-def _held(actual: ReadOnly, *, is_ours: bool) -> Manifest:
+def _owned(actual: ReadOnly, *, is_ours: bool) -> Manifest:
     found: Manifest = {}
     for entry in metadata(actual).get("managedFields") or ():
         if _is_ours(entry) == is_ours and entry.get("subresource") != "status":
@@ -145,9 +145,9 @@ class _Lost:
     """Whether the object has what is stated."""
 
 
-def _lost(stated: Any, found: Any, held: Fields, path: tuple[str, ...] = ()) -> Iterator[_Lost]:
-    for key, value, there in _parts(stated, found, held):
-        inner = held.get(key)
+def _lost(stated: Any, found: Any, owned: Fields, path: tuple[str, ...] = ()) -> Iterator[_Lost]:
+    for key, value, there in _parts(stated, found, owned):
+        inner = owned.get(key)
         if inner:
             yield from _lost(value, there, inner, (*path, key))
         elif inner is None or (isinstance(value, Mapping) and not covers(there, value)):
@@ -155,14 +155,14 @@ def _lost(stated: Any, found: Any, held: Fields, path: tuple[str, ...] = ()) -> 
             yield _Lost((*path, key), covers(there, value))
 
 
-def _parts(stated: Any, found: Any, held: Fields) -> Iterator[tuple[str, Any, Any]]:
+def _parts(stated: Any, found: Any, owned: Fields) -> Iterator[tuple[str, Any, Any]]:
     """The parts of an object or a list: the key under which each is held; what is stated, and what is there."""
     if isinstance(stated, Mapping):
         there = found if isinstance(found, Mapping) else {}
         yield from ((f"f:{key}", value, there.get(key)) for key, value in stated.items() if value is not None)
     elif isinstance(stated, list):
         for item in stated:
-            key = next((one for one in held if _is_key_of(one, item)), f"v:{json.dumps(item)}")
+            key = next((one for one in owned if _is_key_of(one, item)), f"v:{json.dumps(item)}")
             same = (one for one in found or () if _is_key_of(key, one)) if isinstance(found, list) else ()
             yield key, item, next(iter(same), None)
 
@@ -178,10 +178,10 @@ def _is_key_of(key: str, item: Any) -> bool:
     return any(name in item for name in identity) and all(item.get(name, one) == one for name, one in identity.items())
 
 
-def _covers(held: Fields, path: tuple[str, ...]) -> bool:
+def _covers(owned: Fields, path: tuple[str, ...]) -> bool:
     """Whether a field, or something inside it, is held."""
     for key in path:
-        if key not in held:
+        if key not in owned:
             return False
-        held = held[key]
+        owned = owned[key]
     return True

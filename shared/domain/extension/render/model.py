@@ -23,11 +23,11 @@ DEPLOYMENT_CONFIG_GATE: Final = "DeploymentConfig"
 class NotRenderedError(ValueError):
     """A bundle gives no objects; the message is the one of OLM v1."""
 
-    def __init__(self, message: str, *, is_terminal: bool = False, way_out: str = "") -> None:
+    def __init__(self, message: str, *, is_terminal: bool = False, fix: str = "") -> None:
         super().__init__(message)
         self.is_terminal = is_terminal
         """Only an edit of the extension can help; otherwise OLM v1 tries again."""
-        self.way_out = way_out
+        self.fix = fix
         """What we know to help, where OLM v1 says nothing of it."""
 
 

@@ -39,7 +39,7 @@ _MAKERS: Final = (
     certificates,
 )
 _WEBHOOKS: Final = "webhookDefinitions are not supported"
-_WAYS_OUT: Final[Mapping[str, str]] = {
+_FIXES: Final[Mapping[str, str]] = {
     _WEBHOOKS: "they are with --cert-provider cert-manager (or openshift-service-ca), if the cluster has one of those",
 }
 
@@ -58,7 +58,7 @@ def check_supported(bundle: Bundle, options: RenderOptions) -> None:
     """NotRenderedError for the first thing that OLM v1 does not install, however it is configured (v1.md §16.2)."""
     why = _unsupported(bundle, options)
     if why:
-        raise NotRenderedError(f"unsupported bundle: {why}", way_out=_WAYS_OUT.get(why, ""))
+        raise NotRenderedError(f"unsupported bundle: {why}", fix=_FIXES.get(why, ""))
 
 
 def _unsupported(bundle: Bundle, options: RenderOptions) -> str:

@@ -53,7 +53,7 @@ class Finding:
     reason: str
     facts: tuple[Fact, ...]
     fixes: tuple[Fix, ...] = ()
-    advice: str = ""
+    default_fix: str = ""
     """What the refusal itself says to do."""
 
     def summary(self, shown: Show = str) -> tuple[str, ...]:
@@ -62,11 +62,11 @@ class Finding:
         heading, *facts = self._facts()
         first = facts[:_FACTS_FIRST]
         first[-1] += f" (and {more} more)" if more > 0 else ""
-        return tuple(_shortened(line) for line in (heading, *first, *self._ways(shown)[:1]))
+        return tuple(_shortened(line) for line in (heading, *first, *self._fixes(shown)[:1]))
 
     def details(self, shown: Show = str) -> tuple[str, ...]:
         """Every fact and every fix, a line each."""
-        return (*self._facts(), *self._ways(shown))
+        return (*self._facts(), *self._fixes(shown))
 
     def _facts(self) -> Iterator[str]:
         noun = "Subscription" if len(self.subscribers) == 1 else "Subscriptions"
@@ -74,21 +74,21 @@ class Finding:
         for fact in sorted(self.facts, key=lambda one: (one.code in _TOO_PLAIN, one.rank)):
             yield f"{_FACT}{fact.sentence}"
 
-    def _ways(self, shown: Show) -> tuple[str, ...]:
+    def _fixes(self, shown: Show) -> tuple[str, ...]:
         """The fixes; without any what the refusal advises, and an error told in words says itself what to do."""
         if self.fixes:
             return tuple(f"{_FIX}{one.what}: {shown(one.do)}" for one in self.fixes)
-        if self.advice:
-            return (f"{_FIX}{self.advice}",)
-        is_told = any(one.code is Code.PREVENTED for one in self.facts)
-        return () if is_told else (_NO_FIX,)
+        if self.default_fix:
+            return (f"{_FIX}{self.default_fix}",)
+        has_own_words = any(one.code is Code.PREVENTED for one in self.facts)
+        return () if has_own_words else (_NO_FIX,)
 
 
 def explained(refusal: Refusal, finding: Finding | None) -> str:
     """OLM's message, and below it the summary: at most five lines, which depend on the inputs alone."""
-    says_all = not refusal.facts or any(one.code is Code.NAME_TAKEN for one in refusal.facts)
+    is_complete = not refusal.facts or any(one.code is Code.NAME_TAKEN for one in refusal.facts)
     lines = finding.summary() if finding else ()
-    if says_all:
+    if is_complete:
         lines = lines[-1:] if refusal.code is Code.OPERATOR_GROUPS and finding and finding.fixes else ()
     return "\n".join((refusal.message, *lines))
 

@@ -58,7 +58,7 @@ class _Namespace:
         proposals = _proposals(self.translator, refusal.facts, names)
         fixes = islice(self._working(proposals, names), MAX_FIXES)
         facts = self.translator.facts(refusal)
-        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.advice)
+        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.default_fix)
 
     def _working(self, proposals: Iterator[Proposal], names: Sequence[str]) -> Iterator[Fix]:
         seen = set()

@@ -1,8 +1,8 @@
 """Which parts of a namespace no constraint can connect, so that after a change only some are decided again.
 
-Constraints are about places: packages, APIs, installed versions, Subscriptions. An operator has the places that it
+Constraints are about nodes: packages, APIs, installed versions, Subscriptions. An operator has the nodes that it
 states and those where its requirements seek; a Subscription has its package, and every installed version that it has or
-could adopt. What a constraint connects shares a place, so what shares none is decided apart, whatever else changes.
+could adopt. What a constraint connects shares a node, so what shares none is decided apart, whatever else changes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from shared.domain.resolver.predicates import Sought
 from shared.domain.resolver.request import ResolutionRequest
 from shared.domain.resolver.resolve import resolution_of
 
-Place = tuple[str, str]
+Node = tuple[str, str]
 """A kind and a name."""
-_ANYWHERE: Place = ("anywhere", "")
+_ANYWHERE: Node = ("anywhere", "")
 """Where a requirement seeks that any operator might meet."""
 
 
 @dataclass(frozen=True)
 class Neighbourhoods:
-    """The neighbourhoods of a namespace, each known by one of its places."""
+    """The neighbourhoods of a namespace, each known by one of its nodes."""
 
     request: ResolutionRequest
 
@@ -41,9 +41,9 @@ class Neighbourhoods:
         reached = {self._joined.root(("subscription", name)) for name in names} | self._touched(changed)
         while True:
             near = ResolutionRequest(self._narrowed(changed, reached))
-            places = {place for group in _groups(near, self._versions) for place in group}
-            more = {self._joined.root(place) for place in places if place in self._joined} - reached
-            if _ANYWHERE in places:
+            nodes = {node for group in _groups(near, self._versions) for node in group}
+            more = {self._joined.root(node) for node in nodes if node in self._joined} - reached
+            if _ANYWHERE in nodes:
                 more = set(self._holders.values()) - reached
             if not more:
                 return resolution_of(near, why=without_explanation)
@@ -56,8 +56,8 @@ class Neighbourhoods:
         return bool(asked.is_whole or asked.problem or self.request.solver_input.ambiguity or _ANYWHERE in self._joined)
 
     @cached_property
-    def _joined(self) -> Disjoint[Place]:
-        joined = Disjoint[Place]()
+    def _joined(self) -> Disjoint[Node]:
+        joined = Disjoint[Node]()
         for first, *others in _groups(self.request, self._versions):
             joined.join(first, others)
         return joined
@@ -67,24 +67,24 @@ class Neighbourhoods:
         return frozenset(one.name for one in self.request.asked.installed)
 
     @cached_property
-    def _holders(self) -> dict[int, Place]:
+    def _holders(self) -> dict[int, Node]:
         """The neighbourhood of each Subscription and installed version, by the identity of its value."""
         return {id(one): self._joined.root(_own(one)) for one in _roots(self.request.asked)}
 
-    def _narrowed(self, changed: Inputs, reached: Set[Place]) -> Inputs:
+    def _narrowed(self, changed: Inputs, reached: Set[Node]) -> Inputs:
         """The changed inputs, without what is in neighbourhoods that are not reached."""
-        far = {one for one, home in self._holders.items() if home not in reached}
+        far = {one for one, node in self._holders.items() if node not in reached}
         return replace(
             changed,
             subscribers=tuple(one for one in changed.subscribers if id(one) not in far),
             installed=tuple(one for one in changed.installed if id(one) not in far),
         )
 
-    def _touched(self, changed: Inputs) -> set[Place]:
+    def _touched(self, changed: Inputs) -> set[Node]:
         """The neighbourhoods in which a Subscription or installed version changed, or can newly be decided or read."""
         asked = self.request.asked
         kept = {id(one) for one in _roots(changed)}
-        touched = {home for one, home in self._holders.items() if one not in kept}
+        touched = {node for one, node in self._holders.items() if one not in kept}
         if changed.catalogs is not asked.catalogs or changed.is_strict != asked.is_strict:
             came_or_went = changed.catalogs.keys() ^ asked.catalogs.keys()
             aside = self.request.aside.keys() ^ ResolutionRequest(changed).aside.keys()
@@ -99,11 +99,11 @@ def _roots(inputs: Inputs) -> Iterator[Subscriber | Installed]:
     yield from inputs.installed
 
 
-def _own(one: Subscriber | Installed) -> Place:
+def _own(one: Subscriber | Installed) -> Node:
     return ("subscription" if isinstance(one, Subscriber) else "version", one.name)
 
 
-def _groups(request: ResolutionRequest, versions: Set[str]) -> Iterator[Iterable[Place]]:
+def _groups(request: ResolutionRequest, versions: Set[str]) -> Iterator[Iterable[Node]]:
     """Places that belong together: those of each Subscription, installed version and package."""
     for subscriber in request.asked.subscribers:
         offered = request.asked.package(subscriber.catalog, subscriber.package)

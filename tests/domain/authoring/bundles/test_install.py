@@ -96,7 +96,7 @@ def test_resolver_md_10_6_generated_objects_are_written_as_olm_writes_them() -> 
     }  # fmt: skip
 
 
-def test_resolver_md_10_6_accounts_come_by_name_and_each_with_its_rights_by_kind() -> None:
+def test_resolver_md_10_6_accounts_come_by_name_and_each_with_its_permissions_by_kind() -> None:
     """resolver.md 14.4 and 12.7.125: two permissions of one account give two roles, then two bindings."""
     first, second = {"serviceAccountName": "b", "rules": RULES}, {"serviceAccountName": "b", "rules": []}
     found = planned(

@@ -17,14 +17,14 @@ from tests.domain.authoring.validation.world import (
     installing,
     owned,
     warnings,
-    with_rights,
+    with_permissions,
 )
 
 
 def test_a_bundle_that_is_good_practice() -> None:
     assert found("good-practices") == []
     rule = a_rule("apiextensions.k8s.io", "customresourcedefinitions", "get")
-    assert found("good-practices", csv=a_csv(install=with_rights(rule))) == []
+    assert found("good-practices", csv=a_csv(install=with_permissions(rule))) == []
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_bundle_that_is_good_practice() -> None:
             id="no description",
         ),
         pytest.param(
-            {"install": with_rights(a_rule("", "pods", "get"), a_rule("apiextensions.k8s.io", "*", "create"))},
+            {"install": with_permissions(a_rule("", "pods", "get"), a_rule("apiextensions.k8s.io", "*", "create"))},
             "CSV contains permissions to create CRD (sa)",
             id="making definitions",
         ),

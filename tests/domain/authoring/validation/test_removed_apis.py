@@ -14,7 +14,7 @@ from tests.domain.authoring.validation.world import (
     found,
     owned,
     warnings,
-    with_rights,
+    with_permissions,
 )
 
 OLD = {"apiVersion": "apiextensions.k8s.io/v1beta1"}
@@ -79,9 +79,9 @@ def test_fbc_md_11_6_old_apis_among_the_resources_of_definitions() -> None:
 
 def test_fbc_md_11_6_rules_on_what_is_gone_are_always_a_warning() -> None:
     rule = a_rule("policy", "podsecuritypolicies", "use")
-    rights = {"permissions": [{"serviceAccountName": "s"}, {"serviceAccountName": "sa", "rules": [rule]}]}
-    install = with_rights(a_rule("", "pods", "get"), rule)
-    csv = a_csv(install=install | {"spec": install["spec"] | rights}, minKubeVersion="1.27.0")
+    permissions = {"permissions": [{"serviceAccountName": "s"}, {"serviceAccountName": "sa", "rules": [rule]}]}
+    install = with_permissions(a_rule("", "pods", "get"), rule)
+    csv = a_csv(install=install | {"spec": install["spec"] | permissions}, minKubeVersion="1.27.0")
     [found_errors] = found("alpha-deprecated-apis", csv=csv)
     where = "ClusterServiceVersion.Spec.InstallStrategy.StrategySpec"
     places = f'"{where}.ClusterPermissions[0].Rules[1]" "{where}.Permissions[1].Rules[0]"'

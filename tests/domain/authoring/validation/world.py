@@ -81,11 +81,11 @@ def a_rule(group: str, resource: str, *verbs: str, **more: object) -> dict[str, 
     return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs), **more}
 
 
-def with_rights(*rules: object, side: str = "clusterPermissions") -> dict[str, Any]:
-    rights = {"permissions": [{"serviceAccountName": "s", "rules": []}]} | {
+def with_permissions(*rules: object, side: str = "clusterPermissions") -> dict[str, Any]:
+    permissions = {"permissions": [{"serviceAccountName": "s", "rules": []}]} | {
         side: [{"serviceAccountName": "sa", "rules": list(rules)}]
     }
-    return {"strategy": "deployment", "spec": {"deployments": [a_deployment()], **rights}}
+    return {"strategy": "deployment", "spec": {"deployments": [a_deployment()], **permissions}}
 
 
 def files(csv: object = None, labels: dict[str, str] | None = None, **others: object) -> dict[str, bytes]:

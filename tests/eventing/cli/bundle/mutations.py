@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from shared.domain.bundle.model import Files
-from tests.domain.authoring.validation.world import a_csv, a_rule, an_object, files, installing, modes, with_rights
+from tests.domain.authoring.validation.world import a_csv, a_rule, an_object, files, installing, modes, with_permissions
 
 LIMIT = 12
 VALUES: tuple[Any, ...] = (
@@ -46,7 +46,7 @@ def _sound(rng: random.Random) -> Files:
     ]
     csv = a_csv(
         {"olm.properties": '[{"type": "x", "value": 1}]', "categories": "Database"},
-        install=with_rights(a_rule("", "pods", "get"), side="permissions"),
+        install=with_permissions(a_rule("", "pods", "get"), side="permissions"),
         relatedImages=[{"name": "a", "image": "quay.io/a/b:1"}],
         webhookdefinitions=[{"generateName": "a", "type": "ConversionWebhook", "conversionCRDs": ["pots.tea.io"]}],
         installModes=modes("AllNamespaces"),

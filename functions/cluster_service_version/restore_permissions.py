@@ -24,15 +24,15 @@ from shared.step import NOTHING, Create, Emit, Outcome, Ref, acting_as
 _LEAVING = ("Replacing", "Deleting")
 
 
-def restore_rights(ref: Ref, cluster: Cluster, attempt: Attempt) -> Outcome:
+def restore_permissions(ref: Ref, cluster: Cluster, attempt: Attempt) -> Outcome:
     """Create the deleted RBAC objects that a plan made, unless the version itself is being deleted."""
     csv = Csv.of(cluster.get(ref))
     if csv is None or csv.is_leaving or csv.phase in _LEAVING:
         return NOTHING
     if csv.is_copy:
         return Outcome(emits=_group(csv), summary="rights beside a copy come from the group of its original")
-    given = rbac.created_by_plans(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, ref.namespace)))
-    desired = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in given]
+    planned = rbac.created_by_plans(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, ref.namespace)))
+    desired = [each for each in rbac.objects_for(csv, ref.namespace) if (each["kind"], name_of(each)) in planned]
     refs = ((Ref.read(manifest), manifest) for manifest in desired)
     gone = tuple(Create(manifest) for one, manifest in refs if one and cluster.get(one) is None)
     found = f"{len(gone)} of {len(desired)} generated rights were gone"

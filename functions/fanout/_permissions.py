@@ -15,10 +15,10 @@ from shared.reading.originals import originals
 from shared.step import Emit, Ref
 
 
-def beside_roles(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
+def of_roles(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
     """What rests on the Roles, RoleBindings and ServiceAccounts of the namespace of `ref`."""
     for csv in originals({ref.namespace}, cluster):
-        if dependents.rests_on_rights(csv):
+        if dependents.depends_on_permissions(csv):
             yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
     yield from _scoped(OperatorGroup.each(cluster.list(OPERATOR_GROUP, ref.namespace)), cluster)
 

@@ -27,6 +27,6 @@ def with_others(first: str, others: Iterable[Refusal]) -> str:
             steps.setdefault(one.why, one.step)
     if not steps:
         return first
-    told = [f"{step}: {why}"[:_LONGEST] for why, step in steps.items()]
-    more = [f"{len(told) - MOST_NAMED} more"] if len(told) > MOST_NAMED else []
-    return f"{first}; besides: {'; '.join([*told[:MOST_NAMED], *more])}"
+    lines = [f"{step}: {why}"[:_LONGEST] for why, step in steps.items()]
+    more = [f"{len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else []
+    return f"{first}; besides: {'; '.join([*lines[:MOST_NAMED], *more])}"

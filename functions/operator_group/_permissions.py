@@ -20,7 +20,7 @@ FEW = 10
 """Objects that are read one by one; more are listed, while nobody else has written objects with their labels."""
 
 
-def lacking_rights(
+def missing_permissions(
     csv: Csv, group: Group, cluster: Cluster, inventory: Inventory, *, policy: Policy
 ) -> Iterator[Manifest]:
     """The roles and bindings of one version that are absent or differ, in the namespaces of its group."""
@@ -36,7 +36,7 @@ def lacking_rights(
     yield from projection.lacking(desired, projection.finder(_present(csv, desired, cluster, inventory), cluster.get))
 
 
-def given(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
+def grants(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
     """The writes that give an operator what it lacks; an Event where the account of its group may not give that."""
     if not lacking:
         return ()
@@ -49,10 +49,10 @@ def given(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, atte
 
 
 def _granted(csv: Csv, cluster: Cluster, policy: Policy) -> projection.Granted:
-    home = csv.namespace
+    namespace = csv.namespace
     if not policy.lift_foreign_roles:
-        return projection.planned(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, home)))
-    roles, bindings = (cluster.list(kind, home, labels=owner_labels(csv)) for kind in (ROLE, ROLE_BINDING))
+        return projection.planned(csv, InstallPlan.each(cluster.list(INSTALL_PLAN, namespace)))
+    roles, bindings = (cluster.list(kind, namespace, labels=owner_labels(csv)) for kind in (ROLE, ROLE_BINDING))
     return projection.owned(Role.each(roles), csv), projection.owned(RoleBinding.each(bindings), csv)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.plan.rights import MOST_NAMED, Refusal, with_others
+from shared.domain.plan.refusals import MOST_NAMED, Refusal, with_others
 
 FIRST = "Service a: services is forbidden"
 
