@@ -19,7 +19,7 @@ from eventing.endpoint.sender import send
 from eventing.events.event import Event
 from eventing.metrics.health import WAKER, Heartbeat
 from eventing.worker.asked_audits import AskedAudits
-from eventing.worker.waker import LOOK_SECONDS, Waker, repeat
+from eventing.worker.waker import POLL_SECONDS, Waker, repeat
 from eventing.workqueue import WorkQueue, connect
 from shared import names
 from shared.config import Settings
@@ -44,8 +44,8 @@ class Waking:
         """Start the threads, and with an audit: nobody knows what came while no scheduler ran."""
         self._audits.ask("a scheduler starts")
         waker = Waker(self._send, lambda: self._audits.ask("the Broker takes events again"))
-        look = partial(waker.look_at, self._queue) if self._settings.broker else partial(time.sleep, LOOK_SECONDS)
-        wakes = partial(repeat, (self._audits.make_due, look), partial(heartbeat.tries, WAKER))
+        wake = partial(waker.wake_and_wait, self._queue) if self._settings.broker else partial(time.sleep, POLL_SECONDS)
+        wakes = partial(repeat, (self._audits.make_due, wake), partial(heartbeat.tries, WAKER))
         for work in (wakes, self._follow):
             threading.Thread(target=_or_end, args=(work,), daemon=True).start()
 

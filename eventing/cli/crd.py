@@ -13,7 +13,7 @@ import typer
 from eventing.cli.extension.files import WaiveOption, waivers_of
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.manifests import located, manifests
-from eventing.cli.lines import answer_lines
+from eventing.cli.lines import answer_requests
 from eventing.cli.output import document
 from shared.domain.bundle.shape import name_in
 from shared.domain.crd_safety import report
@@ -58,7 +58,7 @@ def diff(
     ] = None,
     waive: WaiveOption = None,
     batch: Annotated[
-        bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+        bool, typer.Option("--batch", help="Read requests from stdin, one JSON object a line; answer in their order.")
     ] = False,
 ) -> None:
     """Say what stored objects and clients would suffer from new CustomResourceDefinitions.
@@ -68,10 +68,10 @@ def diff(
     then all findings as in -o json. Versions and definitions that are gone are found by us only.
     """
     if batch:
-        answer_lines(response_to, beside=(old, new))
+        answer_requests(response_to, arguments=(old, new))
         return
     if old is None or new is None:
-        raise CliError("crd diff: give OLD NEW, or --batch and questions on stdin", USAGE)
+        raise CliError("crd diff: give OLD NEW, or --batch and requests on stdin", USAGE)
     waivers = waivers_of(waive)
     found = _compared(_pairs(old, new), list(manifests(objects or ())), waivers)
     _print_findings(found, form)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from eventing.cli.extension.answer import Answer
     from eventing.cli.target import Target
-    from eventing.diagnosis.replay.inputs import Captured
+    from eventing.diagnosis.replay.inputs import CapturedObjects
     from eventing.diagnosis.status.package_status import PackageStatus
     from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
@@ -63,7 +63,7 @@ def why(
 
     if source and (state or kubeconfig):
         raise CliError("--from reads a capture, --state and --kubeconfig a cluster: give only one", USAGE)
-    known = _captured(source) if source else _running(choose(state, kubeconfig))
+    known = _known_of_capture(source) if source else _running(choose(state, kubeconfig))
     namespace = namespace or known.namespace
     if not target:
         _print_namespace(known, namespace, output)
@@ -77,8 +77,8 @@ def why(
         hint = alike(ref.name, _same_kind(known, ref))
         raise CliError(f"{ref} does not exist, and the journal knows nothing of it{hint}", NEGATIVE)
     if output == "table":
-        told = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()))
-        print_lines("\n\n".join((text_of(answer), *told)))
+        rest = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()))
+        print_lines("\n\n".join((text_of(answer), *rest)))
     else:
         package = {"package": row_of(status) if status else None}
         document({**answer.json(), **package, **(about.json() if about else {})}, output)
@@ -100,7 +100,7 @@ class _Known:
 
     index: JournalIndex
     jobs: Sequence[Listed]
-    objects: KubeClient | Captured
+    objects: KubeClient | CapturedObjects
     namespace: str
     """The one that is meant without -n."""
     content: Callable[[], Content]
@@ -123,7 +123,7 @@ def _running(place: Target) -> _Known:
         return _Known(index, jobs, cluster, place.namespace, partial(content_of_cluster, cluster), cluster)
 
 
-def _captured(path: Path) -> _Known:
+def _known_of_capture(path: Path) -> _Known:
     """A capture has no queue: it does not say when a step is tried next."""
     from eventing.diagnosis.replay.inputs import content_of_capture, objects_of_capture
 

@@ -62,7 +62,7 @@ def list_entries(
     from eventing.journal import RedisJournal
 
     if source:
-        rows = [row_of(entry) for entry in deque(_captured(source), maxlen=last or None)]
+        rows = [row_of(entry) for entry in deque(_entries_of_capture(source), maxlen=last or None)]
     else:
         with choose(state, kubeconfig).redis() as client:
             rows = [row_of(entry) for entry in deque(RedisJournal(client).entries(is_brief=True), maxlen=last or None)]
@@ -70,7 +70,7 @@ def list_entries(
     show(list(map(for_people, rows)) if output == "table" else rows, output, columns=columns)
 
 
-def _captured(source: Path) -> list[Recorded | ReceivedEvent]:
+def _entries_of_capture(source: Path) -> list[Recorded | ReceivedEvent]:
     """The events and runs of a capture, by their time."""
     from eventing.journal import Recorded
 
@@ -125,7 +125,7 @@ def _recorded(source: Path, until: str) -> list[Event]:
     """The events of a capture in the order in which they came, up to the one of that id."""
     from eventing.journal import ReceivedEvent
 
-    received = [entry for entry in _captured(source) if isinstance(entry, ReceivedEvent)]
+    received = [entry for entry in _entries_of_capture(source) if isinstance(entry, ReceivedEvent)]
     last = next((place for place, one in enumerate(received) if one.id == until), None)
     if until and last is None:
         raise CliError(f"{source}: no event {until}; `olmf events list --from {source}` tells their ids", USAGE)

@@ -11,7 +11,7 @@ from eventing.cli.alike import alike
 from eventing.cli.commands import shown, values
 from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, given
+from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, read_inputs
 from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.resolve import Isolation
 from eventing.cli.status_text import is_failing, row_of, stands
@@ -67,7 +67,7 @@ def explain(
         _show_extensions(extensions, output)
         return
     is_whole = isolation is Isolation.NAMESPACE
-    looked_at = given(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
+    looked_at = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
     inputs = looked_at.inputs
     findings, found = explained(inputs, subscription)
     objects = looked_at.objects()
@@ -87,8 +87,8 @@ def explain(
 def _value(
     findings: list[Finding], found: list[Choice], packages: list[PackageStatus], extensions: Sequence[Explained]
 ) -> Mapping[str, object]:
-    told = {"refused": as_json(findings, shown), "decided": values(found), "packages": list(map(row_of, packages))}
-    return {**told, **({"extensions": [one.json() for one in extensions]} if extensions else {})}
+    value = {"refused": as_json(findings, shown), "decided": values(found), "packages": list(map(row_of, packages))}
+    return {**value, **({"extensions": [one.json() for one in extensions]} if extensions else {})}
 
 
 def _extensions(

@@ -1,4 +1,4 @@
-"""Questions and answers as JSON lines: in order, one by one, and a bad line spoils no other."""
+"""Requests and answers as JSON lines: one answer per request, in order; a bad line gets an error as its answer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 from eventing.cli.failure import USAGE, CliError
 
 Answer = Callable[[dict[str, Any]], Mapping[str, Any]]
-"""Answers one question; ValueError says why it cannot."""
+"""Answers one request; ValueError says why it cannot."""
 
 
-def answer_lines(answer: Answer, *, echo: Iterable[str] = ("id",), beside: Iterable[object] = ()) -> None:
-    """Answer each line of stdin by one line, which repeats the `echo` fields of its question.
+def answer_requests(answer: Answer, *, echo: Iterable[str] = ("id",), arguments: Iterable[object] = ()) -> None:
+    """Answer each line of stdin by one line, which repeats the `echo` fields of its request.
 
-    CliError when there is something `beside` the option --batch, as the name of a file, which nothing would read.
+    CliError when there are `arguments` besides the option --batch, which would not be read.
     """
-    if any(beside):
-        raise CliError("--batch reads questions from stdin, and takes no arguments", USAGE)
+    if any(arguments):
+        raise CliError("--batch reads requests from stdin, and takes no arguments", USAGE)
     repeated = tuple(echo)
     for number, line in enumerate(sys.stdin.buffer, 1):
         if line.strip():
@@ -30,14 +30,14 @@ def answer_lines(answer: Answer, *, echo: Iterable[str] = ("id",), beside: Itera
 
 def _reply(line: bytes, number: int, answer: Answer, echo: tuple[str, ...]) -> dict[str, Any]:
     try:
-        question = json.loads(line, parse_float=_finite, parse_constant=_finite)
+        request = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         return {"error": f"line {number} is not JSON: {error}"}
-    if not isinstance(question, dict):
+    if not isinstance(request, dict):
         return {"error": f"line {number} is not a JSON object"}
-    repeated = {key: question[key] for key in echo if key in question}
+    repeated = {key: request[key] for key in echo if key in request}
     try:
-        return {**repeated, **answer(question)}
+        return {**repeated, **answer(request)}
     except ValueError as error:
         return {**repeated, "error": str(error)}
     except RecursionError:

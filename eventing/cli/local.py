@@ -18,7 +18,7 @@ from eventing.local.health import report
 from eventing.local.left_out import left_out
 from eventing.local.plan import Plan
 from eventing.local.processes.interrupt import Interrupt
-from eventing.local.processes.tie import end_with_supervisor
+from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.local.served import Served, is_without_bundles, recall
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 
@@ -85,8 +85,8 @@ def _detach(plan: Plan) -> None:
             start_detached(plan.state, plan.words(), interrupt)
     except StartError as error:
         raise CliError(str(error), error.code or UNKNOWN) from error
-    _say_where(plan)
-    _say_what_is_wrong(plan)
+    _print_addresses(plan)
+    _print_faults(plan)
 
 
 def _stay(plan: Plan) -> None:
@@ -97,8 +97,8 @@ def _stay(plan: Plan) -> None:
     from shared.telemetry import configure_logging
 
     def is_ready(_: object) -> None:
-        _say_where(plan)
-        threading.Thread(target=_say_what_is_wrong, args=[plan], daemon=True).start()  # reading bundles takes its time
+        _print_addresses(plan)
+        threading.Thread(target=_print_faults, args=[plan], daemon=True).start()  # reading bundles takes its time
 
     configure_logging(as_json=False)
     end_with_supervisor()
@@ -112,7 +112,7 @@ def _stay(plan: Plan) -> None:
         ) from error
 
 
-def _say_where(plan: Plan) -> None:
+def _print_addresses(plan: Plan) -> None:
     addresses = plan.state.read()
     if addresses is None:
         return
@@ -132,7 +132,7 @@ def _say_where(plan: Plan) -> None:
     sys.stdout.flush()
 
 
-def _say_what_is_wrong(plan: Plan) -> None:
+def _print_faults(plan: Plan) -> None:
     """Warn of each defect of the bundles and catalogs that are served."""
     addresses = plan.state.read()
     if addresses is None:

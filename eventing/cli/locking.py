@@ -13,7 +13,7 @@ import typer
 
 from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.namespace_inputs import content_at, given, places_of, split
+from eventing.cli.namespace_inputs import content_at, paths_of, read_inputs, split
 from shared.adapters.oci.reference import Reference
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.adapters.whole_file import write_whole
@@ -51,7 +51,7 @@ def answered(read: Read, cluster: Where, *, lock: Path | None, locked: Path | No
     """The answer for a namespace; written to a lock file, or compared with one. CliError."""
     held = _opened(locked) if locked else None
     read = _as_locked(read, held) if held else read
-    inputs = given(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole).inputs
+    inputs = read_inputs(read.namespace, read.catalogs, read.folder, cluster, is_whole=read.is_whole).inputs
     resolution = resolve(inputs)
     if held and locked:
         _check(locked, held, _identified(inputs, read.catalogs), resolution)
@@ -115,7 +115,7 @@ def _places(inputs: Inputs, words: Sequence[str]) -> dict[CatalogKey, str]:
     if len(words) == 1 and not split(words[0])[0]:
         desired = {one.catalog for one in inputs.subscribers} & inputs.catalogs.keys()
         return dict.fromkeys(desired or inputs.catalogs, words[0])
-    return places_of(words)
+    return paths_of(words)
 
 
 def _pinned(word: str) -> str:

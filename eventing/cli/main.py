@@ -39,11 +39,11 @@ class _Olmf(Verbs):
             "list": "List what is installed, or what the catalogs offer.",
         },
         "eventing.cli.resolve": {
-            "resolve": "Say what the Subscriptions of a namespace would get: of a cluster, or of files.",
+            "resolve": "Show what the Subscriptions of a namespace would get: on a cluster, or from files.",
         },
         "eventing.cli.plan": {
             "plan": (
-                "Say what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, "
+                "Show what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, "
                 "or files."
             ),
         },

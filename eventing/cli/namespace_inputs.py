@@ -1,4 +1,4 @@
-"""What `resolve`, `explain` and `upgrades` look at: a cluster, a capture of one, or catalogs and manifests in files."""
+"""What `resolve`, `plan` and `explain` read: a cluster, a capture of one, or catalogs and manifests in files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.manifests import at, manifests
 from eventing.cli.names import check_namespace
-from eventing.cli.plan_scene import Scene
+from eventing.cli.present_objects import PresentObjects
 from eventing.cli.target import choose
 from eventing.diagnosis.catalogs import catalogs_for, digest_of_snapshot, reader_of_snapshot
 from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespace, namespaces_in
@@ -52,32 +52,32 @@ FromOption = Annotated[
 Where = tuple[Path | None, Path | None]
 """A state directory, and a kubeconfig."""
 GLOBAL = "olm"
-"""Where a catalog is said to be when nobody says where."""
-_STANDS_IN = {SUBSCRIPTION.kind: "state", CLUSTER_SERVICE_VERSION.kind: "phase"}
-"""The field of the status that says where an object stands."""
+"""The namespace of a catalog for which none is named."""
+_STATE_FIELDS = {SUBSCRIPTION.kind: "state", CLUSTER_SERVICE_VERSION.kind: "phase"}
+"""The field of the status that decides whether the state of an object is known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a verb looks at."""
+class NamespaceInputs:
+    """What a verb reads about a namespace."""
 
     inputs: Inputs
     objects: Callable[[], Cluster | None]
-    """Those that say where packages stand; None for files without status, and where other catalogs are supposed."""
-    scene: Callable[[], Scene]
-    """All objects that are known to be there."""
+    """Objects with a status; None for files without status, and for a capture with other catalogs than its own."""
+    present_objects: Callable[[], PresentObjects]
+    """All objects that are known to exist."""
     document: Callable[[Chosen], Mapping[str, Any] | None]
     """The document of a bundle in its catalog. CliError when it cannot be had."""
     jobs: Callable[[], Sequence[Listed]] = tuple
-    """What the work queue of the cluster holds; nothing for files."""
+    """The jobs in the work queue of the cluster; none for files."""
 
 
-def given(
+def read_inputs(
     namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
-) -> Given:
-    """What a capture, or files with catalogs, say about a namespace; else what the cluster says. CliError.
+) -> NamespaceInputs:
+    """The inputs of a namespace, from a capture, else from files with catalogs, else from the cluster. CliError.
 
-    Without one it is that of the kubeconfig's context, or of all Subscriptions that a capture or files hold.
+    The namespace defaults to that of the kubeconfig's context, or of the Subscriptions in a capture or in files.
     """
     if folder and folder.is_file() and _is_capture(folder):
         return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
@@ -87,16 +87,20 @@ def given(
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
 
     target = choose(*cluster)
-    place, objects = namespace or target.namespace, target.cluster()
-    found = inputs_of_namespace(objects, place, is_whole=is_whole)
+    namespace, objects = namespace or target.namespace, target.cluster()
+    found = inputs_of_namespace(objects, namespace, is_whole=is_whole)
     if not found.subscribers:
-        check_namespace(place, objects)
-    return Given(
-        found, lambda: objects, lambda: Scene(place, objects), lambda chosen: _told(objects, chosen), target.jobs
+        check_namespace(namespace, objects)
+    return NamespaceInputs(
+        found,
+        lambda: objects,
+        lambda: PresentObjects(namespace, objects),
+        lambda chosen: _document_on(objects, chosen),
+        target.jobs,
     )
 
 
-def _told(cluster: KubeClient, chosen: Chosen) -> Mapping[str, Any] | None:
+def _document_on(cluster: KubeClient, chosen: Chosen) -> Mapping[str, Any] | None:
     catalog = chosen.catalog
     found = catalogs_for(cluster).bundle(catalog.reference, chosen.package, chosen.bundle.name, catalog.source)
     if isinstance(found, Unavailable):
@@ -105,19 +109,19 @@ def _told(cluster: KubeClient, chosen: Chosen) -> Mapping[str, Any] | None:
 
 
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
-    """The objects of files, if each that should say where it stands does; else the first that does not is named."""
-    from eventing.diagnosis.replay.inputs import Captured
+    """The objects of files, if all have the status that they need; else None, and a message names the first without."""
+    from eventing.diagnosis.replay.inputs import CapturedObjects
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
     mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
     for one in mine:
-        field = _STANDS_IN.get(one["kind"])
+        field = _STATE_FIELDS.get(one["kind"])
         if field and not at(one, "status", field):
             why = f"{one['kind']} {name_of(one)} has no status.{field} there"
             sys.stderr.write(f"# phases are not known from --from {folder}: {why}\n")
             return None
     placed = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in mine]
-    return Captured({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
+    return CapturedObjects({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
 
 
 def _is_capture(path: Path) -> bool:
@@ -125,7 +129,7 @@ def _is_capture(path: Path) -> bool:
 
 
 def opened_capture(path: Path) -> Capture:
-    """The capture in a file; commands that are printed from now on are for it. CliError when there is none."""
+    """The capture in a file; commands printed from now on get its path. CliError when there is none."""
     from eventing.diagnosis.replay import NotACapture, open_capture
 
     lead_to_capture(str(path))
@@ -137,17 +141,17 @@ def opened_capture(path: Path) -> Capture:
         raise CliError(str(error), USAGE) from error
 
 
-def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> Given:
+def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> NamespaceInputs:
     from eventing.diagnosis.replay.inputs import inputs_of_capture, objects_of_capture
 
     capture = opened_capture(path)
     namespace = _chosen_namespace(namespace, capture.objects, path)
-    inputs = inputs_of_capture(capture, namespace, named(catalogs, capture.objects), is_whole=is_whole)
+    inputs = inputs_of_capture(capture, namespace, catalog_readers(catalogs, capture.objects), is_whole=is_whole)
     known = cache(partial(objects_of_capture, capture))
-    return Given(
+    return NamespaceInputs(
         inputs,
         lambda: None if catalogs else known(),
-        lambda: Scene.of(namespace, known().objects.values(), is_partial=True),
+        lambda: PresentObjects.of(namespace, known().objects.values(), is_partial=True),
         lambda chosen: _document(catalogs, capture.objects, chosen),
     )
 
@@ -155,34 +159,34 @@ def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole
 def _document(
     catalogs: Sequence[str], objects: Sequence[Mapping[str, object]], chosen: Chosen
 ) -> Mapping[str, Any] | None:
-    """The document of a bundle in a catalog that is given. CliError without one."""
-    path = places_of(catalogs, objects).get(chosen.catalog.key)
+    """The document of a bundle in a catalog of the options. CliError when none of them is its catalog."""
+    path = paths_of(catalogs, objects).get(chosen.catalog.key)
     if path is None:
         what = f"{chosen.bundle.name}: its manifests are in the catalog {chosen.catalog.key}"
-        raise CliError(f"{what}, which is not given: --catalog PATH|IMAGE", UNKNOWN)
+        raise CliError(f"{what}, which is needed: --catalog PATH|IMAGE", UNKNOWN)
     pages = _snapshot_at(path).documents(chosen.package)
     return next(map(pages.value, pages.rows("olm.bundle", chosen.bundle.name)), None)
 
 
-def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> Given:
+def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> NamespaceInputs:
     if folder is None:
         raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
     objects = list(manifests([str(folder)]))
     namespace = _chosen_namespace(namespace, objects, folder)
     try:
-        inputs = inputs_of_manifests(objects, named(catalogs, objects), namespace, is_whole=is_whole)
+        inputs = inputs_of_manifests(objects, catalog_readers(catalogs, objects), namespace, is_whole=is_whole)
     except InvalidRequest as error:
         raise CliError(f"{folder}: {error}", UNKNOWN) from error
-    return Given(
+    return NamespaceInputs(
         inputs,
         lambda: _with_status(objects, folder, namespace),
-        lambda: Scene.of(namespace, objects, is_partial=False),
+        lambda: PresentObjects.of(namespace, objects, is_partial=False),
         lambda chosen: _document(catalogs, objects, chosen),
     )
 
 
 def _chosen_namespace(namespace: str, objects: Sequence[Mapping[str, object]], path: Path) -> str:
-    """The namespace that is meant. CliError lists those that may be meant, also when nothing is in the given one."""
+    """The namespace, or the only possible one. CliError lists the possible ones, also when the named one is empty."""
     if not namespace:
         return _only(subscribed_in(objects), path)
     found = namespaces_in(objects)
@@ -203,35 +207,37 @@ def _only(namespaces: set[str], path: Path) -> str:
             sys.stderr.write(f"# namespace {only}\n")
             return only
         case []:
-            raise CliError(f"give -n NAMESPACE: no Subscription of --from {path} says which one is meant", USAGE)
+            raise CliError(f"give -n NAMESPACE: --from {path} has no Subscription with a namespace", USAGE)
         case several:
             raise CliError(f"give -n NAMESPACE: --from {path} has Subscriptions in {', '.join(several)}", USAGE)
 
 
-def named(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, CatalogReader]:
+def catalog_readers(
+    words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()
+) -> dict[CatalogKey, CatalogReader]:
     """The catalogs by key. CliError."""
-    places = places_of(words, objects)
-    readers = {path: reader_at(path) for path in dict.fromkeys(places.values())}
-    return {key: readers[path] for key, path in places.items()}
+    paths = paths_of(words, objects)
+    readers = {path: reader_at(path) for path in dict.fromkeys(paths.values())}
+    return {key: readers[path] for key, path in paths.items()}
 
 
-def places_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
-    """Where the catalogs are, by key. One without a name is whatever the Subscriptions name, if any do. CliError."""
+def paths_of(words: Sequence[str], objects: Sequence[Mapping[str, object]] = ()) -> dict[CatalogKey, str]:
+    """Paths of the catalogs by key; one without a name stands for each that a Subscription names. CliError."""
     found: dict[CatalogKey, str] = {}
     for word in words:
         name, path = split(word)
         if name:
-            place, _, last = name.rpartition("/")
-            found[CatalogKey(place or GLOBAL, last)] = path
+            namespace, _, last = name.rpartition("/")
+            found[CatalogKey(namespace or GLOBAL, last)] = path
         elif len(words) == 1:
             found = dict.fromkeys(_desired(objects) or [CatalogKey("", path)], path)
         else:
-            raise CliError(f"--catalog {word}: of several catalogs each wants a name, e.g. olm/community={word}", USAGE)
+            raise CliError(f"--catalog {word}: each of several catalogs needs a name, e.g. olm/community={word}", USAGE)
     return found
 
 
 def split(word: str) -> tuple[str, str]:
-    """The name of a catalog, empty when it has none, and where it is."""
+    """The name of a catalog, empty without one, and its path."""
     name, mark, path = word.partition("=")
     return (name, path) if mark and name and not Path(word).exists() else ("", word)
 
@@ -247,12 +253,12 @@ def _desired(objects: Sequence[Mapping[str, object]]) -> list[CatalogKey]:
 
 
 def reader_at(path: str) -> CatalogReader:
-    """A catalog wherever it is, from what is kept of it on this machine. CliError."""
+    """A catalog in a folder or image, read through the store of this machine. CliError."""
     return reader_of_snapshot(_snapshot_at(path))
 
 
 def content_at(path: str) -> str:
-    """The digest of what a catalog holds: of its image, or else of its files, wherever these are. CliError."""
+    """The digest of the content of a catalog: of its image, or else of its files. CliError."""
     return digest_of_snapshot(_snapshot_at(path))
 
 

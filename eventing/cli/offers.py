@@ -11,7 +11,7 @@ import typer
 
 from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
-from eventing.cli.namespace_inputs import named
+from eventing.cli.namespace_inputs import catalog_readers
 from eventing.cli.requests.sources import out_of_sight, visible_sources
 from eventing.cli.target import choose
 from eventing.diagnosis.catalogs import readers_of, unread_catalogs
@@ -65,10 +65,10 @@ class Offer:
 
 
 def offer_of(request: PackageRequest) -> Offer:
-    """The package, in the catalog that answers; which one that is, is said where several could. CliError."""
+    """The package and its catalog; where several catalogs could have it, a message names the chosen one. CliError."""
     if request.catalogs:
-        readers = named(request.catalogs)
-        return _chosen(request, readers, "", is_told=len(readers) > 1)
+        readers = catalog_readers(request.catalogs)
+        return _chosen(request, readers, "", is_announced=len(readers) > 1)
     return _offer_of_cluster(request)
 
 
@@ -98,17 +98,17 @@ def offer_among(
     """
     missing = ", ".join(f"{key}{f' ({why})' if why else ''}" for key, why in unread.items() if _is_asked(request, key))
     if not missing:
-        return _chosen(request, readers, which, is_told=True, unread=unread)
+        return _chosen(request, readers, which, is_announced=True, unread=unread)
     if request.source and not any(_is_asked(request, key) for key in readers):
         raise CliError(f"--source {request.source}: catalog {missing} was not read yet")
     try:
-        return _chosen(request, readers, which, is_told=True)
+        return _chosen(request, readers, which, is_announced=True)
     except CliError as error:
         raise CliError(f"{error}; some were not read yet: {missing}") from error
 
 
 def _is_asked(request: PackageRequest, key: CatalogKey) -> bool:
-    """Whether the catalog may answer."""
+    """Whether the options allow this catalog."""
     return request.source in ("", str(key), key.name)
 
 
@@ -120,7 +120,7 @@ def _subscribed(cluster: KubeClient, namespace: str, package: str) -> str:
 
 def _chosen(
     request: PackageRequest, readers: Mapping[CatalogKey, CatalogReader], which: str, *,
-    is_told: bool, unread: Iterable[CatalogKey] = (),
+    is_announced: bool, unread: Iterable[CatalogKey] = (),
 ) -> Offer:  # fmt: skip
     """The first catalog with the package, of all or of those that are asked for. CliError."""
     asked = [key for key in readers if _is_asked(request, key)]
@@ -138,8 +138,8 @@ def _chosen(
         )
         raise CliError(f"{catalog} package {request.package}{hint}", NEGATIVE)
     key, package = found[0]
-    if is_told:
+    if is_announced:
         others = ", ".join(str(one) for one, _ in found[1:])
-        too = f" (so does {others}: --source chooses)" if others else ""
-        sys.stderr.write(f"# catalog {key} answers{too}\n")
+        too = f" (also in {others}; --source chooses)" if others else ""
+        sys.stderr.write(f"# from catalog {key}{too}\n")
     return Offer(package, key, readers)

@@ -14,9 +14,9 @@ from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
-from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Given, given
+from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
 from eventing.cli.output import ReportOption, document
-from eventing.cli.plan_scene import Scene, definitions, placed
+from eventing.cli.present_objects import PresentObjects, definitions, placed
 from eventing.cli.resolve import resolved
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from shared.adapters.oci.errors import OciError
@@ -60,22 +60,22 @@ def plan(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Say what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, or files.
+    """Show what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, or files.
 
     Definitions are judged as the plan would: stored versions and stored objects. Permissions and images are listed.
 
     Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
     """
-    looked = given(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
-    resolution = resolve(looked.inputs)
-    rows, code = resolved(looked.inputs, resolution)
+    source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
+    resolution = resolve(source.inputs)
+    rows, code = resolved(source.inputs, resolution)
     if code == UNKNOWN:
         raise CliError("; ".join(str(row["why"]) for row in rows), UNKNOWN)
     refused = [f"{row['subscription']}: {row['why']}" for row in rows if not row["gets"]] if code else []
     reasons = tuple(f"{row['subscription']}: {row['has'] or 'nothing'} -> {row['gets']}" for row in rows if row["gets"])
-    begun = [*_begun(looked.inputs)]
+    begun = [*_begun(source.inputs)]
     reasons += tuple(f"{one.subscribers[0]}: {one.bundle.name} is planned already, and {why}" for one, why in begun)
-    report, images = _report(looked, [*(one for one, _ in begun), *resolution.chosen], reasons, refused)
+    report, images = _report(source, [*(one for one, _ in begun), *resolution.chosen], reasons, refused)
     missing, unknown = _judged(images) if check_images else ([], [])
     remarks = (*report.remarks, *unknown, *(f"image {image}" for image in images))
     report = replace(report, blockers=(*report.blockers, *missing), remarks=remarks)
@@ -102,36 +102,36 @@ def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
 
 
 def _report(
-    looked: Given, chosen: Sequence[Chosen], reasons: tuple[str, ...], refused: list[str]
+    source: NamespaceInputs, chosen: Sequence[Chosen], reasons: tuple[str, ...], refused: list[str]
 ) -> tuple[Report, Sequence[str]]:
     """What would happen, and the images that it needs."""
-    place = looked.inputs.namespace
+    place = source.inputs.namespace
     desired: list[Manifest] = []
     images: dict[str, None] = {}
     for one in chosen:
-        objects, needed = _content(looked, one, place)
+        objects, needed = _content(source, one, place)
         desired += objects
         images |= dict.fromkeys(needed)
-    scene = looked.scene()
-    present = [*scene.present(desired)]
+    present_objects = source.present_objects()
+    present = [*present_objects.present(desired)]
     found = changes(present, desired)
     changed = {identity_of(one.manifest) for one in found if one.effect is not Effect.KEEP}
-    stored = [*scene.stored([one for one in definitions(present) if identity_of(one) in changed])]
+    stored = [*present_objects.stored([one for one in definitions(present) if identity_of(one) in changed])]
     names = {one.replaces for one in chosen if one.replaces}
-    replaced = [Change(Effect.REMOVE, one) for one in scene.versions() if name_of(one) in names]
+    replaced = [Change(Effect.REMOVE, one) for one in present_objects.csvs() if name_of(one) in names]
     report = Report(
         reasons,
         (*found, *replaced),
         tuple({"kind": one["kind"], "name": name_of(one), "rules": one.get("rules")} for one in _of(desired, _RULES)),
         (*refused, *_risks(present, desired), *misfits(present, desired, stored)),
-        (*_reached(scene), *scene.unseen(desired)),
+        (*_reached(present_objects), *present_objects.unknown(desired)),
     )
     return report, tuple(images)
 
 
-def _content(looked: Given, chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]:
+def _content(source: NamespaceInputs, chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]:
     """The objects of a bundle as its plan would write them, and the images that it needs. CliError."""
-    files, image = _files(looked, chosen)
+    files, image = _files(source, chosen)
     bundle = parse(files, chosen.bundle.name, is_complete=True) if image else None
     if isinstance(bundle, BadBundle):
         raise CliError(bundle.message, NEGATIVE)
@@ -145,21 +145,21 @@ def _content(looked: Given, chosen: Chosen, namespace: str) -> tuple[list[Manife
     return objects, [str(one["image"]) for csv in csvs for one in related_images(csv, image)]
 
 
-def _files(looked: Given, chosen: Chosen) -> tuple[Files, str]:
+def _files(source: NamespaceInputs, chosen: Chosen) -> tuple[Files, str]:
     """The files of a bundle and its image: of an image only, as a catalog must not choose files of this machine."""
     name, image = chosen.bundle.name, chosen.bundle.image
     try:
         if image:
-            with opened(str(Reference.parse(image))) as source:
-                return source.files(), source.image
-        told = content_of(looked.document(chosen) or {}, "", {}).objects
+            with opened(str(Reference.parse(image))) as opened_bundle:
+                return opened_bundle.files(), opened_bundle.image
+        texts = content_of(source.document(chosen) or {}, "", {}).objects
     except OciError as error:
         raise CliError(f"{name}: {error}", UNKNOWN) from error
     except NotServable as error:
         raise CliError(f"{name}: {error}", NEGATIVE) from error
-    if not told:
+    if not texts:
         raise CliError(f"{name} has neither an image nor manifests in its catalog", UNKNOWN)
-    return {f"{MANIFESTS}/{number:04}.json": text.encode() for number, text in enumerate(told)}, ""
+    return {f"{MANIFESTS}/{number:04}.json": text.encode() for number, text in enumerate(texts)}, ""
 
 
 def _judged(images: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -189,11 +189,11 @@ def _risks(present: Sequence[Manifest], desired: Sequence[Manifest]) -> Iterator
             yield why
 
 
-def _reached(scene: Scene) -> Iterator[str]:
+def _reached(present_objects: PresentObjects) -> Iterator[str]:
     """Which namespaces the operators would watch."""
-    for one in scene.groups():
-        if "namespaces" in (told := one.get("status") or {}):
-            yield f"reaches {', '.join(name or 'all namespaces' for name in told['namespaces']) or 'no namespace'}"
+    for one in present_objects.groups():
+        if "namespaces" in (status := one.get("status") or {}):
+            yield f"reaches {', '.join(name or 'all namespaces' for name in status['namespaces']) or 'no namespace'}"
 
 
 def _of(objects: Sequence[Manifest], kinds: Sequence[str]) -> list[Manifest]:

@@ -20,7 +20,7 @@ _MEGABYTE: Final = 1_000_000
 _ERASE: Final = "\r\x1b[K"
 
 
-class Screen(Protocol):
+class Terminal(Protocol):
     """Where progress is shown."""
 
     def isatty(self) -> bool:
@@ -37,9 +37,9 @@ class Screen(Protocol):
 
 
 @contextmanager
-def shown(screen: Screen | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+def shown(terminal: Terminal | None = None, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
     """While the block runs, a line says what is done, how much of it, and how fast."""
-    where: Screen = screen or Own(sys.stderr)
+    where: Terminal = terminal or Own(sys.stderr)
     if not where.isatty():
         yield
         return
@@ -55,7 +55,7 @@ def shown(screen: Screen | None = None, clock: Callable[[], float] = time.monoto
 class _Line:
     """The line, written again and again; several threads may tell of their work."""
 
-    screen: Screen
+    terminal: Terminal
     clock: Callable[[], float]
     what: str = ""
     count: int = 0
@@ -84,13 +84,13 @@ class _Line:
         if self.what and now - self.start >= _QUIET_SECONDS and now - self.written_at >= _PAUSE_SECONDS:
             counted = f"{self.count} {things}, " if things else ""
             rate = self.size / (now - self.start) / _MEGABYTE
-            self.screen.write(f"{_ERASE}{self.what}: {counted}{self.size / _MEGABYTE:.0f} MB, {rate:.0f} MB/s")
-            self.screen.flush()
+            self.terminal.write(f"{_ERASE}{self.what}: {counted}{self.size / _MEGABYTE:.0f} MB, {rate:.0f} MB/s")
+            self.terminal.flush()
             self.written_at, self.is_written = now, True
 
     def erase(self) -> None:
         """Take the line away, if there is one."""
         if self.is_written:
-            self.screen.write(_ERASE)
-            self.screen.flush()
+            self.terminal.write(_ERASE)
+            self.terminal.flush()
             self.is_written = False

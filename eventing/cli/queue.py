@@ -75,7 +75,7 @@ def retry(
     step = checked_step("--step", step)
     with choose(state, kubeconfig).redis() as client:
         queue = _queue(client)
-        chosen = [Job(letter.step, letter.ref) for letter in queue.dead() if step in ("", step_now(letter.step))]
+        chosen = [Job(dead.step, dead.ref) for dead in queue.dead() if step in ("", step_now(dead.step))]
         sys.stdout.write(f"released {queue.retry_dead(chosen) if chosen else 0}\n")
 
 

@@ -1,4 +1,4 @@
-"""`olmf replay`: decide a capture again, with this code or another, or live it again while events go astray."""
+"""`olmf replay`: runs the decisions of a capture again, or its whole world with disturbed events."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _other_code(file: Path, code: str, only: str) -> int:
     from eventing.diagnosis.replay.other_code import decided, tree_of
 
     runs = open_capture(file).index.runs  # what is wrong with the file is not the fault of that code
-    _say(f"deciding {len(runs)} recorded runs with the code of {code}")
+    _note(f"deciding {len(runs)} recorded runs with the code of {code}")
     counts = {"same": 0, "different": 0, "skipped": 0}
     with tree_of(code) as tree:
         for each in decided(tree, file, checked_step("--only", only)):
@@ -157,9 +157,9 @@ def _world(file: Path) -> int:
     from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 
     _quiet()
-    _say(f"living {file} again in a fresh sandbox")
+    _note(f"living {file} again in a fresh sandbox")
     report = replay_in_sandbox(file)
-    _tell(report)
+    _print_report(report)
     sys.stdout.write(f"{report.runs} runs, {len(report.differences)} objects ended differently\n")
     return report.exit_code
 
@@ -168,7 +168,7 @@ def _stopped(file: Path, until: str, state: Path | None) -> int:
     """Serve the world as it was at that event; of a directory that nobody named nothing stays."""
     from eventing.diagnosis.replay.stopped import NotEmpty, serve_stopped
 
-    def say_where(found: Addresses, runs: int) -> None:
+    def print_addresses(found: Addresses, runs: int) -> None:
         sys.stdout.write(
             f"stopped after {runs} runs; nothing is at work here, until Ctrl-C\n"
             f"try: olmf list --state {found.state}\n"
@@ -178,10 +178,10 @@ def _stopped(file: Path, until: str, state: Path | None) -> int:
         sys.stdout.flush()
 
     _quiet()
-    _say(f"living {file} again until {until}")
+    _note(f"living {file} again until {until}")
     with tempfile.TemporaryDirectory(prefix="olmf-replay-") as scratch:
         try:
-            serve_stopped(file, until, StateDirectory((state or Path(scratch)).resolve()), say_where)
+            serve_stopped(file, until, StateDirectory((state or Path(scratch)).resolve()), print_addresses)
         except (AlreadyRunningError, NotEmpty) as error:
             raise CliError(str(error), NEGATIVE) from error
     return 0
@@ -197,10 +197,10 @@ def _perturbed(file: Path, kind: Kind, seeds: range) -> int:
     def replayed(perturbed: Perturbation | None) -> WorldReport:
         return replay_in_sandbox(file, perturbed=perturbed)
 
-    found = search(replayed, len(changes), kind, seeds, tell=_say)
+    found = search(replayed, len(changes), kind, seeds, report_progress=_note)
     if found.perturbed:
         sys.stdout.write("\n".join(story(changes, found.perturbed)) + "\n")
-    _tell(found.report)
+    _print_report(found.report)
     sys.stdout.write(_summary(found, kind))
     return found.report.exit_code
 
@@ -213,16 +213,16 @@ def _summary(found: Found, kind: Kind) -> str:
         return f"{end}\n" if found.is_fewest else f"{end}; fewer may do: only {found.tried} more worlds were tried\n"
     if found.report.exit_code:
         return f"{differing} although no event was perturbed\n"
-    return f"{found.worlds} worlds, in {found.worlds - 1} of them events went astray ({kind}): all ended alike\n"
+    return f"{found.worlds} worlds, {found.worlds - 1} of them with disturbed events ({kind}): all ended alike\n"
 
 
-def _say(sentence: str) -> None:
+def _note(sentence: str) -> None:
     """What is being done, at once, beside the answer."""
     sys.stderr.write(f"{sentence}\n")
     sys.stderr.flush()
 
 
-def _tell(report: WorldReport) -> None:
+def _print_report(report: WorldReport) -> None:
     for ref, difference in report.differences:
         sys.stdout.write(f"{ref}\n{difference}\n")
     for failure in report.failures:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.lines import answer_lines
+from eventing.cli.lines import answer_requests
 from eventing.cli.locking import LockedOption, LockOption, Read, answered
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption
 from eventing.cli.output import OutputOption, show
@@ -46,7 +46,7 @@ def resolve(
         bool, typer.Option("--diff", help="Only what changes against what is there, and what is refused.")
     ] = False,
     batch: Annotated[
-        bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+        bool, typer.Option("--batch", help="Read requests from stdin, one JSON object a line; answer in their order.")
     ] = False,
     lock: LockOption = None,
     locked: LockedOption = None,
@@ -54,7 +54,7 @@ def resolve(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Say what the Subscriptions of a namespace would get: of a cluster, or of files.
+    """Show what the Subscriptions of a namespace would get: on a cluster, or from files.
 
     Exit code 0: something, or nothing to do; 1: unsatisfiable; 3: it could not be found out.
 
@@ -76,7 +76,7 @@ def resolve(
 
 
 def _answer_lines(*, is_whole: bool) -> None:
-    answer_lines(answering(is_whole=is_whole))
+    answer_requests(answering(is_whole=is_whole))
 
 
 def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) -> tuple[list[dict[str, object]], int]:

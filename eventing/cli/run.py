@@ -17,7 +17,7 @@ from eventing import scheduling
 from eventing.cli.failure import USAGE, CliError
 from eventing.endpoint.serve import serve
 from eventing.local.kubelet.run import run as run_kubelet
-from eventing.local.processes.tie import READY_FILE, TIED, announce, end_with_supervisor
+from eventing.local.processes.parent_watch import READY_FILE, WATCH_PARENT, announce, end_with_supervisor
 from eventing.local.state import is_alive
 from eventing.watch.run import run
 from shared.adapters.content.store import Store
@@ -95,7 +95,7 @@ def endpoint(
 
     settings = _of_pipeline()
     worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
-    with wiring.drain(settings, worker, {TIED: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
+    with wiring.drain(settings, worker, {WATCH_PARENT: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
         serve(
             settings,
             wiring.sink(settings),

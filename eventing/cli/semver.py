@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.lines import answer_lines
+from eventing.cli.lines import answer_requests
 from shared.domain.semver import parse_tolerant, parse_version
 from shared.domain.semver.blang import InvalidRange
 from shared.domain.semver.questions import Dialect, Order, comparison, members, read
 from shared.domain.semver.version import InvalidVersion
 
 BatchOption = Annotated[
-    bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+    bool, typer.Option("--batch", help="Read requests from stdin, one JSON object a line; answer in their order.")
 ]
 TolerantOption = Annotated[
     bool, typer.Option("--tolerant", help="Forgive a leading v, blanks, leading zeroes and missing parts.")
@@ -49,10 +49,10 @@ def match(
     there, a text that is no version lies in no range.
     """
     if batch:
-        answer_lines(lambda question: _membership(dialect, question), echo=["range"], beside=(range_text, versions))
+        answer_requests(lambda request: _membership(dialect, request), echo=["range"], arguments=(range_text, versions))
         return
     if range_text is None or not versions:
-        raise CliError("semver match: give RANGE VERSION…, or --batch and questions on stdin", USAGE)
+        raise CliError("semver match: give RANGE VERSION…, or --batch and requests on stdin", USAGE)
     try:
         found = members(dialect, range_text, versions)
     except InvalidRange as error:
@@ -85,14 +85,14 @@ def compare(
     """
     read = parse_tolerant if tolerant else parse_version
     if batch:
-        answer_lines(
-            lambda question: {"cmp": comparison(*_texts(question, "a", "b"), order=order, read=read)},
+        answer_requests(
+            lambda request: {"cmp": comparison(*_texts(request, "a", "b"), order=order, read=read)},
             echo=[],
-            beside=(first, second),
+            arguments=(first, second),
         )
         return
     if first is None or second is None:
-        raise CliError("semver compare: give A B, or --batch and questions on stdin", USAGE)
+        raise CliError("semver compare: give A B, or --batch and requests on stdin", USAGE)
     try:
         sign = comparison(first, second, order=order, read=read)
     except ValueError as error:
@@ -102,17 +102,17 @@ def compare(
         raise typer.Exit(NEGATIVE)
 
 
-def _membership(dialect: Dialect, question: dict[str, object]) -> dict[str, object]:
-    (range_text,) = _texts(question, "range")
-    versions = question.get("versions")
+def _membership(dialect: Dialect, request: dict[str, object]) -> dict[str, object]:
+    (range_text,) = _texts(request, "range")
+    versions = request.get("versions")
     if not isinstance(versions, list) or not all(isinstance(version, str) for version in versions):
         raise ValueError('"versions" wants a list of texts')
     return {"range": range_text, "in": members(dialect, range_text, versions)}
 
 
-def _texts(question: dict[str, object], *keys: str) -> list[str]:
-    values = [question.get(key) for key in keys]
+def _texts(request: dict[str, object], *keys: str) -> list[str]:
+    values = [request.get(key) for key in keys]
     texts = [value for value in values if isinstance(value, str)]
     if len(texts) != len(keys):
-        raise ValueError(f"a question wants {'texts' if len(keys) > 1 else 'a text'} for {' and '.join(keys)}")
+        raise ValueError(f"a request needs {'texts' if len(keys) > 1 else 'a text'} for {' and '.join(keys)}")
     return texts

@@ -15,7 +15,7 @@ import typer
 from eventing.cli.commands import lead_to_cluster, quoted
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.names import checked_namespace
-from eventing.local.finding import directory_of, works_on
+from eventing.local.marker import directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
 from shared.config import SettingError
 from shared.domain.command import kubectl

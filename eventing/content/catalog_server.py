@@ -49,7 +49,7 @@ def index(serving: Serving) -> Snapshot:
 
 
 @contextmanager
-def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) -> Iterator[tuple[int, int]]:
+def running(serving: Serving, log: Callable[[str], object] = lambda _: None) -> Iterator[tuple[int, int]]:
     """The ports of gRPC and HTTP (0: none) while both are served. Broken packages are reported and left out."""
     from shared.adapters.catalog_api import server, web
 
@@ -58,13 +58,13 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
     for name, findings in sorted(answers.sick.items()):
         if serving.is_all_or_nothing:
             raise SickCatalogError(f'build package index: process package "{name}": {findings[0]}')
-        tell(f"package {name} is not served: {'; '.join(findings)}")
+        log(f"package {name} is not served: {'; '.join(findings)}")
     for name, findings in sorted(answers.flawed.items()):
-        tell(f"package {name} is served, but broken: {'; '.join(findings)}")
+        log(f"package {name} is served, but broken: {'; '.join(findings)}")
     store = Store(serving.cache_folder) if serving.cache_folder else serving.store
     with ExitStack() as stack:
-        heard = tell if serving.logs_every_call else None
-        port = stack.enter_context(server.running(answers, serving.address, heard))
+        call_log = log if serving.logs_every_call else None
+        port = stack.enter_context(server.running(answers, serving.address, call_log))
         lines = nullcontext(0)
         if serving.http_address is not None:
             host, desired = serving.http_address
@@ -72,12 +72,12 @@ def running(serving: Serving, tell: Callable[[str], object] = lambda _: None) ->
         yield port, stack.enter_context(lines)
 
 
-def serve(serving: Serving, tell: Callable[[str], object]) -> None:
+def serve(serving: Serving, log: Callable[[str], object]) -> None:
     """Serve until SIGTERM or an interrupt; running calls are still answered."""
     ended = threading.Event()
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda *_: ended.set())
-    with running(serving, tell) as (port, http_port):
+    with running(serving, log) as (port, http_port):
         http = f", over HTTP on port {http_port}" if http_port else ""
-        tell(f"serving {serving.path} over gRPC on port {port}{http}")
+        log(f"serving {serving.path} over gRPC on port {port}{http}")
         ended.wait()

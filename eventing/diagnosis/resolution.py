@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 REMEMBERED: Final = 1024
-"""Number of answers that are cached for repeated questions."""
+"""Number of answers that are cached for repeated requests."""
 _FIELDS: Final = {"Subscription": "subscriptions", "ClusterServiceVersion": "csvs", "OperatorGroup": "operatorGroups"}
-"""The manifests that the resolver reads, by kind, and their field in a question."""
+"""The manifests that the resolver reads, by kind, and their field in a request."""
 
 
 def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A function that answers questions and caches the answers; catalogs of the same path are loaded once.
+    """A function that answers requests and caches the answers; catalogs of the same path are loaded once.
 
     It raises InvalidRequest, which says what is wrong with a question or with one of its catalogs.
     """
@@ -65,9 +65,9 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
 
 
 def _digest(request: Mapping[str, Any]) -> bytes:
-    """The digest of everything that the answer depends on, which excludes the id of the question."""
-    asked = {name: value for name, value in request.items() if name != "id"}
-    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).digest()
+    """The digest of everything that the answer depends on, which excludes the id of the request."""
+    cached_by = {name: value for name, value in request.items() if name != "id"}
+    return hashlib.sha256(msgspec.json.encode(cached_by, order="deterministic")).digest()
 
 
 def _loaded(path: str) -> LoadedCatalog:

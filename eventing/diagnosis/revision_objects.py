@@ -72,5 +72,5 @@ def _states(revision: str, tasks: Sequence[Task]) -> Iterator[ObjectState]:
     for task in tasks:
         probe = task.result.probe
         state = _STATES.get(task.action) or ("ready" if probe.status == "True" else "not ready")
-        said = "" if state in ("ready", "missing") else task.result.report or " and ".join(probe.messages)
-        yield ObjectState(revision, Ref.of(task.desired), state, " ".join(said.split()))
+        message = "" if state in ("ready", "missing") else task.result.report or " and ".join(probe.messages)
+        yield ObjectState(revision, Ref.of(task.desired), state, " ".join(message.split()))

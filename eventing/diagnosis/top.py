@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from eventing.workqueue import Client, Depth, Listed, Ran, WorkQueue
-from eventing.workqueue.workers import WorkerSeen, workers
+from eventing.workqueue.workers import WorkerState, workers
 
 MOST = 1000
 """Jobs of each state that are looked at; the counts of the queue are of all."""
@@ -22,7 +22,7 @@ _NO_RUNS = frozenset({"parked", "warned"})
 class Busy:
     """A worker, and what it has under way."""
 
-    worker: WorkerSeen
+    worker: WorkerState
     running: int
 
 
@@ -86,7 +86,7 @@ def look(queue: WorkQueue, at: datetime, before: Frame | None = None) -> Frame:
     return Frame(at, queue.depth(), busy, running, _waiting(jobs), steps, runs)
 
 
-def _is_of(job: Listed, worker: WorkerSeen) -> bool:
+def _is_of(job: Listed, worker: WorkerState) -> bool:
     """Whether a worker runs the job: RQ knows each process that a worker forks by a longer name."""
     return bool(job.worker) and worker.name.startswith(job.worker)
 

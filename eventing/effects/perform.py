@@ -42,16 +42,20 @@ class Effects:
         check_lease: Callable[[], bool],
         is_over: Callable[[], bool] = lambda: False,
     ) -> Performed:
-        """Perform the writes; `reads` are the objects the step read, `check_lease` is asked before each write.
+        """Perform the writes; `reads` are the objects that the step read, `check_lease` is called before each write.
 
-        Once `is_over`, the rest is left to the next run, if that one can tell what this one has done.
+        Once `is_over`, the rest is left to the next run, if it can see from the objects what this one has done.
         """
         real = [(index, write) for index, write in enumerate(writes) if not isinstance(write, Record)]
         run = _Performance(self._api, self._clock, reads, self._keyring, looks_first=len(real) > SLICE, is_over=is_over)
         written: dict[int, Written] = {}
         done = self._in_order(run, real, written, check_lease)
         if not done.is_lost:
-            until = len(writes) if done.is_partial and _has_told(real, written) else _stop(real, written, len(writes))
+            until = (
+                len(writes)
+                if done.is_partial and _has_sent_status(real, written)
+                else _stop(real, written, len(writes))
+            )
             done = replace(done, is_lost=self._records(run, writes[:until], written, check_lease))
         answers = tuple(written.get(index, Written("")) for index in range(max(written, default=-1) + 1))
         return replace(done, written=answers, warned=run.warned)
@@ -154,7 +158,7 @@ class _Performance:
             try:
                 self.write(replace(record, message=message))
             except ApiError as error:
-                return replace(answer, message=f"its warnings could not be told: {error}")
+                return replace(answer, message=f"its warnings could not be written: {error}")
         return answer
 
     def _create(self, write: Create) -> Written:
@@ -252,15 +256,15 @@ class _Performance:
         return Written("sent", uid_of(answer), resource_version_of(answer))
 
 
-def _has_told(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written]) -> bool:
-    """Whether a status was sent: the next run finds it, and may have nothing more to tell."""
+def _has_sent_status(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written]) -> bool:
+    """Whether a status was sent: the next run finds it, and may then have no Records."""
     return any(
         isinstance(write, SetStatus) and index in written and written[index].did == "sent" for index, write in writes
     )
 
 
 def _stop(writes: Sequence[tuple[int, Write]], written: Mapping[int, Written], end: int) -> int:
-    """The place of the first write that was not done: what stands behind it may not be true yet."""
+    """The index of the first write that was not done: Records after it may not be true yet."""
     return next((index for index, _ in writes if index not in written or written[index].did == "refused"), end)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
-LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.02
 GRACE_SECONDS = 12.0
 """How long the worker may take to end; it gives its run ten seconds itself."""
 RESTART_SECONDS = 1.0
@@ -48,7 +48,7 @@ class Waiting:
         try:
             while self._is_asked_again():
                 while self._is_left() and time.monotonic() < deadline:
-                    time.sleep(LOOK_SECONDS)
+                    time.sleep(POLL_SECONDS)
         except BaseException:
             with self._lock:
                 self._is_waiting = False

@@ -1,4 +1,4 @@
-"""The calls of one decision: every port that a step asks writes down what it was asked and what it said."""
+"""The calls of one decision: each call of a port is recorded with its answer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from shared.kinds import SECRET, Kind, Ref
 from shared.ports import Denied, Listing
 
 _SCALARS = (str, bool, int, datetime, Kind)
-"""Answers of these types stand in the record itself."""
+"""Answers of these types are stored in the record itself."""
 
 
-class Question(NamedTuple):
-    """What a step asked of a port."""
+class PortCall(NamedTuple):
+    """A call of a port by a step."""
 
     port: str
     method: str
@@ -29,18 +29,18 @@ class Question(NamedTuple):
     kwargs: dict[str, Any]
 
     def as_json(self) -> tuple[str, str, Any, Any]:
-        """As it is stored."""
+        """The stored form."""
         args = as_json(self.args) if self.args else None
         return (self.port, self.method, args, as_json(self.kwargs) if self.kwargs else None)
 
     def is_about_secrets(self) -> bool:
-        """An argument names the kind Secret: what comes back need not say so."""
-        asked = (*self.args, *self.kwargs.values()) if self.kwargs else self.args
-        return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in asked)
+        """Whether an argument names the kind Secret; the answer need not name it."""
+        arguments = (*self.args, *self.kwargs.values()) if self.kwargs else self.args
+        return any(isinstance(argument, Ref | Kind) and argument.kind == SECRET.kind for argument in arguments)
 
 
 class CallRecorder:
-    """Answers of ports in the order they were given, and what of the cluster they showed."""
+    """The answers of ports in order, and the objects of the cluster in them."""
 
     def __init__(self, bodies: Bodies, fresh: dict[str, msgspec.Raw]) -> None:
         self._bodies = bodies
@@ -53,18 +53,18 @@ class CallRecorder:
         return _Recorded(self, port.__name__, target)
 
     def value(self, port: type, value: object) -> None:
-        """A value that the step was given (`Policy`, `Attempt`)."""
-        self.answers.append(self._answer(Question(port.__name__, "", (), {}), value))
+        """Record a parameter of the step that is a value (`Policy`, `Attempt`)."""
+        self.answers.append(self._answer(PortCall(port.__name__, "", (), {}), value))
 
-    def note(self, question: Question, answer: Any) -> None:
-        """Write down one answer."""
-        self.answers.append(self._answer(question, answer))
-        if question.port in ("Cluster", "Accounts") and not isinstance(answer, Denied):
-            self._note_reads(question.args, answer)
+    def note(self, call: PortCall, answer: Any) -> None:
+        """Record one answer."""
+        self.answers.append(self._answer(call, answer))
+        if call.port in ("Cluster", "Accounts") and not isinstance(answer, Denied):
+            self._note_reads(call.args, answer)
 
-    def refused(self, question: Question, error: Exception) -> None:
-        """Write down that a port raised."""
-        self.answers.append(Answer(*question.as_json(), error=_error(error)))
+    def refused(self, call: PortCall, error: Exception) -> None:
+        """Record that a port raised."""
+        self.answers.append(Answer(*call.as_json(), error=_error(error)))
 
     def _note_reads(self, args: tuple[Any, ...], answer: Any) -> None:
         if isinstance(answer, tuple):
@@ -72,23 +72,23 @@ class CallRecorder:
         elif args and isinstance(args[0], Ref):
             self.reads[args[0]] = answer
 
-    def _answer(self, question: Question, value: Any) -> Answer:
-        asked = question.as_json()
+    def _answer(self, call: PortCall, value: Any) -> Answer:
+        fields = call.as_json()
         if value is None or isinstance(value, _SCALARS):
-            return Answer(*asked, type=_class(value), value=value)
-        secret = question.is_about_secrets()
+            return Answer(*fields, type=_class(value), value=value)
+        secret = call.is_about_secrets()
         if isinstance(value, dict):
-            return Answer(*asked, body=self._keep(value, secret))
+            return Answer(*fields, body=self._keep(value, secret))
         if isinstance(value, tuple) and (not value or isinstance(value[0], dict)):
-            return Answer(*asked, bodies=[self._keep(item, secret) for item in value])
-        return Answer(*asked, type=_class(value), body=self._keep(value, secret))
+            return Answer(*fields, bodies=[self._keep(item, secret) for item in value])
+        return Answer(*fields, type=_class(value), body=self._keep(value, secret))
 
     def _keep(self, value: Any, secret: bool) -> str:
         return self._bodies.keep(value, self.fresh, is_secret=secret, is_answer=True)
 
 
 class _Recorded:
-    """Stands before a port: passes every question on, and notes the answer."""
+    """Wraps a port: passes on each call, and records its answer."""
 
     __slots__ = ("_calls", "_name", "_target")
 
@@ -101,30 +101,30 @@ class _Recorded:
         ask = getattr(self._target, method)
         calls, name = self._calls, self._name
         if (name, method) in AT_ONCE:
-            return lambda asked: self._asked_at_once(method, asked)
+            return lambda items: self._record_at_once(method, items)
 
-        def asked(*args: Any, **kwargs: Any) -> Any:
+        def recorded(*args: Any, **kwargs: Any) -> Any:
             try:
                 answer = ask(*args, **kwargs)
             except Exception as error:
-                calls.refused(Question(name, method, args, kwargs), error)
+                calls.refused(PortCall(name, method, args, kwargs), error)
                 raise
-            calls.note(Question(name, method, args, kwargs), answer)
+            calls.note(PortCall(name, method, args, kwargs), answer)
             return answer
 
-        return asked
+        return recorded
 
-    def _asked_at_once(self, method: str, asked: Sequence[Any]) -> tuple[Any, ...]:
-        """Several questions at once are recorded as each alone: it does not matter to a replay how they were asked."""
-        single, call = AT_ONCE[self._name, method]
-        questions = [Question(self._name, single, *call(one)) for one in asked]
+    def _record_at_once(self, method: str, items: Sequence[Any]) -> tuple[Any, ...]:
+        """Record one call with several items as several calls with one item each: a replay may make either."""
+        single, arguments_of = AT_ONCE[self._name, method]
+        calls = [PortCall(self._name, single, *arguments_of(one)) for one in items]
         try:
-            answers: tuple[Any, ...] = getattr(self._target, method)(asked)
+            answers: tuple[Any, ...] = getattr(self._target, method)(items)
         except Exception as error:
-            self._calls.refused(questions[0], error)
+            self._calls.refused(calls[0], error)
             raise
-        for question, answer in zip(questions, answers, strict=True):
-            self._calls.note(question, answer)
+        for call, answer in zip(calls, answers, strict=True):
+            self._calls.note(call, answer)
         return answers
 
 
@@ -136,18 +136,18 @@ AT_ONCE: Mapping[tuple[str, str], tuple[str, Callable[[Any], tuple[tuple[Any, ..
     ("Cluster", "get_all"): ("get", lambda ref: ((ref,), {})),
     ("Cluster", "list_all"): ("list", _of_listing),
 }
-"""Methods that ask several questions at once: which method asks one of them, and its arguments."""
+"""Methods for several items at once: the method for one item, and its arguments."""
 
 
 def as_json(arguments: Any) -> Any:
-    """Arguments of a question as they are stored."""
+    """The stored form of the arguments of a call."""
     if isinstance(arguments, tuple):
         return [_stored(value) for value in arguments]
     return {key: _stored(value) for key, value in arguments.items()}
 
 
 def _stored(value: Any) -> Any:
-    """A ref in one word; of an object its ref and digest, which tell the question from others, and have an end."""
+    """A ref as text; an object as its ref and digest, which are short and still tell calls apart."""
     if isinstance(value, Ref):
         return str(value)
     if isinstance(value, dict) and (ref := Ref.read(value)):
@@ -160,7 +160,7 @@ def _class(value: Any) -> str:
 
 
 def _error(error: Exception) -> list[str]:
-    """Class, sentence, and what a replay needs to raise it again."""
+    """Class, message, and what a replay needs to raise it again."""
     match error:
         case RetryLater():
             return [type(error).__name__, error.message, str(error.after.total_seconds())]

@@ -1,10 +1,10 @@
-"""Changes that events have told of, and writes of ours: what makes a remembered answer still good."""
+"""Counts of delivered changes and of our own writes, by which cached answers stay valid."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from eventing.journal.seen import SEEN
+from eventing.journal.delivered_versions import VERSIONS
 from shared.adapters.kube.answers import ChangeCounts
 from shared.kinds import Kind, Ref
 
@@ -13,7 +13,7 @@ CHANGES = "olmf:changes:"
 resourceVersion among decimal ones, number of `writes` of ours. It is gone a day after the last of them: namespaces come
 and go."""
 KEEP_SECONDS = 24 * 60 * 60
-"""Longer than anybody believes what was read at the sum of then (`shared.adapters.kube.answers.GOOD_SECONDS`)."""
+"""Longer than an answer is cached (`shared.adapters.kube.answers.GOOD_SECONDS`)."""
 
 _PAGE = 500
 
@@ -25,28 +25,28 @@ class RedisChanges:
         self._client = client
 
     def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        """What was told of the kind in the namespace (empty: in all); zeros when nothing was."""
-        key, *_ = places(kind, namespace)
+        """The counts of the kind in the namespace (empty: in all)."""
+        key, *_ = keys_of(kind, namespace)
         total, newest, writes = self._client.execute_command("HMGET", key, "sum", "newest", "writes")
         return ChangeCounts(int(total or 0), (newest or b"").decode(), int(writes or 0))
 
     def forget(self, kind: Kind) -> None:
-        """Forget all that was told of the kind: the API server was restored, and counts from an older version on."""
+        """Forget all events of the kind: the API server was restored, and continues from an older version."""
         which = f"{kind.api_version}/{kind.kind}/*"
         for key in self._client.scan_iter(match=CHANGES + which, count=_PAGE):
             self._client.execute_command("UNLINK", key)
-        for ref, _ in self._client.hscan_iter(SEEN, match=which, count=_PAGE):
-            self._client.execute_command("HDEL", SEEN, ref)
+        for ref, _ in self._client.hscan_iter(VERSIONS, match=which, count=_PAGE):
+            self._client.execute_command("HDEL", VERSIONS, ref)
 
     def wrote(self, kind: Kind, namespace: str) -> None:
         """Count a write to an object of the kind in the namespace."""
         pipe = self._client.pipeline(transaction=False)
-        for key in places(kind, namespace):
+        for key in keys_of(kind, namespace):
             pipe.execute_command("HINCRBY", key, "writes", 1)
             pipe.execute_command("EXPIRE", key, KEEP_SECONDS)
         pipe.execute()
 
 
-def places(of: Ref | Kind, namespace: str) -> tuple[str, ...]:
-    """The keys of the namespace, and of all together. Names are valid, so none of them holds a separator."""
-    return tuple(f"{CHANGES}{of.api_version}/{of.kind}/{place}" for place in dict.fromkeys((namespace, "")))
+def keys_of(of: Ref | Kind, namespace: str) -> tuple[str, ...]:
+    """The keys of the namespace, and of all namespaces. Names are valid, so none of them contains a separator."""
+    return tuple(f"{CHANGES}{of.api_version}/{of.kind}/{each}" for each in dict.fromkeys((namespace, "")))

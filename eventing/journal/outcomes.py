@@ -99,8 +99,8 @@ def write_json(write: Write) -> Manifest:
     match write:
         case Create(manifest, note) | Replace(manifest, note):
             alone = {"must_be_new": True} if isinstance(write, Create) and write.must_be_new else {}
-            told = {"on_warning": write_json(note)} if note else {}
-            return {**op, **_manager(write, ""), "manifest": manifest, **told, **alone}
+            warning = {"on_warning": write_json(note)} if note else {}
+            return {**op, **_manager(write, ""), "manifest": manifest, **warning, **alone}
         case StoreKeys(manifest, texts, keys):
             return {**op, "manifest": manifest, "texts": dict(texts), "keys": dict(keys)}
         case Apply(manifest):

@@ -14,7 +14,7 @@ from eventing.effects.written import Performed, Written
 from eventing.journal.bodies import Bodies, encode
 from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided, wait_json, write_json
-from eventing.journal.records import Decision, Run, Stated, Write, deflated
+from eventing.journal.records import Decision, Run, StatementRecord, Write, deflated
 from eventing.journal.redact import Redactor
 from shared import step
 from shared.kinds import SECRET
@@ -62,7 +62,7 @@ class Recorder:
             summary=decided.summary,
             wait=wait_json(decided.wait),
             failure=performed.failure.kind if performed.failure else "",
-            statements=[Stated.of(one) for one in decided.statements],
+            statements=[StatementRecord.of(one) for one in decided.statements],
         )
 
     def record(self, run: Run, fresh: dict[str, msgspec.Raw]) -> bytes:

@@ -76,8 +76,8 @@ class Write(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     message: str = ""
 
 
-class Stated(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a step said about some objects."""
+class StatementRecord(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A statement of a step about some objects."""
 
     about: list[str]
     """Refs."""
@@ -86,7 +86,7 @@ class Stated(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     message: str
 
     @classmethod
-    def of(cls, statement: Statement) -> Stated:
+    def of(cls, statement: Statement) -> StatementRecord:
         """The entry of a statement."""
         return cls(list(map(str, statement.about)), statement.code, statement.message)
 
@@ -105,8 +105,8 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     wait: dict[str, Any] | None = None
     failure: str = ""
     """Which kind of refusal stopped the writes."""
-    statements: list[Stated] = []
-    """What it said of each package. Builds before these had the summary only, which is then about everybody."""
+    statements: list[StatementRecord] = []
+    """Its statements about single packages. Former builds wrote only a summary, which is then about everybody."""
 
     @property
     def message(self) -> str:
@@ -159,7 +159,7 @@ class _BriefDecision(msgspec.Struct, frozen=True, gc=False):
     summary: str = msgspec.field(name="verdict", default="")
     wait: dict[str, Any] | None = None
     failure: str = ""
-    statements: list[Stated] = []
+    statements: list[StatementRecord] = []
 
 
 class _BriefRun(Run, frozen=True, omit_defaults=True, gc=False):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from eventing.events.event import Event, change_of
-from eventing.journal.changes import KEEP_SECONDS, places
+from eventing.journal.changes import KEEP_SECONDS, keys_of
+from eventing.journal.delivered_versions import VERSIONS, DeliveredVersions
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import (
     EVENT,
@@ -22,7 +23,6 @@ from eventing.journal.records import (
     unpack_event,
     unpack_run,
 )  # fmt: skip
-from eventing.journal.seen import SEEN, Seen
 from shared.adapters.kube.answers import MODULUS
 from shared.kinds import Ref
 from shared.resource_versions import weight
@@ -95,12 +95,12 @@ class RedisJournal:
         self._max_bytes = max_bytes
         self._now_ms = now_ms
         self._also = also
-        self._seen = Seen(client, lambda: now_ms() / 1000)
+        self._versions = DeliveredVersions(client, lambda: now_ms() / 1000)
         self._until_trim = _TRIM_EVERY
         self._bytes_until_trim = 0
 
     def secret(self) -> bytes:
-        """The key of this installation's stand-ins for Secret values: the same in every process, lost with Redis."""
+        """The key of this installation for hashes of Secret values: the same in every process, lost with Redis."""
         self._client.execute_command("SET", KEY, secrets.token_bytes(32), "NX")
         return bytes(self._client.execute_command("GET", KEY))
 
@@ -114,38 +114,38 @@ class RedisJournal:
             size += len(entry)
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
-            at = places(event.ref, event.ref.namespace)
-            _note(pipe, event, seen=SEEN, places=at, day=self._seen.today, keep_seconds=KEEP_SECONDS)
+            keys = keys_of(event.ref, event.ref.namespace)
+            _note(pipe, event, versions=VERSIONS, keys=keys, day=self._versions.today, keep_seconds=KEEP_SECONDS)
         if count:
             pipe.execute()
             self.grew(size, count)
 
     def ran(self, record: bytes) -> None:
-        """Append the record of a run that the queue knows nothing of."""
+        """Append the record of a run that no claim of the queue has."""
         if self._max_bytes:
             self._client.execute_command("XADD", STREAM, "*", RUN, record)
             self.grew(len(record))
 
     def grew(self, size: int, count: int = 1) -> None:
-        """Somebody else appended entries of so many bytes, the queue those of runs: trim when it is time."""
+        """Count entries that others appended, e.g. the queue, and trim when it is time."""
         self._until_trim -= count
         self._bytes_until_trim -= size
         if self._until_trim <= 0 or self._bytes_until_trim <= 0:
             self.trim()
 
     def unseen(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
-        """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
-        return self._seen.lacks(identities)
+        """Of (ref, resourceVersion) pairs, the refs whose version no event has delivered."""
+        return self._versions.lacks(identities)
 
     def forget_versions(self) -> None:
-        """No event has told of anything: what they led to may be lost."""
-        self._client.execute_command("UNLINK", SEEN)
+        """Forget which versions were delivered: what they led to may be lost."""
+        self._client.execute_command("UNLINK", VERSIONS)
 
     def trim(self) -> None:
         """Forget the oldest entries when the stream is longer than its bound in bytes, and objects long gone."""
         self._until_trim = _TRIM_EVERY
         self._bytes_until_trim = self._max_bytes // _TRIM_SHARE
-        self._seen.forget()
+        self._versions.forget()
         for _ in range(_TRIMS):
             size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
             if size <= self._max_bytes:
@@ -156,9 +156,9 @@ class RedisJournal:
     def entries(
         self, after: str = "-", *, block_ms: int = 0, is_brief: bool = False
     ) -> Iterator[Recorded | ReceivedEvent]:
-        """Entries from the oldest, or after a stream id; with `block_ms` also those to come, until that long none came.
+        """Entries from the oldest, or after a stream id; with `block_ms` also later ones, until none comes so long.
 
-        Brief ones have neither what steps were told nor bodies. An entry that this version cannot read is left out.
+        Brief ones have neither the answers to steps nor bodies. An entry that this version cannot read is left out.
         """
         page_size = _BRIEF_PAGE if is_brief else _PAGE
         position = after
@@ -172,7 +172,7 @@ class RedisJournal:
                 return
 
     def _wait(self, position: str, block_ms: int) -> bool:
-        """Something came after the position, before that long had passed."""
+        """Wait that long for an entry after the position; returns whether one came."""
         last = "0" if position == "-" else position
         for waited in range(0, block_ms, _LONGEST_BLOCK_MS):
             block = min(block_ms - waited, _LONGEST_BLOCK_MS)
@@ -181,7 +181,7 @@ class RedisJournal:
         return False
 
     def tail(self, *, block_ms: int = sys.maxsize) -> Iterator[Recorded | ReceivedEvent]:
-        """Entries from now on, until none came for that long; for ever, unless it is said."""
+        """Entries from now on, until none came for that long; by default for ever."""
         newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 
@@ -190,7 +190,7 @@ class RedisJournal:
         return JournalIndex.of(self.entries())
 
     def brief_index(self) -> JournalIndex:
-        """What the journal holds of causes, writes and verdicts: all that `why` asks for, in a fraction of memory."""
+        """The causes, writes and summaries of the journal: all that `why` needs, in a fraction of the memory."""
         return JournalIndex.of(self.entries(is_brief=True))
 
 
@@ -203,20 +203,20 @@ def _decoded(fields: dict[bytes, bytes], *, is_brief: bool) -> Iterator[Recorded
                 continue  # why: a journal outlives upgrades; what another version wrote must not hide the rest
 
 
-def _note(pipe: Any, event: Event, *, seen: str, places: tuple[str, ...], day: int, keep_seconds: int) -> None:
+def _note(pipe: Any, event: Event, *, versions: str, keys: tuple[str, ...], day: int, keep_seconds: int) -> None:
     """Add the command that notes an event to a pipeline: once, however often the event is delivered.
 
     On Knative each Service gets its own delivery of an event, and a delivery that failed halfway is repeated. So the
-    version that was last told of an object (`seen`) decides whether an event is news; only news counts as a change
-    (`changes`), and one that names no resourceVersion spoils every sum. Versions are compared as texts: equal or not,
-    and two decimal ones by length, then digits. Their weights are summed modulo a number that Redis' arithmetic holds
-    exactly: neither long versions nor a long life overflow.
+    version that was last delivered of an object (`versions`) decides whether an event is new; only a new one counts as
+    a change (`changes`), and one without a resourceVersion changes the sum by a random number. Versions are compared
+    as texts: equal or not, and two decimal ones by length, then digits. Their weights are summed modulo a number that
+    Redis' arithmetic holds exactly: neither long versions nor many events overflow.
     """
     change = change_of(event.id)
     uid, version = change or ("", "")
     is_gone = change is not None and event.type.endswith(".delete")
     by = weight(version) if change else secrets.randbelow(MODULUS)
     pipe.execute_command(
-        "EVAL", _NOTE, 2 + len(places), seen, f"olmf:gone:{uid}.{version}", *places,
+        "EVAL", _NOTE, 2 + len(keys), versions, f"olmf:gone:{uid}.{version}", *keys,
         str(event.ref), version, "gone" if is_gone else day, by, keep_seconds, _REPEAT_SECONDS, MODULUS,
     )  # fmt: skip

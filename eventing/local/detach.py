@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eventing.local.processes.interrupt import Interrupt
+from eventing.local.processes.parent_watch import WATCH_PARENT
 from eventing.local.processes.supervisor import START_SECONDS, STOP_SECONDS, StartError
-from eventing.local.processes.tie import TIED
 from eventing.local.state import StateDirectory, is_alive
 
-LOOK_SECONDS = 0.02
+POLL_SECONDS = 0.02
 _PATIENCE_SECONDS = 3 * START_SECONDS
 """Longer than the supervisor itself waits, because its message says which program is missing."""
 
 
 def start_detached(
-    directory: StateDirectory, words: Sequence[str], interrupt: Interrupt, *, tied: bool = False
+    directory: StateDirectory, words: Sequence[str], interrupt: Interrupt, *, watches_parent: bool = False
 ) -> subprocess.Popen[bytes]:
     """Run `olmf <words>` in its own session and wait until it is ready. StartError with the end of its log.
 
-    A tied supervisor ends when its standard input is closed, so with this process, or when the returned object is
-    collected. An interrupt during the start ends it, too.
+    With `watches_parent` the supervisor ends when its standard input is closed: with this process, or when the returned
+    object is collected. An interrupt during the start ends it, too.
     """
     directory.make()
     log = directory.logs / "supervisor.log"
@@ -35,11 +35,11 @@ def start_detached(
         begin = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", *words],
-            stdin=subprocess.PIPE if tied else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if watches_parent else subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=True,
-            env={**os.environ, **({TIED: "1"} if tied else {})},
+            env={**os.environ, **({WATCH_PARENT: "1"} if watches_parent else {})},
         )
     try:
         if _becomes_ready(directory, process, interrupt):
@@ -67,7 +67,7 @@ def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], 
         addresses = directory.read()
         if addresses and addresses.ready and addresses.supervisor == process.pid:
             return True
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     return False
 
 
@@ -89,7 +89,7 @@ def stop(directory: StateDirectory) -> bool:
         os.kill(addresses.supervisor, signal.SIGTERM)
     deadline = time.monotonic() + 4 * STOP_SECONDS  # its programs end one after the other, then it leaves the cluster
     while is_alive(addresses.supervisor) and time.monotonic() < deadline:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     if directory.is_claimed():
         os.kill(addresses.supervisor, signal.SIGKILL)  # its programs end with it
     return True

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from eventing.local.marker import InstallationMarker
 from eventing.local.plan import Plan
-from eventing.local.sign import InstallationMarker
 from eventing.packages.objects import service, simulated
 from shared import names
 from shared.api.manifest import Manifest, labels_of, uid_of
@@ -111,7 +111,7 @@ def refuse_beside_olm(cluster: KubeClient) -> None:
 
 def refuse_beside_another(cluster: KubeClient, mine: InstallationMarker) -> None:
     """TakeOverError when another `olmf up` works on the cluster, or may do so on another machine."""
-    other = InstallationMarker.seen(cluster)
+    other = InstallationMarker.read(cluster)
     if other is None or other == mine or other.is_over():
         return
     raise TakeOverError(

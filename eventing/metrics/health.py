@@ -23,13 +23,13 @@ from typing import NoReturn
 
 REDIS, API = "Redis", "the API server"
 WORKER = "a worker process"
-"""What a program needs."""
+"""Dependencies of a program."""
 SWEEPER, OUTLET, WAKER = "sweeper", "outlet", "waker"
-"""What of a program goes on by itself."""
+"""Loops of a program."""
 STUCK_SECONDS = 300.0
-"""A program that tried nothing for so long is stuck: longer than all tries of one call to Redis that is away."""
-LATE_SECONDS = 15.0
-"""What did not answer for so long is away."""
+"""After this time without an attempt a loop is stuck: longer than all attempts of one call to an unreachable Redis."""
+UNREACHABLE_SECONDS = 15.0
+"""After this time without an answer something is unreachable."""
 _POLL_SECONDS = 5.0
 _REQUEST_SECONDS = 0.2
 _REQUEST_BYTES = 1024
@@ -38,7 +38,7 @@ _TAKEN = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 
 
 class Heartbeat:
-    """When a program last tried, and when what it needs last answered; in memory shared with children that it forks."""
+    """When each loop last made an attempt, and each dependency last answered; in memory shared with forked children."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Heartbeat:
         *,
         loops: tuple[str, ...] = (SWEEPER,),
     ) -> None:
-        """`loops` are the parts of the program that go on each by itself."""
+        """`loops` are the loops of the program that run independently."""
         self._loops, self._needs = loops, needs
         self._clock = clock
         self._memory = mmap.mmap(-1, 8 * (len(loops) + len(needs)))
@@ -55,20 +55,22 @@ class Heartbeat:
             self.tries(loop)
 
     def tries(self, loop: str = SWEEPER) -> None:
-        """Record that a loop of the program goes on."""
+        """Record an attempt of a loop."""
         self._set(self._loops.index(loop))
 
     def answered(self, need: str) -> None:
-        """Record that something it needs answered."""
+        """Record an answer of a dependency."""
         self._set(len(self._loops) + self._needs.index(need))
 
     def stuck(self) -> list[str]:
-        """The loops that tried nothing lately."""
+        """The loops without a recent attempt."""
         return [loop for place, loop in enumerate(self._loops) if self._age(place) >= STUCK_SECONDS]
 
     def missing(self) -> list[str]:
-        """What it needs that has not answered lately."""
-        return [need for place, need in enumerate(self._needs, len(self._loops)) if self._age(place) > LATE_SECONDS]
+        """The dependencies without a recent answer."""
+        return [
+            need for place, need in enumerate(self._needs, len(self._loops)) if self._age(place) > UNREACHABLE_SECONDS
+        ]
 
     def _set(self, place: int) -> None:
         struct.pack_into("d", self._memory, 8 * place, self._clock())

@@ -30,7 +30,7 @@ from eventing.watch.watch_health import WatchHealth
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
 
-LOOK_SECONDS: Final = 30.0
+POLL_SECONDS: Final = 30.0
 """Between two looks at the certificate, and at the CA of the front proxy."""
 _WATCH_SECONDS: Final = 300
 _GRACE_SECONDS: Final = 5.0
@@ -123,7 +123,7 @@ async def _listen(
                 on_ready(f"https://{serving.host or '127.0.0.1'}:{port}")
         packages.flaw = desired.proxy.flaw(time.time())
         await packages.access.try_out()
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _trust(serving: Serving, client: KubeClient, present: _Trust | None) -> _Trust:

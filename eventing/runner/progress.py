@@ -1,4 +1,4 @@
-"""What a long run says of itself while it goes on: to whoever asks the queue, and on the object that it is about."""
+"""The progress of a long run, reported while it goes on: in the work queue, and on the object of the run."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Run: TypeAlias = Callable[[Claim], RunResult]
 log = structlog.get_logger()
 
 FIRST_SECONDS: Final = 3.0
-"""A run that is over sooner says nothing."""
+"""A shorter run reports nothing."""
 _LEAST_SECONDS: Final = 5.0
 _MOST_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
 class Reporting:
-    """Hears how far a run is, and says so now and then, the longer it takes the more seldom. Implements `Listener`."""
+    """Counts the progress of a run and reports it in growing intervals. Implements `Listener`."""
 
     attempt: int
     limit_seconds: int
-    say: Callable[[], object]
+    report: Callable[[], object]
     clock: Callable[[], float] = time.monotonic
     tally: Tally = field(default_factory=Tally)
     _began: float = 0.0
@@ -44,13 +44,13 @@ class Reporting:
 
     @property
     def progress(self) -> Progress:
-        """How far it is; another thread may ask."""
+        """How far it is; other threads may call this."""
         return self.tally.progress(self.attempt, self.clock() - self._began, self.limit_seconds)
 
     def advance(self, what: str, size: int, things: str) -> None:
         """Implements `Listener`."""
         self.tally.advance(what, size, things)
-        self._look()
+        self._report_if_due()
 
     def expect(self, size: int, layers: int) -> None:
         """Implements `Listener`."""
@@ -60,12 +60,12 @@ class Reporting:
         """Implements `Listener`."""
         self.tally.complete()
 
-    def _look(self) -> None:
+    def _report_if_due(self) -> None:
         seconds = self.clock() - self._began
         if seconds < self._next:
             return
-        self._next = float("inf")  # not again while it is said
-        self.say()
+        self._next = float("inf")  # not again while it reports
+        self.report()
         self._next = seconds + min(max(seconds / 2, _LEAST_SECONDS), _MOST_SECONDS)
 
 
@@ -75,14 +75,14 @@ class LongRuns:
     def __init__(
         self, limit_seconds: int, keep: Callable[[bytes], object], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`keep` writes the record of a run that only says how far another one is into the journal."""
+        """`keep` writes the record of a run that only reports progress into the journal."""
         self._limit_seconds, self._keep, self._clock = limit_seconds, keep, clock
         self._ref: Ref | None = None
         self._reporting: Reporting | None = None
 
     @property
     def present(self) -> Progress | None:
-        """How far the run of this process is, if it is a long one; another thread may ask."""
+        """The progress of the run of this process, if it is a long one; other threads may call this."""
         reporting = self._reporting
         return reporting.progress if reporting else None
 
@@ -91,7 +91,7 @@ class LongRuns:
         return self.present if ref == self._ref else None
 
     def run(self, claim: Claim, run: Run) -> RunResult:
-        """The result of a run; what was written meanwhile, to say how far it is, counts as its own."""
+        """The result of a run; writes that reported its progress count as its own."""
         if claim.lane != "long":
             return run(claim)
         wrote: list[str] = []
@@ -101,16 +101,16 @@ class LongRuns:
 
     @contextmanager
     def _reported(self, claim: Claim, run: Run, wrote: list[str]) -> Iterator[None]:
-        def say() -> None:
+        def report() -> None:
             if step := REPORTS.get(claim.step):
                 try:
                     result = run(replace(claim, step=step))
                     self._keep(result.record)
                     wrote.extend(result.wrote)
                 except (*UNREACHABLE, REFUSED) as error:  # the run itself finds out whether that matters
-                    log.warning("progress_not_said", ref=str(claim.ref), error=str(error))
+                    log.warning("progress_not_reported", ref=str(claim.ref), error=str(error))
 
-        self._ref, self._reporting = claim.ref, Reporting(claim.attempt, self._limit_seconds, say, self._clock)
+        self._ref, self._reporting = claim.ref, Reporting(claim.attempt, self._limit_seconds, report, self._clock)
         try:
             with heard_by(self._reporting):
                 yield

@@ -62,38 +62,38 @@ class Connections:
     def __init__(self, dial: Dial, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
         self._dial = dial
         self._deliver = deliver
-        self._held: dict[Key, tuple[str, asyncio.Task[None]]] = {}
+        self._connections: dict[Key, tuple[str, asyncio.Task[None]]] = {}
         self._threads = ThreadPoolExecutor(DIALLED, "dial")
-        self._turns: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
+        self._dials: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
         self.states: dict[Key, str] = {}
         """READY or BROKEN, of each catalog whose server was tried: what was found last."""
 
     def put(self, manifest: ReadOnly) -> None:
         """Follow the server of a CatalogSource, or none if it names none."""
         key, address = (namespace_of(manifest), name_of(manifest)), _address(manifest)
-        if self._held.get(key, ("", None))[0] == address:
+        if self._connections.get(key, ("", None))[0] == address:
             return
         self.drop(key)
-        if address and len(self._held) < MOST and self._of_namespace(key[0]) < MOST_OF_NAMESPACE:
+        if address and len(self._connections) < MOST and self._of_namespace(key[0]) < MOST_OF_NAMESPACE:
             task = asyncio.get_running_loop().create_task(self._follow(key, address), name=f"connection to {address}")
             task.add_done_callback(_report)
-            self._held[key] = address, task
+            self._connections[key] = address, task
 
     def drop(self, key: Key) -> None:
         """Follow its server no longer."""
         self.states.pop(key, None)
-        if found := self._held.pop(key, None):
+        if found := self._connections.pop(key, None):
             found[1].cancel()
         if not self._of_namespace(key[0]):
-            self._turns.pop(key[0], None)
+            self._dials.pop(key[0], None)
 
     def keep(self, listed: set[Key]) -> None:
         """Follow only the servers of CatalogSources that were listed."""
-        for key in [key for key in self._held if key not in listed]:
+        for key in [key for key in self._connections if key not in listed]:
             self.drop(key)
 
     def _of_namespace(self, namespace: str) -> int:
-        return sum(key[0] == namespace for key in self._held)
+        return sum(key[0] == namespace for key in self._connections)
 
     async def _follow(self, key: Key, address: str) -> None:
         """Connect for ever. What was found first is not told: the step that reads the catalog sees it itself."""
@@ -103,7 +103,7 @@ class Connections:
             async for state in self._states(key[0], address):
                 before, self.states[key] = self.states.get(key), state
                 if before and (state == READY or before != state):
-                    await self._tell(key, state)
+                    await self._deliver_event(key, state)
             if self.states[key] == READY:
                 held = asyncio.get_running_loop().time() - started
                 failures, breaks = 0, 0 if held > STEADY_SECONDS else breaks + 1
@@ -116,7 +116,7 @@ class Connections:
     async def _states(self, namespace: str, address: str) -> AsyncIterator[str]:
         """READY once it is connected; BROKEN when it could not be. Ends when the connection has."""
         try:
-            async with self._turns[namespace]:
+            async with self._dials[namespace]:
                 way = await asyncio.get_running_loop().run_in_executor(self._threads, self._dial, address)
         except OciError:
             yield BROKEN
@@ -132,7 +132,7 @@ class Connections:
             yield READY
             await channel.wait_for_state_change(state)
 
-    async def _tell(self, key: Key, state: str) -> None:
+    async def _deliver_event(self, key: Key, state: str) -> None:
         ref = CATALOG_SOURCE.ref(key[1], key[0])
         log.info("connection_changed", ref=str(ref), state=state)
         event = Event(f"connection-{uuid.uuid4()}", names.RESYNC_REQUESTED, "/olmf/watch", ref)

@@ -35,11 +35,11 @@ from shared.domain.extension.phases.demands import demanded
 from shared.kinds import Kind, Watch
 
 MOST: Final = 64
-"""Kinds that are watched so; of the others the audit tells."""
+"""Limit of kinds that are watched; changes of further ones are found by the audit."""
 REFUSED_PAUSE_SECONDS: Final = 300.0
 """Between two attempts to watch a kind that is not served, or that we may not watch."""
-HOPEFUL_PAUSES_SECONDS: Final = (0.1, 0.5, 2.0, 10.0)
-"""After a definition changed: an API server serves a kind some time after it says so."""
+CRD_SETTLE_PAUSES_SECONDS: Final = (0.1, 0.5, 2.0, 10.0)
+"""After a definition changed: a kind is served some time after its CRD is established."""
 SELECTOR: Final = f"{names.V1_MANAGED_BY}={names.V1_MANAGER}"
 _Demand: TypeAlias = tuple[str, str]
 """apiVersion and kind."""
@@ -49,7 +49,7 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class Means:
-    """What a watch is made with."""
+    """The dependencies of a watch."""
 
     session: aiohttp.ClientSession
     connection: Connection
@@ -59,8 +59,8 @@ class Means:
 
 
 @dataclass(slots=True)
-class _Held:
-    """One watch."""
+class _DemandWatch:
+    """The watch of one kind."""
 
     task: asyncio.Task[None]
     defined: asyncio.Event = field(default_factory=asyncio.Event)
@@ -75,13 +75,13 @@ class Demands:
         self._means = means
         self._deliver = deliver
         self._by_revision: dict[str, frozenset[_Demand]] = {}
-        self._held: dict[_Demand, _Held] = {}
+        self._watches: dict[_Demand, _DemandWatch] = {}
         self._health = WatchHealth()
 
     @property
     def watched(self) -> frozenset[_Demand]:
-        """What is watched, or looked for."""
-        return frozenset(self._held)
+        """The kinds that are watched, or awaited until they are served."""
+        return frozenset(self._watches)
 
     def put(self, manifest: ReadOnly) -> None:
         """A revision, as it is now."""
@@ -106,22 +106,22 @@ class Demands:
     def retry(self, definitions: Iterable[str]) -> None:
         """Definitions of these names changed."""
         groups = {name.partition(".")[2] for name in definitions}
-        for (api_version, _), held in self._held.items():
+        for (api_version, _), entry in self._watches.items():
             if api_version.rpartition("/")[0] in groups:
-                held.defined.set()
-                if held.watch:
-                    held.watch.retry_soon()
+                entry.defined.set()
+                if entry.watch:
+                    entry.watch.retry_soon()
 
     def _adjust(self) -> None:
         desired = sorted(set().union(*self._by_revision.values()))
         if len(desired) > MOST:
             log.warning("too_many_kinds_demanded", kinds=len(desired), watched=MOST)
-        for demand in self._held.keys() - set(desired[:MOST]):
-            self._held.pop(demand).task.cancel()
+        for demand in self._watches.keys() - set(desired[:MOST]):
+            self._watches.pop(demand).task.cancel()
         for demand in desired[:MOST]:
-            if demand not in self._held:
+            if demand not in self._watches:
                 task = asyncio.get_running_loop().create_task(self._follow(demand), name="/".join(demand))
-                self._held[demand] = _Held(task)
+                self._watches[demand] = _DemandWatch(task)
                 task.add_done_callback(partial(self._ended, demand))
 
     def _ended(self, demand: _Demand, task: asyncio.Task[None]) -> None:
@@ -129,19 +129,19 @@ class Demands:
         if task.cancelled() or (error := task.exception()) is None:
             return
         log.error("watch_lost", task=task.get_name(), exc_info=error)
-        if (held := self._held.get(demand)) is not None and held.task is task:
-            del self._held[demand]
+        if (entry := self._watches.get(demand)) is not None and entry.task is task:
+            del self._watches[demand]
             task.get_loop().call_later(REFUSED_PAUSE_SECONDS, self._adjust)
 
     async def _follow(self, demand: _Demand) -> None:
-        held, pauses = self._held[demand], iter(HOPEFUL_PAUSES_SECONDS)
+        entry, pauses = self._watches[demand], iter(CRD_SETTLE_PAUSES_SECONDS)
         while (kind := await self._find(demand)) is None:
             try:
-                await asyncio.wait_for(held.defined.wait(), next(pauses, REFUSED_PAUSE_SECONDS))
+                await asyncio.wait_for(entry.defined.wait(), next(pauses, REFUSED_PAUSE_SECONDS))
             except TimeoutError:
                 continue
-            held.defined.clear()
-            pauses = iter(HOPEFUL_PAUSES_SECONDS)
+            entry.defined.clear()
+            pauses = iter(CRD_SETTLE_PAUSES_SECONDS)
         means = self._means
         stream = Stream(means.session, means.connection, kind, Watch(), selector=SELECTOR)
         observer = Guarded(Renamed(KnownObjects(kind, means.connection.origin)), kind, means.skips)
@@ -149,12 +149,12 @@ class Demands:
             stream, observer, self._deliver,
             health=self._health, seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
         )  # fmt: skip
-        held.watch = watch
+        entry.watch = watch
         log.info("watch_begins", kind=watch.name)
         await watch.run()
 
     async def _find(self, demand: _Demand) -> Kind | None:
-        """The kind; None while it is not served, or nobody says so."""
+        """The kind; None while the API server does not list it."""
         means = self._means
         url = means.connection.server + root_of(demand[0])
         try:

@@ -46,7 +46,7 @@ class NoHistory:
         """There is nothing to forget."""
 
 
-class ToldHistory:
+class EventHistory:
     """What the events of a kind told in Redis; waits while Redis is away."""
 
     def __init__(self, changes: Changes, kind: Kind, thread: Executor) -> None:

@@ -24,8 +24,8 @@ LONGEST_PAUSE_SECONDS = 10.0
 """Interval of attempts while the API server refuses this kind alone; after an outage a probe ends it (`outage`)."""
 UNSERVED_PAUSE_SECONDS = 30.0
 """Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`retry_soon`)."""
-HOPEFUL_SECONDS, HOPEFUL_PAUSE_SECONDS = 10.0, 0.25
-"""Interval after a `retry_soon`: an API server serves a kind some time after it reports it as established."""
+CRD_SETTLE_SECONDS, CRD_SETTLE_PAUSE_SECONDS = 10.0, 0.25
+"""Time and interval of attempts after `retry_soon`: a kind is served some time after its CRD is established."""
 SHORT_WATCH_SECONDS = 1.0
 """A watch that the server ends earlier than this is renewed only after a pause."""
 
@@ -81,13 +81,13 @@ class KindWatch(Generic[Result]):
         self._failures = 0
         self._was_away = False
         self._is_retrying_soon = asyncio.Event()
-        self._hopeful_until = 0.0
+        self._settles_until = 0.0
         health.expect(self.name)
 
     def retry_soon(self) -> None:
         """Try again soon, because the CRD of this kind may just have changed."""
         self._failures = 0
-        self._hopeful_until = asyncio.get_running_loop().time() + HOPEFUL_SECONDS
+        self._settles_until = asyncio.get_running_loop().time() + CRD_SETTLE_SECONDS
         self._is_retrying_soon.set()
 
     async def run(self) -> None:
@@ -104,7 +104,7 @@ class KindWatch(Generic[Result]):
                 elif error.is_not_found:
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
-                    if self._is_optional and not self._is_hopeful:
+                    if self._is_optional and not self._is_crd_settling:
                         await self._rest()
                         continue
                 else:
@@ -133,12 +133,12 @@ class KindWatch(Generic[Result]):
 
     async def _list(self) -> None:
         listed: set[tuple[str, str]] = set()
-        position, told = "", await self._history.newest()
+        position, newest = "", await self._history.newest()
         async for items, position in self._stream.pages():  # the last position is the one to use
             self._health.record_activity(self.name)
-            if is_newer(told, position):
+            if is_newer(newest, position):
                 await self._history.forget()
-                told = ""
+                newest = ""
             await self._deliver(self._observer.page(items, listed))
         await self._deliver(self._observer.settle(listed))
         self._position = position
@@ -175,8 +175,8 @@ class KindWatch(Generic[Result]):
         self._health.record_activity(self.name)
 
     @property
-    def _is_hopeful(self) -> bool:
-        return asyncio.get_running_loop().time() < self._hopeful_until
+    def _is_crd_settling(self) -> bool:
+        return asyncio.get_running_loop().time() < self._settles_until
 
     def _complain(self, what: str, error: str) -> None:
         """Log a warning once per outage; later failures are logged at debug level."""
@@ -186,8 +186,8 @@ class KindWatch(Generic[Result]):
     async def _pause(self, longest: float, *, is_away: bool = False) -> None:
         # why: while the API server is away, a restart would only make the watch later
         self._health.record_outage(self.name)
-        if self._is_hopeful:
-            longest = HOPEFUL_PAUSE_SECONDS
+        if self._is_crd_settling:
+            longest = CRD_SETTLE_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
         self._failures = min(self._failures + 1, 16)
         self._is_retrying_soon.clear()

@@ -22,7 +22,7 @@ from eventing.metrics.listener import address_of, listener
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
 from eventing.watch.following import Following
-from eventing.watch.history import ToldHistory
+from eventing.watch.history import EventHistory
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
@@ -91,7 +91,7 @@ class Watcher:
                         health=self.health,
                         seconds=self._seconds,
                         outage=outage,
-                        history=ToldHistory(self._changes, kind, self._thread) if self._changes else None,
+                        history=EventHistory(self._changes, kind, self._thread) if self._changes else None,
                     )
                 )
             try:
@@ -234,13 +234,13 @@ async def serve_health(
         facts = {"waiting": sorted(health.waiting), "failing": health.failing(), "redis": is_reachable}
         return _answer(health.is_ready and is_reachable, facts)
 
-    async def tell(_: web.Request) -> web.Response:
+    async def respond(_: web.Request) -> web.Response:
         return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})
 
     app = web.Application()
     app.router.add_get("/livez", livez)
     app.router.add_get("/readyz", readyz)
-    app.router.add_get("/metrics", tell)
+    app.router.add_get("/metrics", respond)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.SockSite(runner, listening).start()

@@ -1,7 +1,7 @@
-"""A drainer that keeps several claims under way, each in a thread of its own.
+"""A drainer with several runs at a time, each in a thread of its own.
 
-The main thread waits for Redis and claims for those that are idle, which wait for it: nobody looks again and again. A
-thread that has ended a run claims the next one itself: the queue gives a worker one run of a namespace at a time.
+The main thread waits for Redis and claims for idle threads, so nothing polls. A thread that has ended a run claims the
+next one itself: the queue gives a worker one run of a namespace at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 
 SWITCH_SECONDS = 0.001
-"""How long a thread computes before another one may: an answer of the API server does not wait behind a resolution."""
+"""How long a thread computes before another one may: answers of the API server do not wait for a resolution."""
 STACK_BYTES = 4 * 1024 * 1024
 """Of each thread; it counts towards the memory of the process."""
 
@@ -55,10 +55,10 @@ class ThreadedDrainer(Drainer):
         self.wait_for(self._take_room)
 
     def pause(self, seconds: float) -> None:
-        """Wait until a thread is idle: whoever has ended a run takes what comes, also of other namespaces.
+        """Wait until a thread is idle: one that has ended a run claims the next one, also of other namespaces.
 
-        Each event of a namespace that has its run already rings: while a tenant wrote as fast as it could, a quarter of
-        the worker's processor time was that of the main thread, which looked and went away again.
+        Without this pause each event of a namespace that already has its run would wake the main thread for nothing:
+        while a tenant wrote as fast as it could, that took a quarter of the worker's processor time.
         """
         self._is_idle.wait(seconds)
         self._is_idle.clear()

@@ -47,9 +47,9 @@ def serve_or_end(settings: Settings, heartbeat: Heartbeat) -> NoReturn:
         os._exit(1)
 
 
-def serve(settings: Settings, tell: Run | None = None, tries: Callable[[], None] = lambda: None) -> NoReturn:
-    """Post the events that are due to `settings.sink`, for ever; `tell` replaces `post`; it calls `tries` on and on."""
-    run = tell or (lambda claim: post(settings.sink, claim))
+def serve(settings: Settings, run_claim: Run | None = None, tries: Callable[[], None] = lambda: None) -> NoReturn:
+    """Post due events to `settings.sink`, for ever. `run_claim` replaces `post`; `tries` is called at each attempt."""
+    run = run_claim or (lambda claim: post(settings.sink, claim))
     while True:
         try:
             queue = WorkQueue(connect(settings.redis_url), settings, worker=f"sink-{secrets.token_hex(4)}")

@@ -37,7 +37,7 @@ REFUSED_SECONDS: Final = 2.0
 """The same after the Broker has not taken the event."""
 KEEP_SECONDS: Final = 45.0
 """One that works for so long is sent for, too: Serving ends pods that had no request for a minute, whatever they do."""
-LOOK_SECONDS: Final = 2.0
+POLL_SECONDS: Final = 2.0
 """How long the waker sleeps when nobody wakes it."""
 _FURTHEST: Final[Mapping[str, int]] = {step.partition("/")[0]: place for place, step in enumerate(INSTALL)}
 log = structlog.get_logger()
@@ -64,7 +64,7 @@ class Waker:
     """When a group that works has to be sent for."""
     _is_refused: bool = False
 
-    def look(self, backlog: Iterable[Backlog]) -> tuple[str, ...]:
+    def wake_due(self, backlog: Iterable[Backlog]) -> tuple[str, ...]:
         """Send for the groups for which it is time; returns them."""
         found = {FORMER.get(one.group, one.group): one for one in backlog}
         found = {group: one for group, one in found.items() if group in SLEEPERS}
@@ -76,10 +76,10 @@ class Waker:
             threading.Thread(target=self._sent, args=(group,), name=f"wake {group}", daemon=True).start()
         return chosen
 
-    def look_at(self, queue: WorkQueue) -> None:
+    def wake_and_wait(self, queue: WorkQueue) -> None:
         """The same of a queue; then sleep until work comes to a group that nobody drains, or for two seconds."""
-        self.look(queue.backlog())
-        queue.wait_for_backlog(LOOK_SECONDS)
+        self.wake_due(queue.backlog())
+        queue.wait_for_backlog(POLL_SECONDS)
 
     def _chosen(self, found: Mapping[str, Backlog]) -> Iterator[str]:
         now = self.clock()

@@ -9,7 +9,8 @@ runs jobs. A *wake-up list* is one on which a drainer blocks until a group may h
 the watch event of a write that the entry's last run made. A *long* job may take minutes: each is one RQ job of its
 own, run by workers that run nothing else.
 
-Keys (all begin with `olmf:`; their names never change, because during an update programs of two builds share them)
+Keys (all begin with `olmf:`; their names never change, because during an update programs of two builds share them,
+so some, like `held` and `bell`, are older than the terms above)
     job:<entry>            hash  lane; seq, since (in line since ms), order (place in its namespace);
                                  causes, causes_count; running, running_count,
                                  running_lane (causes and lane of the present run); promised (jobs
@@ -38,10 +39,10 @@ Keys (all begin with `olmf:`; their names never change, because during an update
     groups                 set   groups that ever had an entry
     bell:<group>, alarm, waker  list  wake-up lists, of one item: for one drainer of the group; for one sweeper; for the
                                  waker, when work comes to a group that nobody drains
-    awake                  zset  groups (and `long`) that a drainer on call serves, by the end of its word for it in ms
+    awake                  zset  groups (and `long`) with an awake drainer on call, by the end of that in ms
     journal                stream  one entry for each run (and, from the journal, each event)
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
-    turn:<what>-<period>   taken by the scheduler that does in this period what all do in turn, e.g. the audit
+    turn:<what>-<period>   taken by the one scheduler that does something in this period, e.g. the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs (or writes: `warned`), their microseconds
 

@@ -10,8 +10,8 @@ for _, group in ipairs(call('SMEMBERS', GROUPS)) do
     end
   end
 end
-for _, held in ipairs(call('HVALS', CLAIMED)) do
-  local entry = held:match('^%d+|[^|]*|(.*)$')
+for _, claim in ipairs(call('HVALS', CLAIMED)) do
+  local entry = claim:match('^%d+|[^|]*|(.*)$')
   note(call('HGET', job_key(entry), 'running_lane') == 'long' and 'long' or (parts(entry)), 0)
 end
 for group, ms in pairs(waits) do found[#found + 1] = {group, is_awake(group) and 1 or 0, ms} end

@@ -10,8 +10,8 @@ local function note_run(ref)
   has[namespace] = (has[namespace] or 0) + 1
   if has[namespace] == most then full[#full + 1], full[namespace] = namespace, true end
 end
-for _, held in ipairs(most > 0 and call('HVALS', CLAIMED) or {}) do
-  local owner, entry = held:match('^%d+|([^|]*)|(.*)$')
+for _, claim in ipairs(most > 0 and call('HVALS', CLAIMED) or {}) do
+  local owner, entry = claim:match('^%d+|([^|]*)|(.*)$')
   if owner == worker then note_run(select(2, parts(entry))) end
 end
 
@@ -22,7 +22,7 @@ end
 
 -- Takes the first entry of the next namespace whose ref is free; those whose ref is claimed wait for that. What an older build
 -- has claimed is still in a line, and in nothing else.
-local function take_next(lane)
+local function claim_next(lane)
   local group, namespace = next_of(groups, lane, full)
   while group do
     local entry = call('ZRANGE', line_key(group, lane, namespace), 0, 0)[1]
@@ -31,7 +31,7 @@ local function take_next(lane)
     note_level(lane, spent)
     local is_ready = leave_line(entry, group, lane, namespace, spent)
     if is_ready and call('HEXISTS', CLAIMED, ref) == 0 then
-      local claim = take(entry, lane, worker, lease)
+      local claim = claim_entry(entry, lane, worker, lease)
       note_run(ref)
       if has_more(group) then wake_drainer(group) end -- wakes the next drainer, which wakes the next
       return claim
@@ -43,4 +43,4 @@ end
 
 -- Who always has direct work stops nobody's bulk work: one claim of BULK_EVERY looks there first.
 local lanes = call('INCR', CLAIMS) % BULK_EVERY == 0 and {'bulk', 'direct'} or {'direct', 'bulk'}
-return take_next(lanes[1]) or take_next(lanes[2]) or false
+return claim_next(lanes[1]) or claim_next(lanes[2]) or false

@@ -10,4 +10,4 @@ if call('HEXISTS', CLAIMED, ref) == 1 then
   call('SADD', blocked_key(ref), entry)
   return false
 end
-return take(entry, 'long', worker, lease)
+return claim_entry(entry, 'long', worker, lease)

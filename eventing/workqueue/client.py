@@ -41,7 +41,7 @@ _IN_PIPELINE = "caused error: "
 LONGEST_BLOCK_SECONDS = 10
 """Maximum time for which a command may block; the timeout of the socket is longer."""
 _PROBE_SECONDS = 2
-LATE_SECONDS = 0.1
+BLOCK_OVERRUN_SECONDS = 0.1
 """How much later than its timeout a blocked command may end: an idle Redis looks at its clock ten times a second."""
 
 

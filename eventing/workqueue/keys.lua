@@ -1,8 +1,9 @@
 -- The keys of the queue, which __init__.py describes, and what is read from their names; in front of all scripts.
+-- Stored names never change: some are older than the terms that are used here.
 local CLAIMED, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed', 'olmf:dead'
 local TOKEN, SEQUENCE, GROUPS, SWEEPER_WAKEUP = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local WAKEUP, WAKER, AWAKE = 'olmf:bell:', 'olmf:waker', 'olmf:awake'
-local TURNS, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
+local LONG_NAMESPACES, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS = 'olmf:claims'
 local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
 
@@ -36,6 +37,6 @@ local function has_line(text, line) return text and string.find('\n' .. text .. 
 
 -- The claim of a ref, only if this token holds it.
 local function claim_of(ref, token)
-  local held = call('HGET', CLAIMED, ref)
-  return held and string.sub(held, 1, #token + 1) == token .. '|' and held
+  local claim = call('HGET', CLAIMED, ref)
+  return claim and string.sub(claim, 1, #token + 1) == token .. '|' and claim
 end

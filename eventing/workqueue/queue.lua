@@ -1,18 +1,18 @@
 -- The functions that all scripts of the queue share; prepended to each of them.
 local call, job_key, now = call, job_key, now -- why: what was declared last is captured soonest, in each call of each script
 
--- Whether a drainer of the group said lately that it is awake; `long` is a group of its own here.
+-- Whether a drainer of the group has announced that it is awake now; `long` is a group of its own here.
 local function is_awake(group) return (tonumber(call('ZSCORE', AWAKE, group)) or 0) > now end
 
--- Wakes the waker, which sends for a drainer where none is awake.
-local function send_for(group)
+-- Wakes the waker, which wakes the Service of a group without an awake drainer.
+local function wake_waker(group)
   if call('LLEN', WAKER) == 0 and not is_awake(group) then call('RPUSH', WAKER, 1) end
 end
 
 -- Wakes one waiting drainer of the group.
 local function wake_drainer(group)
   if call('LLEN', WAKEUP .. group) == 0 then call('RPUSH', WAKEUP .. group, 1) end
-  send_for(group)
+  wake_waker(group)
 end
 
 -- Wakes one sweeper, which reads the delays again.
@@ -61,9 +61,9 @@ local function line_up(entry, since)
     local namespace = namespace_of(ref)
     call('ZADD', ready_key(group, lane), seq, entry)
     call('ZADD', long_key(namespace), seq, entry)
-    call('ZADD', TURNS, 'NX', seq, namespace)
+    call('ZADD', LONG_NAMESPACES, 'NX', seq, namespace)
     wake_sweeper()
-    send_for(lane)
+    wake_waker(lane)
   else
     enter_line(entry, group, lane, seq, order, payer_of(ref), spent)
     wake_drainer(group)
@@ -75,8 +75,8 @@ local function leave_long_line(entry, group, ref)
   local namespace = namespace_of(ref)
   call('ZREM', ready_key(group, 'long'), entry)
   call('ZREM', long_key(namespace), entry)
-  if call('EXISTS', long_key(namespace)) == 1 then call('ZADD', TURNS, call('INCR', SEQUENCE), namespace)
-  else call('ZREM', TURNS, namespace) end
+  if call('EXISTS', long_key(namespace)) == 1 then call('ZADD', LONG_NAMESPACES, call('INCR', SEQUENCE), namespace)
+  else call('ZREM', LONG_NAMESPACES, namespace) end
 end
 
 -- How many long runs one namespace may have now: where there are several workers, it never has them all.
@@ -87,7 +87,7 @@ end
 -- The entries of the long lane that may run now, each with its place in line; namespaces in turn, at most 100.
 local function next_long(budget)
   local found, limit = {}, long_limit(budget)
-  local namespaces = call('ZRANGE', TURNS, 0, 99)
+  local namespaces = call('ZRANGE', LONG_NAMESPACES, 0, 99)
   for rank = 1, limit do
     for _, namespace in ipairs(namespaces) do
       if #found < 200 and rank <= limit - call('SCARD', running_key(namespace)) then
@@ -100,7 +100,7 @@ local function next_long(budget)
 end
 
 -- Makes a run of an entry that is out of line, and returns its claim.
-local function take(entry, lane, worker, lease)
+local function claim_entry(entry, lane, worker, lease)
   local job, _, ref = job_key(entry), parts(entry)
   -- Monotonic, and greater than every earlier token even after Redis lost all its data.
   local token = math.max(clock[1] * 1000000 + clock[2], (tonumber(call('GET', TOKEN)) or 0) + 1)

@@ -14,7 +14,7 @@ from redis import Redis
 
 from eventing.events.job import Job
 from eventing.workqueue import listing
-from eventing.workqueue.client import LATE_SECONDS, LONGEST_BLOCK_SECONDS
+from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS
 from eventing.workqueue.retry import backoff
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
@@ -28,6 +28,8 @@ JOURNAL_LENGTH = 100_000
 """Maximum number of entries in the stream; `eventing/journal` limits it in bytes."""
 LONGEST_RECORD = 8 * 1024 * 1024
 """Maximum number of bytes of one journal entry."""
+WAKEUP, SWEEPER_WAKEUP, WAKER_WAKEUP = "olmf:bell:", "olmf:alarm", "olmf:waker"
+"""Wake-up lists: of a group (with its name), of the sweepers, of the waker; the stored names are older than these."""
 RENEWED_LEASE_SECONDS = 10
 """Duration of the lease of a worker that renews it."""
 _EXPIRED = Loss(alone=None)
@@ -121,19 +123,21 @@ class WorkQueue:
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
         """Sleep until a job of the groups is enqueued, at most that long."""
-        wakeups = [f"olmf:bell:{group}" for group in groups]
+        wakeups = [WAKEUP + group for group in groups]
         self.client.blpop(wakeups, timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def wait_for_delay(self, seconds: float) -> None:
         """Sleep until a delay is added that ends before all others, at most that long; may end early."""
-        if seconds <= LATE_SECONDS:
+        if seconds <= BLOCK_OVERRUN_SECONDS:
             time.sleep(max(seconds, 0.001))  # why: what stays due for some fault must not make the sweeper spin
         else:
-            self.client.blpop(["olmf:alarm"], timeout=min(max(seconds - LATE_SECONDS, 0.01), LONGEST_BLOCK_SECONDS))
+            self.client.blpop(
+                [SWEEPER_WAKEUP], timeout=min(max(seconds - BLOCK_OVERRUN_SECONDS, 0.01), LONGEST_BLOCK_SECONDS)
+            )
 
     def wait_for_backlog(self, seconds: float) -> None:
         """Sleep until work comes to a group that nobody drains, at most that long; for one waker."""
-        self.client.blpop(["olmf:waker"], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
+        self.client.blpop([WAKER_WAKEUP], timeout=min(max(seconds, 0.01), LONGEST_BLOCK_SECONDS))
 
     def backlog(self) -> tuple[Backlog, ...]:
         """The groups that have work now, by name; the long lane of all groups is one, `long`."""
@@ -190,7 +194,7 @@ class WorkQueue:
         entries = (
             [entry_of(job) for job in jobs]
             if jobs is not None
-            else [entry_of(Job(letter.step, letter.ref)) for letter in self.dead(10_000)]
+            else [entry_of(Job(dead.step, dead.ref)) for dead in self.dead(10_000)]
         )
         return int(run(self.client, "release", cause, *entries)) if entries else 0
 

@@ -13,7 +13,7 @@ _QUEUE = "olmf"
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerSeen:
+class WorkerState:
     """A process that runs steps."""
 
     name: str
@@ -25,7 +25,7 @@ class WorkerSeen:
     """When RQ last heard of it."""
 
 
-def workers(client: Redis) -> tuple[WorkerSeen, ...]:
+def workers(client: Redis) -> tuple[WorkerState, ...]:
     """The workers by name; one that was killed is listed until RQ forgets it, after a minute and a half."""
     keys = sorted(key.decode() for key in client.sscan_iter("rq:workers"))
     pipe = client.pipeline(transaction=False)
@@ -36,7 +36,7 @@ def workers(client: Redis) -> tuple[WorkerSeen, ...]:
         queues, birth, heard = ((value or b"").decode() for value in fields)
         if queues.startswith(_QUEUE):
             lane = queues.removeprefix(_QUEUE).lstrip("-") or "direct"
-            found.append(WorkerSeen(key.removeprefix(_PREFIX), lane, _instant(birth), _instant(heard)))
+            found.append(WorkerState(key.removeprefix(_PREFIX), lane, _instant(birth), _instant(heard)))
     return tuple(found)
 
 

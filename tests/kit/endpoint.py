@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from eventing.local.processes.tie import READY_FILE
+from eventing.local.processes.parent_watch import READY_FILE
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 NOWHERE = {

@@ -20,7 +20,7 @@ import pytest
 from eventing.diagnosis.replay import capture, present_objects
 from eventing.journal import JournalIndex, RedisJournal
 from eventing.journal.journal_index import writes_of
-from eventing.local.sign import InstallationMarker
+from eventing.local.marker import InstallationMarker
 from eventing.local.state import StateDirectory
 from eventing.workqueue import connect
 from shared.api.manifest import Manifest

@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from eventing.cli.demo.screen import Screen, screen
+from eventing.cli.demo.output import DemoOutput, demo_output
 from eventing.cli.requests.extensions import ExtensionRequest, ask_for
 from eventing.cli.requests.request import Request
 from eventing.cli.requests.subscribing import approve_plan, subscribe, waiting_plan
@@ -56,7 +56,7 @@ class Stage:
 
     directory: StateDirectory
     bundles: Path
-    screen: Screen
+    output: DemoOutput
     cluster: KubeClient
     interrupt: Interrupt
 
@@ -80,7 +80,7 @@ def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> Non
     publish(bundles, *FIRST)
     started = time.monotonic()
     words = ("up", "--state", str(directory.root), "--bundles", str(bundles))
-    with start_detached(directory, words, interrupt, tied=True):
+    with start_detached(directory, words, interrupt, watches_parent=True):
         try:
             _perform(directory, bundles, time.monotonic() - started, interrupt)
             interrupt.check()
@@ -89,7 +89,7 @@ def _play(directory: StateDirectory, bundles: Path, interrupt: Interrupt) -> Non
 
 
 def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, interrupt: Interrupt) -> None:
-    view = screen()
+    view = demo_output()
     stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
         view.print_line(f"1. Redis, sandbox, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
@@ -101,43 +101,43 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
 
 
 def _install(stage: Stage) -> None:
-    stage.screen.print_line("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
+    stage.output.print_line("2. Install `tide` from a catalog that has 0.1.0 and 0.2.0")
     for line in subscribe(stage.cluster, Request("tide", NAMESPACE, source="olm/local")):
-        stage.screen.print_line(f"   {line}")
+        stage.output.print_line(f"   {line}")
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v0.2.0", "Succeeded"), "tide.v0.2.0")
 
 
 def _extend(stage: Stage) -> None:
-    stage.screen.print_line("3. Meanwhile OLM v1 installs `ledger` of the same catalog, as a ClusterExtension")
+    stage.output.print_line("3. Meanwhile OLM v1 installs `ledger` of the same catalog, as a ClusterExtension")
     source = stage.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {}
     image = {"ref": Object(source).spec["image"]}
     meta, spec = {"name": "local"}, {"source": {"type": "Image", "image": image}}
     stage.cluster.create({
         "apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind, "metadata": meta, "spec": spec,
     })  # fmt: skip
-    stage.screen.print_line("   made ClusterCatalog local")
+    stage.output.print_line("   made ClusterCatalog local")
     for line in ask_for(stage.cluster, ExtensionRequest(EXTENSION, EXTENSION, catalog="local")):
-        stage.screen.print_line(f"   {line}")
+        stage.output.print_line(f"   {line}")
 
 
 def _extended(stage: Stage) -> None:
     _wait(stage, EXTENSION, lambda row: row["phase"] == "Succeeded", "ledger.v2.1.0")
-    stage.screen.print_line("6. `ledger` works, too; its one revision, a ClusterObjectSet, is what would go with it")
+    stage.output.print_line("6. `ledger` works, too; its one revision, a ClusterObjectSet, is what would go with it")
 
 
 def _upgrade(stage: Stage) -> None:
-    stage.screen.print_line("4. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
+    stage.output.print_line("4. Publish a newer catalog, with 0.3.0 and 1.0.0: the upgrade starts by itself")
     publish(stage.bundles, *NEWER)
     _wait(stage, "tide", lambda row: (row["version"], row["phase"]) == ("tide.v1.0.0", "Succeeded"), "tide.v1.0.0")
 
 
 def _approve(stage: Stage) -> None:
-    stage.screen.print_line("5. Install `beacon` with Manual approval: its plan waits; `tide` is not affected")
+    stage.output.print_line("5. Install `beacon` with Manual approval: its plan waits; `tide` is not affected")
     for line in subscribe(stage.cluster, Request("beacon", NAMESPACE, source="olm/local", is_manual=True)):
-        stage.screen.print_line(f"   {line}")
+        stage.output.print_line(f"   {line}")
     _wait(stage, "beacon", lambda row: row["reason"] == "RequiresApproval", "a plan that waits")
     for line in approve_plan(stage.cluster, NAMESPACE, waiting_plan(stage.cluster, NAMESPACE, "beacon")):
-        stage.screen.print_line(f"   {line}")
+        stage.output.print_line(f"   {line}")
     _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
 
 
@@ -148,7 +148,7 @@ def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool]
         sources = Sources(stage.cluster)
         found = extension_statuses(sources) if package == EXTENSION else package_statuses(sources, NAMESPACE)
         rows = list(map(_row, found))
-        stage.screen.standing(rows)
+        stage.output.show_packages(rows)
         if any(row["package"] == package and holds(row) for row in rows):
             return
         time.sleep(POLL_SECONDS)

@@ -12,7 +12,7 @@ from eventing.cli.extension.live_plan import files_of
 from eventing.cli.extension.report import Report, as_text
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import print_lines
-from eventing.cli.requests.adoption import Wanted, adopt, forecast
+from eventing.cli.requests.adoption import AdoptionRequest, adopt, forecast
 from eventing.cli.requests.request import PackageError
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from shared.kinds import SUBSCRIPTION
@@ -43,13 +43,13 @@ def adopt_verb(
     cluster = target.cluster()
     place = namespace or target.namespace
     ref = SUBSCRIPTION.ref(name.rpartition("/")[2], place)
-    wanted = Wanted(ref, content_of_cluster(cluster), lambda image: files_of(bundle, image), catalog)
+    request = AdoptionRequest(ref, content_of_cluster(cluster), lambda image: files_of(bundle, image), catalog)
     try:
         if apply:
-            for line in adopt(cluster, wanted, timedelta(seconds=timeout)):
+            for line in adopt(cluster, request, timedelta(seconds=timeout)):
                 print_lines(line)
             return
-        found = forecast(cluster, wanted)
+        found = forecast(cluster, request)
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
     report = Report((), found.changes, blockers=found.blockers)

@@ -12,11 +12,11 @@ import typer
 
 from eventing.cli.extension.files import (
     CatalogOption,
+    ExtensionFiles,
     FileOption,
-    Given,
     catalogs,
-    given,
     installed_of,
+    read_files,
     shaped,
     source_of,
 )
@@ -44,18 +44,18 @@ def blockers(
     catalog: CatalogOption = None,
     output: TextOption = "text",
 ) -> None:
-    """Say which installed extensions are not for the next minor version of OpenShift.
+    """List the installed extensions that do not support the next minor version of OpenShift.
 
     The files hold ClusterExtensions and their ClusterObjectSets, as `kubectl get … -o yaml` prints them; of an
-    extension without any, what is installed is looked up in the catalogs. Exit code 0: none; 1: some, or one that
+    extension without any, the installed bundle is looked up in the catalogs. Exit code 0: none; 1: some, or one that
     cannot be read.
     """
     if not openshift:
         raise CliError("extension blockers: --openshift names the version of the cluster, e.g. --openshift 4.18", USAGE)
-    stated = given(file)
+    files = read_files(file)
     try:
         found = judge(
-            [one for extension in stated.extensions for one in _published(extension, stated, catalog)], openshift
+            [one for extension in files.extensions for one in _published(extension, files, catalog)], openshift
         )
     except InvalidVersion as error:
         raise CliError(f"--openshift {openshift}: {error}", USAGE) from error
@@ -67,10 +67,10 @@ def blockers(
         raise typer.Exit(NEGATIVE)
 
 
-def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | None) -> list[Published]:
-    """What the newest active revision says, else what the catalogs say about the installed bundle."""
+def _published(extension: Mapping[str, Any], files: ExtensionFiles, words: list[str] | None) -> list[Published]:
+    """What the newest active revision publishes, else what the catalogs hold about the installed bundle."""
     name = name_in(extension)
-    owned = [one for one in stated.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
+    owned = [one for one in files.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
     with shaped(f"a ClusterObjectSet of {name}", UNKNOWN):
         revision = newest_active(owned)
     if revision:
@@ -79,7 +79,7 @@ def _published(extension: Mapping[str, Any], stated: Given, words: list[str] | N
     installed = installed_of(extension, "")
     if installed is None:
         return []
-    views = catalogs(words, stated.catalogs, str(source_of(extension)["packageName"]), has_releases=False)
+    views = catalogs(words, files.catalogs, str(source_of(extension)["packageName"]), has_releases=False)
     for view in views:
         for bundle in view.offer.bundles:
             if bundle.name == installed.name:

@@ -1,4 +1,4 @@
-"""What the verbs about extensions are given: manifests in files, catalogs in folders and images."""
+"""The inputs of verbs about extensions: manifests in files, catalogs in folders and images."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ CatalogOption = Annotated[
 InstalledOption = Annotated[
     str, typer.Option(metavar="NAME@VERSION", help="The installed bundle; default: from the status of the extension.")
 ]
-GatesOption = Annotated[str, typer.Option("--feature-gates", help="A=true,B=false; as given to OLM v1.")]
+GatesOption = Annotated[str, typer.Option("--feature-gates", help="A=true,B=false; as OLM v1 takes them.")]
 WaiveOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[VERSION: ][PATH: ]CHECK",
-        help="A finding that shall not count, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
+        help="A finding to ignore, e.g. enum, or 'v1: ^.spec.size: enum'; repeatable.",
     ),
 ]
 _NAMED = re.compile(r"([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)=(.+)", re.DOTALL)
@@ -56,7 +56,7 @@ _NAME_LABEL = "olm.operatorframework.io/metadata.name"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ExtensionFiles:
     """The manifests of the files, by kind."""
 
     extensions: list[Mapping[str, Any]] = field(default_factory=list)
@@ -73,11 +73,11 @@ class Given:
         return self.extensions[0]
 
 
-def given(paths: Sequence[str] | None) -> Given:
-    """What the files hold. CliError when they cannot be read."""
+def read_files(paths: Sequence[str] | None) -> ExtensionFiles:
+    """The content of the files. CliError when they cannot be read."""
     if not paths:
         raise CliError("name the ClusterExtension: -f EXTENSION.yaml", USAGE)
-    found = Given()
+    found = ExtensionFiles()
     for one in manifests(paths):
         match one.get("kind"):
             case "ClusterExtension":
@@ -91,7 +91,7 @@ def given(paths: Sequence[str] | None) -> Given:
 
 @contextmanager
 def shaped(what: str, code: int) -> Iterator[None]:
-    """CliError when what is read in this block has another shape than it should."""
+    """CliError when what is read in this block does not have the expected shape."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -107,12 +107,12 @@ def source_of(extension: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
-    """What is installed, by the option or else by the status. CliError when the option cannot be understood."""
-    if stated:
-        name, mark, version = stated.rpartition("@")
+def installed_of(extension: Mapping[str, Any], option: str) -> Installed | None:
+    """The installed bundle: of the option, else of the status. CliError when the option is malformed."""
+    if option:
+        name, mark, version = option.rpartition("@")
         if not mark or not name or not version:
-            raise CliError(f"--installed {stated}: wanted NAME@VERSION, e.g. etcd.v0.9.4@0.9.4", USAGE)
+            raise CliError(f"--installed {option}: wanted NAME@VERSION, e.g. etcd.v0.9.4@0.9.4", USAGE)
         return Installed(name, version)
     bundle = at(extension, "status", "install", "bundle")
     if not isinstance(bundle, Mapping):
@@ -124,15 +124,18 @@ def installed_of(extension: Mapping[str, Any], stated: str) -> Installed | None:
 
 
 def catalogs(
-    words: Sequence[str] | None, stated: Mapping[str, Mapping[str, Any]], package: str, *, has_releases: bool
+    words: Sequence[str] | None, manifests_by_name: Mapping[str, Mapping[str, Any]], package: str, *, has_releases: bool
 ) -> list[CatalogView]:
-    """The catalogs as the resolution sees them. CliError when one cannot be read."""
+    """The catalogs for a resolution. CliError when one cannot be read."""
     named = dict(map(_named, words or ()))
     if len(named) != len(words or ()):
         raise CliError("--catalog: two catalogs have one name; write NAME=PATH to tell them apart", USAGE)
-    if missing := sorted(stated.keys() - named.keys()):
+    if missing := sorted(manifests_by_name.keys() - named.keys()):
         raise CliError(f"catalog {missing[0]} has no content here; add --catalog {missing[0]}=PATH", USAGE)
-    return [_view(name, path, stated.get(name, {}), package, has_releases=has_releases) for name, path in named.items()]
+    return [
+        _view(name, path, manifests_by_name.get(name, {}), package, has_releases=has_releases)
+        for name, path in named.items()
+    ]
 
 
 def _named(word: str) -> tuple[str, str]:
@@ -143,7 +146,7 @@ def _named(word: str) -> tuple[str, str]:
     return re.split(r"[:@]", last)[0] or word, word
 
 
-def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
+def _view(name: str, path: str, manifest: Mapping[str, Any], package: str, *, has_releases: bool) -> CatalogView:
     try:
         offer = offer_in(snapshot_at(path, default_store()), package, has_releases=has_releases)
     except NoSuchPath as error:
@@ -155,21 +158,21 @@ def _view(name: str, path: str, stated: Mapping[str, Any], package: str, *, has_
     with shaped(f"ClusterCatalog {name}", USAGE):
         return CatalogView(
             name,
-            int(at(stated, "spec", "priority") or 0),
-            {_NAME_LABEL: name, **(at(stated, "metadata", "labels") or {})},
-            at(stated, "spec", "availabilityMode") != "Unavailable",
+            int(at(manifest, "spec", "priority") or 0),
+            {_NAME_LABEL: name, **(at(manifest, "metadata", "labels") or {})},
+            at(manifest, "spec", "availabilityMode") != "Unavailable",
             offer,
         )
 
 
 def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:
-    """What an open catalog offers of a package. InvalidRequest when nobody can make sense of it."""
+    """What an open catalog offers of a package. InvalidRequest when its documents cannot be read as a package."""
     pages, found = snapshot.documents(package), snapshot.package(package)
-    if not isinstance(found, Package):  # OLM v1 minds other defects than OLM does
+    if not isinstance(found, Package):  # OLM v1 refuses other defects than OLM does
         return offer_of([pages.value(row) for row in pages.rows()], package, has_releases=has_releases)
     deprecations = next(pages.rows("olm.deprecations"), None)
-    stated = None if deprecations is None else pages.value(deprecations)
-    return offer_of_package(found, stated, has_releases=has_releases)
+    deprecation = None if deprecations is None else pages.value(deprecations)
+    return offer_of_package(found, deprecation, has_releases=has_releases)
 
 
 def gates_of(text: str) -> dict[str, bool]:
@@ -184,7 +187,7 @@ def gates_of(text: str) -> dict[str, bool]:
 
 
 def waivers_of(words: Sequence[str] | None) -> list[Waiver]:
-    """The findings that shall not count. CliError."""
+    """The findings to ignore. CliError."""
     try:
         return list(map(Waiver.parse, words or ()))
     except InvalidRequest as error:

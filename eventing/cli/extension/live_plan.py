@@ -1,4 +1,4 @@
-"""What a roll-out would do to a cluster: `olmf extension plan NAME`."""
+"""The changes that a roll-out would make on a cluster: `olmf extension plan NAME`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from eventing.cli.extension.cluster import content_of_cluster, extension_of
-from eventing.cli.extension.files import given, source_of
+from eventing.cli.extension.files import read_files, source_of
 from eventing.cli.extension.report import Report
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
-from eventing.cli.plan_scene import Scene
+from eventing.cli.present_objects import PresentObjects
 from eventing.diagnosis.rollout import Place, outlook
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from shared.reading.extension import Sources
 
 _Options = tuple[str, Sequence["Waiver"], Mapping[str, object]]
-"""Content of the bundle (empty: its image is pulled), findings that do not count, options of files by name."""
+"""Content of the bundle (empty: its image is pulled), findings to ignore, options that are for files, by name."""
 
 
 def planned_on(target: Target, name: str, file: Sequence[str] | None, options: _Options) -> Report:
-    """What would happen to the extension of that name, as it is there, or as the file would have it. CliError."""
+    """The report about the extension of that name, as it is, or with the spec of the file. CliError."""
     bundle, waivers, of_files = options
     if wrong := next((option for option, value in of_files.items() if value), ""):
         raise CliError(f"{wrong} is for files; the cluster has its own catalogs and objects", USAGE)
@@ -43,9 +43,12 @@ def report_on(
 ) -> Report:
     """The report about an extension of a cluster. CliError when the content of its bundle cannot be had."""
     bundle, waivers = options
-    scene = Scene("", cluster)
+    there = PresentObjects("", cluster)
     place = Place(
-        cluster, cluster, lambda image: files_of(bundle, image), lambda changed: [*scene.stored([*map(dict, changed)])]
+        cluster,
+        cluster,
+        lambda image: files_of(bundle, image),
+        lambda changed: [*there.stored([*map(dict, changed)])],
     )
     found = outlook(extension, sight_of(extension, content), place, waivers)
     return Report(found.reasons, found.changes, (), found.blockers, found.remarks)
@@ -55,9 +58,9 @@ def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> Clust
     """The extension of that name; the spec of the file with the identity of the one that is there. CliError."""
     if not file:
         return extension_of(cluster, name)
-    stated = given(file).extension
-    source_of(stated)
-    found = ClusterExtension(stated)
+    manifest = read_files(file).extension
+    source_of(manifest)
+    found = ClusterExtension(manifest)
     if name and name.rpartition("/")[2] != found.name:
         raise CliError(f"-f: holds ClusterExtension {found.name}, not {name}", USAGE)
     there = CLUSTER_EXTENSION.look_up(cluster.get, found.name)
@@ -65,7 +68,7 @@ def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> Clust
 
 
 def files_of(bundle: str, image: str) -> Files:
-    """The content of a bundle: of an image only where nobody named a folder, as a catalog must not choose files."""
+    """The content of a bundle: of the option, else of its image; a catalog must not name files of this machine."""
     if not (bundle or image):
         raise CliError("the catalog names no image of the bundle; name its content with --bundle DIR", UNKNOWN)
     try:

@@ -43,9 +43,9 @@ def rendered(
     reference: str, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
 ) -> Rendering:
     """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
-    question = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
+    request = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     try:
-        options = options_of(question)
+        options = options_of(request)
     except InvalidRequest as error:
         raise CliError(str(error), USAGE) from error
     with opened(reference) as source:

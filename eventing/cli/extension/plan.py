@@ -11,14 +11,14 @@ import typer
 
 from eventing.cli.extension.files import (
     CatalogOption,
+    ExtensionFiles,
     FileOption,
     GatesOption,
-    Given,
     InstalledOption,
     WaiveOption,
     gates_of,
-    given,
     installed_of,
+    read_files,
     shaped,
     waivers_of,
 )
@@ -90,7 +90,7 @@ def plan(
         of_files = {"--catalog": catalog, "--installed": installed, "--from": before, "--existing": existing}
         report = planned_on(choose(state, kubeconfig), name, file, (bundle, sources.waivers, of_files))
     else:
-        report = _planned(_PlanOptions(given(file), cert_provider, feature_gates), catalog, installed, sources)
+        report = _planned(_PlanOptions(read_files(file), cert_provider, feature_gates), catalog, installed, sources)
     _print(report, output)
     if report.blockers:
         raise typer.Exit(NEGATIVE)
@@ -116,14 +116,14 @@ class _Sources:
 class _PlanOptions:
     """How bundles are rendered for an extension."""
 
-    stated: Given
+    files: ExtensionFiles
     cert_provider: str
     feature_gates: str
 
     @property
     def spec(self) -> object:
         """Of the extension."""
-        return self.stated.extension.get("spec")
+        return self.files.extension.get("spec")
 
     def rendered(self, reference: str) -> Rendering:
         """A bundle as the extension would have it. CliError."""
@@ -141,7 +141,7 @@ class _PlanOptions:
 
 
 def _planned(options: _PlanOptions, words: Sequence[str] | None, installed: str, sources: _Sources) -> Report:
-    resolution, reasons = resolved(options.stated, words, installed, options.feature_gates)
+    resolution, reasons = resolved(options.files, words, installed, options.feature_gates)
     if resolution.bundle is None:
         return Report(reasons, blockers=(resolution.error,))
     try:
@@ -152,7 +152,7 @@ def _planned(options: _PlanOptions, words: Sequence[str] | None, installed: str,
         return Report(reasons, blockers=(str(error),))
     if new.name != resolution.bundle.name:
         raise CliError(f"--bundle {sources.bundle} holds {new.name}; chosen was {resolution.bundle.name}", USAGE)
-    extension = options.stated.extension
+    extension = options.files.extension
     running = installed_of(extension, installed)
     name = name_in(extension)
     before = _before(options, sources, running.name if running else "", new)

@@ -11,7 +11,7 @@ from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.extension.report import Report, as_text
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.output import print_lines
-from eventing.cli.requests.releasing import Wish, forecast, release
+from eventing.cli.requests.releasing import ReleaseRequest, forecast, release
 from eventing.cli.requests.request import PackageError
 from eventing.cli.target import KubeconfigOption, StateOption, choose
 
@@ -39,14 +39,14 @@ def release_verb(
     on by the same command.
     """
     cluster = choose(state, kubeconfig).cluster()
-    wish = Wish(name.rpartition("/")[2], source, may_restart=restart_pods)
+    request = ReleaseRequest(name.rpartition("/")[2], source, may_restart=restart_pods)
     try:
         if apply:
             place = content_of_cluster(cluster).policy.global_namespace
-            for line in release(cluster, wish, timedelta(seconds=timeout), place):
+            for line in release(cluster, request, timedelta(seconds=timeout), place):
                 print_lines(line)
             return
-        found = forecast(cluster, wish)
+        found = forecast(cluster, request)
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
     print_lines(as_text(Report((), found.changes, blockers=found.blockers)).rstrip())

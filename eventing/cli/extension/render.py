@@ -20,7 +20,7 @@ from eventing.cli.extension.objects import (
 )
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import read
-from eventing.cli.lines import answer_lines
+from eventing.cli.lines import answer_requests
 from eventing.cli.written import as_yaml
 from shared.domain.extension.render.request import Loading, options_of, response_to
 
@@ -44,7 +44,7 @@ def render(
     feature_gates: GatesOption = "",
     output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
     batch: Annotated[
-        bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+        bool, typer.Option("--batch", help="Read requests from stdin, one JSON object a line; answer in their order.")
     ] = False,
 ) -> None:
     """Print the objects of a registry+v1 bundle, in the order in which OLM v1 makes them.
@@ -71,22 +71,22 @@ def render(
 def _answer_all() -> None:
     loadings = {True: Loading(is_in_memory=True), False: Loading()}
 
-    def answer(question: dict[str, Any]) -> Mapping[str, Any]:
-        return response_to(_files(question), options_of(question), loadings[isinstance(question.get("files"), dict)])
+    def answer(request: dict[str, Any]) -> Mapping[str, Any]:
+        return response_to(_files(request), options_of(request), loadings[isinstance(request.get("files"), dict)])
 
-    answer_lines(answer)
+    answer_requests(answer)
 
 
-def _files(question: Mapping[str, Any]) -> Files:
-    stated = question.get("files")
-    if isinstance(stated, dict):
-        wrong = [path for path, text in stated.items() if not isinstance(text, str)]
+def _files(request: Mapping[str, Any]) -> Files:
+    files = request.get("files")
+    if isinstance(files, dict):
+        wrong = [path for path, text in files.items() if not isinstance(text, str)]
         if wrong:
             raise ValueError(f"files: {wrong[0]} is no text")
-        return {path: text.encode("utf-8", "surrogatepass") for path, text in stated.items()}
-    folder = question.get("dir")
+        return {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
+    folder = request.get("dir")
     if not isinstance(folder, str) or not folder:
-        raise ValueError('a question needs "dir" or "files"')
+        raise ValueError('a request needs "dir" or "files"')
     if not Path(folder).is_dir():
         raise ValueError(f"{folder}: no such folder")
 

@@ -10,19 +10,19 @@ import typer
 
 from eventing.cli.extension.files import (
     CatalogOption,
+    ExtensionFiles,
     FileOption,
     GatesOption,
-    Given,
     InstalledOption,
     catalogs,
     gates_of,
-    given,
     installed_of,
+    read_files,
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
-from eventing.cli.lines import answer_lines
+from eventing.cli.lines import answer_requests
 from eventing.cli.output import TextOption, document
 from shared.domain.extension import resolve as rules
 from shared.domain.extension.request import RELEASES, request_of, response_to, shown
@@ -46,7 +46,7 @@ def resolve(
     feature_gates: GatesOption = "",
     output: TextOption = "text",
     batch: Annotated[
-        bool, typer.Option("--batch", help="Read questions from stdin, one JSON object a line; answer in their order.")
+        bool, typer.Option("--batch", help="Read requests from stdin, one JSON object a line; answer in their order.")
     ] = False,
 ) -> None:
     """Say which bundle a ClusterExtension gets, and which rule removed each of the others.
@@ -57,9 +57,9 @@ def resolve(
     "trace"}.
     """
     if batch:
-        answer_lines(response_to)
+        answer_requests(response_to)
         return
-    resolution, trace = resolved(given(file), catalog, installed, feature_gates)
+    resolution, trace = resolved(read_files(file), catalog, installed, feature_gates)
     if output == "text":
         sys.stdout.write("".join(f"{line}\n" for line in trace))
     else:
@@ -69,10 +69,10 @@ def resolve(
 
 
 def resolved(
-    stated: Given, words: Sequence[str] | None, installed: str, feature_gates: str
+    files: ExtensionFiles, words: Sequence[str] | None, installed: str, feature_gates: str
 ) -> tuple[Resolution, tuple[str, ...]]:
     """The answer for the extension, and its reasons as sentences. CliError when it cannot be found out."""
-    extension = stated.extension
+    extension = files.extension
     if not words:
         raise CliError("name the catalogs: --catalog PATH|IMAGE", USAGE)
     try:
@@ -80,7 +80,7 @@ def resolved(
     except InvalidRequest as error:
         raise CliError(f"-f: {error}", USAGE) from error
     present = installed_of(extension, installed)
-    views = catalogs(words, stated.catalogs, request.package, has_releases=_has_releases(feature_gates))
+    views = catalogs(words, files.catalogs, request.package, has_releases=_has_releases(feature_gates))
     resolution = rules.resolve(request, present, views)
     return resolution, (*_heading(resolution), *sentences(resolution, request, present))
 

@@ -47,7 +47,7 @@ class _Extension(Verbs):
             "render": "Print the objects of a registry+v1 bundle, in the order in which OLM v1 makes them.",
         },
         "eventing.cli.extension.blockers": {
-            "blockers": "Say which installed extensions are not for the next minor version of OpenShift.",
+            "blockers": "List the installed extensions that do not support the next minor version of OpenShift.",
         },
     }
 

@@ -1,4 +1,4 @@
-"""Moves an operator of a Subscription to a ClusterExtension while it runs on; a killed one is carried on."""
+"""Moves an operator from a Subscription to a ClusterExtension while it runs; an interrupted move can be continued."""
 
 from __future__ import annotations
 
@@ -48,28 +48,28 @@ if TYPE_CHECKING:
     from shared.reading.extension import Sources
 
 _NOBODY: Final = "none.olmf.io"
-"""Name of a catalog that no cluster has: until everything is taken over, the extension looks for nothing."""
+"""Name of a catalog that no cluster has, so that the extension resolves to nothing until the move is complete."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which operator is to be moved, and where the content of its bundle is had."""
+class AdoptionRequest:
+    """The operator to move, and the source of the content of its bundle."""
 
     subscription: Ref
     content: Sources
     files_of: Callable[[str], Files]
     catalog: str = ""
-    """Name of the only ClusterCatalog that the extension may ask; empty: any."""
+    """Name of the only ClusterCatalog that the extension may use; empty: any."""
 
     @property
-    def mark(self) -> str:
-        """What the extension says of it."""
+    def annotation(self) -> str:
+        """The value of `names.ADOPTS` on the extension."""
         return f"{self.subscription.namespace}/{self.subscription.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What would be done, and why it is not."""
+    """The changes of a move, and what blocks it."""
 
     changes: tuple[Change, ...] = ()
     blockers: tuple[str, ...] = ()
@@ -86,42 +86,42 @@ class _Move:
         return tuple(one for phase in as_they_are(self.made.phases, self.present) for one in phase.objects)
 
 
-def forecast(cluster: KubeClient, wanted: Wanted) -> Forecast:
-    """What `adopt` would do. PackageError when there is no such operator."""
+def forecast(cluster: KubeClient, request: AdoptionRequest) -> Forecast:
+    """The changes that `adopt` would make. PackageError when there is no such operator."""
     try:
-        move = _move(cluster, wanted, _operator(cluster, wanted))
+        move = _move(cluster, request, _operator(cluster, request))
     except _Refused as error:
         return Forecast(blockers=error.reasons)
     return Forecast(changes(move.present, list(move.phases)))
 
 
-def adopt(cluster: KubeClient, wanted: Wanted, timeout: timedelta) -> Iterator[str]:
-    """Move it; every step says that it was done. PackageError says what is wrong, and that it can be carried on."""
+def adopt(cluster: KubeClient, request: AdoptionRequest, timeout: timedelta) -> Iterator[str]:
+    """Move it, and yield a message after each step. PackageError says what is wrong, and how to continue."""
     deadline = time.monotonic() + timeout.total_seconds()
-    extension = _begun(cluster, wanted)
-    if extension is None and (done := _done(cluster, wanted)):
-        yield f"ClusterExtension {done.name} has it already"
+    extension = _begun(cluster, request)
+    if extension is None and (done := _done(cluster, request)):
+        yield f"ClusterExtension {done.name} manages it already"
         return
     if extension is None:
-        operator = _operator(cluster, wanted)
+        operator = _operator(cluster, request)
         try:
-            _move(cluster, wanted, operator)
+            _move(cluster, request, operator)
         except _Refused as error:
             raise PackageError("; ".join(error.reasons)) from error
-        extension = ClusterExtension(cluster.create(_first(operator, wanted)))
+        extension = ClusterExtension(cluster.create(_first(operator, request)))
         yield f"made ClusterExtension {extension.name}, pinned to {operator.csv.version}"
     revision = CLUSTER_OBJECT_SET.ref(f"{extension.name}-1")
     if cluster.get(revision) is None:
-        yield from _handed_over(cluster, wanted, extension)
-    otherwise = f"{revision.name} did not take the objects over; {_back(extension)}"
-    until(partial(_has_succeeded, cluster, revision), deadline, otherwise)
+        yield from _handed_over(cluster, request, extension)
+    late = f"{revision.name} did not adopt the objects in time; {_back(extension)}"
+    until(partial(_has_succeeded, cluster, revision), deadline, late)
     yield f"ClusterObjectSet {revision.name} controls the objects"
-    yield from _let_go(cluster, wanted, extension, deadline)
+    yield from _let_go(cluster, request, extension, deadline)
     final = {key: value for key, value in extension.source.items() if key != "selector"}
-    selector = {"matchLabels": {names.V1_NAME: wanted.catalog}} if wanted.catalog else None
+    selector = {"matchLabels": {names.V1_NAME: request.catalog}} if request.catalog else None
     source = {"spec": {"source": {"catalog": {**final, "selector": selector}}}}
     cluster.merge(_ref(extension), {"metadata": {"annotations": {names.ADOPTS: None}}, **source})
-    yield f"ClusterExtension {extension.name} has it; edit spec.source.catalog.version for the next version"
+    yield f"ClusterExtension {extension.name} manages it; edit spec.source.catalog.version for the next version"
 
 
 class _Refused(Exception):
@@ -130,28 +130,28 @@ class _Refused(Exception):
         self.reasons = reasons
 
 
-def _begun(cluster: KubeClient, wanted: Wanted) -> ClusterExtension | None:
-    """The extension of an earlier attempt."""
+def _begun(cluster: KubeClient, request: AdoptionRequest) -> ClusterExtension | None:
+    """The extension of an interrupted move."""
     found = ClusterExtension.each(cluster.list(CLUSTER_EXTENSION))
-    return next((one for one in found if one.annotation(names.ADOPTS) == wanted.mark), None)
+    return next((one for one in found if one.annotation(names.ADOPTS) == request.annotation), None)
 
 
-def _done(cluster: KubeClient, wanted: Wanted) -> ClusterExtension | None:
-    """The extension of its name, where the Subscription is gone: an earlier attempt came to its end."""
-    found = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, wanted.subscription.name))
-    is_same = found is not None and found.install_namespace == wanted.subscription.namespace
-    return found if is_same and cluster.get(wanted.subscription) is None else None
+def _done(cluster: KubeClient, request: AdoptionRequest) -> ClusterExtension | None:
+    """The extension of that name, where the Subscription is gone: an earlier move is complete."""
+    found = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, request.subscription.name))
+    is_same = found is not None and found.install_namespace == request.subscription.namespace
+    return found if is_same and cluster.get(request.subscription) is None else None
 
 
-def _first(operator: Operator, wanted: Wanted) -> Manifest:
-    meta = {"name": operator.subscription.package, "annotations": {names.ADOPTS: wanted.mark}}
+def _first(operator: Operator, request: AdoptionRequest) -> Manifest:
+    meta = {"name": operator.subscription.package, "annotations": {names.ADOPTS: request.annotation}}
     kind = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
     return {**kind, "metadata": meta, "spec": spec_of(operator, _NOBODY)}
 
 
-def _operator(cluster: KubeClient, wanted: Wanted) -> Operator:
+def _operator(cluster: KubeClient, request: AdoptionRequest) -> Operator:
     """The operator. PackageError when there is none."""
-    ref = wanted.subscription
+    ref = request.subscription
     subscription = Subscription.of(cluster.get(ref))
     if subscription is None:
         hint = quoted(olmf("list", namespace=ref.namespace))
@@ -163,24 +163,26 @@ def _operator(cluster: KubeClient, wanted: Wanted) -> Operator:
     others = tuple(one for one in csvs if not one.is_copy and one.uid != mine[0].uid)
     groups = tuple(OperatorGroup.each(cluster.list(OPERATOR_GROUP, ref.namespace)))
     extensions = ClusterExtension.each(cluster.list(CLUSTER_EXTENSION))
-    rivals = tuple(one for one in extensions if one.annotation(names.ADOPTS) != wanted.mark)
-    return Operator(subscription, mine[0], groups, others, rivals)
+    other_extensions = tuple(one for one in extensions if one.annotation(names.ADOPTS) != request.annotation)
+    return Operator(subscription, mine[0], groups, others, other_extensions)
 
 
-def _move(cluster: KubeClient, wanted: Wanted, operator: Operator, extension: ClusterExtension | None = None) -> _Move:
-    """What the extension would consist of. _Refused."""
+def _move(
+    cluster: KubeClient, request: AdoptionRequest, operator: Operator, extension: ClusterExtension | None = None
+) -> _Move:
+    """The objects of the extension. _Refused."""
     if reasons := refusals(operator):
         raise _Refused(*reasons)
-    stated = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
+    identity = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
     meta = {"name": operator.subscription.package, **(extension.raw["metadata"] if extension else {})}
-    final = ClusterExtension({**stated, "metadata": meta, "spec": spec_of(operator, wanted.catalog)})
-    target = decide(final, Revisions(), sight_of(final, wanted.content).catalogs)
+    final = ClusterExtension({**identity, "metadata": meta, "spec": spec_of(operator, request.catalog)})
+    target = decide(final, Revisions(), sight_of(final, request.content).catalogs)
     if not isinstance(target, Target):
-        answer = target.resolution.error if target.resolution else "no ClusterCatalog is there"
+        answer = target.resolution.error if target.resolution else "there is no ClusterCatalog"
         raise _Refused(f"no ClusterCatalog offers {operator.csv.name}: {answer}")
     if target.bundle.name != operator.csv.name:
         raise _Refused(f"the ClusterCatalogs offer {target.bundle.name}, not {operator.csv.name}")
-    made = rendered(final, target, wanted.files_of(target.bundle.image), cert_provider(cluster))
+    made = rendered(final, target, request.files_of(target.bundle.image), cert_provider(cluster))
     if isinstance(made, Refusal):
         raise _Refused(made.why)
     there = [one for phase in made.phases for _, one in look(phase, cluster, cluster) if one is not None]
@@ -190,22 +192,22 @@ def _move(cluster: KubeClient, wanted: Wanted, operator: Operator, extension: Cl
     return move
 
 
-def _handed_over(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension) -> Iterator[str]:
-    """Nothing is done any more by the Subscription and the version; the first revision takes the objects."""
-    operator = _operator(cluster, wanted)
+def _handed_over(cluster: KubeClient, request: AdoptionRequest, extension: ClusterExtension) -> Iterator[str]:
+    """Stop the steps of Subscription and CSV, and create the first revision, which adopts the objects."""
+    operator = _operator(cluster, request)
     try:
-        move = _move(cluster, wanted, operator, extension)
+        move = _move(cluster, request, operator, extension)
     except _Refused as error:
         raise PackageError(f"{'; '.join(error.reasons)}; {_back(extension)}") from error
     hold = {names.HOLD: operator.subscription.annotation(names.HOLD) or f"moves to ClusterExtension {extension.name}"}
     _annotate(cluster, operator.subscription.raw, hold)
     _annotate(cluster, operator.csv.raw, {names.HANDED_OVER: extension.name})
-    yield f"nothing is done for {operator.csv.name} any more"
+    yield f"{operator.csv.name} is not reconciled any more"
     for one in move.present:
         if (patch := claimed(one, MANAGERS)) is not None:
             patch["metadata"]["resourceVersion"] = resource_version_of(one)
             cluster.merge(Ref.of(one), patch)
-    found = _addition(extension, move, wanted.content.policy.global_namespace)
+    found = _addition(extension, move, request.content.policy.global_namespace)
     for secret in found.secrets:
         _create(cluster, secret)
     _create(cluster, found.revision)
@@ -219,12 +221,14 @@ def _addition(extension: ClusterExtension, move: _Move, namespace: str) -> Addit
     return taking_over(made)
 
 
-def _let_go(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension, deadline: float) -> Iterator[str]:
-    """The Subscription and the version go: what the revision controls, the garbage collector leaves alone."""
-    if subscription := Subscription.of(cluster.get(wanted.subscription)):
-        delete(cluster, wanted.subscription, subscription.uid)
+def _let_go(
+    cluster: KubeClient, request: AdoptionRequest, extension: ClusterExtension, deadline: float
+) -> Iterator[str]:
+    """Delete the Subscription and the CSV; objects that the revision controls are not garbage."""
+    if subscription := Subscription.of(cluster.get(request.subscription)):
+        delete(cluster, request.subscription, subscription.uid)
         yield f"deleted Subscription {subscription.name}"
-    for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, wanted.subscription.namespace)):
+    for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, request.subscription.namespace)):
         if csv.annotation(names.HANDED_OVER) == extension.name and not csv.is_copy:
             ref = CLUSTER_SERVICE_VERSION.ref(csv.name, csv.namespace)
             if not csv.is_deleted:
@@ -233,9 +237,9 @@ def _let_go(cluster: KubeClient, wanted: Wanted, extension: ClusterExtension, de
             yield f"deleted ClusterServiceVersion {csv.name}"
 
 
-def _annotate(cluster: KubeClient, manifest: ReadOnly, stated: Manifest) -> None:
-    if not stated.items() <= annotations_of(manifest).items():
-        meta = {"annotations": stated, "resourceVersion": resource_version_of(manifest)}
+def _annotate(cluster: KubeClient, manifest: ReadOnly, annotations: Manifest) -> None:
+    if not annotations.items() <= annotations_of(manifest).items():
+        meta = {"annotations": annotations, "resourceVersion": resource_version_of(manifest)}
         cluster.merge(Ref.of(manifest), {"metadata": meta})
 
 
@@ -257,16 +261,16 @@ def _has_succeeded(cluster: KubeClient, revision: Ref) -> bool:
     return found is not None and found.has_succeeded
 
 
-def until(holds: Callable[[], bool], deadline: float, otherwise: str) -> None:
-    """Wait. PackageError with `otherwise` when it takes too long; `deadline` is a time of `time.monotonic`."""
-    while not holds():
+def until(is_true: Callable[[], bool], deadline: float, late: str) -> None:
+    """Wait until it is true. PackageError with the message `late` after `deadline`, a time of `time.monotonic`."""
+    while not is_true():
         if time.monotonic() > deadline:
-            raise PackageError(otherwise)
+            raise PackageError(late)
         time.sleep(POLL_SECONDS)
 
 
 def _back(extension: ClusterExtension) -> str:
-    return f"{quoted(olmf('extension', 'why', extension.name))} shows more; the same command carries on"
+    return f"{quoted(olmf('extension', 'why', extension.name))} shows more; the same command continues"
 
 
 def _ref(extension: ClusterExtension) -> Ref:

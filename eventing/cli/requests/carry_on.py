@@ -63,11 +63,11 @@ def _carried_on(cluster: KubeClient, goal: Goal, act: Callable[[Observation], It
 
     A plan that waits ends it, too, unless it goes to the newest version.
     """
-    told = ""
+    last = ""
     for observation in observations(cluster, goal):
-        if observation.is_new and (line := change_of(observation, goal)) != told:  # not all of a status is in its line
+        if observation.is_new and (line := change_of(observation, goal)) != last:  # not all of a status is in its line
             yield line
-            told = line
+            last = line
         if observation.plan and not goal.is_newest:
             yield to_approve(goal)
             return

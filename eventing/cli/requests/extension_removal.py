@@ -91,13 +91,13 @@ def _check_harmless(owned: _Owned, stored: Sequence[str]) -> None:
 def _wait(cluster: KubeClient, parts: Sequence[tuple[Ref, str]], timeout: timedelta) -> Iterator[str]:
     """Wait until the objects of these uids are gone. PackageError names what is left, and what holds it."""
     deadline, left = time.monotonic() + timeout.total_seconds(), list(parts)
-    told = ""
+    last_message = ""
     while left := _left(cluster, left):
         if time.monotonic() > deadline:
             raise PackageError(_remainder(cluster, left, timeout))
-        if (held := _held(cluster, left)) and held != told:
-            yield held
-            told = held
+        if (blocking := _blocked_by_finalizers(cluster, left)) and blocking != last_message:
+            yield blocking
+            last_message = blocking
         time.sleep(POLL_SECONDS)
 
 
@@ -106,22 +106,24 @@ def _left(cluster: KubeClient, parts: Sequence[tuple[Ref, str]]) -> list[tuple[R
     return [one for one, there in zip(parts, found, strict=True) if there is not None and uid_of(there) == one[1]]
 
 
-def _held(cluster: KubeClient, left: Sequence[tuple[Ref, str]]) -> str:
+def _blocked_by_finalizers(cluster: KubeClient, left: Sequence[tuple[Ref, str]]) -> str:
     """Which objects wait for finalizers of others; empty when none does."""
     objects = map(Object, filter(None, cluster.get_all([ref for ref, _ in left])))
     ours = (kinds.CLUSTER_EXTENSION.kind, kinds.CLUSTER_OBJECT_SET.kind)
-    held = [one for one in objects if one.is_deleted and one.finalizers and one.kind not in ours]
-    shown = [f"{_shown(Ref.of(one.raw))} (finalizers: {', '.join(one.finalizers)})" for one in held[:_NAMED]]
+    blocking = [one for one in objects if one.is_deleted and one.finalizers and one.kind not in ours]
+    shown = [f"{_shown(Ref.of(one.raw))} (finalizers: {', '.join(one.finalizers)})" for one in blocking[:_NAMED]]
     return f"others hold back {', '.join(shown)}" if shown else ""
 
 
 def _remainder(cluster: KubeClient, left: Sequence[tuple[Ref, str]], timeout: timedelta) -> str:
     shown = ", ".join(_shown(ref) for ref, _ in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    held = _held(cluster, left)
+    blocking = _blocked_by_finalizers(cluster, left)
     revision = next((ref.name for ref, _ in left if ref.kind == kinds.CLUSTER_OBJECT_SET.kind), "")
     hint = f"; {quoted(olmf('why', f'ClusterObjectSet/{revision}'))} shows more" if revision else ""
-    return f"still there after {timeout.total_seconds():.0f} s: {shown}{more}{f'; {held}' if held else ''}{hint}"
+    return (
+        f"still there after {timeout.total_seconds():.0f} s: {shown}{more}{f'; {blocking}' if blocking else ''}{hint}"
+    )
 
 
 def _owned(cluster: KubeClient, revisions: Revisions) -> _Owned:

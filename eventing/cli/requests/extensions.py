@@ -90,14 +90,14 @@ def ask_for(cluster: KubeClient, request: ExtensionRequest) -> Iterator[Made]:
 def followed(cluster: KubeClient, name: str, content: Content, timeout: timedelta) -> Iterator[str]:
     """A line for each change, until it works. PackageError when it cannot go on by itself, or the time is over."""
     deadline = time.monotonic() + timeout.total_seconds()
-    last, since, told = None, 0.0, ""
+    last, since, last_line = None, 0.0, ""
     while True:
-        now, at = _standing(cluster, name), time.monotonic()
+        now, at = _status(cluster, name), time.monotonic()
         if now != last:
             last, since = now, at
-            if (line := _line(now)) != told:
+            if (line := _line(now)) != last_line:
                 yield line
-                told = line
+                last_line = line
         if now.is_done:
             return
         if at > deadline or (now.is_stuck and at - since >= _STABLE_SECONDS):
@@ -105,7 +105,7 @@ def followed(cluster: KubeClient, name: str, content: Content, timeout: timedelt
         time.sleep(POLL_SECONDS)
 
 
-def _standing(cluster: KubeClient, name: str) -> PackageStatus:
+def _status(cluster: KubeClient, name: str) -> PackageStatus:
     extension = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, name))
     if extension is None:
         raise PackageError(f"ClusterExtension {name} was deleted meanwhile")

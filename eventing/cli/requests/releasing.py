@@ -1,4 +1,4 @@
-"""Moves what a ClusterExtension installed back to a Subscription while it runs on; a killed one is carried on."""
+"""Moves an operator from a ClusterExtension to a Subscription while it runs; an interrupted move can be continued."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _SERVING: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfigurati
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Which extension is to be released, and how."""
+class ReleaseRequest:
+    """The extension to release, and options."""
 
     name: str
     source: str = ""
@@ -58,7 +58,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """What becomes of what."""
+    """What the release keeps, and what it makes."""
 
     extension: ClusterExtension
     bundle: str
@@ -70,34 +70,36 @@ class _Release:
         return tuple(Change(Effect.REMOVE if one.get("kind") in _RIGHTS else Effect.KEEP, one) for one in self.present)
 
 
-def forecast(cluster: KubeClient, wish: Wish) -> Forecast:
-    """What `release` would do. PackageError when there is no such extension, or when it has begun."""
-    if begun := _begun(cluster, wish.name):
-        raise PackageError(f"it was interrupted: Subscription {begun.namespace}/{begun.name} waits; --apply carries on")
-    found, blockers = _release(cluster, wish)
+def forecast(cluster: KubeClient, request: ReleaseRequest) -> Forecast:
+    """The changes that `release` would make. PackageError without such an extension, or when a release was begun."""
+    if begun := _begun(cluster, request.name):
+        raise PackageError(
+            f"a release was begun (Subscription {begun.namespace}/{begun.name} is on hold); --apply continues it"
+        )
+    found, blockers = _release(cluster, request)
     return Forecast(found.changes if found else (), tuple(blockers))
 
 
-def release(cluster: KubeClient, wish: Wish, timeout: timedelta, namespace: str) -> Iterator[str]:
-    """Move it; every step says that it was done. `namespace` is that of the Secrets of revisions. PackageError."""
+def release(cluster: KubeClient, request: ReleaseRequest, timeout: timedelta, namespace: str) -> Iterator[str]:
+    """Move it, and yield a message after each step. `namespace` holds the Secrets of revisions. PackageError."""
     deadline = time.monotonic() + timeout.total_seconds()
-    subscription = _begun(cluster, wish.name)
-    if subscription is None and (done := _done(cluster, wish)):
+    subscription = _begun(cluster, request.name)
+    if subscription is None and (done := _done(cluster, request)):
         yield f"Subscription {done.namespace}/{done.name} has it already"
         return
     if subscription is None:
-        found, blockers = _release(cluster, wish)
+        found, blockers = _release(cluster, request)
         if found is None or blockers:
             raise PackageError("; ".join(blockers))
         subscription = Subscription(cluster.create(found.subscription))
         yield f"made Subscription {subscription.namespace}/{subscription.name}, on hold"
-    again = "the same command carries on"
-    if extension := ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, wish.name)):
-        _orphan(cluster, CLUSTER_EXTENSION.ref(wish.name), extension)
-        gone = partial(is_gone, cluster, CLUSTER_EXTENSION.ref(wish.name))
-        until(gone, deadline, f"ClusterExtension {wish.name} is still being deleted; {again}")
-        yield f"deleted ClusterExtension {wish.name}; its revisions stay"
-    labels = {names.V1_OWNER_NAME: wish.name}
+    again = "the same command continues"
+    if extension := ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, request.name)):
+        _orphan(cluster, CLUSTER_EXTENSION.ref(request.name), extension)
+        gone = partial(is_gone, cluster, CLUSTER_EXTENSION.ref(request.name))
+        until(gone, deadline, f"ClusterExtension {request.name} is still being deleted; {again}")
+        yield f"deleted ClusterExtension {request.name}; its revisions stay"
+    labels = {names.V1_OWNER_NAME: request.name}
     for one in ClusterObjectSet.each(cluster.list(CLUSTER_OBJECT_SET, labels=labels)):
         ref = CLUSTER_OBJECT_SET.ref(one.name)
         _orphan(cluster, ref, one)
@@ -113,12 +115,12 @@ def release(cluster: KubeClient, wish: Wish, timeout: timedelta, namespace: str)
         f"{csv} is not Succeeded yet; {why} shows more; {again}",
     )  # fmt: skip
     yield f"ClusterServiceVersion {csv} has the objects"
-    yield from _swept(cluster, wish.name, namespace)
+    yield from _deleted_leftovers(cluster, request.name, namespace)
     cluster.merge(ref, {"metadata": {"annotations": {names.RELEASES: None}}})
 
 
 def _orphan(cluster: KubeClient, ref: Ref, found: Object) -> None:
-    """Delete it, and leave what it owns."""
+    """Delete it without what it owns."""
     if not found.is_deleted:
         cluster.delete(ref, uid=found.uid, propagation="Orphan")
 
@@ -128,56 +130,58 @@ def _begun(cluster: KubeClient, name: str) -> Subscription | None:
     return next((one for one in found if one.annotation(names.RELEASES) == name), None)
 
 
-def _done(cluster: KubeClient, wish: Wish) -> Subscription | None:
-    """The Subscription of its name, where the extension is gone: an earlier attempt came to its end."""
-    found = (one for one in Subscription.each(cluster.list(SUBSCRIPTION)) if one.name == wish.name)
-    return None if CLUSTER_EXTENSION.look_up(cluster.get, wish.name) else next(found, None)
+def _done(cluster: KubeClient, request: ReleaseRequest) -> Subscription | None:
+    """The Subscription of that name, where the extension is gone: an earlier release is complete."""
+    found = (one for one in Subscription.each(cluster.list(SUBSCRIPTION)) if one.name == request.name)
+    return None if CLUSTER_EXTENSION.look_up(cluster.get, request.name) else next(found, None)
 
 
-def _release(cluster: KubeClient, wish: Wish) -> tuple[_Release | None, list[str]]:
-    """What would become of it, and what stands in the way. PackageError when there is no such extension."""
-    extension = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, wish.name))
+def _release(cluster: KubeClient, request: ReleaseRequest) -> tuple[_Release | None, list[str]]:
+    """The release and its blockers. PackageError when there is no such extension."""
+    extension = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, request.name))
     if extension is None:
         hint = quoted(olmf("extension", "ls"))
-        raise PackageError(f"there is no ClusterExtension {wish.name!r}; {hint} lists them")
+        raise PackageError(f"there is no ClusterExtension {request.name!r}; {hint} lists them")
     revisions = revisions_of(extension, cluster)
     if revisions.installed is None or revisions.rolling or extension.annotation(names.ADOPTS):
-        return None, [f"ClusterExtension {wish.name} is not at rest: nothing is installed, or something is rolled out"]
+        return None, [
+            f"ClusterExtension {request.name} cannot be released: nothing is installed, or a revision is rolling out"
+        ]
     try:
         phases = resolved(revisions.installed.raw, secrets_of(revisions.installed, cluster))
     except Unreadable as error:
-        return None, [f"what {revisions.installed.name} has installed is not known: {error}"]
+        return None, [f"the objects of {revisions.installed.name} are not known: {error}"]
     present = tuple(one for phase in phases for _, one in look(phase, cluster, cluster) if one is not None)
     bundle = bundle_of(revisions.installed).name
-    blockers = [*_unsuited(extension, cluster), *_served(present)]
-    if not wish.may_restart:
+    blockers = [*_unsuitable(extension, cluster), *_served(present)]
+    if not request.may_restart:
         blockers += _restarted(present, bundle)
     try:
-        return _Release(extension, bundle, present, _subscription(cluster, extension, bundle, wish)), blockers
+        return _Release(extension, bundle, present, _subscription(cluster, extension, bundle, request)), blockers
     except PackageError as error:
         return None, [*blockers, str(error)]
 
 
-def _subscription(cluster: KubeClient, extension: ClusterExtension, bundle: str, wish: Wish) -> Manifest:
-    """On hold until the extension has let go; to exactly what runs. PackageError."""
-    package, place = fields.text(extension.source, "packageName"), extension.install_namespace
+def _subscription(cluster: KubeClient, extension: ClusterExtension, bundle: str, request: ReleaseRequest) -> Manifest:
+    """The Subscription, on hold until the extension is deleted, and pinned to the installed version. PackageError."""
+    package, namespace = fields.text(extension.source, "packageName"), extension.install_namespace
     channels: Sequence[Any] = extension.source.get("channels") or ()
     channel = str(channels[0]) if len(channels) == 1 else ""
-    spec = spec_for(cluster, Request(package, place, channel, wish.source, bundle))
-    annotations = {names.HOLD: f"comes from ClusterExtension {wish.name}", names.RELEASES: wish.name}
-    meta = {"name": package, "namespace": place, "annotations": {**annotations, names.VERSION: bundle}}
+    spec = spec_for(cluster, Request(package, namespace, channel, request.source, bundle))
+    annotations = {names.HOLD: f"comes from ClusterExtension {request.name}", names.RELEASES: request.name}
+    meta = {"name": package, "namespace": namespace, "annotations": {**annotations, names.VERSION: bundle}}
     return {"apiVersion": SUBSCRIPTION.api_version, "kind": SUBSCRIPTION.kind, "metadata": meta, "spec": spec}
 
 
-def _unsuited(extension: ClusterExtension, cluster: KubeClient) -> Iterator[str]:
-    """Why its namespace is none for an operator of a Subscription."""
-    place, package = extension.install_namespace, fields.text(extension.source, "packageName")
-    groups = OperatorGroup.each(cluster.list(OPERATOR_GROUP, place))
+def _unsuitable(extension: ClusterExtension, cluster: KubeClient) -> Iterator[str]:
+    """Why its namespace cannot have the Subscription."""
+    namespace, package = extension.install_namespace, fields.text(extension.source, "packageName")
+    groups = OperatorGroup.each(cluster.list(OPERATOR_GROUP, namespace))
     if len(groups) != 1 or groups[0].target_namespaces or groups[0].selector or groups[0].service_account:
-        yield f"namespace {place} must have one OperatorGroup, which selects all namespaces and names no account"
-    for one in Subscription.each(cluster.list(SUBSCRIPTION, place)):
+        yield f"namespace {namespace} must have one OperatorGroup, which selects all namespaces and names no account"
+    for one in Subscription.each(cluster.list(SUBSCRIPTION, namespace)):
         if one.package == package:
-            yield f"Subscription {place}/{one.name} of package {package} is there already"
+            yield f"Subscription {namespace}/{one.name} of package {package} exists already"
     if extension.config:
         yield f"ClusterExtension {extension.name} has spec.config, which a Subscription would not have"
 
@@ -185,11 +189,11 @@ def _unsuited(extension: ClusterExtension, cluster: KubeClient) -> Iterator[str]
 def _served(present: Sequence[ReadOnly]) -> Iterator[str]:
     for one in present:
         if one.get("kind") in _SERVING:
-            yield f"{one.get('kind')} {Object(one).name}: its certificates would be made by somebody else"
+            yield f"{one.get('kind')} {Object(one).name}: OLM would make its certificates in another way"
 
 
 def _restarted(present: Sequence[ReadOnly], bundle: str) -> Iterator[str]:
-    """Deployments whose pods would be replaced: a version gives them the name of its OperatorCondition."""
+    """Deployments whose pods would be replaced: a CSV adds the name of its OperatorCondition to their environment."""
     condition = {"name": "OPERATOR_CONDITION_NAME", "value": bundle}
     for one in present:
         if one.get("kind") == DEPLOYMENT.kind:
@@ -199,8 +203,8 @@ def _restarted(present: Sequence[ReadOnly], bundle: str) -> Iterator[str]:
                 yield f"Deployment {Object(one).name}: {why}"
 
 
-def _swept(cluster: KubeClient, name: str, namespace: str) -> Iterator[str]:
-    """The rights that the extension gave, and the Secrets of its revisions."""
+def _deleted_leftovers(cluster: KubeClient, name: str, namespace: str) -> Iterator[str]:
+    """Deletes the RBAC objects of the extension, and the Secrets of its revisions."""
     labels = {names.V1_OWNER_NAME: name}
     for kind in RBAC:
         for one in Object.each(cluster.list(kind, labels=labels)):
@@ -213,6 +217,6 @@ def _swept(cluster: KubeClient, name: str, namespace: str) -> Iterator[str]:
 
 
 def _is_installed(cluster: KubeClient, name: str, namespace: str) -> bool:
-    """Whether the version works."""
+    """Whether the CSV has succeeded."""
     csv = Csv.of(cluster.get(CLUSTER_SERVICE_VERSION.ref(name, namespace)))
     return csv is not None and csv.is_succeeded

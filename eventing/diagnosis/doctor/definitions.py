@@ -40,8 +40,8 @@ def _fault(definition: Definition, found: CustomResourceDefinition) -> tuple[str
     lacking = [one.name for one in definition.versions if one.name not in found.served]
     if lacking:
         return f"does not serve {', '.join(lacking)}", "who asks for that version gets an error"
-    stated = {fields.text(one, "name") for one in fields.parts(found.raw, "spec", "versions")}
-    gone = [one for one in fields.texts(found.raw, "status", "storedVersions") if one not in stated]
+    versions = {fields.text(one, "name") for one in fields.parts(found.raw, "spec", "versions")}
+    gone = [one for one in fields.texts(found.raw, "status", "storedVersions") if one not in versions]
     if gone:
         return f"has objects stored in {', '.join(gone)}, which it lacks", "they cannot be read any more"
     return "", ""

@@ -18,7 +18,7 @@ from eventing.events.former import type_now
 from eventing.journal.bodies import encode
 from eventing.journal.journal_index import JournalIndex, Unrecorded
 from eventing.journal.outcomes import Decided, write_json
-from eventing.journal.records import Decision, Run, Stated
+from eventing.journal.records import Decision, Run, StatementRecord
 from eventing.journal.redact import Redactor, holds_stand_in
 from eventing.runner.steps import Steps, UnknownStep, arguments
 from shared.kinds import SECRET, Ref
@@ -113,7 +113,7 @@ def _replay(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> 
 
 def _as_far_as_recorded(today: Any, decision: Decision) -> Any:
     """Without what builds did not record that knew neither statements nor whom a wait is about."""
-    known = {key: value for key, value in today.items() if key != "stated" or decision.statements}
+    known = {key: value for key, value in today.items() if key != "statements" or decision.statements}
     wait = (decision.rest or {}).get("wait") or {}
     if known.get("wait") and "about" not in wait:
         known["wait"] = {key: value for key, value in known["wait"].items() if key != "about"}
@@ -145,21 +145,21 @@ def _today(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> A
         _REDACTOR.clean(_plain(write_json(write)), is_secret=target(write).kind == SECRET.kind)
         for write in decided.writes
     ]
-    stated = [msgspec.to_builtins(Stated.of(one)) for one in decided.statements]
+    statements = [msgspec.to_builtins(StatementRecord.of(one)) for one in decided.statements]
     return {
         "end": decided.end,
         "summary": decided.message,
         **_plain(decided.rest()),
-        "stated": stated,
+        "statements": statements,
         "writes": writes,
     }
 
 
 def _recorded(index: JournalIndex, decision: Decision) -> Any:
     writes = [msgspec.json.decode(index.body(write.body)) for write in decision.writes]
-    stated = {"stated": msgspec.to_builtins(decision.statements)} if decision.statements else {}
+    statements = {"statements": msgspec.to_builtins(decision.statements)} if decision.statements else {}
     rest = _with_present_types(decision.rest or {})
-    return {"end": decision.end, "summary": decision.message, **rest, **stated, "writes": writes}
+    return {"end": decision.end, "summary": decision.message, **rest, **statements, "writes": writes}
 
 
 def _with_present_types(rest: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from eventing.diagnosis.replay.archive import Capture
-from eventing.diagnosis.replay.ports import AnswersInTime, NotAsked
+from eventing.diagnosis.replay.ports import AnswersInTime, NotRecorded
 from eventing.diagnosis.replay.recording import Recording
 from eventing.journal.journal_index import Unrecorded
 from shared.api.manifest import Manifest, carries
@@ -38,16 +38,16 @@ def content_of_capture(capture: Capture) -> Sources:
         AnswersInTime(recording.index, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
     )
     chosen: Policy = policy.port(Policy) if recording.answers(Policy) else Policy()
-    return Sources(Captured(recording.final()), _Recorded(catalogs.port(Catalogs)), chosen)
+    return Sources(CapturedObjects(recording.final()), _Recorded(catalogs.port(Catalogs)), chosen)
 
 
-def objects_of_capture(capture: Capture) -> Captured:
+def objects_of_capture(capture: Capture) -> CapturedObjects:
     """The objects at the end of a capture."""
-    return Captured(Recording(capture).final())
+    return CapturedObjects(Recording(capture).final())
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CapturedObjects:
     """Captured objects, listed as in a cluster."""
 
     objects: Mapping[Ref, Manifest]
@@ -79,25 +79,25 @@ class _Recorded:
 
     catalogs: Any
 
-    def package(self, *question: Any) -> Any:
+    def package(self, *arguments: Any) -> Any:
         """One package."""
-        return self._asked("package", question)
+        return self._asked("package", arguments)
 
-    def packages(self, *question: Any) -> Any:
+    def packages(self, *arguments: Any) -> Any:
         """The names of all packages."""
-        return self._asked("packages", question)
+        return self._asked("packages", arguments)
 
-    def providers(self, *question: Any) -> Any:
+    def providers(self, *arguments: Any) -> Any:
         """The packages that provide an API."""
-        return self._asked("providers", question)
+        return self._asked("providers", arguments)
 
-    def documents(self, *question: Any) -> Any:
+    def documents(self, *arguments: Any) -> Any:
         """The documents of a package."""
-        return self._asked("documents", question)
+        return self._asked("documents", arguments)
 
-    def _asked(self, method: str, question: tuple[Any, ...]) -> Any:
+    def _asked(self, method: str, arguments: tuple[Any, ...]) -> Any:
         try:
-            return getattr(self.catalogs, method)(*question)
-        except (NotAsked, Unrecorded):
-            what = " ".join(map(str, question[:2]))
+            return getattr(self.catalogs, method)(*arguments)
+        except (NotRecorded, Unrecorded):
+            what = " ".join(map(str, arguments[:2]))
             return Unavailable("NotRecorded", f"{what} is not in the capture; add --catalog NAMESPACE/NAME=PATH|IMAGE")

@@ -1,4 +1,4 @@
-"""Decides a capture with the code of another folder or git revision, in a process of its own."""
+"""Runs the decisions of a capture with the code of another folder or git revision, in a process of its own."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ _PACKAGES = ("functions", "shared", "eventing")
 _SECONDS = 60
 """Limit of a git command."""
 DECISION_SECONDS = 60.0
-"""How long other code may think about one decision, or take to start."""
+"""Time limit of the other code for one decision, and for its start."""
 _DRIVER = """
 import inspect, json, os, sys
 from pathlib import Path
-told = os.fdopen(os.dup(1), "w", buffering=1)
+rows = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 from eventing.diagnosis.replay import replay
 
-def tell(each):
+def write_row(each):
     run = each.run
     row = {"id": run.id, "step": run.step, "ref": run.ref, "result": each.result, "detail": each.detail}
-    print(json.dumps(row), file=told)
+    print(json.dumps(row), file=rows)
     return True
 
 path, only = Path(sys.argv[1]), sys.argv[2]
 if "on_each" in inspect.signature(replay).parameters:
-    replay(path, only=only, on_each=tell)
+    replay(path, only=only, on_each=write_row)
 else:
-    list(map(tell, replay(path, only=only).replayed))
+    list(map(write_row, replay(path, only=only).replayed))
 """
-"""What that code prints itself goes to stderr."""
+"""Whatever that code prints goes to stderr."""
 
 
 class NoSuchCode(ValueError):
@@ -52,8 +52,8 @@ class NoSuchCode(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What other code makes of one recorded decision."""
+class OtherDecision:
+    """One recorded decision, compared with that of other code."""
 
     id: str
     step: str
@@ -64,7 +64,7 @@ class Verdict:
 
 @contextmanager
 def tree_of(code: str) -> Iterator[Path]:
-    """The folder with the code: a folder, or what git has of a revision of ours. NoSuchCode."""
+    """The folder with the code: a folder, or an archive of a git revision of this project. NoSuchCode."""
     folder = Path(code)
     if folder.is_dir():
         if not all((folder / package).is_dir() for package in _PACKAGES):
@@ -91,29 +91,29 @@ def _archive(revision: str) -> bytes:
 
 
 def code_is(revision: str) -> str:
-    """How a message names what is no folder."""
+    """The start of a message about code that was not found."""
     return f"{revision}: no folder, and no revision of {Path(eventing.__file__).parents[1]}"
 
 
-def decided(tree: Path, capture: Path, only: str = "", *, seconds: float = DECISION_SECONDS) -> Iterator[Verdict]:
-    """Each decision of a capture as the code in `tree` makes it, as it comes. NoSuchCode when it fails.
+def decided(tree: Path, capture: Path, only: str = "", *, seconds: float = DECISION_SECONDS) -> Iterator[OtherDecision]:
+    """Each decision of a capture, made by the code in `tree`, one by one. NoSuchCode when it fails.
 
-    `seconds` is how long the next one may take.
+    `seconds` limits each of them.
     """
     command = [sys.executable, "-c", _DRIVER, str(capture.resolve()), only]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     with (
-        tempfile.TemporaryFile() as said,
-        _ended(subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=said)) as process,
+        tempfile.TemporaryFile() as stderr,
+        _ended(subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=stderr)) as process,
     ):
         lines = _lines_of(process)
         while (line := _next(lines, seconds)) is not None:
             if line is _LATE:
                 raise NoSuchCode(f"{tree} cannot decide {capture}: nothing came for {seconds:.0f} s")
-            yield msgspec.json.decode(line, type=Verdict)
+            yield msgspec.json.decode(line, type=OtherDecision)
         if process.wait():
-            said.seek(0)
-            last = said.read().decode(errors="replace").strip().splitlines()[-1:]
+            stderr.seek(0)
+            last = stderr.read().decode(errors="replace").strip().splitlines()[-1:]
             why = "".join(last) or f"it ended with {process.returncode}"
             raise NoSuchCode(f"{tree} cannot decide {capture}: {why}")
 
@@ -145,7 +145,7 @@ def _next(lines: SimpleQueue[bytes | None], seconds: float) -> bytes | None:
 
 @contextmanager
 def _ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that is gone after the block."""
+    """A process that is ended after the block."""
     try:
         yield process
     finally:

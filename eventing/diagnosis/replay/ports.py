@@ -21,7 +21,7 @@ from shared.kinds import Kind
 from shared.ports import Discovery
 
 
-class NotAsked(LookupError):
+class NotRecorded(LookupError):
     """The step asks a question that it did not ask in the recording."""
 
 
@@ -44,21 +44,21 @@ class Answers:
         if values := self._given.get((port.__name__, "")):
             return self._value(values[0][1], port)
         if dataclasses.is_dataclass(port):
-            raise NotAsked(f"the step was not given {port.__name__} when it was recorded")
+            raise NotRecorded(f"the step was not given {port.__name__} when it was recorded")
         return _Replayed(self, port)
 
     def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The recorded answer. NotAsked when there is none, Unrecorded when a body is missing."""
-        question = _question(port, method, as_json(args), as_json(kwargs))
-        key = (port.__name__, method, question)
+        arguments = _key_of_arguments(port, method, as_json(args), as_json(kwargs))
+        key = (port.__name__, method, arguments)
         if key not in self._found:
             self._found[key] = [
                 (at, answer)
                 for at, answer in self._given[port.__name__, method]
-                if _question(port, method, answer.args, answer.kwargs) == question
+                if _key_of_arguments(port, method, answer.args, answer.kwargs) == arguments
             ]
         if not self._found[key]:
-            raise NotAsked(f"{port.__name__}.{method}({question.decode()}) was not asked when it was recorded")
+            raise NotRecorded(f"{port.__name__}.{method}({arguments.decode()}) was not asked when it was recorded")
         answer = self.pick(self._found[key])
         if answer.error:
             raise _error(*answer.error)
@@ -105,7 +105,7 @@ class DiscoveryOfThen:
             return found
         try:
             answer: Kind | None = self.recorded.ask(Discovery, "find", (api_version, kind), {})
-        except NotAsked:
+        except NotRecorded:
             return None
         return answer
 
@@ -138,7 +138,7 @@ def decode(value: Any, hint: Any, name: str) -> Any:
     return msgspec.convert(value, Union[tuple(plain or members)])  # noqa: UP007  # why: built at run time
 
 
-def _question(port: type, method: str, args: Any, kwargs: Any) -> bytes:
+def _key_of_arguments(port: type, method: str, args: Any, kwargs: Any) -> bytes:
     """The arguments by name, without defaults, so that equal questions have equal keys."""
     parameters = _parameters(port, method)
     given = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})

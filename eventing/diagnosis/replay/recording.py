@@ -96,10 +96,10 @@ class Recording:
         last: dict[bytes, bytes] = {}
         for run in sorted(self.index.runs.values(), key=lambda run: run.at):
             for answer in (answer for decision in run.decisions for answer in decision.answers):
-                question = msgspec.json.encode((answer.method, answer.args, answer.kwargs))
+                arguments = msgspec.json.encode((answer.method, answer.args, answer.kwargs))
                 encoded = msgspec.json.encode(answer)
-                if answer.port == Catalogs.__name__ and last.setdefault(question, encoded) != encoded:
-                    last[question] = encoded
+                if answer.port == Catalogs.__name__ and last.setdefault(arguments, encoded) != encoded:
+                    last[arguments] = encoded
                     yield Change(
                         Event(f"{run.id}.resync", names.RESYNC_REQUESTED, "capture", Ref.parse(run.ref)), run.at
                     )
@@ -125,9 +125,9 @@ class Recording:
 
         They are known because a step read them.
         """
-        told = {change[0] for change in map(change_of, self.index.events) if change}
+        reported = {change[0] for change in map(change_of, self.index.events) if change}
         found = []
-        for uid in (self._made & self._versions.keys()) - told:
+        for uid in (self._made & self._versions.keys()) - reported:
             for version, manifest in self._versions[uid].items():
                 event = Event(f"{uid}.{version}.update", names.UPDATED, "capture", Ref.of(manifest))
                 is_ours = any(self.index.writer_of(f"{uid}.{version}.{verb}") for verb in ("add", "update"))

@@ -33,37 +33,50 @@ class Found:
     is_fewest: bool = True
     """Whether each smaller part of them was tried; else the tries, or who waited, came to an end before."""
     tried: int = 0
-    """How many worlds looked for fewer events."""
+    """Limit of worlds that are replayed to find fewer events."""
 
 
 def search(
-    replayed: World, count: int, kind: Kind, seeds: Sequence[int], *, tell: Callable[[str], object] = lambda _: None
+    replayed: World,
+    count: int,
+    kind: Kind,
+    seeds: Sequence[int],
+    *,
+    report_progress: Callable[[str], object] = lambda _: None,
 ) -> Found:
     """Replay a recording of `count` changes undisturbed, then perturbed once for each seed, until a world differs.
 
-    `tell` gets a sentence before each world. Who interrupts the search for fewer events gets the fewest known by then.
+    `report_progress` gets a sentence before each world. A search for fewer events that is interrupted returns the
+    fewest found so far.
     """
     most = len(seeds) + 1
-    tell(f"world 1 of at most {most}: undisturbed, {count} changes")
+    report_progress(f"world 1 of at most {most}: undisturbed, {count} changes")
     report, worlds = replayed(None), 1
     for seed in seeds if report.exit_code == 0 else ():
         perturbed, worlds = drawn(kind, count, seed), worlds + 1
-        tell(f"world {worlds} of at most {most}: seed {seed}, {len(perturbed.places)} of {count} events ({kind})")
+        report_progress(
+            f"world {worlds} of at most {most}: seed {seed}, {len(perturbed.places)} of {count} events ({kind})"
+        )
         report = replayed(perturbed)
         if report.exit_code:
-            return _shrunk(replayed, perturbed, report, worlds, tell=tell)
+            return _shrunk(replayed, perturbed, report, worlds, report_progress=report_progress)
     return Found(worlds, report)
 
 
 def _shrunk(
-    replayed: World, perturbed: Perturbation, report: WorldReport, worlds: int, *, tell: Callable[[str], object]
+    replayed: World,
+    perturbed: Perturbation,
+    report: WorldReport,
+    worlds: int,
+    *,
+    report_progress: Callable[[str], object],
 ) -> Found:
     reports = {perturbed.places: report}
     shrinking = Shrinking(perturbed.places)
 
     def fails(some: frozenset[int]) -> bool:
         before = f"it ends otherwise after {len(shrinking.places)} events"
-        tell(f"{before}; try {shrinking.tried} of at most {TRIES}: {len(some)} of them")
+        report_progress(f"{before}; try {shrinking.tried} of at most {TRIES}: {len(some)} of them")
         reports[some] = replayed(Perturbation(perturbed.kind, some))
         return reports[some].exit_code != 0
 

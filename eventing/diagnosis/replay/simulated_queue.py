@@ -59,7 +59,7 @@ class SimulatedQueue:
         return datetime.fromtimestamp(self.now_ms // 1000, UTC)
 
     @property
-    def is_settling(self) -> bool:
+    def has_runs_left(self) -> bool:
         """Whether the maximum number of runs is not reached yet."""
         return len(self.index.runs) < self.most
 
@@ -77,8 +77,8 @@ class SimulatedQueue:
 
     def settle(self, until_ms: int) -> None:
         """Run the jobs that are ready, and those that become due until then."""
-        while self.is_settling:
-            while self._ready and self.is_settling:
+        while self.has_runs_left:
+            while self._ready and self.has_runs_left:
                 job = next(iter(self._ready))
                 self._run(job, tuple(self._ready.pop(job)))
             for event in self.answer():

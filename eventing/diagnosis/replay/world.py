@@ -165,7 +165,7 @@ class _Replay:
     def _catch_up(self) -> None:
         """Repeat the answers of others to objects that changed late."""
         self.queue.settle(self.queue.now_ms)
-        while self.queue.is_settling and (events := list(self._external.answer(again=True))):
+        while self.queue.has_runs_left and (events := list(self._external.answer(again=True))):
             for event in events:
                 self.queue.enqueue(event)
             self.queue.settle(self.queue.now_ms)
@@ -183,4 +183,4 @@ class _Replay:
         found = differences(then, now, uids)
         if found:
             found = differences({ref: stored(manifest) for ref, manifest in then.items()}, now, uids)
-        return WorldReport(len(runs), found, failures, self.queue.is_settling)
+        return WorldReport(len(runs), found, failures, self.queue.has_runs_left)

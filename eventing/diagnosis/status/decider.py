@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.status.chain import package_named_by
-from eventing.diagnosis.status.fixes import NONE, Advice
+from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.groups import groups_are_reason
 from eventing.diagnosis.status.package_status import Code, Package, PackageStatus, ref_of
 from eventing.diagnosis.status.rules import (
@@ -21,7 +21,7 @@ from eventing.diagnosis.status.rules import (
     TO_APPROVE,
     Rule,
     Topic,
-    advice_of,
+    explanation_of,
     hold_of,
     rule_of_condition,
 )
@@ -48,33 +48,33 @@ RETRY = olmf("queue", "retry")
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """The rule that applies, what states its reason, and in which words."""
+    """The rule that applies, the object or condition whose reason it is, and its message."""
 
     rule: Rule
-    stated: StoredCondition | Csv = ABSENT
+    source: StoredCondition | Csv = ABSENT
     message: str = ""
 
     @property
     def since(self) -> str:
         """Since when."""
-        found = self.stated.since
+        found = self.source.since
         return found.isoformat(timespec="seconds") if found else ""
 
 
 def decide(package: Package) -> PackageStatus:
     """The status of a package. What was not read (`topics`) is not advised; everything else is the same."""
-    stated = _conditions(package)
-    cause = _cause(package, stated)
-    advice, code = _advice(cause.rule, package)
+    active = _conditions(package)
+    cause = _cause(package, active)
+    explanation, code = _explained(cause.rule, package)
     status = replace(
-        _identity(package, stated),
+        _identity(package, active),
         code=Code.PULLING if package.pull and code in _MAY_BE_A_PULL else code,
-        reason=cause.stated.reason,
+        reason=cause.source.reason,
         since=cause.since,
-        message="; ".join(dict.fromkeys(filter(None, _messages(package, cause, stated, advice)))),
-        until=advice.until or cause.rule.until,
-        evidence=tuple(dict.fromkeys((*_evidence(package, cause), *advice.evidence))),
-        fixes=advice.fixes,
+        message="; ".join(dict.fromkeys(filter(None, _messages(package, cause, active, explanation)))),
+        until=explanation.until or cause.rule.until,
+        evidence=tuple(dict.fromkeys((*_evidence(package, cause), *explanation.evidence))),
+        fixes=explanation.fixes,
         is_failing=package.job is not None,
     )
     return timed(replace(status, is_stuck=_is_stuck(package, cause, status)), package)
@@ -86,15 +86,15 @@ def topics(package: Package) -> frozenset[Topic]:
     return frozenset(topic for rule in asking if rule for topic in rule.reads)
 
 
-def _identity(package: Package, stated: Mapping[str, StoredCondition]) -> PackageStatus:
+def _identity(package: Package, active: Mapping[str, StoredCondition]) -> PackageStatus:
     """The names of the package and its versions, its phase, and what keeps it where it is."""
     subscription, csv = package.subscription, package.csv or Csv({})
     if subscription is None:
         name = csv.name
         return PackageStatus(csv.namespace, "", package_named_by(csv), name, name, csv.phase or "Pending")
     installed, current, hold = subscription.installed_csv, subscription.current_csv, hold_of(subscription)
-    phase = (csv.phase or "Pending") if package.csv else _trouble(stated).type or subscription.state or "Resolving"
-    is_to_approve = stated.get(conditions.PLAN_PENDING, ABSENT).reason == TO_APPROVE
+    phase = (csv.phase or "Pending") if package.csv else _gravest(active).type or subscription.state or "Resolving"
+    is_to_approve = active.get(conditions.PLAN_PENDING, ABSENT).reason == TO_APPROVE
     return PackageStatus(
         subscription.namespace, subscription.name, subscription.package, installed, current, phase,
         channel=subscription.channel,
@@ -102,9 +102,9 @@ def _identity(package: Package, stated: Mapping[str, StoredCondition]) -> Packag
         catalog=f"{subscription.source_namespace}/{subscription.source}",
         plan=subscription.plan if is_to_approve else "",
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
-        pinned=_pinned(subscription, stated),
-        stranded=stated.get(conditions.STRANDED, ABSENT).message,
-        is_done=phase == WORKS and installed == current and conditions.RESOLUTION_FAILED not in stated,
+        pinned=_pinned(subscription, active),
+        stranded=active.get(conditions.STRANDED, ABSENT).message,
+        is_done=phase == WORKS and installed == current and conditions.RESOLUTION_FAILED not in active,
     )  # fmt: skip
 
 
@@ -117,25 +117,25 @@ def _conditions(package: Package) -> dict[str, StoredCondition]:
     return found
 
 
-def _trouble(stated: Mapping[str, StoredCondition]) -> StoredCondition:
+def _gravest(active: Mapping[str, StoredCondition]) -> StoredCondition:
     """The gravest of the conditions that say why it does not go on; one that states nothing without any."""
-    return next((stated[kind] for kind, _ in OF_CONDITION if kind in stated), ABSENT)
+    return next((active[kind] for kind, _ in OF_CONDITION if kind in active), ABSENT)
 
 
-def _cause(package: Package, stated: Mapping[str, StoredCondition]) -> _Cause:
+def _cause(package: Package, active: Mapping[str, StoredCondition]) -> _Cause:
     """What the package waits for: its version, unless its plan failed; else a condition, or an annotation."""
-    csv, trouble = package.csv, _trouble(stated)
+    csv, gravest = package.csv, _gravest(active)
     works = csv is not None and csv.is_succeeded
-    of_plan = (stated.get(kind, ABSENT) for kind in (conditions.PLAN_FAILED, conditions.PLAN_PENDING))
+    of_plan = (active.get(kind, ABSENT) for kind in (conditions.PLAN_FAILED, conditions.PLAN_PENDING))
     if csv is not None and not works and not any(one.message for one in of_plan):
         return _Cause(_rule_of_version(csv) or OF_PHASE.get(csv.phase, INSTALLING), csv, lacking(csv))
-    if trouble.type:
-        return _Cause(rule_of_condition(trouble), trouble, _sentence(trouble, package, works=works))
+    if gravest.type:
+        return _Cause(rule_of_condition(gravest), gravest, _sentence(gravest, package, works=works))
     if package.subscription is None:
         return _Cause(INSTALLED, csv or ABSENT)
     subscription = package.subscription
-    kind = conditions.HELD if hold_of(subscription) else conditions.PINNED if _pinned(subscription, stated) else ""
-    return _Cause(OF_ANNOTATION.get(kind, INSTALLED if works else RESOLVING), stated.get(kind, ABSENT))
+    kind = conditions.HELD if hold_of(subscription) else conditions.PINNED if _pinned(subscription, active) else ""
+    return _Cause(OF_ANNOTATION.get(kind, INSTALLED if works else RESOLVING), active.get(kind, ABSENT))
 
 
 def _rule_of_version(csv: Csv | None) -> Rule | None:
@@ -151,7 +151,9 @@ def _sentence(condition: StoredCondition, package: Package, *, works: bool) -> s
     return ": ".join(filter(None, (heading, condition.message or (plan and f"InstallPlan {plan}"))))
 
 
-def _messages(package: Package, cause: _Cause, stated: Mapping[str, StoredCondition], advice: Advice) -> Iterator[str]:
+def _messages(
+    package: Package, cause: _Cause, active: Mapping[str, StoredCondition], explanation: Explanation
+) -> Iterator[str]:
     """What is to be said, the gravest first."""
     subscription, job = package.subscription, package.job
     if subscription is None:
@@ -159,22 +161,22 @@ def _messages(package: Package, cause: _Cause, stated: Mapping[str, StoredCondit
     if package.pull and cause.rule.code in _MAY_BE_A_PULL:
         yield f"its catalog: {package.pull}"
     yield cause.message
-    yield stated.get(conditions.BLOCKED, ABSENT).message
+    yield active.get(conditions.BLOCKED, ABSENT).message
     yield _left_behind(package.kept)
     if subscription is not None:
         yield f"held: {hold}" if (hold := hold_of(subscription)) else ""
-        yield _pinned(subscription, stated)
+        yield _pinned(subscription, active)
         yield unknown(subscription)
-    yield advice.message
+    yield explanation.message
     # why: a plan that is retried says itself what its runs fail with
-    is_said = job and cause.rule.code is Code.PLAN_UNFINISHED and job.ref in advice.evidence
-    if job and not is_said and job.error != cause.stated.message:
+    is_in_message = job and cause.rule.code is Code.PLAN_UNFINISHED and job.ref in explanation.evidence
+    if job and not is_in_message and job.error != cause.source.message:
         yield " ".join(job.error.split())
 
 
-def _pinned(subscription: Subscription, stated: Mapping[str, StoredCondition]) -> str:
+def _pinned(subscription: Subscription, active: Mapping[str, StoredCondition]) -> str:
     """What is newer than what its annotation asks for; empty when nothing is, or it asks for nothing."""
-    return stated.get(conditions.PINNED, ABSENT).message if subscription_policy_of(subscription).version else ""
+    return active.get(conditions.PINNED, ABSENT).message if subscription_policy_of(subscription).version else ""
 
 
 def _left_behind(kept: Csv | None) -> str:
@@ -183,17 +185,17 @@ def _left_behind(kept: Csv | None) -> str:
     return f"{kept.name} is {phase}: {lacking(kept)}" if kept and phase not in _SETTLED else ""
 
 
-def _advice(rule: Rule, package: Package) -> tuple[Advice, Code]:
+def _explained(rule: Rule, package: Package) -> tuple[Explanation, Code]:
     """What helps the version, else the Subscription; and the code."""
     for each in (_rule_of_version(package.csv), rule):
-        if each and (found := advice_of(each, package)) != NONE:
+        if each and (found := explanation_of(each, package)) != NONE:
             return replace(found, until=found.until or each.until), rule.code
     return NONE, rule.otherwise or rule.code
 
 
 def _evidence(package: Package, cause: _Cause) -> Iterator[Ref]:
     """The object whose status says it."""
-    if package.csv and cause.stated is package.csv:
+    if package.csv and cause.source is package.csv:
         yield ref_of(CLUSTER_SERVICE_VERSION, package.csv)
     elif package.subscription:
         yield ref_of(SUBSCRIPTION, package.subscription)
@@ -201,7 +203,7 @@ def _evidence(package: Package, cause: _Cause) -> Iterator[Ref]:
 
 def _is_stuck(package: Package, cause: _Cause, status: PackageStatus) -> bool:
     """Whether only a person can help; a version that is being installed is not stuck, whatever comes after it."""
-    if groups_are_reason(cause.stated.reason, package.csv, package.context):
+    if groups_are_reason(cause.source.reason, package.csv, package.context):
         return True
     return cause.rule.is_stuck or bool(status.held and not status.version)
 

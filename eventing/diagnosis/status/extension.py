@@ -83,13 +83,13 @@ _INSTALLED: Final = _Rule(Code.INSTALLED)
 
 def decide_extension(read: ExtensionRead) -> PackageStatus:
     """The status of an extension. Without catalogs nothing is advised about them; everything else is the same."""
-    phase, rule, stated = _cause(read)
+    phase, rule, condition = _cause(read)
     status = replace(
         _identity(read, phase),
         code=rule.code,
-        reason=stated.reason,
-        since=stated.since.isoformat(timespec="seconds") if stated.since else "",
-        message="; ".join(dict.fromkeys(filter(None, _messages(read, rule, stated)))),
+        reason=condition.reason,
+        since=condition.since.isoformat(timespec="seconds") if condition.since else "",
+        message="; ".join(dict.fromkeys(filter(None, _messages(read, rule, condition)))),
         until=_CHANGE if rule.code is Code.RETRYING and isinstance(read.decision, Failed) else rule.until,
         evidence=tuple(dict.fromkeys((_ref(read.extension), *_evidence(read, rule)))),
         fixes=tuple(_fixes(read, rule)),
@@ -150,20 +150,20 @@ def _identity(read: ExtensionRead, phase: str) -> PackageStatus:
     )  # fmt: skip
 
 
-def _messages(read: ExtensionRead, rule: _Rule, stated: StoredCondition) -> Iterator[str]:
+def _messages(read: ExtensionRead, rule: _Rule, condition: StoredCondition) -> Iterator[str]:
     """What is to be said, the gravest first."""
     if rule.code is Code.DELETING:
         yield from (f"{one.name}: {one.condition(PROGRESSING).message}" for one in read.revisions.all)
     elif rule.code is Code.INSTALLING:
         probed = _rolling(read).condition(AVAILABLE)
-        yield probed.message if probed.reason == "ProbeFailure" else stated.message
+        yield probed.message if probed.reason == "ProbeFailure" else condition.message
     elif rule.code is not Code.INSTALLED:
-        yield stated.message
-    if stated.type == PROGRESSING and read.extension.condition(AVAILABLE).status == "False":
+        yield condition.message
+    if condition.type == PROGRESSING and read.extension.condition(AVAILABLE).status == "False":
         yield read.extension.condition(AVAILABLE).message  # what is installed does not work either
     deprecated = read.extension.condition(DEPRECATED)
     yield f"deprecated: {deprecated.message}" if deprecated.is_true else ""
-    if read.job and read.job.error != stated.message:
+    if read.job and read.job.error != condition.message:
         yield " ".join(read.job.error.split())
 
 

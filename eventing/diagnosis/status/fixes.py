@@ -34,7 +34,7 @@ _LONGEST = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class Explanation:
     """What a rule adds to what a status says; all empty when nothing is known."""
 
     message: str = ""
@@ -43,16 +43,16 @@ class Advice:
     evidence: tuple[Ref, ...] = ()
 
 
-NONE = Advice()
+NONE = Explanation()
 
 
-def of_requirements(csv: Csv, package: Package) -> Advice:
+def of_requirements(csv: Csv, package: Package) -> Explanation:
     """About what is missing, as far as nobody brings it back."""
     plans = [plan for plan in package.context.plans if csv.name in plan.csvs]
     return _of_definitions(csv, plans) or _of_rights(csv, plans)
 
 
-def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Advice | None:
+def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation | None:
     """About deleted definitions: a plan that is complete does not make them again."""
     unmet = {one.name for one in csv.requirements if one.status == "NotPresent"}
     lacking = sorted(owned_definitions(csv) & unmet)
@@ -61,10 +61,10 @@ def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Advice | None:
         return None
     fix = Fix(f"uninstall and install {package} again, which brings {listed} back")
     until = f"when CustomResourceDefinition {listed} is there"
-    return Advice("", (fix,), until, tuple(map(CUSTOM_RESOURCE_DEFINITION.ref, lacking)))
+    return Explanation("", (fix,), until, tuple(map(CUSTOM_RESOURCE_DEFINITION.ref, lacking)))
 
 
-def _of_rights(csv: Csv, plans: Sequence[InstallPlan]) -> Advice:
+def _of_rights(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation:
     """About accounts that no plan restores: the one that made them was deleted, too, or there never was one."""
     lacking = [one.name for one in csv.requirements if one.kind == "ServiceAccount" and one.status != "Present"]
     if not lacking or plans:
@@ -74,17 +74,17 @@ def _of_rights(csv: Csv, plans: Sequence[InstallPlan]) -> Advice:
     found = tuple(filter(None, (SERVICE_ACCOUNT.ref_or_none(one, csv.namespace) for one in lacking)))
     if csv.label(names.MANAGED) != "true":
         why = f"no InstallPlan installs {name}, so nobody makes ServiceAccount {listed} or gives it its rights"
-        return Advice(
+        return Explanation(
             why, (Fix("make them, or delete this ClusterServiceVersion and subscribe to its package"),), until, found
         )
     why = (
         f"ServiceAccount {listed}, or its rights, were deleted, and nobody restores them, because the InstallPlan "
         "that made them was deleted, too"
     )
-    return Advice(why, (Fix(f"restore them, or uninstall {name} and install it again"),), until, found)
+    return Explanation(why, (Fix(f"restore them, or uninstall {name} and install it again"),), until, found)
 
 
-def of_modes(csv: Csv, package: Package) -> Advice:
+def of_modes(csv: Csv, package: Package) -> Explanation:
     """About a group that selects what the version does not support."""
     groups = package.context.groups or ()
     if len(groups) != 1:
@@ -97,8 +97,8 @@ def of_modes(csv: Csv, package: Package) -> Advice:
     targets = first_supported(csv.install_modes, group.namespace, ((group.namespace,), (ALL_NAMESPACES,)))
     until = f"when OperatorGroup {group.name} changes"
     if others:
-        return Advice(f"{does}; {_moves(group, targets, others)}", (_elsewhere(csv),), until, evidence)
-    return Advice(does, (_change(group, targets),), until, evidence)
+        return Explanation(f"{does}; {_moves(group, targets, others)}", (_elsewhere(csv),), until, evidence)
+    return Explanation(does, (_change(group, targets),), until, evidence)
 
 
 def same_namespace_csvs(csv: Csv, present: Iterable[Csv]) -> list[str]:
@@ -132,7 +132,7 @@ def _change(group: Group, targets: Sequence[str]) -> Fix:
     return Fix(f"let the group select {_watched(targets)}", kubectl(*words, namespace=group.namespace))
 
 
-def of_conflict(csv: Csv, package: Package) -> Advice:
+def of_conflict(csv: Csv, package: Package) -> Explanation:
     """About other groups that provide the same APIs."""
     conflicting = conflicting_groups(csv, package.context.all_groups)
     if not conflicting:
@@ -141,7 +141,7 @@ def of_conflict(csv: Csv, package: Package) -> Advice:
     named = " or ".join(f"{one.namespace}/{one.name}" for one in conflicting)
     fix = Fix("uninstall one of them, or let their groups select different namespaces")
     evidence = tuple(OPERATOR_GROUP.ref(one.name, one.namespace) for one in conflicting)
-    return Advice(found, (fix,), f"when OperatorGroup {named} changes", evidence)
+    return Explanation(found, (fix,), f"when OperatorGroup {named} changes", evidence)
 
 
 def conflicting_groups(csv: Csv, all_groups: Iterable[OperatorGroup]) -> list[Group]:
@@ -160,7 +160,7 @@ def _provided(other: Group, apis: frozenset[Api], providers: Iterable[Csv]) -> s
     return f"OperatorGroup {other.namespace}/{other.name}{by} provides {first}{more}, too"
 
 
-def of_chain(csv: Csv, package: Package) -> Advice:
+def of_chain(csv: Csv, package: Package) -> Explanation:
     """About a version whose predecessor, or an older one, does not let it be installed."""
     found = blockage(csv, package.context.csvs)
     if found is None:
@@ -172,7 +172,7 @@ def of_chain(csv: Csv, package: Package) -> Advice:
         *(ref_of(INSTALL_PLAN, one) for one in failed),
     )
     until = f"when {found.root} is installed, replaced or deleted"
-    return Advice("; ".join((found.state, *causes)), found.fixes, until, evidence)
+    return Explanation("; ".join((found.state, *causes)), found.fixes, until, evidence)
 
 
 def _failure(plan: InstallPlan, version: str) -> str:

@@ -34,11 +34,10 @@ def groups_are_reason(reason: str, csv: Csv | None, context: NamespaceContext) -
         return False
     if are_prohibitive(groups):
         return True
-    stated = csv.reason if csv else ""
-    if csv is None or stated not in (UNSUPPORTED_GROUP, *_CONFLICTS):
+    if csv is None or csv.reason not in (UNSUPPORTED_GROUP, *_CONFLICTS):
         return False
     (group,) = groups
-    if stated in _CONFLICTS:
+    if csv.reason in _CONFLICTS:
         return isinstance(intersection(apis_of(csv), Group.of(group), map(Group.of, context.all_groups)), Refused)
     targets = Group.of(group).targets if needs_namespaces(group) else resolve(group)
     return supports(csv.install_modes, csv.namespace, targets or ()) is not None

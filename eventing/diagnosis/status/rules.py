@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from eventing.diagnosis.status.fixes import NONE, Advice, of_chain, of_conflict, of_modes, of_requirements
+from eventing.diagnosis.status.fixes import NONE, Explanation, of_chain, of_conflict, of_modes, of_requirements
 from eventing.diagnosis.status.groups import are_prohibitive
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared import names
@@ -42,12 +42,12 @@ _GROUPS_CHANGE = "when the OperatorGroups of the namespace change"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a stated reason means."""
+    """What a reason means."""
 
     code: Code
-    of_csv: Callable[[Csv, Package], Advice] | None = None
+    of_csv: Callable[[Csv, Package], Explanation] | None = None
     """What to add about the version, from what was read."""
-    of_subscription: Callable[[Subscription, Package], Advice] | None = None
+    of_subscription: Callable[[Subscription, Package], Explanation] | None = None
     """What to add about the Subscription."""
     reads: tuple[Topic, ...] = ()
     until: str = ""
@@ -58,46 +58,46 @@ class Rule:
     """The code when there is nothing to advise: the reason alone does not say that something is wrong."""
 
 
-def _ask_for_explanation(subscription: Subscription, _: Package) -> Advice:
+def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
     """The conflict and the fixes that were tried; a condition holds no more than five lines of them."""
     command = olmf("explain", subscription.name, namespace=subscription.namespace)
-    return Advice(fixes=(Fix("see the conflict, and what was tried", command),))
+    return Explanation(fixes=(Fix("see the conflict, and what was tried", command),))
 
 
-def _prevented(subscription: Subscription, package: Package) -> Advice:
-    asked = _ask_for_explanation(subscription, package)
+def _prevented(subscription: Subscription, package: Package) -> Explanation:
+    asked = _see_conflict(subscription, package)
     groups = package.context.groups
     if groups is None or not are_prohibitive(groups):
-        return Advice(fixes=asked.fixes, evidence=tuple(_catalog(subscription)))
-    return Advice(
+        return Explanation(fixes=asked.fixes, evidence=tuple(_catalog(subscription)))
+    return Explanation(
         fixes=asked.fixes, until=_GROUPS_CHANGE, evidence=tuple(ref_of(OPERATOR_GROUP, one) for one in groups)
     )
 
 
-def _of_plan(subscription: Subscription, _: Package) -> Advice:
-    return Advice(evidence=tuple(_plan(subscription)))
+def _of_plan(subscription: Subscription, _: Package) -> Explanation:
+    return Explanation(evidence=tuple(_plan(subscription)))
 
 
-def _approval(subscription: Subscription, package: Package) -> Advice:
+def _approval(subscription: Subscription, package: Package) -> Explanation:
     plan = subscription.plan
     command = olmf("approve", plan, namespace=subscription.namespace)
     found = _of_plan(subscription, package)
     note = " (it is held, which does not stop a plan that is approved)" if hold_of(subscription) else ""
-    return Advice(fixes=(Fix(f"approve {plan}{note}", command),) if plan else (), evidence=found.evidence)
+    return Explanation(fixes=(Fix(f"approve {plan}{note}", command),) if plan else (), evidence=found.evidence)
 
 
-def _unhealthy(subscription: Subscription, _: Package) -> Advice:
-    return Advice(evidence=tuple(_catalog(subscription)))
+def _unhealthy(subscription: Subscription, _: Package) -> Explanation:
+    return Explanation(evidence=tuple(_catalog(subscription)))
 
 
-def _release(subscription: Subscription, _: Package) -> Advice:
+def _release(subscription: Subscription, _: Package) -> Explanation:
     name, namespace = subscription.package or subscription.name, subscription.namespace
-    return Advice(fixes=(Fix(f"let {name} go", olmf("hold", name, "--release", namespace=namespace)),))
+    return Explanation(fixes=(Fix(f"let {name} go", olmf("hold", name, "--release", namespace=namespace)),))
 
 
-def _unpin(subscription: Subscription, _: Package) -> Advice:
+def _unpin(subscription: Subscription, _: Package) -> Explanation:
     words = ("annotate", "subscription", subscription.name, f"{names.VERSION}-")
-    return Advice(fixes=(Fix("accept every version", kubectl(*words, namespace=subscription.namespace)),))
+    return Explanation(fixes=(Fix("accept every version", kubectl(*words, namespace=subscription.namespace)),))
 
 
 def hold_of(subscription: Subscription) -> str:
@@ -130,7 +130,7 @@ OF_CSV: Mapping[str, Rule] = {
 OF_CONDITION: Mapping[tuple[str, str], Rule] = {
     (CSV_MISSING, ANY): Rule(Code.CSV_DELETED, until="when the Subscription is created again", is_stuck=True),
     (RESOLUTION_FAILED, UNSATISFIABLE): Rule(
-        Code.UNSATISFIABLE, of_subscription=_ask_for_explanation, is_stuck=True,
+        Code.UNSATISFIABLE, of_subscription=_see_conflict, is_stuck=True,
         until="when a Subscription, version or catalog changes",
     ),
     (RESOLUTION_FAILED, ANY): Rule(
@@ -165,7 +165,7 @@ def rule_of_condition(condition: StoredCondition) -> Rule:
     return OF_CONDITION.get((condition.type, condition.reason)) or OF_CONDITION[condition.type, ANY]
 
 
-def advice_of(rule: Rule, package: Package) -> Advice:
+def explanation_of(rule: Rule, package: Package) -> Explanation:
     """What the rule adds."""
     if rule.of_csv and package.csv:
         return rule.of_csv(package.csv, package)

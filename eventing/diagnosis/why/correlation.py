@@ -1,8 +1,8 @@
 """Which objects belong together: the Subscription, the plan, the CSV, the Job and the Deployment of one package.
 
-A step that looks at a whole namespace runs because of every package there and speaks of all of them. Who asks about one
-object wants to hear of that one. Nothing in the cluster says in one place what goes together, so two sources are put
-together until nothing is added: owners, as events name them, and the objects that a statement of a step is about.
+A step on a whole namespace runs because of every package there, and makes statements about all of them; an answer about
+one object leaves out the others. No single object lists what belongs together, so two sources are joined until nothing
+is added: owners, as events name them, and the objects that a statement of a step is about.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from eventing.events.event import OWNERS, Owner
 from eventing.journal.journal_index import JournalIndex
-from eventing.journal.records import Run, Stated
+from eventing.journal.records import Run, StatementRecord
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 
 PACKAGED = frozenset(kind.kind for kind in (SUBSCRIPTION, INSTALL_PLAN, CLUSTER_SERVICE_VERSION, JOB))
@@ -27,7 +27,7 @@ Key: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The objects that belong to the one that is asked about."""
+    """The objects that belong to the requested one."""
 
     mine: frozenset[Key] | None
     """None: all of them. So it is for a Namespace, and where the journal is of a build that made no statements."""
@@ -35,10 +35,10 @@ class Correlation:
     @classmethod
     def of(cls, index: JournalIndex, ref: Ref) -> Correlation:
         """What the journal knows."""
-        stated = [] if ref.kind == NAMESPACE.kind else list(_statements(index, ref.namespace))
-        if not stated:
+        statements = [] if ref.kind == NAMESPACE.kind else list(_statements(index, ref.namespace))
+        if not statements:
             return cls(None)
-        links = [*_owned(index, ref.namespace), *({key_of(each) for each in one.about} for one in stated)]
+        links = [*_owned(index, ref.namespace), *({key_of(each) for each in one.about} for one in statements)]
         mine = {key_of(str(ref)), *(key_of(run.ref) for run, _ in index.writes_to(ref) if is_packaged(run.ref))}
         while grown := {key for link in links if not mine.isdisjoint(link) for key in link} - mine:
             mine |= grown
@@ -53,19 +53,19 @@ class Correlation:
         """Whether the ref belongs to other packages only."""
         return is_packaged(ref) and not self.concerns((ref,))
 
-    def statements(self, run: Run) -> list[Stated]:
-        """What the run said of the object."""
-        stated = run.decisions[-1].statements if run.decisions else []
-        return [one for one in stated if self.concerns(one.about)]
+    def statements(self, run: Run) -> list[StatementRecord]:
+        """The statements of the run about the object."""
+        found = run.decisions[-1].statements if run.decisions else []
+        return [one for one in found if self.concerns(one.about)]
 
     def message(self, run: Run) -> str:
-        """What the run said of the object, or of everybody; an entry without statements shows its message."""
+        """The messages of the run about the object, or about everybody; of an entry without statements its summary."""
         if run.message or self.mine is None or not any(each.statements for each in run.decisions[-1:]):
             return run.summary
         return "; ".join(one.message for one in self.statements(run))
 
     def is_about(self, run: Run) -> bool:
-        """Whether a run on the whole namespace speaks of the object."""
+        """Whether a run on the whole namespace is about the object."""
         return self.mine is None or bool(self.statements(run))
 
 
@@ -80,8 +80,8 @@ def is_packaged(ref: str) -> bool:
     return key_of(ref)[0] in PACKAGED
 
 
-def is_stated(index: JournalIndex, ref: Ref) -> bool:
-    """Whether a step that looked at the namespace spoke of the object."""
+def has_statements(index: JournalIndex, ref: Ref) -> bool:
+    """Whether a step that ran on the namespace made a statement about the object."""
     return any(str(ref) in one.about for one in _statements(index, ref.namespace))
 
 
@@ -94,7 +94,7 @@ def _owned(index: JournalIndex, namespace: str) -> Iterator[set[Key]]:
             yield {key, *(one for one in found if one[0] in PACKAGED)}
 
 
-def _statements(index: JournalIndex, namespace: str) -> Iterator[Stated]:
+def _statements(index: JournalIndex, namespace: str) -> Iterator[StatementRecord]:
     runs = [run for run in index.runs_for(NAMESPACE.ref(namespace)) if not run.failure] if namespace else []
     for run in runs[-_LOOK_BACK:]:
         for decision in run.decisions[-1:]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.why.causes import Tree
-from eventing.diagnosis.why.correlation import Correlation, is_stated
+from eventing.diagnosis.why.correlation import Correlation, has_statements
 from eventing.diagnosis.why.facts import Why
 from eventing.diagnosis.why.last_runs import last_runs
 from eventing.journal.journal_index import JournalIndex
@@ -27,5 +27,5 @@ def why(index: JournalIndex, ref: Ref, jobs: Iterable[Listed] = (), *, writes: i
     found = {run.id: (run, write) for run, write in index.writes_to(ref) if write.op != "Record"}
     newest = list(found.values())[-writes:][::-1]
     nodes = tuple(tree.write(run, write) for run, write in newest)
-    is_known = str(ref) in index.refs() or bool(index.writes_to(ref)) or is_stated(index, ref)
+    is_known = str(ref) in index.refs() or bool(index.writes_to(ref)) or has_statements(index, ref)
     return Why(str(ref), nodes, tuple(last_runs(index, ref, jobs, correlation)), is_known)

@@ -13,7 +13,7 @@ import aiohttp
 import orjson
 
 from eventing.local.apiserver import endpoints, trust
-from eventing.local.apiserver.outbound import Address, Question, Replies, Reply
+from eventing.local.apiserver.outbound import Address, Replies, Reply, ReviewRequest
 from eventing.local.apiserver.world import World
 
 HEADERS = {
@@ -43,31 +43,31 @@ def connector() -> aiohttp.TCPConnector:
     return aiohttp.TCPConnector(force_close=True, enable_cleanup_closed=KEEPS_CLOSED)
 
 
-async def ask_all(world: World, questions: Sequence[Question]) -> Replies:
+async def ask_all(world: World, requests: Sequence[ReviewRequest]) -> Replies:
     """The replies to several questions, asked at the same time."""
     async with aiohttp.ClientSession(connector=connector()) as session:
-        replies = await asyncio.gather(*(_ask(session, world, one) for one in questions))
-    return dict(zip(questions, replies, strict=True))
+        replies = await asyncio.gather(*(_ask(session, world, one) for one in requests))
+    return dict(zip(requests, replies, strict=True))
 
 
-async def _ask(session: aiohttp.ClientSession, world: World, question: Question) -> Reply:
-    query = f"?timeout={question.seconds}s"
+async def _ask(session: aiohttp.ClientSession, world: World, request: ReviewRequest) -> Reply:
+    query = f"?timeout={request.seconds}s"
     try:
-        async with asyncio.timeout(question.seconds):
-            return await _reply(session, world, question, query)
+        async with asyncio.timeout(request.seconds):
+            return await _reply(session, world, request, query)
     except TimeoutError:
-        return Reply(error=f'Post "{question.address.url}{query}": context deadline exceeded')
+        return Reply(error=f'Post "{request.address.url}{query}": context deadline exceeded')
     except Unreachable as error:
-        return Reply(error=f'Post "{question.address.url}{query}": {error}')
+        return Reply(error=f'Post "{request.address.url}{query}": {error}')
 
 
-async def _reply(session: aiohttp.ClientSession, world: World, question: Question, query: str) -> Reply:
-    url, options = way_to(question.address, world)
+async def _reply(session: aiohttp.ClientSession, world: World, request: ReviewRequest, query: str) -> Reply:
+    url, options = way_to(request.address, world)
     try:
-        async with session.post(url + query, data=question.body, allow_redirects=False, **options) as response:
+        async with session.post(url + query, data=request.body, allow_redirects=False, **options) as response:
             body = await response.content.read(MAX_BYTES)
     except aiohttp.ClientError as error:
-        raise Unreachable(describe_error(error, question.address)) from error
+        raise Unreachable(describe_error(error, request.address)) from error
     if response.status >= 400:
         is_text = response.headers.get("Content-Type", "text/plain").startswith("text/")
         return Reply(error=_refused(response.status, body if is_text else b""))

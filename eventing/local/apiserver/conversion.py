@@ -8,7 +8,7 @@ from dataclasses import replace
 import orjson
 
 from eventing.local.apiserver.calls import Call
-from eventing.local.apiserver.conversion_review import NoConversion, checked, objects_in, question_of
+from eventing.local.apiserver.conversion_review import NoConversion, checked, objects_in, review_request
 from eventing.local.apiserver.failures import Failure
 from eventing.local.apiserver.outbound import asked
 from eventing.local.apiserver.resources import Resource
@@ -52,8 +52,8 @@ def _converted(call: Call, resource: Resource, manifests: Sequence[ReadOnly]) ->
     before, desired = manifests[0], resource.api_version
     webhook = (resource.converter or {})["webhook"]
     try:
-        uid, version, question = question_of(webhook, desired, manifests, call.identity)
-        found = objects_in(asked(call.replies, [question])[0], uid, version, len(manifests))
+        uid, version, request = review_request(webhook, desired, manifests, call.identity)
+        found = objects_in(asked(call.replies, [request])[0], uid, version, len(manifests))
         pairs = enumerate(zip(manifests, found, strict=True))
         return [checked(one, other, desired, index) for index, (one, other) in pairs]
     except NoConversion as error:

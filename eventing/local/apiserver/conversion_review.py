@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from eventing.local.apiserver.metadata_rules import annotation_defects, label_defects
-from eventing.local.apiserver.outbound import Question, Reply, address_of
+from eventing.local.apiserver.outbound import Reply, ReviewRequest, address_of
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.go.json import TYPES, kind_of, misfit
 
@@ -31,9 +31,9 @@ class NoConversion(Exception):
     """The response of a conversion webhook is no conversion; the message says why, as a real API server."""
 
 
-def question_of(
+def review_request(
     webhook: ReadOnly, api_version: str, manifests: Sequence[ReadOnly], seed: uuid.UUID
-) -> tuple[str, str, Question]:
+) -> tuple[str, str, ReviewRequest]:
     """The uid, the version and the request of a review; the same of a seed and objects. NoConversion."""
     version = next((one for one in webhook["conversionReviewVersions"] if one in VERSIONS), None)
     if version is None:
@@ -42,7 +42,7 @@ def question_of(
     uid = str(uuid.uuid5(seed, content.decode()))
     request = {"uid": uid, "desiredAPIVersion": api_version, "objects": list(manifests)}
     body = orjson.dumps({"kind": KIND, "apiVersion": f"{GROUP}/{version}", "request": request})
-    return uid, version, Question(address_of(webhook["clientConfig"]), body, SECONDS)
+    return uid, version, ReviewRequest(address_of(webhook["clientConfig"]), body, SECONDS)
 
 
 def objects_in(reply: Reply, uid: str, version: str, count: int) -> list[Any]:

@@ -175,8 +175,8 @@ def shown(path: Path) -> str:
         if kind == "f":
             text += f".{rest}"
         elif kind == "k":
-            told = (f"{key}={orjson.dumps(value).decode()}" for key, value in orjson.loads(rest).items())
-            text += f"[{','.join(told)}]"
+            pairs = (f"{key}={orjson.dumps(value).decode()}" for key, value in orjson.loads(rest).items())
+            text += f"[{','.join(pairs)}]"
         else:
             text += f"[={rest}]"
     return text

@@ -18,7 +18,7 @@ from eventing.local.apiserver.store import Change, Stored
 from eventing.local.apiserver.world import World
 from shared.api.manifest import ReadOnly
 
-CHECK_SECONDS, LOOK_SECONDS, REST_SECONDS = 5.0, 1.0, 10.0
+CHECK_SECONDS, POLL_SECONDS, REST_SECONDS = 5.0, 1.0, 10.0
 """Time of one check; interval of the checks of what is not available, and of what is."""
 ATTEMPTS = 5
 """Requests of one check before its server counts as unavailable: the one that was asked may just be going."""
@@ -55,8 +55,8 @@ async def forward(
             await response.write_eof()
             return response
     except aiohttp.ClientConnectionError as error:
-        told = calling.describe_error(error, aggregation.address_of(stored.manifest))
-        return web.Response(status=503, text=f"error trying to reach service: {told}\n")
+        passed = calling.describe_error(error, aggregation.address_of(stored.manifest))
+        return web.Response(status=503, text=f"error trying to reach service: {passed}\n")
 
 
 def way_to(api_service: ReadOnly, user: User, headers: Mapping[str, str], world: World) -> tuple[str, dict[str, Any]]:
@@ -64,12 +64,12 @@ def way_to(api_service: ReadOnly, user: User, headers: Mapping[str, str], world:
     own = world.front_proxy.certificate if world.front_proxy else None
     is_checked = not api_service["spec"].get("insecureSkipTLSVerify")
     url, options = calling.way_to(aggregation.address_of(api_service), world, own=own, is_checked=is_checked)
-    told = CIMultiDict({"Host": options["headers"]["Host"], **headers, "X-Remote-User": user.name})
+    passed = CIMultiDict({"Host": options["headers"]["Host"], **headers, "X-Remote-User": user.name})
     if user.uid:
-        told["X-Remote-Uid"] = user.uid
+        passed["X-Remote-Uid"] = user.uid
     for group in user.groups:
-        told.add("X-Remote-Group", group)
-    return url.rstrip("/"), {**options, "headers": told}
+        passed.add("X-Remote-Group", group)
+    return url.rstrip("/"), {**options, "headers": passed}
 
 
 class Availability:
@@ -99,7 +99,7 @@ class Availability:
             self._wake.clear()
             await asyncio.gather(*(self._check(stored) for stored in self._due()))
             try:
-                await asyncio.wait_for(self._wake.wait(), LOOK_SECONDS)
+                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
             except TimeoutError:
                 continue
 
@@ -122,7 +122,7 @@ class Availability:
             aggregation.report(present, state, world)
         except OSError as error:
             log.warning("availability_not_written", api_service=stored.key[2], error=str(error))
-        pause = REST_SECONDS if state == aggregation.PASSED else LOOK_SECONDS
+        pause = REST_SECONDS if state == aggregation.PASSED else POLL_SECONDS
         self._checked[stored.key[2]] = asyncio.get_running_loop().time() + pause
 
     async def _attempt(self, stored: Stored) -> tuple[aggregation.State, Any]:
@@ -152,10 +152,10 @@ class Availability:
         except calling.Unreachable as error:
             return ("False", "FailedDiscoveryCheck", str(error)), None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            told = (
+            passed = (
                 calling.describe_error(error, aggregation.address_of(stored.manifest))
                 if str(error)
                 else "deadline exceeded"
             )
-            why = f'failing or missing response from {url}: Get "{url}": {told}'
+            why = f'failing or missing response from {url}: Get "{url}": {passed}'
             return ("False", "FailedDiscoveryCheck", why), None

@@ -26,7 +26,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReviewRequest:
     """A POST of a review."""
 
     address: Address
@@ -42,22 +42,22 @@ class Reply:
     error: str = ""
 
 
-Replies: TypeAlias = dict[Question, Reply]
+Replies: TypeAlias = dict[ReviewRequest, Reply]
 
 
 class Unanswered(Exception):
     """A call cannot go on without replies to these questions."""
 
-    def __init__(self, questions: Sequence[Question]) -> None:
-        super().__init__(f"{len(questions)} questions")
-        self.questions = tuple(dict.fromkeys(questions))
+    def __init__(self, requests: Sequence[ReviewRequest]) -> None:
+        super().__init__(f"{len(requests)} questions")
+        self.requests = tuple(dict.fromkeys(requests))
 
 
-def asked(replies: Replies, questions: Sequence[Question]) -> list[Reply]:
+def asked(replies: Replies, requests: Sequence[ReviewRequest]) -> list[Reply]:
     """The reply to each question. Unanswered, when one is not known."""
-    if missing := [one for one in questions if one not in replies]:
+    if missing := [one for one in requests if one not in replies]:
         raise Unanswered(missing)
-    return [replies[one] for one in questions]
+    return [replies[one] for one in requests]
 
 
 def address_of(client: ReadOnly) -> Address:

@@ -159,7 +159,7 @@ class Server:
                 async with self._queue.turn(call.user.name) if is_shared else nullcontext():
                     return act()
             except Unanswered as missing:
-                call.replies.update(await ask_all(self._world, missing.questions))
+                call.replies.update(await ask_all(self._world, missing.requests))
 
     def _documents(self, path: str, accept: str) -> web.Response | None:
         """Discovery and schemas."""

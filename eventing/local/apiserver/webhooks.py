@@ -11,7 +11,7 @@ import orjson
 from eventing.local.apiserver import conversion, match_conditions
 from eventing.local.apiserver.admission_review import Decision, NoReview, decision_of, request_of, review_of
 from eventing.local.apiserver.failures import Failure, Undecodable, forbidden, internal
-from eventing.local.apiserver.outbound import Question, Reply, address_of, asked
+from eventing.local.apiserver.outbound import Reply, ReviewRequest, address_of, asked
 from eventing.local.apiserver.patches import json_patch
 from eventing.local.apiserver.resources import Resource
 from eventing.local.apiserver.webhook_matching import Webhook, Write, resource_for, webhooks_of
@@ -21,7 +21,7 @@ from shared.domain.go.text import quoted
 
 Decode: TypeAlias = Callable[[Any], Manifest]
 """Makes an object of what the patches of a webhook left."""
-Asked: TypeAlias = tuple[Webhook, str, Question]
+Asked: TypeAlias = tuple[Webhook, str, ReviewRequest]
 """A webhook, the uid of the review, and the review."""
 
 
@@ -37,7 +37,7 @@ def validate(write: Write, world: World) -> None:
         for webhook in configured("Validating", world)
         if (desired := _desired(webhook, write, world)) and (review := _review(webhook, write, desired))
     ]
-    replies = asked(write.call.replies, [question for _, _, question in asking])
+    replies = asked(write.call.replies, [request for _, _, request in asking])
     for (webhook, uid, _), reply in zip(asking, replies, strict=True):
         _decision(webhook, write, uid, reply, is_mutating=False)
 
@@ -62,8 +62,8 @@ def _in_turn(write: Write, webhooks: Iterable[Webhook], world: World, decode: De
         desired = _desired(webhook, write, world)
         if desired is None or (one := _review(webhook, write, desired)) is None:
             continue
-        _, uid, question = one
-        decision = _decision(webhook, write, uid, asked(write.call.replies, [question])[0], is_mutating=True)
+        _, uid, request = one
+        decision = _decision(webhook, write, uid, asked(write.call.replies, [request])[0], is_mutating=True)
         if decision and decision.patch:
             changed = _patched(webhook, write, desired, decision=decision, decode=decode)
             if changed != write.object:
@@ -111,7 +111,7 @@ def _review(webhook: Webhook, write: Write, desired: Resource) -> Asked | None:
         _fail(webhook, error)
         return None
     seconds = int(webhook.settings.get("timeoutSeconds") or 10)
-    return webhook, uid, Question(address_of(webhook.settings["clientConfig"]), body, seconds)
+    return webhook, uid, ReviewRequest(address_of(webhook.settings["clientConfig"]), body, seconds)
 
 
 def _decision(webhook: Webhook, write: Write, uid: str, reply: Reply, *, is_mutating: bool) -> Decision | None:

@@ -175,9 +175,9 @@ class CatalogFolder(Folder):
 class BundlesCatalog(Folder):
     """The catalog made of all served bundles, which names their images by digest."""
 
-    def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], tell: Callable[[str], None]) -> None:
+    def __init__(self, host: str, bundles: Callable[[], Sequence[BundleFolder]], log: Callable[[str], None]) -> None:
         super().__init__("catalogs/local", "latest")
-        self._host, self._bundles, self._tell = host, bundles, tell
+        self._host, self._bundles, self._log = host, bundles, log
         self._reported: tuple[str, ...] = ()
 
     def state(self) -> State:
@@ -195,7 +195,7 @@ class BundlesCatalog(Folder):
                 image = f"{self._host}/{folder.repository}@{folder.image().digest}"
                 published.append(Published(found, image, str(folder)))
         documents, unusable = from_bundles(published)
-        self._say((*findings, *unusable))
+        self._log_new((*findings, *unusable))
         files: dict[str, bytes] = {}
         for document in documents:
             path = f"configs/{document.get('package') or document['name']}/catalog.json"
@@ -206,8 +206,8 @@ class BundlesCatalog(Folder):
         """Where the catalog is, and what is wrong with the bundles that its files were made of."""
         return _catalog_labels(self._reported)
 
-    def _say(self, findings: tuple[str, ...]) -> None:
+    def _log_new(self, findings: tuple[str, ...]) -> None:
         for finding in findings:
             if finding not in self._reported:
-                self._tell(finding)
+                self._log(finding)
         self._reported = findings

@@ -29,7 +29,7 @@ class Sources:
 class RepositoryIndex:
     """Looks into the folders at every question, so that new and changed ones are served at once."""
 
-    def __init__(self, sources: Sources, host: str, tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, sources: Sources, host: str, log: Callable[[str], None] = lambda _: None) -> None:
         self._sources = sources
         self._bundles: dict[Path, BundleFolder] = {}
         self._catalogs: dict[Folder, tuple[Path, ...]] = {
@@ -37,7 +37,7 @@ class RepositoryIndex:
             for name, root in sources.catalogs.items()
         }
         if sources.bundles:
-            self._catalogs[BundlesCatalog(host, self._present, tell)] = sources.bundles
+            self._catalogs[BundlesCatalog(host, self._present, log)] = sources.bundles
 
     def repositories(self) -> list[str]:
         """All names."""

@@ -126,10 +126,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Requests are not logged: who pulls, says so."""
 
 
-def server_of(sources: Sources, port: int = 0, tell: Callable[[str], None] = lambda _: None) -> Server:
+def server_of(sources: Sources, port: int = 0, log: Callable[[str], None] = lambda _: None) -> Server:
     """A registry that listens and does not serve yet."""
     server = Server((_HOST, port), _Handler)
-    server.index = RepositoryIndex(sources, server.address, tell)
+    server.index = RepositoryIndex(sources, server.address, log)
     return server
 
 

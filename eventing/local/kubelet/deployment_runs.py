@@ -12,7 +12,7 @@ from eventing.local.kubelet.deployments import replicas_of, wanted_status
 from eventing.local.kubelet.needs import Obstacle
 from eventing.local.kubelet.pod_runs import LONGEST_POLL_SECONDS, PodRuns
 from eventing.local.kubelet.pods import TEMPLATE_HASH, event_about, hash_of, pod_of
-from eventing.local.kubelet.requests import demand, insist, tell
+from eventing.local.kubelet.requests import demand, insist, record_event
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import ReadOnly, is_deleted, labels_of, uid_of
 from shared.kinds import Ref
@@ -93,7 +93,7 @@ class DeploymentRuns:
             except ApiError as error:
                 refusal = Obstacle("FailedCreate", "", f"Error creating: {error.message}")
                 event = event_about(ref, uid_of(deployment), _now(), reason=refusal.event, message=refusal.message)
-                await tell(self._cluster, event, ref)
+                await record_event(self._cluster, event, ref)
                 uid = uid_of(deployment)
                 asyncio.get_running_loop().call_later(LONGEST_POLL_SECONDS, self.changed, uid)
                 return refusal

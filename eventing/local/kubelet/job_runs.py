@@ -14,7 +14,7 @@ from eventing.local.kubelet import jobs
 from eventing.local.kubelet.jobs import Progress, Task
 from eventing.local.kubelet.pod_runs import SHORT_RUN_SECONDS, PodRuns
 from eventing.local.kubelet.pods import Ended, event_about, job_labels, pod_of
-from eventing.local.kubelet.requests import FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS, demand, insist, tell
+from eventing.local.kubelet.requests import FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS, demand, insist, record_event
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, ReadOnly, uid_of
 from shared.kinds import Ref
@@ -124,7 +124,7 @@ class JobRuns:
                     event = event_about(
                         task.ref, task.uid, _now(), reason="FailedCreate", message=f"Error creating: {reported}"
                     )
-                    await tell(self._cluster, event, task.ref)
+                    await record_event(self._cluster, event, task.ref)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_RETRY_SECONDS)
 

@@ -85,11 +85,11 @@ class _Owners:
         uid = uid_of(manifest)
         if manifest["kind"] == REPLICA_SET.kind:
             self._sets[uid] = str(owner_of(manifest).get("uid", ""))
-            self._pods.tell(uid, self._failures.get(self._sets[uid], ""))
+            self._pods.set_failure(uid, self._failures.get(self._sets[uid], ""))
             return
         self._failures[uid] = annotations_of(manifest).get(KUBELET_FAIL, "")
         for each in [each for each, deployment in self._sets.items() if deployment == uid]:
-            self._pods.tell(each, self._failures[uid])
+            self._pods.set_failure(each, self._failures[uid])
 
     def lost(self, uid: str) -> None:
         self._failures.pop(uid, None)

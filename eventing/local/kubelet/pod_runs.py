@@ -14,7 +14,7 @@ from eventing.local.kubelet.needs import Obstacle, needs_of, obstacle_of
 from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pods import FINISHED, NODE_NAME, Ended
 from eventing.local.kubelet.programs import Programs
-from eventing.local.kubelet.requests import insist, tell
+from eventing.local.kubelet.requests import insist, record_event
 from eventing.local.kubelet.served_program import NotServing, is_our_server, serving_program
 from eventing.local.kubelet.serving import serves, serving
 from shared.adapters.kube import KubeClient, path_of
@@ -85,8 +85,8 @@ class PodRuns:
         elif uid not in self._lives and phase not in FINISHED:
             self.begin(pod)
 
-    def tell(self, owner: str, failure: str) -> None:
-        """Let the Pods of an owner fail with this message; or not any more, when it is empty."""
+    def set_failure(self, owner: str, failure: str) -> None:
+        """Make the Pods of an owner fail with this message; an empty one ends that."""
         if failure == self._reported.get(owner, ""):
             return
         self._reported[owner] = failure
@@ -218,7 +218,7 @@ class PodRuns:
         event = pods.event_about(ref, uid_of(pod), _now(), reason=obstacle.event, message=obstacle.message)
         if not (obstacle.lasts and pods.is_our_program(pod)):
             await self._write(pod, pods.waiting(pod, obstacle, _now()))
-        await tell(self._cluster, event, ref)
+        await record_event(self._cluster, event, ref)
 
     async def _program(self, pod: ReadOnly) -> Ended:
         process = asyncio.ensure_future(self._programs.run(pod))

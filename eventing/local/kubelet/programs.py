@@ -14,7 +14,7 @@ import structlog
 from eventing.local.kubelet.mounts import VOLUMES, environment_of, mount_volumes, mounts_of, own_folder
 from eventing.local.kubelet.pods import OUTPUT_LENGTH, Ended, words_of
 from eventing.local.kubelet.requests import insist
-from eventing.local.processes import Forked, Launcher, without_ties
+from eventing.local.processes import Forked, Launcher, without_parent_watch
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import ReadOnly
 from shared.kinds import Ref
@@ -28,7 +28,7 @@ class Programs:
     def __init__(self, cluster: KubeClient, launcher: Launcher, *, kubeconfig: str, at_once: int) -> None:
         self._cluster = cluster
         self._launcher = launcher
-        self._environ = without_ties(os.environ)
+        self._environ = without_parent_watch(os.environ)
         if kubeconfig:
             self._environ |= {"KUBECONFIG": kubeconfig, "OLMF_KUBECONFIG": kubeconfig}
         self._room = asyncio.Semaphore(at_once)

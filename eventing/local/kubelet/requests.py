@@ -29,8 +29,8 @@ async def insist(act: Callable[[], Answer], ref: Ref) -> Answer | None:
         return None
 
 
-async def tell(cluster: KubeClient, event: Manifest, ref: Ref) -> None:
-    """Create an Event; one of its name says the same already."""
+async def record_event(cluster: KubeClient, event: Manifest, ref: Ref) -> None:
+    """Create an Event, unless one of its name exists."""
 
     def create() -> Manifest:
         try:

@@ -17,13 +17,13 @@ from eventing.local.kubelet.pods import PROGRAM, Ended, address_of, ports_of, wo
 from eventing.local.kubelet.programs import Programs, end_of
 from eventing.local.kubelet.requests import insist
 from eventing.local.processes import Forked
-from eventing.local.processes.tie import READY_FILE
+from eventing.local.processes.parent_watch import READY_FILE
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import ReadOnly, annotations_of
 from shared.kinds import Ref
 from shared.names import KUBELET_SERVE
 
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 """Interval of the looks at the Secrets of a Pod that serves."""
 STOP_SECONDS: Final = 5.0
 _READY_POLL_SECONDS: Final = 0.05
@@ -85,5 +85,5 @@ async def _port(process: Forked, ready: Path, log: Path) -> int:
 async def _renew(cluster: KubeClient, pod: ReadOnly, root: Path) -> None:
     """Mount what Secrets hold by now, until cancelled."""
     while True:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
         await insist(lambda: mount_volumes(cluster, pod, root), Ref.of(pod))

@@ -27,7 +27,7 @@ from shared.names import KUBELET_SERVE
 
 PAIRS = (("tls.crt", "tls.key"), ("apiserver.crt", "apiserver.key"))
 """Names of a certificate and its key, as `kubernetes.io/tls` and as aggregated APIs have them."""
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Interval of the looks at the Secrets of a Pod that serves."""
 log = structlog.get_logger()
 
@@ -102,7 +102,7 @@ class _Certificate:
     async def renew(self) -> None:
         """Take every new one, until cancelled."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             await self.take()
 
     async def take(self) -> None:

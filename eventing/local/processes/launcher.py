@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eventing.local.processes.parent_watch import READY_FILE, WATCH_PARENT
+
 LOST = -1
 """Exit code of a process whose fork server died; its pid, too, where it died before it forked."""
 
@@ -49,7 +51,7 @@ class Launcher:
                     *(sys.executable, "-m", "eventing.local.processes.server", *self._modules),
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
-                    env=without_ties(os.environ),
+                    env=without_parent_watch(os.environ),
                 )
                 self._listening = asyncio.create_task(self._listen(self._server))
             return self._server
@@ -61,7 +63,7 @@ class Launcher:
         start = self._starts[name] = loop.create_future()
         end = self._ends[name] = loop.create_future()
         request = {"run": name, "arguments": list(arguments), "environ": dict(environ), "log": str(log)}
-        await self._say(server, request)
+        await self._send(server, request)
         return Forked(name, await start, end)
 
     async def run(self, name: str, arguments: Sequence[str], environ: Mapping[str, str], log: Path) -> int:
@@ -85,7 +87,7 @@ class Launcher:
     async def signal(self, name: str, number: int) -> None:
         """Send a signal to a process, if it runs; SIGKILL is also sent to all processes that it started."""
         if name in self._ends and self._server is not None:
-            await self._say(self._server, {"signal": int(number), "to": name})
+            await self._send(self._server, {"signal": int(number), "to": name})
 
     async def close(self) -> None:
         """End the fork server and, with it, every process."""
@@ -96,7 +98,7 @@ class Launcher:
         if self._listening is not None:
             await self._listening
 
-    async def _say(self, server: asyncio.subprocess.Process, request: Mapping[str, object]) -> None:
+    async def _send(self, server: asyncio.subprocess.Process, request: Mapping[str, object]) -> None:
         assert server.stdin is not None  # noqa: S101  # it was asked for
         try:
             server.stdin.write(json.dumps(request).encode() + b"\n")
@@ -124,6 +126,6 @@ def _settle(future: asyncio.Future[int], value: int) -> None:
         future.set_result(value)
 
 
-def without_ties(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the variables that tie a program to its supervisor: these processes are tied to us."""
-    return {name: value for name, value in environ.items() if name not in ("OLMF_TIED", "OLMF_READY_FILE")}
+def without_parent_watch(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the variables for a child of a supervisor: these processes watch the fork server."""
+    return {name: value for name, value in environ.items() if name not in (WATCH_PARENT, READY_FILE)}

@@ -85,7 +85,7 @@ class _Server:
             if ended is not None:
                 self._signal(name, signal.SIGKILL)  # why: a killed process could not end the processes it started
                 _, status = os.waitpid(self._running.pop(name), 0)
-                _say({"ended": name, "code": os.waitstatus_to_exitcode(status)})
+                _send({"ended": name, "code": os.waitstatus_to_exitcode(status)})
 
     def end(self) -> None:
         """End all processes, because the parent of this server has gone."""
@@ -113,7 +113,7 @@ class _Server:
             with contextlib.suppress(OSError):
                 os.setpgid(pid, pid)
             self._running[request["run"]] = pid
-            _say({"started": request["run"], "pid": pid})
+            _send({"started": request["run"], "pid": pid})
             return
         code = 1
         try:
@@ -147,7 +147,7 @@ class _Server:
             os.dup2(source, target)
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _send(answer: dict[str, Any]) -> None:
     with contextlib.suppress(BrokenPipeError):  # the parent has gone; the end of standard input says so, too
         os.write(1, json.dumps(answer).encode() + b"\n")
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from eventing.local.processes import LOST, Forked, Launcher, without_ties
-from eventing.local.processes.tie import READY_FILE
+from eventing.local.processes import LOST, Forked, Launcher, without_parent_watch
+from eventing.local.processes.parent_watch import READY_FILE
 from eventing.local.state import Addresses, Process, StateDirectory
 
 log = structlog.get_logger()
@@ -136,7 +136,12 @@ class Supervisor:
     async def _spawn(self, program: Program) -> Forked:
         ready = self.state.ready_file(program.name)
         ready.unlink(missing_ok=True)
-        environ = {"OLMF_LOG_JSON": "false", **without_ties(os.environ), **program.environ, READY_FILE: str(ready)}
+        environ = {
+            "OLMF_LOG_JSON": "false",
+            **without_parent_watch(os.environ),
+            **program.environ,
+            READY_FILE: str(ready),
+        }
         log = self.state.logs / f"{program.name}.log"
         log.touch()
         return await self._launcher.start(program.name, ("run", *program.words), environ, log)

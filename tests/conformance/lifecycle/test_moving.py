@@ -11,8 +11,8 @@ import pytest
 
 from eventing.cli.extension.cluster import content_of_cluster
 from eventing.cli.extension.live_plan import files_of
-from eventing.cli.requests.adoption import Wanted, adopt
-from eventing.cli.requests.releasing import Wish, release
+from eventing.cli.requests.adoption import AdoptionRequest, adopt
+from eventing.cli.requests.releasing import ReleaseRequest, release
 from shared import names
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import labels_of, metadata, uid_of
@@ -166,13 +166,15 @@ def test_whoever_is_killed_at_any_write_is_carried_on(
     cluster = Mortal.from_kubeconfig(addresses["kubeconfig"])
     content, patience = content_of_cluster(cluster), timedelta(seconds=PATIENCE_SECONDS)
     folder = str(SAMPLES / "tide" / "0.1.0")
-    wanted = Wanted(SUBSCRIPTION.ref("tide", namespace), content, lambda image: files_of(folder, image), CATALOG.name)
-    assert carried_on(lambda: adopt(cluster, wanted, patience)) >= 8
+    request = AdoptionRequest(
+        SUBSCRIPTION.ref("tide", namespace), content, lambda image: files_of(folder, image), CATALOG.name
+    )
+    assert carried_on(lambda: adopt(cluster, request, patience)) >= 8
     until_installed(installation, TIDE, "0.1.0")
     installation.until_it_rests()
     assert identities(installation, operator) == before
     assert installation.cluster.list(CLUSTER_SERVICE_VERSION, namespace) == ()
-    assert carried_on(lambda: release(cluster, Wish("tide"), patience, "olm")) >= 5
+    assert carried_on(lambda: release(cluster, ReleaseRequest("tide"), patience, "olm")) >= 5
     installation.until_phase("tide.v0.1.0", namespace)
     installation.until_it_rests()
     assert identities(installation, operator) == before

@@ -120,7 +120,8 @@ def program(log: Path, environment: Mapping[str, str], *words: str) -> Iterator[
     with log.open("wb") as output:
         running = subprocess.Popen(
             [sys.executable, "-m", "eventing.cli.main", "run", *words],
-            env={**os.environ, **environment, "OLMF_TIED": "1"}, stdin=subprocess.PIPE, stdout=output, stderr=output,
+            env={**os.environ, **environment, "OLMF_WATCH_PARENT": "1"},
+            stdin=subprocess.PIPE, stdout=output, stderr=output,
         )  # fmt: skip
         try:
             yield

@@ -217,7 +217,7 @@ def test_the_only_namespace_with_subscriptions_is_meant(verb: str, tmp_path: Pat
     ("namespaces", "why"),
     [
         pytest.param(["one", "two"], "has Subscriptions in one, two", id="two may be meant"),
-        pytest.param([""], "no Subscription of --from {} says which one is meant", id="none says so"),
+        pytest.param([""], "--from {} has no Subscription with a namespace", id="none says so"),
     ],
 )
 def test_without_a_namespace_the_candidates_are_listed(
@@ -270,8 +270,8 @@ def test_of_several_catalogs_the_one_that_answers_is_named_and_may_be_chosen(cat
     words = ["a", "--catalog", f"x={catalog}", "--catalog", f"team/y={catalog}"]
     for verb in (["versions"], ["upgrades", "--from", "1.0.0"], ["graph"]):
         done = olmf(*verb, *words)
-        assert done.stderr == "# catalog olm/x answers (so does team/y: --source chooses)\n"
-        assert olmf(*verb, *words, "--source", "team/y").stderr == "# catalog team/y answers\n"
+        assert done.stderr == "# from catalog olm/x (also in team/y; --source chooses)\n"
+        assert olmf(*verb, *words, "--source", "team/y").stderr == "# from catalog team/y\n"
         told = json.loads(olmf(*verb, *words, "--source", "y", "-o", "json").stdout)
         assert {one["catalog"] for one in (told if isinstance(told, list) else [told])} == {"team/y"}
     assert not olmf("versions", "a", "--catalog", catalog).stderr, "there is no choice"
@@ -314,7 +314,7 @@ def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
             id="no such channel",
         ),
         pytest.param(
-            ("versions", "a", "--catalog", "CAT", "--catalog", "CAT"), USAGE, "each wants a name", id="which is which?"
+            ("versions", "a", "--catalog", "CAT", "--catalog", "CAT"), USAGE, "needs a name", id="which is which?"
         ),
         pytest.param(("explain", "-o", "svg"), USAGE, "wanted text, json or yaml", id="no such form"),
     ],

@@ -12,7 +12,7 @@ from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.events.event import Event
 from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
-from eventing.journal.records import Decision, Stated
+from eventing.journal.records import Decision, StatementRecord
 from eventing.workqueue import Listed
 from shared import names
 from shared.api.manifest import Manifest
@@ -76,9 +76,9 @@ def test_the_status_knows_since_when_and_until_when_better_than_an_old_run() -> 
 
 def test_what_was_given_up_says_how_it_goes_on() -> None:
     ref = SUBSCRIPTION.ref("etcd", "olm")
-    letter = Listed("a/step", ref, "direct", "dead", attempts=8)
+    dead_letter = Listed("a/step", ref, "direct", "dead", attempts=8)
     stated = a_condition("ResolutionFailed", "ErrorPreventedResolution", "no group")
-    (one,) = troubled(a_package("etcd", "", "", stated), waited(ref, "a group"), letter)
+    (one,) = troubled(a_package("etcd", "", "", stated), waited(ref, "a group"), dead_letter)
     assert (next_try_of(one), one.message) == ("`olmf queue retry`", "ErrorPreventedResolution: no group")
 
 
@@ -118,7 +118,7 @@ def test_the_next_try_is_that_of_what_fails() -> None:
 def test_a_step_on_the_namespace_that_names_the_first_package_tries_the_others_too() -> None:
     namespace = NAMESPACE.ref("olm")
     stated = [
-        Stated([str(kind.ref(name, "olm")) for kind, name in about], "BundleUnpacking", message)
+        StatementRecord([str(kind.ref(name, "olm")) for kind, name in about], "BundleUnpacking", message)
         for message, about in (
             ("atlas.v1: at work", [(SUBSCRIPTION, "atlas"), (CLUSTER_SERVICE_VERSION, "atlas.v1")]),
             ("etcd.v1: at work", [(SUBSCRIPTION, "etcd"), (CLUSTER_SERVICE_VERSION, "etcd.v1")]),

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.namespace_inputs import named
+from eventing.cli.namespace_inputs import catalog_readers
 from eventing.cli.offers import PackageRequest, offer_among
 from shared.domain.resolver.identity import CatalogKey
 from tests.domain.resolver.scenery import (
@@ -51,7 +51,7 @@ def asked(package: str, source: str) -> PackageRequest:
 def test_a_catalog_that_was_not_read_yet_matters_where_it_may_answer(
     source: str, code: int, why: str, catalog: str
 ) -> None:
-    (reader,) = named([catalog]).values()
+    (reader,) = catalog_readers([catalog]).values()
     with pytest.raises(CliError) as error:
         offer_among(asked("soup", source), {READ: reader}, {LATER: "no answer"}, " in sight")
     assert (error.value.code, str(error.value)) == (code, why)
@@ -59,5 +59,5 @@ def test_a_catalog_that_was_not_read_yet_matters_where_it_may_answer(
 
 @pytest.mark.parametrize("source", ["", "read", "olm/read"])
 def test_what_was_read_answers_meanwhile(source: str, catalog: str) -> None:
-    (reader,) = named([catalog]).values()
+    (reader,) = catalog_readers([catalog]).values()
     assert offer_among(asked("tea", source), {READ: reader}, {LATER: ""}, " in sight").catalog == READ

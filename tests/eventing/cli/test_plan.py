@@ -141,8 +141,8 @@ def test_a_definition_that_loses_a_stored_version_blocks(tmp_path: Path) -> None
     assert plan("-o", "markdown").stdout.startswith("### Blocked")
 
 
-def installed(folder: Path, *, is_told: bool, **more: Json) -> list[Json]:
-    """A namespace that has the first version; `is_told`: the objects say where they stand."""
+def installed(folder: Path, *, has_status: bool, **more: Json) -> list[Json]:
+    """A namespace that has the first version; `has_status`: the objects say where they stand."""
     csv, *others = sorted(
         (one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]),
         key=lambda one: one["kind"] != "ClusterServiceVersion",
@@ -154,9 +154,9 @@ def installed(folder: Path, *, is_told: bool, **more: Json) -> list[Json]:
             one["spec"] = {**one["spec"], "versions": [*one["spec"]["versions"], first]}
     status = {"installedCSV": "beacon.v1.0.0", "currentCSV": "beacon.v1.0.0", "state": "AtLatestKnown"}
     subscription = a_subscription("beacon", "here", source="local", channel="stable", **more)
-    there = {**csv, "status": {"phase": "Succeeded"}} if is_told else csv
+    there = {**csv, "status": {"phase": "Succeeded"}} if has_status else csv
     found = [
-        subscription | ({"status": status} if is_told else {}),
+        subscription | ({"status": status} if has_status else {}),
         an_operator_group("here", targets=("here",)),
         there,
     ]
@@ -164,9 +164,9 @@ def installed(folder: Path, *, is_told: bool, **more: Json) -> list[Json]:
     return [*found, *others]
 
 
-@pytest.mark.parametrize("is_told", [True, False], ids=["phases told", "phases not told"])
-def test_what_files_hold_counts_whether_they_tell_phases_or_not(tmp_path: Path, *, is_told: bool) -> None:
-    installed(tmp_path, is_told=is_told)
+@pytest.mark.parametrize("has_status", [True, False], ids=["phases told", "phases not told"])
+def test_what_files_hold_counts_whether_they_tell_phases_or_not(tmp_path: Path, *, has_status: bool) -> None:
+    installed(tmp_path, has_status=has_status)
     result = plan("-o", "json")
     assert result.exit_code == NEGATIVE
     assert "removes version v1alpha0 that is listed as a stored version" in result.stdout
@@ -177,7 +177,7 @@ def test_what_files_hold_counts_whether_they_tell_phases_or_not(tmp_path: Path, 
 
 
 def test_issue_15_1_5_a_capture_is_planned(tmp_path: Path) -> None:
-    objects = installed(tmp_path, is_told=True)
+    objects = installed(tmp_path, has_status=True)
     world = LivingWorld()
     world.add(an_object(NAMESPACE, "here"))
     kept = [one for one in objects if one["kind"] not in ("Role", "RoleBinding", "Service")]
@@ -191,7 +191,7 @@ def test_issue_15_1_5_a_capture_is_planned(tmp_path: Path) -> None:
     assert found["CustomResourceDefinition beacons.samples.olmf.io"] == "change"
     assert found["ServiceAccount here/beacon-controller"] == "keep"
     assert found["ClusterServiceVersion here/beacon.v1.0.0"] == "remove"
-    assert any("the capture holds none of its kind" in one for one in told["remarks"])
+    assert any("the capture holds no object of this kind" in one for one in told["remarks"])
 
 
 def test_issue_15_1_5_manifests_that_stand_in_the_catalog_are_planned(tmp_path: Path) -> None:

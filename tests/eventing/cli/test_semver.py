@@ -27,7 +27,7 @@ def test_a_batch_of_ranges_is_answered_in_order() -> None:
         {"range": ">=1.0.0 <2.0.0", "in": {"1.0.0": True, "2.0.0": False, "v1": False}},
         {"range": "~1", "error": 'Could not parse Range "~1": Could not parse comparator "~" in "~1"'},
         {"range": "1.0.0", "error": '"versions" wants a list of texts'},
-        {"range": 1, "error": "a question wants a text for range"},
+        {"range": 1, "error": "a request needs a text for range"},
         {"error": "line 6 is not JSON: Expecting value: line 1 column 1 (char 0)"},
         {"error": "line 7 is not a JSON object"},
     ]
@@ -45,7 +45,7 @@ def test_a_batch_of_pairs_is_answered_in_order() -> None:
         {"cmp": 0},
         {"cmp": -1},
         {"error": 'Invalid character(s) found in major number "v1"'},
-        {"error": "a question wants texts for a and b"},
+        {"error": "a request needs texts for a and b"},
     ]
 
 

@@ -290,9 +290,9 @@ def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Instal
     place = {"name": ref.name, "namespace": ref.namespace}
     sandbox.apply({"apiVersion": ref.api_version, "kind": ref.kind, "metadata": place, "spec": spec})
     sandbox.until(ref, lambda each: bool(CatalogSource(each).content))
-    assert "# catalog olm/local answers\n" in sandbox.olmf("versions", "tide").stderr
+    assert "# from catalog olm/local\n" in sandbox.olmf("versions", "tide").stderr
     done = sandbox.olmf("versions", "tide", "-n", "team")
-    assert "# catalog olm/local answers (so does team/mirror: --source chooses)\n" in done.stderr
+    assert "# from catalog olm/local (also in team/mirror; --source chooses)\n" in done.stderr
     found = rows(sandbox, "versions", "tide", "-n", "team", "--source", "mirror")
     assert {row["catalog"] for row in found} == {"team/mirror"}
     refused(sandbox.olmf("versions", "tide", "--source", "team/mirror", check=False), 1, "that default sees")

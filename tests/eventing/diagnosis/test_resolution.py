@@ -1,4 +1,4 @@
-"""A namespace of a cluster or of manifests becomes what the resolver is asked, and a question is answered once."""
+"""A namespace of a cluster or of manifests becomes what the resolver is asked, and a request is answered once."""
 
 from __future__ import annotations
 
@@ -56,22 +56,22 @@ def test_manifests_of_other_namespaces_and_kinds_are_passed_over() -> None:
 
 
 def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
-    question: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(releases("a", 1))]}
+    arguments: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(releases("a", 1))]}
     answer = answering(is_whole=True)
-    first = answer({**question, "id": 1, "subscriptions": [sub("a")]})
-    assert answer({**question, "id": 2, "subscriptions": [sub("a")]}) is first
-    assert answer({**question, "id": 2, "subscriptions": [sub("b")]})["unsatisfiable"]
+    first = answer({**arguments, "id": 1, "subscriptions": [sub("a")]})
+    assert answer({**arguments, "id": 2, "subscriptions": [sub("a")]}) is first
+    assert answer({**arguments, "id": 2, "subscriptions": [sub("b")]})["unsatisfiable"]
 
 
 def test_a_catalog_image_that_cannot_be_had_is_named(tmp_path: Path) -> None:
     path = f"oci:{tmp_path}"
     named = {"name": "cat", "namespace": "ns", "path": path}
-    question = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
+    request = {"namespace": "ns", "catalogs": [named], "subscriptions": [sub("a")]}
     with pytest.raises(InvalidRequest, match=f"catalog {path}: NotFound: "):
-        answering(is_whole=True)(question)
+        answering(is_whole=True)(request)
 
 
 def test_a_catalog_that_is_not_there_is_an_error_even_where_nobody_sees_it() -> None:
-    question = {"namespace": "ns", "catalogs": [{"name": "cat", "namespace": "other", "path": "/nosuch"}]}
+    request = {"namespace": "ns", "catalogs": [{"name": "cat", "namespace": "other", "path": "/nosuch"}]}
     with pytest.raises(InvalidRequest, match="catalog /nosuch: no such file or directory"):
-        answering(is_whole=True)(question)
+        answering(is_whole=True)(request)

@@ -426,13 +426,13 @@ def test_otherwise_nothing_is_told(write: Write) -> None:
     assert [ref for ref in api.objects if ref.kind == EVENT.kind] == []
 
 
-def test_warnings_that_cannot_be_told_stop_nothing() -> None:
+def test_warnings_that_cannot_be_written_stop_nothing() -> None:
     api = FakeApi()
     api.warned = {"one": ("a",)}
     record = Record(SUB, "Warning", "AppliedWithWarnings", "1 warning(s) generated: a")
     api.refuse("create", event_ref(record).name, ApiError(403, "Forbidden", "full"))
     done = perform(api, Create(a_map(), a_note()), Create(a_map("two")))
     assert [(written.did, written.message) for written in done.written] == [
-        ("sent", "its warnings could not be told: Forbidden (403): full"), ("sent", ""),
+        ("sent", "its warnings could not be written: Forbidden (403): full"), ("sent", ""),
     ]  # fmt: skip
     assert done.warned == 1

@@ -18,7 +18,7 @@ from eventing.endpoint.draining import Waiting
 from eventing.events.cloudevents import to_request
 from eventing.events.event import Event
 from eventing.events.job import Job
-from eventing.local.processes.tie import TIED
+from eventing.local.processes.parent_watch import WATCH_PARENT
 from eventing.local.state import is_alive
 from eventing.wiring import drain
 from eventing.workqueue import WorkQueue, connect
@@ -130,7 +130,7 @@ def draining(url: str, seconds: int) -> Iterator[tuple[WorkQueue, Callable[[], N
     """The queue of the test worker, and the drain of an endpoint with that worker beside it."""
     settings = Settings(redis_url=url, steps=(GROUP,), max_failures=3)
     command = (sys.executable, "-m", "tests.eventing.worker.program", url, str(seconds))
-    with connect(url) as client, drain(settings, command, {TIED: "1"}) as drained:
+    with connect(url) as client, drain(settings, command, {WATCH_PARENT: "1"}) as drained:
         yield WorkQueue(client, settings), drained
 
 

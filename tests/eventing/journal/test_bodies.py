@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from eventing.journal.bodies import MAX_BODY, Bodies
-from eventing.journal.call_recorder import Question
+from eventing.journal.call_recorder import PortCall
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Run
 from eventing.journal.redact import Redactor
@@ -108,7 +108,7 @@ def test_threads_carry_a_body_once_between_them() -> None:
     carried = []
     for recorder in (first, first.beside(lambda _: None)):
         fresh = dict[str, Any]()
-        recorder.calls(fresh).note(Question("Cluster", "get", (REF,), {}), a_body())
+        recorder.calls(fresh).note(PortCall("Cluster", "get", (REF,), {}), a_body())
         recorder.record(Run("run", "demo/step", str(REF), 0, 1.0, "0"), fresh)
         carried.append(len(fresh))
     assert carried == [1, 0]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from eventing.local.marker import MARKED_NAMESPACE, InstallationMarker
 from eventing.local.objects import TakeOverError, refuse_beside_another, refuse_beside_olm
-from eventing.local.sign import MARKED_NAMESPACE, InstallationMarker
 from shared import names
 from shared.kinds import DEPLOYMENT, NAMESPACE, Kind
 from tests.kit.cluster import FakeCluster

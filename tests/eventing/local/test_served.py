@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 from socket import gethostname
 
+from eventing.local.marker import InstallationMarker
 from eventing.local.served import Served, is_without_bundles, recall, remember
-from eventing.local.sign import InstallationMarker
 from eventing.local.state import StateDirectory
 from shared.kinds import CATALOG_SOURCE
 from tests.kit.installation import SAMPLES, Installation, installed, olmf
@@ -94,14 +94,14 @@ def test_a_cluster_that_goes_on_keeps_no_catalog_that_nobody_serves(tmp_path: Pa
         refused = olmf("up", "--detach", "--state", str(state), *words[:2], check=False)
         assert (refused.returncode, f"already, on {gethostname()} in {cluster.state}" in refused.stderr) == (1, True)
         with installed(state, *words, "--bundles", str(SAMPLES)) as guest:
-            assert InstallationMarker.seen(guest.cluster) == InstallationMarker.of(StateDirectory(state))
+            assert InstallationMarker.read(guest.cluster) == InstallationMarker.of(StateDirectory(state))
             assert guest.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
             guest.apply(theirs)
             said = guest.olmf("down").stdout
         assert "keeps what was installed, not the catalogs of folders here" in said
         assert cluster.cluster.get(CATALOG_SOURCE.ref("local", "olm")) is None
         assert cluster.cluster.get(CATALOG_SOURCE.ref("theirs", "olm"))
-        assert InstallationMarker.seen(cluster.cluster) is None
+        assert InstallationMarker.read(cluster.cluster) is None
         again = olmf("up", "--detach", "--state", str(state), "--kubeconfig", str(kubeconfig))
         try:
             assert f"serving again: {SAMPLES}" in again.stderr

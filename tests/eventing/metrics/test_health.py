@@ -24,11 +24,11 @@ from eventing.local.redis_server import RedisServer
 from eventing.local.state import free_port
 from eventing.metrics.health import (  # fmt: skip
     API,
-    LATE_SECONDS,
     OUTLET,
     REDIS,
     STUCK_SECONDS,
     SWEEPER,
+    UNREACHABLE_SECONDS,
     WORKER,
     Health,
     HealthPort,
@@ -71,7 +71,7 @@ def test_what_answered_long_ago_is_missing() -> None:
     clock = Clock()
     heartbeat = Heartbeat((REDIS,), clock)
     heartbeat.answered(REDIS)
-    clock.now += LATE_SECONDS + 1
+    clock.now += UNREACHABLE_SECONDS + 1
     assert heartbeat.missing() == [REDIS]
     assert heartbeat.stuck() == [], "it goes on trying"
 

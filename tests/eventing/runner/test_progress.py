@@ -134,7 +134,7 @@ def test_how_far_it_is_is_known_only_during_the_run() -> None:
     assert runs.present is None
 
 
-def test_that_nothing_can_be_said_ends_no_run() -> None:
+def test_a_report_that_fails_ends_no_run() -> None:
     runs = LongRuns(600, lambda _: None, count(0, 10).__next__)
 
     def run(claim: Claim) -> RunResult:
@@ -145,7 +145,7 @@ def test_that_nothing_can_be_said_ends_no_run() -> None:
 
     with structlog.testing.capture_logs() as logs:
         assert runs.run(CLAIM, run) == RunResult("run", b"{}")
-    assert [entry["event"] for entry in logs] == ["progress_not_said"]
+    assert [entry["event"] for entry in logs] == ["progress_not_reported"]
 
 
 def test_the_longer_it_takes_the_more_seldom_it_says_so() -> None:

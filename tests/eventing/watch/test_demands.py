@@ -176,7 +176,7 @@ class Answering:
 )
 def test_a_broken_discovery_is_asked_again(broken: bytes | Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demands, "REFUSED_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(demands, "HOPEFUL_PAUSES_SECONDS", ())
+    monkeypatch.setattr(demands, "CRD_SETTLE_PAUSES_SECONDS", ())
 
     async def story() -> None:
         session = Answering(broken, b"{}")

@@ -22,7 +22,7 @@ import time
 from redis import Redis
 
 from eventing.events.job import Job
-from eventing.local.processes.tie import end_with_supervisor
+from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.worker.crew import one_per_thread
 from eventing.worker.drainer import Drainer, Run
 from eventing.worker.parent import work

@@ -98,7 +98,7 @@ def test_canceling_in_rq_ends_the_run(redis_url: str, client: Redis, queue: Work
         queue.add([a_long("good")], "event")
         wait_for(has_seen(client, "good"))
 
-    assert [(letter.ref.name, letter.error) for letter in queue.dead()] == [("slow", "canceled in RQ")]
+    assert [(dead.ref.name, dead.error) for dead in queue.dead()] == [("slow", "canceled in RQ")]
 
 
 def test_a_dead_letter_is_released_with_rq(redis_url: str, client: Redis, queue: WorkQueue) -> None:

@@ -170,14 +170,14 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
     class Enough(BaseException):
         """Ends the endless loop."""
 
-    def tell(claim: Claim) -> RunResult:
+    def run_claim(claim: Claim) -> RunResult:
         if claim.ref.name == "the-end":
             raise Enough
         return post(sink.url, claim)
 
     def program() -> None:
         with pytest.raises(Enough):
-            serve(Settings(redis_url=redis_url, sink=sink.url), tell)
+            serve(Settings(redis_url=redis_url, sink=sink.url), run_claim)
 
     with a_sink(500) as sink:
         thread = threading.Thread(target=program)

@@ -38,7 +38,7 @@ class Hand:
     def at(self, now: float, *backlog: Backlog) -> list[str]:
         """Who is sent for at that time."""
         self.now, self.sent = now, []
-        chosen = self.waker.look(backlog)
+        chosen = self.waker.wake_due(backlog)
         for thread in [one for one in threading.enumerate() if one.name.startswith("wake ")]:
             thread.join()
         assert sorted(self.sent) == sorted(chosen)
@@ -127,7 +127,7 @@ def test_whoever_adds_work_for_a_group_that_rests_wakes_the_waker(redis_url: str
         waker = Waker(sent.append)
 
         def turn() -> None:
-            waker.look_at(queue)
+            waker.wake_and_wait(queue)
 
         thread = threading.Thread(target=turn)
         thread.start()

@@ -207,7 +207,7 @@ def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
         queue.add([a_job("good")], "event")
         wait_for(has_seen(client, "good"))
 
-    assert [letter.attempts for letter in queue.dead()] == [3]
+    assert [dead.attempts for dead in queue.dead()] == [3]
 
 
 @pytest.mark.parametrize("lane", ["direct", "long"])
@@ -221,8 +221,8 @@ def test_a_run_that_needs_too_much_memory_dies_alone_with_a_sentence(
         wait_for(has_seen(client, "good"))
         assert process.poll() is None
 
-    (letter,) = queue.dead()
-    assert (letter.attempts, letter.error) == (3, "ended: it needed more than 256 MiB")
+    (dead,) = queue.dead()
+    assert (dead.attempts, dead.error) == (3, "ended: it needed more than 256 MiB")
     assert client.get("ended:hungry") == b"ended: it needed more than 256 MiB"
 
 
@@ -234,7 +234,7 @@ def test_a_runner_that_raises_is_a_bug_of_that_job_alone(redis_url: str, client:
         wait_for(has_seen(client, "good"))
         assert process.poll() is None
 
-    assert [letter.error for letter in queue.dead()] == ["RuntimeError: a bug"]
+    assert [dead.error for dead in queue.dead()] == ["RuntimeError: a bug"]
 
 
 @pytest.mark.parametrize(
@@ -255,9 +255,9 @@ def test_a_result_that_cannot_be_stored_is_a_bug_of_that_run_alone(
         wait_for(has_seen(client, "good"))
         assert client.get("child") == child, "the worker died of it"
 
-    (letter,) = queue.dead()
-    assert letter.attempts == 3
-    assert letter.error.startswith(error)
+    (dead,) = queue.dead()
+    assert dead.attempts == 3
+    assert dead.error.startswith(error)
 
 
 def test_a_worker_whose_leases_nobody_renews_ends_and_is_started_again(

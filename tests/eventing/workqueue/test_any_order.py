@@ -126,7 +126,7 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def the_failed_jobs_of_rq_are_the_dead_letters(self) -> None:
-        dead = sorted(f"{letter.step} {letter.ref}" for letter in self.rig.queue.dead())
+        dead = sorted(f"{dead.step} {dead.ref}" for dead in self.rig.queue.dead())
         assert sorted(job.description for job in rq_failed(self.rig)) == dead
 
     def teardown(self) -> None:

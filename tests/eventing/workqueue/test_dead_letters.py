@@ -26,9 +26,9 @@ def test_a_bug_that_repeats_is_parked_and_its_neighbours_go_on(rig: Rig) -> None
 
     assert rig.claim().ref.name == "good"
     assert rig.queue.claim(GROUPS) is None
-    (letter,) = rig.queue.dead()
-    assert (letter.ref.name, letter.attempts, letter.error) == ("bad", 3, "boom")
-    assert letter.since
+    (dead,) = rig.queue.dead()
+    assert (dead.ref.name, dead.attempts, dead.error) == ("bad", 3, "boom")
+    assert dead.since
 
 
 def test_a_run_that_loses_its_worker_again_and_again_is_parked(rig: Rig) -> None:
@@ -116,8 +116,8 @@ def test_an_outside_event_during_the_last_run_counts_as_a_release(rig: Rig) -> N
 
 @pytest.mark.parametrize("delay", [0, 2], ids=["an event", "an event that gathers others for two seconds"])
 def test_events_release_it_but_do_not_shorten_its_back_off(rig: Rig, delay: int) -> None:
-    for letter in range(7):
-        rig.queue.add([a_job()], f"event {letter}")
+    for dead in range(7):
+        rig.queue.add([a_job()], f"event {dead}")
         rig.end_delays()
         rig.fail(3)
     for number in range(10):
@@ -182,11 +182,11 @@ def test_dead_letters_are_failed_jobs_of_rq(rig: Rig) -> None:
     rig.fail(3)
 
     (job,) = rq_failed(rig)
-    (letter,) = rig.queue.dead()
+    (dead,) = rig.queue.dead()
     assert job.description == "subscription/look v1/ConfigMap/ns/one"
     assert (job.func_name, job.kwargs) == ("retry", {"step": "subscription/look", "ref": "v1/ConfigMap/ns/one"})
     assert (job.get_status(), job._exc_info) == ("failed", "boom")
-    assert job.created_at == job.ended_at == letter.since
+    assert job.created_at == job.ended_at == dead.since
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_dead_letters_and_failed_jobs_are_the_same_whenever_their_process_is_kil
         time.sleep(dice.uniform(0, 0.05))
         process.kill()
         process.join()
-        dead = sorted(f"{letter.step} {letter.ref}" for letter in rig.queue.dead())
+        dead = sorted(f"{dead.step} {dead.ref}" for dead in rig.queue.dead())
         assert sorted(job.description for job in rq_failed(rig)) == dead
         assert len(list(rig.client.scan_iter("rq:job:dead-*"))) == len(dead)
         rig.end_leases()

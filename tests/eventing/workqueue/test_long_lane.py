@@ -254,8 +254,8 @@ class TestInRq:
         self.fetch(rig).cancel()
         rig.queue.sweep()
 
-        (letter,) = rig.queue.dead()
-        assert (letter.ref.name, letter.error) == ("one", "canceled in RQ")
+        (dead,) = rig.queue.dead()
+        assert (dead.ref.name, dead.error) == ("one", "canceled in RQ")
         rig.queue.sweep()
         assert in_rq(rig) == []
         rig.queue.add([a_long()], "an edit")

@@ -101,7 +101,7 @@ def test_a_batch_is_answered_in_order_and_a_bad_line_spoils_no_other(folder: Pat
     assert answers[1:4] == [
         {"id": 2, "error": f"terminal error: {unknown}", "terminal": True},
         {"id": 3, "error": "open metadata/annotations.yaml: file does not exist", "terminal": False},
-        {"id": 4, "error": 'a question needs "dir" or "files"'},
+        {"id": 4, "error": 'a request needs "dir" or "files"'},
     ]
     assert [list(one) for one in answers[4:]] == [["id", "error"]] * 3 + [["error"]]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.replay.ports import Answers, NotAsked
+from eventing.diagnosis.replay.ports import Answers, NotRecorded
 from eventing.journal import JournalIndex
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Answer
@@ -41,7 +41,7 @@ def test_how_it_was_asked_does_not_matter_to_a_replay(then: Any, now: Any) -> No
     book.bodies.update(fresh)
     replayed = Answers(book, [(0, answer) for answer in calls.answers]).port(Cluster)
     assert now(replayed) == told == ((ONE, None), ((ONE,), (ONE,), ()))
-    with pytest.raises(NotAsked):
+    with pytest.raises(NotRecorded):
         replayed.get_all((CONFIG_MAP.ref("another", "ns"),))
 
 

@@ -126,7 +126,7 @@ def test_the_number_of_worlds_is_bounded_and_said_before_each() -> None:
         is_bad = perturbed is not None and len(perturbed.places) > 40
         return WorldReport(len(lived), (), is_settled=not is_bad)
 
-    found = search(differs, 400, "drop", range(5), tell=said.append)
+    found = search(differs, 400, "drop", range(5), report_progress=said.append)
     assert (found.worlds, found.tried, found.is_fewest) == (2, TRIES, False)
     assert len(lived) == 2 + TRIES
     assert found.perturbed in lived

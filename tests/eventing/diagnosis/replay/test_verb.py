@@ -59,7 +59,7 @@ def test_a_run_that_is_not_there_is_a_mistake_of_usage() -> None:
     assert refused.value.code == 2
 
 
-def test_worlds_whose_events_go_astray_end_alike(
+def test_worlds_with_disturbed_events_end_alike(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shared.telemetry.configure_logging", lambda *_: None)  # why: it is of the whole process
@@ -70,4 +70,4 @@ def test_worlds_whose_events_go_astray_end_alike(
         replay(world.save(tmp_path / "story.tar"), world=True, perturb="reorder", runs=2)
     assert end.value.exit_code == 0
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "3 worlds, in 2 of them events went astray (reorder): all ended alike"
+    assert last == "3 worlds, 2 of them with disturbed events (reorder): all ended alike"

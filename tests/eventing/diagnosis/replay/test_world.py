@@ -119,7 +119,7 @@ def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldRep
 
 
 def perturbed(path: Path, kind: Kind | None) -> dict[str, Any]:
-    """Half of the events of a capture go astray."""
+    """Half of the events of a capture are disturbed."""
     return {"perturbed": drawn(kind, len(changes_of(path)), 7)} if kind else {}
 
 

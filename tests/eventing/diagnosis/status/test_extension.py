@@ -214,11 +214,11 @@ def test_an_edit_that_nobody_has_looked_at_is_not_well() -> None:
 
 def test_a_deprecated_bundle_is_said_of_what_works() -> None:
     world = installed()
-    stated: Manifest = {"type": "Deprecated", "status": "True", "reason": "Deprecated", "message": "use b"}
+    condition: Manifest = {"type": "Deprecated", "status": "True", "reason": "Deprecated", "message": "use b"}
     with world.edited(EXTENSION) as found:
         found["status"]["conditions"] = [
             one for one in found["status"]["conditions"] if one["type"] != "Deprecated"
-        ] + [stated]
+        ] + [condition]
     status = about(world).status
     assert (status.is_well, status.message) == (True, "deprecated: use b")
 

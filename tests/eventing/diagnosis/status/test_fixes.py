@@ -33,11 +33,11 @@ def status_of(csv: Manifest, *others: Manifest) -> PackageStatus:
     return next(one for one in found if one.version == csv["metadata"]["name"])
 
 
-def advised(csv: Manifest, *others: Manifest) -> tuple[str, list[tuple[str, str]], str]:
+def explained(csv: Manifest, *others: Manifest) -> tuple[str, list[tuple[str, str]], str]:
     """What is added to the message of the version, the fixes with their commands, and what ends the wait."""
     status = status_of(csv, *others)
-    stated = "; ".join(("no Subscription", lacking(Csv(csv))))
-    added = status.message.removeprefix(stated).removeprefix("; ")
+    prefix = "; ".join(("no Subscription", lacking(Csv(csv))))
+    added = status.message.removeprefix(prefix).removeprefix("; ")
     return added, [(one.what, str(one.command or "")) for one in status.fixes], status.until
 
 
@@ -82,7 +82,7 @@ def a_csv(*modes: str, reason: str = "UnsupportedOperatorGroup", name: str = "a.
 def test_the_group_its_modes_and_the_change_are_named(
     csv: Manifest, group: Manifest, want: str, fix: tuple[str, str]
 ) -> None:
-    assert advised(csv, group) == (want, [fix], UNTIL)
+    assert explained(csv, group) == (want, [fix], UNTIL)
     assert OPERATOR_GROUP.ref("mine", "ns") in status_of(csv, group).evidence
 
 
@@ -103,7 +103,7 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
 ) -> None:
     csv, healthy = a_csv(*modes), a_csv(reason="InstallSucceeded", name="b.v1")
     csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
-    message, fixes, _ = advised(csv, healthy, group)
+    message, fixes, _ = explained(csv, healthy, group)
     assert f"; the group is also that of b.v1, which would then {instead}" in message
     assert fixes == [("uninstall a here, and install it in a namespace of its own", "")]
 
@@ -121,7 +121,7 @@ def test_no_change_of_a_group_is_advised_that_moves_a_neighbour(
 def test_the_change_of_a_group_that_moves_nobody_is_advised(other: Manifest) -> None:
     csv = a_csv("OwnNamespace")
     csv["spec"]["replaces"] = "a.v0"
-    assert advised(csv, other, a_group())[1] == [OWN]
+    assert explained(csv, other, a_group())[1] == [OWN]
 
 
 def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api() -> None:
@@ -130,15 +130,15 @@ def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api(
     groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
     fix = ("uninstall one of them, or let their groups select different namespaces", "")
     said = "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too"
-    assert advised(csv, other, *groups) == (said, [fix], "when OperatorGroup two/other changes")
+    assert explained(csv, other, *groups) == (said, [fix], "when OperatorGroup two/other changes")
     assert OPERATOR_GROUP.ref("other", "two") in status_of(csv, other, *groups).evidence
-    assert advised(csv) == NOTHING
+    assert explained(csv) == NOTHING
 
 
 def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
-    assert advised(a_csv()) == NOTHING
+    assert explained(a_csv()) == NOTHING
     csv = a_csv(reason="NoOperatorGroup")
-    assert advised(csv) == ("", [], "when the OperatorGroups of the namespace change")
+    assert explained(csv) == ("", [], "when the OperatorGroups of the namespace change")
 
 
 def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
@@ -200,7 +200,7 @@ def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, .
     csv = a_csv(reason="RequirementsNotMet")
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
     plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
-    message, _, until = advised(csv, plan)
+    message, _, until = explained(csv, plan)
     assert ("ServiceAccount a-operator" in message, "ServiceAccount a-operator" in until) == (says, says)
 
 
@@ -241,8 +241,8 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manif
         newer["status"]["phase"] = "Pending"
     fix = ("delete a.v1", "kubectl -n ns delete csv a.v1")
     want = (f"a.v1 is Failed (no){causes}", [fix], "when a.v1 is installed, replaced or deleted")
-    assert advised(chain[-1], *chain[:-1], *plans) == want
-    assert advised(chain[-1]) == NOTHING
+    assert explained(chain[-1], *chain[:-1], *plans) == want
+    assert explained(chain[-1]) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -266,4 +266,4 @@ def test_a_deleted_definition_comes_back_with_its_package(
     plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
     fix = ("uninstall and install a again, which brings things.example.com back", "")
     back = ("", [fix], "when CustomResourceDefinition things.example.com is there")
-    assert advised(csv, *plans) == (back if says else NOTHING)
+    assert explained(csv, *plans) == (back if says else NOTHING)

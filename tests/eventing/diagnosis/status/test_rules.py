@@ -26,7 +26,7 @@ RESOLVED = "when a Subscription, version or catalog changes"
 GROUPS = "when the OperatorGroups of the namespace change"
 
 
-def stated(kind: str, reason: str = "x", **status: Any) -> Package:
+def package_with(kind: str, reason: str = "x", **status: Any) -> Package:
     """A Subscription with one condition, whose plan is install-1."""
     return a_package(a_subscription((kind, reason, "no"), installPlanRef={"name": PLAN.name}, **status))
 
@@ -67,20 +67,20 @@ CASES: dict[Code, tuple[Package, tuple[Ref, ...], str, list[str]]] = {
     ),
     Code.RESOLVING: (a_package(a_subscription()), (SUB,), "", []),
     Code.PULLING: (pulled(), (SUB,), "", []),
-    Code.CSV_DELETED: (stated("InstalledCSVMissing"), (SUB,), "when the Subscription is created again", []),
-    Code.UNSATISFIABLE: (stated("ResolutionFailed", "ConstraintsNotSatisfiable"), (SUB,), RESOLVED, [EXPLAIN]),
-    Code.RESOLUTION_PREVENTED: (stated("ResolutionFailed"), (SUB, CATALOG), "", [EXPLAIN]),
-    Code.UNPACK_FAILED: (stated("BundleUnpackFailed"), (SUB,), "", []),
-    Code.PLAN_FAILED: (stated("InstallPlanFailed"), (SUB, PLAN), "", []),
-    Code.PLAN_DELETED: (stated("InstallPlanMissing"), (SUB,), "", []),
+    Code.CSV_DELETED: (package_with("InstalledCSVMissing"), (SUB,), "when the Subscription is created again", []),
+    Code.UNSATISFIABLE: (package_with("ResolutionFailed", "ConstraintsNotSatisfiable"), (SUB,), RESOLVED, [EXPLAIN]),
+    Code.RESOLUTION_PREVENTED: (package_with("ResolutionFailed"), (SUB, CATALOG), "", [EXPLAIN]),
+    Code.UNPACK_FAILED: (package_with("BundleUnpackFailed"), (SUB,), "", []),
+    Code.PLAN_FAILED: (package_with("InstallPlanFailed"), (SUB, PLAN), "", []),
+    Code.PLAN_DELETED: (package_with("InstallPlanMissing"), (SUB,), "", []),
     Code.APPROVAL_NEEDED: (
-        stated("InstallPlanPending", "RequiresApproval"), (SUB, PLAN), "", ["olmf approve install-1 -n ns"],
+        package_with("InstallPlanPending", "RequiresApproval"), (SUB, PLAN), "", ["olmf approve install-1 -n ns"],
     ),
-    Code.PLAN_UNFINISHED: (stated("InstallPlanPending"), (SUB, PLAN), "", []),
-    Code.STRANDED: (stated("Stranded"), (SUB,), "when its channel changes", []),
-    Code.CATALOG_UNHEALTHY: (stated("CatalogSourcesUnhealthy"), (SUB, CATALOG), "", []),
-    Code.UNPACK_REFUSED: (stated("BundleUnpacking", "UnpackingRefused"), (SUB,), "", []),
-    Code.UNPACKING: (stated("BundleUnpacking"), (SUB,), "", []),
+    Code.PLAN_UNFINISHED: (package_with("InstallPlanPending"), (SUB, PLAN), "", []),
+    Code.STRANDED: (package_with("Stranded"), (SUB,), "when its channel changes", []),
+    Code.CATALOG_UNHEALTHY: (package_with("CatalogSourcesUnhealthy"), (SUB, CATALOG), "", []),
+    Code.UNPACK_REFUSED: (package_with("BundleUnpacking", "UnpackingRefused"), (SUB,), "", []),
+    Code.UNPACKING: (package_with("BundleUnpacking"), (SUB,), "", []),
     Code.INSTALLING: (version("Installing", "InstallWaiting"), (CSV,), "", []),
     Code.VERSION_FAILED: (version("Failed", "InstallCheckFailed"), (CSV,), "", []),
     Code.REQUIREMENTS_UNMET: (version("Pending", "RequirementsNotMet"), (CSV,), "", []),
@@ -127,7 +127,7 @@ def test_only_what_a_person_can_help_is_stuck(code: Code) -> None:
 
 
 def test_groups_that_stop_everybody_end_the_wait_of_what_cannot_be_resolved() -> None:
-    package = stated("ResolutionFailed", "ErrorPreventedResolution")
+    package = package_with("ResolutionFailed", "ErrorPreventedResolution")
     status = decide(replace(package, context=NamespaceContext(groups=(a_group(), a_group()))))
     assert (status.until, status.is_stuck) == (GROUPS, True)
     assert OPERATOR_GROUP.ref("mine", "ns") in status.evidence

@@ -11,7 +11,7 @@ from eventing.diagnosis.why.explain import why
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
-from eventing.journal.records import Decision, Stated, Write
+from eventing.journal.records import Decision, StatementRecord, Write
 from eventing.workqueue import Listed
 from shared import names
 from shared.domain.statement import Code, Statement
@@ -32,13 +32,13 @@ def wrote(op: str, ref: Ref, uid: str, version: str) -> Write:
     return Write(op, str(ref), did="sent", uid=uid, version=version)
 
 
-def about(message: str, *refs: Ref) -> Stated:
-    return Stated.of(Statement(refs, Code.CHOSEN, message))
+def about(message: str, *refs: Ref) -> StatementRecord:
+    return StatementRecord.of(Statement(refs, Code.CHOSEN, message))
 
 
 def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **given: Any) -> Recorded:
     end, summary, wait = given.pop("end", "outcome"), given.pop("summary", ""), given.pop("wait", None)
-    decision = Decision([], end, list(writes), summary=summary, wait=wait, statements=given.pop("stated", []))
+    decision = Decision([], end, list(writes), summary=summary, wait=wait, statements=given.pop("statements", []))
     return Recorded(
         Run(run_id, step, str(ref), given.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **given)
     )
@@ -180,8 +180,8 @@ def test_the_answer_is_json() -> None:
 
 def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
     wait = {**WAIT, "what": "atlas: no operators found in package atlas", "about": [str(ATLAS)]}
-    stated = [about("atlas: no operators", ATLAS), about("etcd: nothing new", SUB)]
-    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], stated=stated, wait=wait)
+    statements = [about("atlas: no operators", ATLAS), about("etcd: nothing new", SUB)]
+    run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], statements=statements, wait=wait)
     index = JournalIndex.of([received(SUB, "sub", "1"), received(ATLAS, "other", "2"), run])
     assert [stuck.waits_for for stuck in why(index, ATLAS).last] == [wait["what"]]
     assert [stuck.waits_for for stuck in why(index, SUB).last] == [""]
@@ -190,25 +190,25 @@ def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
 def test_what_holds_up_the_namespace_is_told_of_each_object_until_it_is_over() -> None:
     held = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
     assert [stuck.message for stuck in why(JournalIndex.of([held]), SUB).last] == ["no OperatorGroup"]
-    over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], stated=[about("atlas: chosen", ATLAS)], at=9)
+    over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], statements=[about("atlas: chosen", ATLAS)], at=9)
     assert why(JournalIndex.of([held, over]), SUB).last == ()
 
 
 def test_a_dead_letter_says_how_it_is_released() -> None:
     run = ran("run-1", "a/track", SUB, [], failure="bug", message="ValueError: no", again_in=3.0)
-    letter = Listed("a/track", SUB, "direct", "dead", attempts=8)
-    (stuck,) = why(JournalIndex.of([run]), SUB, [letter]).last
+    dead_letter = Listed("a/track", SUB, "direct", "dead", attempts=8)
+    (stuck,) = why(JournalIndex.of([run]), SUB, [dead_letter]).last
     assert (stuck.attempts, stuck.next_try) == (8, None)
     assert "given up after 8 failures in a row: `olmf queue retry --step a/track`" in text_of(
-        why(JournalIndex.of([run]), SUB, [letter])
+        why(JournalIndex.of([run]), SUB, [dead_letter])
     )
 
 
 def test_what_a_step_waited_for_earlier_is_not_waited_for_any_more() -> None:
     wait = {**WAIT, "what": "etcd: its bundle is being unpacked", "about": [str(SUB)]}
     mine, others = [about("etcd: at work", SUB)], [about("atlas: at work", ATLAS)]
-    before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], stated=mine, wait=wait, at=1)
-    after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], stated=others, at=2)
+    before = ran("run-1", "b/unpack", NAMESPACE.ref("olm"), [], statements=mine, wait=wait, at=1)
+    after = ran("run-2", "b/unpack", NAMESPACE.ref("olm"), [], statements=others, at=2)
     (stuck,) = why(JournalIndex.of([before, after]), SUB).last
     assert (stuck.message, stuck.waits_for) == ("etcd: at work", "")
 
@@ -216,7 +216,7 @@ def test_what_a_step_waited_for_earlier_is_not_waited_for_any_more() -> None:
 OTHERS = [*(f"o{number}.3.add" for number in range(30))]
 
 
-def both(atlas: str, etcd: str) -> list[Stated]:
+def both(atlas: str, etcd: str) -> list[StatementRecord]:
     return [about(atlas, ATLAS, ATLAS_CSV), about(etcd, SUB, CSV)]
 
 
@@ -226,20 +226,20 @@ CROWD: tuple[Recorded | ReceivedEvent, ...] = (
     *(received(SUBSCRIPTION.ref(f"other{number}", "olm"), f"o{number}", "3") for number in range(30)),
     ran(
         "run-1", "a/resolve", NAMESPACE.ref("olm"), ["atlas.2.add", *OTHERS, "sub.1.add"], at=1,
-        stated=both("atlas: atlas.v1 from its catalog", "etcd: etcd.v1 from its catalog"),
+        statements=both("atlas: atlas.v1 from its catalog", "etcd: etcd.v1 from its catalog"),
     ),
     ran(
         "run-2", "b/unpack", NAMESPACE.ref("olm"), ["run-1"], at=2,
-        stated=both("atlas.v1: at work", "etcd.v1: at work"),
+        statements=both("atlas.v1: at work", "etcd.v1: at work"),
     ),
     ran(
         "run-3", "b/unpack", NAMESPACE.ref("olm"), ["run-2"], at=3,
-        stated=both("atlas.v1: unpacked", "etcd.v1: unpacked"),
+        statements=both("atlas.v1: unpacked", "etcd.v1: unpacked"),
     ),
     ran(
         "run-4", "c/plan", NAMESPACE.ref("olm"), ["run-3"], wrote("SetStatus", SUB, "sub", "9"),
         wrote("SetStatus", ATLAS, "atlas", "8"), summary="planned atlas.v1, etcd.v1", at=4,
-        stated=both("planned atlas.v1", "planned etcd.v1"),
+        statements=both("planned atlas.v1", "planned etcd.v1"),
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ from eventing.diagnosis.why.correlation import Correlation
 from eventing.diagnosis.why.explain import why
 from eventing.events.event import OWNERS, Event, change_id
 from eventing.journal import JournalIndex, ReceivedEvent, Recorded, Run
-from eventing.journal.records import Decision, Stated
+from eventing.journal.records import Decision, StatementRecord
 from shared import names
 from shared.domain.statement import Code, Statement
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
@@ -28,11 +28,11 @@ def received(ref: Ref, owners: str = "") -> ReceivedEvent:
     return ReceivedEvent.of(Event(event_id, f"{names.RESOURCE_EVENT}add", "api", ref, {OWNERS: owners}), 0)
 
 
-def stated(message: str, *about: Ref, code: Code = Code.CHOSEN) -> Stated:
-    return Stated.of(Statement(about, code, message))
+def a_statement(message: str, *about: Ref, code: Code = Code.CHOSEN) -> StatementRecord:
+    return StatementRecord.of(Statement(about, code, message))
 
 
-def ran(*statements: Stated, summary: str = "", failure: str = "") -> Recorded:
+def ran(*statements: StatementRecord, summary: str = "", failure: str = "") -> Recorded:
     run = Run(
         f"run-{summary}{[one.message for one in statements]}", "a/resolve", str(NAMESPACE.ref("olm")), 0, 1.0, "0",
         failure=failure, message=summary if failure else "",
@@ -49,10 +49,10 @@ KNOWN = (
     received(ATLAS_PLAN, "Subscription/atlas"),
     received(DEPLOY, "ClusterServiceVersion/etcdoperator.v1"),
     ran(
-        stated("atlas: atlas.v3 from its catalog", ATLAS, ATLAS_CSV),
-        stated("etcd: etcdoperator.v1 from its catalog", SUB, CSV),
+        a_statement("atlas: atlas.v3 from its catalog", ATLAS, ATLAS_CSV),
+        a_statement("etcd: etcdoperator.v1 from its catalog", SUB, CSV),
     ),
-    ran(stated("atlas.v3: Job 77 is made", ATLAS_CSV, ATLAS_JOB, code=Code.UNPACKING)),
+    ran(a_statement("atlas.v3: Job 77 is made", ATLAS_CSV, ATLAS_JOB, code=Code.UNPACKING)),
 )
 
 
@@ -72,13 +72,13 @@ def test_each_object_of_a_package_leads_to_the_others(ref: Ref) -> None:
     assert not found.is_foreign(str(NAMESPACE.ref("atlas"))), "a kind that concerns everybody"
 
 
-MINE, OTHER = stated("etcd: it waits; for what", SUB), stated("atlas: none fits", ATLAS)
+MINE, OTHER = a_statement("etcd: it waits; for what", SUB), a_statement("atlas: none fits", ATLAS)
 
 
 @pytest.mark.parametrize(
     ("run", "want"),
     [
-        pytest.param(ran(OTHER, MINE, stated("x", ATLAS_CSV)), "etcd: it waits; for what", id="statements"),
+        pytest.param(ran(OTHER, MINE, a_statement("x", ATLAS_CSV)), "etcd: it waits; for what", id="statements"),
         pytest.param(ran(summary="no OperatorGroup in olm"), "no OperatorGroup in olm", id="what concerns everybody"),
         pytest.param(ran(OTHER), "", id="what concerns others"),
         pytest.param(
@@ -92,7 +92,7 @@ def test_what_a_run_says_of_a_package(run: Recorded, want: str) -> None:
 
 
 def test_names_in_a_sentence_tie_nothing_together() -> None:
-    tricky = (*KNOWN, ran(stated("atlas: waits for etcd; etcdoperator.v1: no", ATLAS)))
+    tricky = (*KNOWN, ran(a_statement("atlas: waits for etcd; etcdoperator.v1: no", ATLAS)))
     assert Correlation.of(JournalIndex.of(tricky), SUB).is_foreign(str(ATLAS))
 
 

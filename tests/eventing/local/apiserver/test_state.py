@@ -18,7 +18,7 @@ import structlog
 
 from eventing.local.apiserver.journal_file import JournalFile
 from eventing.local.apiserver.store import Store
-from eventing.local.processes.tie import READY_FILE
+from eventing.local.processes.parent_watch import READY_FILE
 from shared.telemetry import configure_logging
 from tests.conformance.api.objects import a_config_map, a_definition, a_widget, core, define
 from tests.conformance.http import Api

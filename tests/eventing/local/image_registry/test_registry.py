@@ -29,9 +29,9 @@ _SAMPLES = Path(__file__).parents[4] / "k8s" / "samples" / "bundles"
 
 
 @contextmanager
-def running(sources: Sources, tell: Callable[[str], None] = lambda _: None) -> Iterator[str]:
+def running(sources: Sources, log: Callable[[str], None] = lambda _: None) -> Iterator[str]:
     """The address of a registry that serves in a thread until the end of the block."""
-    with server_of(sources, tell=tell) as server:
+    with server_of(sources, log=log) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:
@@ -111,7 +111,7 @@ def test_a_bundle_without_a_csv_is_left_out_and_told_of(bundles: Path, catalogs:
     (bundles / "ledger" / "2.1.0" / "manifests" / "ledger.clusterserviceversion.yaml").unlink()
     (bundles / "beacon" / "1.0.0" / "metadata" / "annotations.yaml").unlink()
     told: list[str] = []
-    with running(Sources((bundles,)), tell=told.append) as address:
+    with running(Sources((bundles,)), log=told.append) as address:
         pulled = catalogs.pull(local(address))
         assert isinstance(pulled, Pulled)
         assert catalogs.packages(pulled.reference, local(address)) == ("beacon", "tide")

@@ -23,22 +23,22 @@ _KNOWN = {(kind.api_version, kind.kind): kind for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """A namespace and what surrounds it; without `cluster` what `objects` say is all that is known."""
+class PresentObjects:
+    """The objects of a namespace, and cluster-scoped ones; without `cluster` only `objects` are known."""
 
     namespace: str
     cluster: Cluster | None = None
     objects: tuple[Manifest, ...] = ()
     is_partial: bool = False
-    """Whether there may be more objects than those: a capture has only what was watched."""
+    """Whether there may be more objects than `objects`: a capture has only those of watched kinds."""
 
     @classmethod
-    def of(cls, namespace: str, objects: Iterable[Manifest], *, is_partial: bool) -> Scene:
-        """The scene of a capture or of files; what has no namespace there is in this one."""
+    def of(cls, namespace: str, objects: Iterable[Manifest], *, is_partial: bool) -> PresentObjects:
+        """Those of a capture or of files; namespaced objects without a namespace are in this one."""
         return cls(namespace, None, tuple(placed(one, namespace) for one in objects), is_partial)
 
     def present(self, desired: Sequence[Manifest]) -> Iterator[Manifest]:
-        """Those of the wanted objects that are there, as they are."""
+        """The present state of the desired objects that exist."""
         ours = set(map(identity_of, desired))
         yield from (one for one in self.objects if identity_of(one) in ours)
         if self.cluster:
@@ -49,16 +49,16 @@ class Scene:
             ]
             yield from filter(None, self.cluster.get_all(refs))
 
-    def unseen(self, desired: Sequence[Manifest]) -> Iterator[str]:
-        """Sentences about wanted objects of which nobody knows whether they are there."""
-        seen = set(map(group_kind, self.objects))
+    def unknown(self, desired: Sequence[Manifest]) -> Iterator[str]:
+        """Messages about desired objects that may exist, because their kind was not read."""
+        kinds = set(map(group_kind, self.objects))
         for one in desired:
             if self.cluster and (one["apiVersion"], one["kind"]) not in _KNOWN:
-                yield f"{one['kind']} {name_of(one)} may be there already: nothing of its kind is looked at"
-            elif self.is_partial and group_kind(one) not in seen:
-                yield f"{one['kind']} {name_of(one)} may be there already: the capture holds none of its kind"
+                yield f"{one['kind']} {name_of(one)} may exist already: objects of this kind are not read"
+            elif self.is_partial and group_kind(one) not in kinds:
+                yield f"{one['kind']} {name_of(one)} may exist already: the capture holds no object of this kind"
 
-    def versions(self) -> list[Manifest]:
+    def csvs(self) -> list[Manifest]:
         """The ClusterServiceVersions of the namespace."""
         return self._of(CLUSTER_SERVICE_VERSION)
 
@@ -67,7 +67,7 @@ class Scene:
         return self._of(OPERATOR_GROUP)
 
     def stored(self, changed: Sequence[Manifest]) -> Iterator[Manifest]:
-        """The objects of definitions that would change; `changed` are those definitions as they are."""
+        """The stored objects of definitions that would change; `changed` are their present definitions."""
         yield from self.objects if changed else ()
         for one in changed if self.cluster else ():
             definition = CustomResourceDefinition(one)
@@ -85,7 +85,7 @@ class Scene:
 
 
 def placed(manifest: Manifest, namespace: str) -> Manifest:
-    """The object in a namespace, if it has one and does not say which."""
+    """The object, in this namespace if it is namespaced and names none."""
     meta = manifest.get("metadata") or {}
     if group_kind(manifest) in CLUSTER_KINDS or meta.get("namespace"):
         return manifest

@@ -1,4 +1,4 @@
-"""Which installation works on the cluster of a kubeconfig, and the sign by which others know of it."""
+"""Which installation works on the cluster of a kubeconfig, and the marker by which others know of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.finding import directory_of, works_on
-from eventing.local.sign import InstallationMarker
+from eventing.local.marker import InstallationMarker, directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
 
 
@@ -59,7 +58,7 @@ def test_nothing_runs_where_no_supervisor_lives(tmp_path: Path) -> None:
     assert not works_on(StateDirectory(tmp_path), str(a_kubeconfig(tmp_path / "kubeconfig", "http://127.0.0.1:9")))
 
 
-def test_a_sign_is_over_when_its_installation_ended_here(directory: StateDirectory, tmp_path: Path) -> None:
+def test_a_marker_is_over_when_its_installation_ended_here(directory: StateDirectory, tmp_path: Path) -> None:
     assert not InstallationMarker.of(directory).is_over()
     assert InstallationMarker.of(StateDirectory(tmp_path / "ended")).is_over()
     elsewhere = InstallationMarker("another-machine", tmp_path / "ended")

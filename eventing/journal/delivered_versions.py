@@ -1,7 +1,7 @@
-"""Which version of each object an event has told of: what the audit asks.
+"""The newest version of each object that an event has delivered; the audit compares it with what exists.
 
-A deletion removes its object. Where nobody noticed one (no watcher was there), the object stays until it was not asked
-about for days: the audit asks about whatever exists, several times an hour.
+A deletion removes its object. One that no watcher has noticed leaves its object here until the audit, which asks about
+everything that exists several times an hour, has not asked about it for days.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 from shared.kinds import Ref
 from shared.resource_versions import is_newer
 
-SEEN = "olmf:seen"
-"""A Redis hash: ref to the resourceVersion of its last event, and the day when it was last told of or asked about."""
+VERSIONS = "olmf:seen"
+"""A Redis hash: ref to the resourceVersion of its last event, and the day of the last event or question about it."""
 KEEP_DAYS = 3
 _PAGE = 500
 _DAY_SECONDS = 24 * 60 * 60
 
 
-class Seen:
-    """What events have told of, in the Redis of the journal."""
+class DeliveredVersions:
+    """The versions that events have delivered, in the Redis of the journal."""
 
     def __init__(self, client: Any, now: Callable[[], float] = time.time) -> None:
         self._client = client
@@ -29,32 +29,32 @@ class Seen:
         self._position = 0
 
     def lacks(self, identities: Sequence[tuple[Ref, str]]) -> tuple[Ref, ...]:
-        """Of (ref, resourceVersion) pairs, the refs whose version no event has told of."""
+        """Of (ref, resourceVersion) pairs, the refs whose version no event has delivered."""
         found: list[Ref] = []
         for start in range(0, len(identities), _PAGE):
             page = identities[start : start + _PAGE]
-            answer = self._client.execute_command("HMGET", SEEN, *(str(ref) for ref, _ in page))
+            answer = self._client.execute_command("HMGET", VERSIONS, *(str(ref) for ref, _ in page))
             known = [_read(each) for each in answer]
             found += [
                 ref for (ref, newest), (version, _) in zip(page, known, strict=True) if not _covers(version, newest)
             ]
-            self._stay(
+            self._keep(
                 [(ref, version) for (ref, _), (version, day) in zip(page, known, strict=True) if day != self.today]
             )
         return tuple(found)
 
     def forget(self) -> None:
-        """Look through a part of all, and drop what was not asked about for days."""
-        answer = self._client.execute_command("HSCAN", SEEN, self._position, "COUNT", _PAGE)
+        """Read one page of all, and drop what was not asked about for days."""
+        answer = self._client.execute_command("HSCAN", VERSIONS, self._position, "COUNT", _PAGE)
         self._position, page = int(answer[0]), answer[1]
         old = [ref for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self.today]
         if old:
-            self._client.execute_command("HDEL", SEEN, *old)
+            self._client.execute_command("HDEL", VERSIONS, *old)
 
-    def _stay(self, asked: Sequence[tuple[Ref, str]]) -> None:
+    def _keep(self, asked: Sequence[tuple[Ref, str]]) -> None:
         words = [word for ref, version in asked if version for word in (str(ref), f"{version} {self.today}")]
         if words:
-            self._client.execute_command("HSET", SEEN, *words)
+            self._client.execute_command("HSET", VERSIONS, *words)
 
     @property
     def today(self) -> int:
@@ -63,11 +63,11 @@ class Seen:
 
 
 def _read(value: bytes | None) -> tuple[str, int]:
-    """Version and day; empty when nothing was told."""
+    """Version and day; empty without an event."""
     version, _, day = (value or b"").decode().partition(" ")
     return version, int(day or 0)
 
 
 def _covers(known: str, version: str) -> bool:
-    """The event told of this version, or of a later one."""
+    """Whether an event has delivered this version, or a later one."""
     return known == version or is_newer(known, version)

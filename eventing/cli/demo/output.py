@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 Row = dict[str, object]
 
 
-class Screen(Protocol):
+class DemoOutput(Protocol):
     """The output of the demo."""
 
     def print_line(self, line: str) -> None:
         """Print a line."""
         ...
 
-    def standing(self, rows: list[Row]) -> None:
+    def show_packages(self, rows: list[Row]) -> None:
         """Show the installed packages."""
         ...
 
@@ -30,7 +30,7 @@ class Screen(Protocol):
         ...
 
 
-class PlainScreen:
+class PlainOutput:
     """Prints lines on stdout, and of the installed packages only those that changed."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class PlainScreen:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
-    def standing(self, rows: list[Row]) -> None:
+    def show_packages(self, rows: list[Row]) -> None:
         """Print the rows that changed."""
         for row in rows:
             if self._last.get(row["package"]) != row:
@@ -54,7 +54,7 @@ class PlainScreen:
         """Nothing to end."""
 
 
-class LiveScreen:
+class LiveOutput:
     """A table that changes in place, below the lines said so far."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class LiveScreen:
         self._lines.append(line)
         self._live.update(self._picture())
 
-    def standing(self, rows: list[Row]) -> None:
+    def show_packages(self, rows: list[Row]) -> None:
         """Redraw the table."""
         self._rows = rows
         self._live.update(self._picture())
@@ -93,6 +93,6 @@ class LiveScreen:
         return Group(*(Text(line) for line in self._lines), table)
 
 
-def screen() -> Screen:
+def demo_output() -> DemoOutput:
     """Live on a terminal, plain elsewhere."""
-    return LiveScreen() if sys.stdout.isatty() else PlainScreen()
+    return LiveOutput() if sys.stdout.isatty() else PlainOutput()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eventing.local.state import write_json
 
-TIED = "OLMF_TIED"
+WATCH_PARENT = "OLMF_WATCH_PARENT"
 """Set by the supervisor: the program ends when its standard input is closed."""
 READY_FILE = "OLMF_READY_FILE"
 """Set by the supervisor: the file that the program writes when it is ready."""
@@ -17,8 +17,8 @@ READY_FILE = "OLMF_READY_FILE"
 
 def end_with_supervisor() -> None:
     """Send SIGTERM to this process as soon as the supervisor has ended."""
-    if os.environ.get(TIED):
-        threading.Thread(target=_wait_for_the_end, name="lifeline", daemon=True).start()
+    if os.environ.get(WATCH_PARENT):
+        threading.Thread(target=_wait_for_the_end, name="parent-watch", daemon=True).start()
 
 
 def _wait_for_the_end() -> None:
@@ -29,5 +29,5 @@ def _wait_for_the_end() -> None:
 
 def announce(address: str = "", *, probe: str = "") -> None:
     """Announce that this program is ready, with its address and the URL of its probe."""
-    if place := os.environ.get(READY_FILE):
-        write_json(Path(place), {"pid": os.getpid(), "address": address, "probe": probe})
+    if path := os.environ.get(READY_FILE):
+        write_json(Path(path), {"pid": os.getpid(), "address": address, "probe": probe})
