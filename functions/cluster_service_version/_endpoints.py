@@ -76,4 +76,4 @@ def looked_at(
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
     problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)
     stage = None if problem else serving.next_stage(status, facts, deployments)
-    return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage.contents)) if stage else problem
+    return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage)) if stage else problem

@@ -47,9 +47,8 @@ def public_part(secret: ReadOnly) -> StoredPair:
     if objects.NEXT_CERTIFICATE in data:
         following = _pair(data, objects.NEXT_AUTHORITY, objects.NEXT_CERTIFICATE, objects.NEXT_KEY)
     pair = _pair(data, objects.AUTHORITY, objects.CERTIFICATE, objects.KEY)
-    return StoredPair(
-        _marks(secret), Content(pair, following, x509.certificate_in(_text(data, objects.FORMER_AUTHORITY)))
-    )
+    content = Content(pair, following, x509.certificate_in(_text(data, objects.FORMER_AUTHORITY)))
+    return StoredPair(_marks(secret), content, is_shared=not objects.OURS.issuperset(fields.part(secret, "data")))
 
 
 def content_of(secret: ReadOnly) -> dict[str, bytes]:

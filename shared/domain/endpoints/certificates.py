@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, timestamp
 from shared.api.views import Deployment, Object
 
 VALID: Final = timedelta(days=730)
@@ -42,9 +42,18 @@ class Pair:
     flaw: str = ""
     """Why nobody can use it, in words; empty when the two fit each other and the key."""
 
+    def complaint(self, desired: tuple[str, ...], now: datetime) -> str:
+        """Why a client that trusts the CA refuses the certificate by one of the wanted names; empty when none does."""
+        if self.flaw or now < self.begins:
+            return self.flaw or f"not valid before {timestamp(self.begins)}"
+        if now >= self.ends:
+            return f"expired at {timestamp(self.ends)}"
+        lacking = sorted(set(desired) - set(self.hosts))
+        return f"not for the name {lacking[0]}" if lacking else ""
+
     def serves(self, desired: tuple[str, ...], now: datetime) -> bool:
         """Whether a client that trusts the CA accepts the certificate now, by each of the wanted names."""
-        return not self.flaw and self.begins <= now < self.ends and set(desired) <= set(self.hosts)
+        return not self.complaint(desired, now)
 
     @property
     def rotates_at(self) -> datetime:
@@ -87,6 +96,8 @@ class StoredPair:
     manifest: Manifest
     """Its identity, labels, owners, type, and the annotation that we use."""
     content: Content
+    is_shared: bool = False
+    """Whether it also holds what we do not write: data of somebody else."""
 
 
 def digests(pairs: Mapping[str, StoredPair | None]) -> dict[str, str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 
 from shared import kinds
 from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, RoleBinding
 from shared.domain.endpoints import api_services, conversion, naming, objects, retreat, sharing, webhooks
-from shared.domain.endpoints.certificates import Content, Pair, begun
+from shared.domain.endpoints.certificates import Content
 from shared.domain.endpoints.changes import Change, change
 from shared.domain.endpoints.defects import invalid_description, unusable
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
@@ -21,25 +18,6 @@ from shared.domain.endpoints.owning import is_named, other_owner
 from shared.kinds import Ref
 
 NO_GROUP = "error retrieving OperatorGroup info"
-
-
-@dataclass(frozen=True, slots=True)
-class SecretChange:
-    """A Secret that is absent or differs."""
-
-    manifest: Manifest
-    """Without what it holds; with a resourceVersion when it is there."""
-    texts: Mapping[str, str]
-    keys: Mapping[str, str]
-    """Handles of private keys."""
-
-
-def contents(csv: Csv, facts: Facts, now: datetime, issue: Callable[[tuple[str, ...]], Pair]) -> dict[str, Content]:
-    """What the Secret of each Deployment holds after an installation, by Deployment."""
-    return {
-        one.deployment: begun(facts.pairs.get(one.deployment), one.hosts, now, partial(issue, one.hosts))
-        for one in endpoints_of(csv)
-    }
 
 
 def stored(facts: Facts) -> dict[str, Content]:
@@ -63,33 +41,6 @@ def refusal(csv: Csv, facts: Facts) -> str:
         NO_GROUP if webhooks.admission(csv) and facts.group is None else "",
     )
     return next(filter(None, checks), "")
-
-
-def secrets(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[SecretChange]:
-    """The Secrets to write."""
-    for endpoint in endpoints_of(csv):
-        content, there = contents[endpoint.deployment], facts.pairs.get(endpoint.deployment)
-        manifest = objects.secret(csv, endpoint, content)
-        if there is None:
-            yield SecretChange(manifest, objects.texts(content), objects.keys(content))
-            continue
-        present = Object(there.manifest)
-        differs = change({key: value for key, value in manifest.items() if key != "type"}, present)
-        if differs or content != there.content:
-            yield SecretChange(_over(manifest, differs, present), objects.texts(content), objects.keys(content))
-
-
-def _over(manifest: Manifest, differs: Change | None, present: Object) -> Manifest:
-    """The Secret in place of the one that is there; its type cannot be changed."""
-    meta = manifest["metadata"]
-    patched = (differs.patch or {}).get("metadata", {}) if differs else {}
-    kept = {
-        "labels": {**present.labels, **meta["labels"]},
-        "annotations": {**present.annotations, **meta["annotations"]},
-        "ownerReferences": patched.get("ownerReferences") or present.metadata.get("ownerReferences") or [],
-        "resourceVersion": present.resource_version,
-    }
-    return {**manifest, "metadata": {**meta, **kept}, "type": present.raw["type"]}
 
 
 def around(csv: Csv, facts: Facts) -> Iterator[Change]:

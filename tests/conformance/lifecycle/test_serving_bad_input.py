@@ -23,6 +23,7 @@ from shared.kinds import (
     CLUSTER_ROLE_BINDING,
     CLUSTER_SERVICE_VERSION,
     CUSTOM_RESOURCE_DEFINITION,
+    EVENT,
     NAMESPACE,
     POD,
     ROLE_BINDING,
@@ -115,8 +116,9 @@ def issued(namespace: str, when: datetime) -> dict[str, str]:
     return {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
 
 
+FOREIGN = {"password": "swordfish", "tls.crt": "no certificate"}
 USELESS = [
-    pytest.param("foreign", {"password": "swordfish", "tls.crt": "no certificate"}, id="content of somebody else"),
+    pytest.param("foreign", FOREIGN, id="content of somebody else"),
     pytest.param("expired", -VALID - DAY, id="csv.md 18 row 89: it has expired"),
     pytest.param("early", 30 * DAY, id="csv.md 7.2: it is not valid yet"),
 ]
@@ -138,7 +140,20 @@ def test_a_secret_that_nobody_can_serve_with_is_made_anew(
     assert pair.serves(hosts("guard", namespace), datetime.now(UTC)), secret["metadata"]
     [configuration] = configurations(host, namespace)
     assert configuration["webhooks"][0]["clientConfig"]["caBundle"] == secret["data"]["olmCAKey"]
-    assert secret["data"].get("password") == (None if isinstance(held, timedelta) else encoded(held["password"]))
+    if held is FOREIGN:
+        outlives(host, ref, namespace)
+
+
+def outlives(host: Installation, secret: Ref, namespace: str) -> None:
+    """What somebody keeps in the Secret is told, and stays when the version goes."""
+    kept, csv = encoded(FOREIGN["password"]), CLUSTER_SERVICE_VERSION.ref("guard.v1", namespace)
+    assert (host.cluster.get(secret) or {})["data"]["password"] == kept
+    notes = [one["message"] for one in host.cluster.list(EVENT, namespace) if one["reason"] == "CertificateReplaced"]
+    assert ["holds data of somebody else" in one for one in notes] == [True]
+    host.cluster.delete(csv)
+    host.until_gone(csv)
+    host.until_gone(SERVICE.ref("guard-service", namespace))
+    assert (host.cluster.get(secret) or {})["data"]["password"] == kept
 
 
 def encoded(text: str) -> str:

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.keys import x509
 from shared.adapters.keys.stored import public_part
 from shared.api.manifest import Manifest, timestamp
 from shared.api.views import Csv
 from shared.domain.endpoints.certificates import SETTLED
+from shared.domain.endpoints.naming import hosts
+from shared.domain.objects.ownership import owner_reference
 from shared.domain.operator_groups.group import render_apis
 from shared.domain.operator_groups.provided_apis import apis_of
 from shared.kinds import (
@@ -499,6 +502,59 @@ def test_a_secret_of_somebody_else_is_taken_csv_md_18_rows_234_and_235() -> None
     assert public_part(secret).content.pair.flaw == ""
 
 
+def a_secret(*, owners: tuple[Manifest, ...] = (), **texts: str) -> Manifest:
+    """The Secret of the Deployment, as somebody made it before the version was there."""
+    data = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
+    meta = {"name": CERTIFICATE.name, "namespace": "ns", "ownerReferences": list(owners)}
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": data, "metadata": meta}
+
+
+def a_stored_pair(begins: timedelta, name: str = "operator") -> Manifest:
+    """A Secret with a whole certificate that is valid from that time on."""
+    pair, private = x509.issue(hosts(name, "ns"), NOW + begins)
+    texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
+    return a_secret(**texts)
+
+
+REPLACED = [
+    pytest.param(a_secret(note="x"), "no certificate", id="it holds none"),
+    pytest.param(a_stored_pair(timedelta(days=-800)), "expired at 2025", id="csv.md 18 row 89: it has expired"),
+    pytest.param(a_stored_pair(timedelta(days=30)), "not valid before 2026", id="csv.md 7.2: it is not valid yet"),
+    pytest.param(a_stored_pair(timedelta(), "x"), "not for the name operator-service.ns", id="csv.md 7.2: names"),
+]
+
+
+@pytest.mark.parametrize(("there", "told"), REPLACED)
+def test_a_secret_that_is_of_no_use_is_told_by_an_event(there: Manifest, told: str) -> None:
+    world = installed(a_world(there))
+    [event] = [one for one in world.events if one.reason == "CertificateReplaced"]
+    assert (event.type, event.ref) == ("Warning", csv_ref("a.v1"))
+    assert event.message.startswith(f"Secret {CERTIFICATE.name} gets another certificate: {told}")
+
+
+ANOTHER = a_server(name="b.v1", strategy={"deployments": [a_component("other")]})
+
+
+@pytest.mark.parametrize(
+    ("there", "is_owned"),
+    [
+        pytest.param(a_secret(password="x"), False, id="csv.md 7.2: data of somebody else outlive the version"),
+        pytest.param(a_secret(password="x", owners=(owner_reference(Csv(ANOTHER)),)), True, id="csv.md 7.2: a version owned it before"),
+        pytest.param(a_secret(**{"tls.crt": "x"}), True, id="it holds nothing but what is written anew"),
+    ],
+)
+def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manifest, is_owned: bool) -> None:
+    world = installed(a_world(ANOTHER, there))
+    found = world.objects[CERTIFICATE]
+    owners = {one["uid"] for one in found["metadata"].get("ownerReferences", ())}
+    assert (world.csv()["metadata"]["uid"] in owners) is is_owned
+    assert found["data"].get("password") == there["data"].get("password")
+    assert found["metadata"]["labels"]["olm.managed"] == "true"
+    told = [one for one in world.events if "holds data of somebody else" in one.message]
+    assert bool(told) is not is_owned
+    assert world.step("probe").writes == ()
+
+
 EDITED = [
     pytest.param(
         CERTIFICATE, ("metadata", "annotations"), "secret operator-service-cert CA cert hash does not match expected",
@@ -527,9 +583,6 @@ def test_an_edited_digest_of_the_ca_is_told_and_repaired_csv_md_18_row_88(
     assert phase(world) == ("Pending", "APIServiceResourcesNeedReinstall")
     world.walk_until_rest()
     assert phase(world)[0] == "Succeeded"
-
-
-ANOTHER = a_server(name="b.v1", strategy={"deployments": [a_component("other")]})
 
 
 def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None:
