@@ -46,7 +46,7 @@ def invalid_description(csv: Csv) -> str:
         if counted[hook.name] > 1:
             return REPEATED
         for rule in hook.rules:
-            if found := _refused(rule):
+            if found := refused(rule):
                 return found
     return ""
 
@@ -54,19 +54,31 @@ def invalid_description(csv: Csv) -> str:
 def unusable(csv: Csv) -> str:
     """Why nobody can install the webhooks and APIs of the version, whatever is in the cluster; empty when one can."""
     known = {one.name for one in csv.install.deployments}
+    checks = (
+        *(_misnamed(one.name, "webhook") for one in csv.webhooks),
+        *unplaceable(csv),
+        *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
+        misuse(csv),
+    )
+    return next(filter(None, checks), "")
+
+
+def unplaceable(csv: Csv) -> tuple[str, ...]:
+    """Why the objects around what serves cannot be there: names that nothing may have, or that two would have."""
     endpoints = endpoints_of(csv)
     counted = Counter(one.service for one in endpoints)
     checks = (
         _TOO_MANY.format(len(endpoints)) if len(endpoints) > MOST_ENDPOINTS else "",
-        *(_misnamed(one.name, "webhook") for one in csv.webhooks),
-        *(_misnamed(name_of(csv, one), "configuration of webhook") for one in admission(csv)),
+        *(
+            _misnamed(name_of(csv, one), "configuration of webhook")
+            for one in admission(csv)
+            if SUBDOMAIN.fits(one.name)
+        ),
         *(_misnamed(one.service, "APIService") for one in csv.owned_services),
         *(_misnamed(one.deployment, "Deployment") for one in endpoints),
-        *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
-        *("" if counted[one.service] == 1 else _SHARED.format(one.service) for one in endpoints),
-        misuse(csv),
+        *(_SHARED.format(name) for name, count in counted.items() if count > 1),
     )
-    return next(filter(None, checks), "")
+    return tuple(dict.fromkeys(filter(None, checks)))
 
 
 def _misnamed(name: str, what: str) -> str:
@@ -74,7 +86,8 @@ def _misnamed(name: str, what: str) -> str:
     return problem and f"{what} {name[:_SHOWN]!r}: {problem}"
 
 
-def _refused(rule: ReadOnly) -> str:
+def refused(rule: ReadOnly) -> str:
+    """Why a rule is refused; empty when it is not."""
     groups = fields.texts(rule, "apiGroups")
     for group, message in _GROUPS.items():
         if group in groups:

@@ -502,7 +502,7 @@ def test_a_secret_of_somebody_else_is_taken_csv_md_18_rows_234_and_235() -> None
     assert public_part(secret).content.pair.flaw == ""
 
 
-def a_secret(*, owners: tuple[Manifest, ...] = (), **texts: str) -> Manifest:
+def a_secret(texts: dict[str, str], *owners: Manifest) -> Manifest:
     """The Secret of the Deployment, as somebody made it before the version was there."""
     data = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
     meta = {"name": CERTIFICATE.name, "namespace": "ns", "ownerReferences": list(owners)}
@@ -513,11 +513,11 @@ def a_stored_pair(begins: timedelta, name: str = "operator") -> Manifest:
     """A Secret with a whole certificate that is valid from that time on."""
     pair, private = x509.issue(hosts(name, "ns"), NOW + begins)
     texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
-    return a_secret(**texts)
+    return a_secret(texts)
 
 
 REPLACED = [
-    pytest.param(a_secret(note="x"), "no certificate", id="it holds none"),
+    pytest.param(a_secret({"note": "x"}), "no certificate", id="it holds none"),
     pytest.param(a_stored_pair(timedelta(days=-800)), "expired at 2025", id="csv.md 18 row 89: it has expired"),
     pytest.param(a_stored_pair(timedelta(days=30)), "not valid before 2026", id="csv.md 7.2: it is not valid yet"),
     pytest.param(a_stored_pair(timedelta(), "x"), "not for the name operator-service.ns", id="csv.md 7.2: names"),
@@ -538,9 +538,13 @@ ANOTHER = a_server(name="b.v1", strategy={"deployments": [a_component("other")]}
 @pytest.mark.parametrize(
     ("there", "is_owned"),
     [
-        pytest.param(a_secret(password="x"), False, id="csv.md 7.2: data of somebody else outlive the version"),
-        pytest.param(a_secret(password="x", owners=(owner_reference(Csv(ANOTHER)),)), True, id="csv.md 7.2: a version owned it before"),
-        pytest.param(a_secret(**{"tls.crt": "x"}), True, id="it holds nothing but what is written anew"),
+        pytest.param(a_secret({"password": "x"}), False, id="csv.md 7.2: data of somebody else outlive the version"),
+        pytest.param(
+            a_secret({"password": "x"}, owner_reference(Csv(ANOTHER))),
+            True,
+            id="csv.md 7.2: a version owned it before",
+        ),
+        pytest.param(a_secret({"tls.crt": "x"}), True, id="it holds nothing but what is written anew"),
     ],
 )
 def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manifest, is_owned: bool) -> None:

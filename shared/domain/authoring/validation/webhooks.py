@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
+from shared.api.views import Csv
 from shared.domain.authoring.validation.finding import Finding, warned
 from shared.domain.authoring.validation.subject import Subject
 from shared.domain.bundle.model import CRD
 from shared.domain.bundle.shape import as_list, as_object, name_in
+from shared.domain.endpoints.defects import refused, unplaceable
 from shared.domain.go.text import quoted
 from shared.domain.syntax import SUBDOMAIN
 
@@ -22,8 +24,6 @@ _SEGMENTS: Final = 3
 _SECONDS: Final = range(1, 31)
 _SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
 _REVIEWS: Final = frozenset({"v1", "v1beta1"})
-_REGISTRATION: Final = "admissionregistration.k8s.io"
-_CONFIGURATIONS: Final = frozenset({"*", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"})
 _STARTED: Final = frozenset({("", "pods"), ("apps", "deployments"), ("apps", "replicasets")})
 """Group and resource of what has to be created before a webhook answers."""
 
@@ -63,9 +63,10 @@ def webhooks(subject: Subject) -> Iterator[Finding]:
     for webhook in stated:
         for rule in _RULES:
             yield from (warned(f"webhook {quoted(webhook.name)} {why}") for why in rule(webhook))
-    for (type_, name), count in Counter((one.type, one.name) for one in stated).items():
+    for name, count in Counter(one.name for one in stated).items():
         if count > 1:
-            yield warned(f"webhook {quoted(name)} of type {type_} is defined {count} times: one replaces the other")
+            yield warned(f"webhook {quoted(name)} is defined {count} times: OLM refuses the version")
+    yield from map(warned, unplaceable(Csv(subject.csv)))
     yield from _converters(subject, stated)
     for api in as_list(as_object(subject.spec.get("apiservicedefinitions")).get("owned")):
         what = f"API service {quoted('.'.join((api['version'], api['group'])))}"
@@ -131,14 +132,7 @@ def _settings(webhook: _Webhook) -> Iterator[str]:
 
 def _refused(webhook: _Webhook) -> Iterator[str]:
     """csv.md §7.6: the rules that OLM refuses."""
-    for rule in webhook.rules if webhook.is_admission else ():
-        groups, resources = as_list(rule.get("apiGroups")), as_list(rule.get("resources"))
-        if "*" in groups:
-            yield "has a rule about all groups, which OLM refuses"
-        if "operators.coreos.com" in groups:
-            yield "has a rule about the group of OLM, which OLM refuses"
-        if _REGISTRATION in groups and _CONFIGURATIONS.intersection(resources):
-            yield "has a rule about configurations of webhooks, which OLM refuses"
+    yield from (f"is refused: {why}" for why in filter(None, map(refused, webhook.rules)))
 
 
 def _conversion(webhook: _Webhook) -> Iterator[str]:

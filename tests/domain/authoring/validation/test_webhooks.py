@@ -106,18 +106,21 @@ BROKEN = [
         {"webhookPath": "check"}, 'has the webhookPath "check", which does not begin with a slash', id="path"
     ),
     pytest.param(
-        {"rules": [{**RULE, "apiGroups": ["*"]}]}, "has a rule about all groups, which OLM refuses",
+        {"rules": [{**RULE, "apiGroups": ["*"]}]}, "is refused: webhook rules cannot include all groups",
         id="csv.md 7.6: all groups",
     ),
     pytest.param(
         {"rules": [{**RULE, "apiGroups": ["operators.coreos.com"]}]},
-        "has a rule about the group of OLM, which OLM refuses", id="csv.md 7.6: the group of OLM",
+        "is refused: webhook rules cannot include the OLM group", id="csv.md 7.6: the group of OLM",
     ),
-    pytest.param(
-        {"rules": [{
-            **RULE, "apiGroups": ["admissionregistration.k8s.io"], "resources": ["ValidatingWebhookConfiguration"],
-        }]},
-        "has a rule about configurations of webhooks, which OLM refuses", id="csv.md 7.6: configurations",
+    *(
+        pytest.param(
+            {"rules": [{**RULE, "apiGroups": ["admissionregistration.k8s.io"], "resources": [resource]}]},
+            "is refused: webhook rules cannot include MutatingWebhookConfiguration or ValidatingWebhookConfiguration "
+            "resources",
+            id=f"csv.md 7.6: {resource}",
+        )
+        for resource in ("ValidatingWebhookConfiguration", "validatingwebhookconfigurations")
     ),
     pytest.param(
         {"rules": [{**RULE, "apiGroups": [""], "resources": ["pods"]}]},
@@ -158,11 +161,22 @@ def test_a_definition_that_keeps_unknown_fields_is_an_error_already() -> None:
     assert "spec.preserveUnknownFields: Invalid value: true: cannot set to true" in found
 
 
-def test_two_webhooks_of_a_type_have_different_names() -> None:
-    assert told(a_webhook(), a_webhook()) == [
-        'webhook "pots.tea.io" of type ValidatingAdmissionWebhook is defined 2 times: one replaces the other'
+@pytest.mark.parametrize("kind", ["ValidatingAdmissionWebhook", "MutatingAdmissionWebhook"])
+def test_webhooks_have_different_names_csv_md_18_row_102(kind: str) -> None:
+    """Of whatever type they are: nobody installs such a version."""
+    assert told(a_webhook(), a_webhook(type=kind)) == [
+        'webhook "pots.tea.io" is defined 2 times: OLM refuses the version'
     ]
-    assert told(a_webhook(), a_webhook(type="MutatingAdmissionWebhook")) == []
+
+
+def test_two_deployments_have_different_services_csv_md_19_23() -> None:
+    server = a_deployment(containers=[{"name": "c", "image": "quay.io/acme/tea:1", "ports": PORTS}])
+    twins = [{**server, "name": name} for name in ("a.b", "a-b")]
+    hooks = [a_webhook(deploymentName="a.b"), a_webhook(deploymentName="a-b", generateName="cups.tea.io")]
+    csv = a_csv(webhookdefinitions=hooks, install=installing(*twins), installModes=modes("AllNamespaces"))
+    assert [one.partition(":")[0] for one in warnings(csv=csv)] == [
+        "two Deployments of the strategy would have the Service 'a-b-service'"
+    ]
 
 
 def test_one_webhook_converts_a_definition() -> None:
