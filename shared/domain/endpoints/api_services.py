@@ -21,14 +21,15 @@ _LEAVING: Final = ("Replacing", "Deleting")
 def desired(csv: Csv, api: ApiEntry, present: ApiService | None, *, bundle: str, annotations: ReadOnly) -> Manifest:
     """The APIService of an aggregated API whose server proves itself to who trusts `bundle`, PEM.
 
-    Priorities and annotations (those of the Subscription's configuration) are stated when it is created only.
+    Priorities and annotations (those of the Subscription's configuration) are stated when it is created only. One that
+    is there may skip what `caBundle` is for, beside which the API server does not take it.
     """
     meta: Manifest = {"name": api.service, "labels": {**owner_labels(csv), names.MANAGED: "true"}}
     if present is None and annotations:
         meta["annotations"] = dict(annotations)
     service = {"namespace": csv.namespace, "name": service_name(api.deployment), "port": api.port}
     spec = {"group": api.group, "version": api.version, "service": service, "caBundle": encoded(bundle)}
-    kept = _PRIORITIES if present is None else {}
+    kept = _PRIORITIES if present is None else {"insecureSkipTLSVerify": None}
     identity = {"apiVersion": API_SERVICE.api_version, "kind": API_SERVICE.kind, "metadata": meta}
     return {**identity, "spec": {**spec, **kept}}
 

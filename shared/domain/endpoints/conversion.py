@@ -52,14 +52,14 @@ def refusal(
 
 
 def desired(csv: Csv, hook: Webhook, *, bundle: str) -> Manifest:
-    """`spec.conversion` of a definition, by a server that proves itself to who trusts `bundle`, PEM."""
+    """A merge patch of `spec.conversion` to a server that proves itself to who trusts `bundle`, PEM."""
     service = {
         "namespace": csv.namespace,
         "name": service_name(hook.deployment),
         "path": hook.path or "/",
         "port": hook.port,
     }
-    client = {"service": service, "caBundle": encoded(bundle)}
+    client = {"service": service, "caBundle": encoded(bundle), "url": None}
     webhook = {"clientConfig": client, "conversionReviewVersions": list(hook.review_versions)}
     return {"strategy": "Webhook", "webhook": webhook}
 

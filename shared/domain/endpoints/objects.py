@@ -7,7 +7,7 @@ from typing import Final
 from shared import kinds, names
 from shared.api import fields
 from shared.api.manifest import Manifest
-from shared.api.views import Csv
+from shared.api.views import Csv, Object
 from shared.domain.endpoints.certificates import Content
 from shared.domain.endpoints.endpoint import Endpoint
 from shared.domain.endpoints.sharing import subject
@@ -26,10 +26,14 @@ OURS: Final = frozenset({
 TLS: Final = "kubernetes.io/tls"
 
 
-def service(csv: Csv, endpoint: Endpoint) -> Manifest:
-    """The Service; the API server calls only Services."""
+def service(csv: Csv, endpoint: Endpoint, present: Object | None = None) -> Manifest:
+    """The Service; the API server calls only Services.
+
+    One more label in the selector of the one that is there would lead to no Pod: it is taken out.
+    """
     ports = [{"name": str(port), "port": port, "targetPort": target} for port, target in endpoint.ports]
-    selector = dict(fields.strings(endpoint.entry.spec, "selector", "matchLabels"))
+    there = fields.part(present.raw, "spec", "selector") if present else fields.EMPTY
+    selector = {**dict.fromkeys(there), **fields.strings(endpoint.entry.spec, "selector", "matchLabels")}
     return {**_owned(kinds.SERVICE, endpoint.service, csv), "spec": {"ports": ports, "selector": selector}}
 
 

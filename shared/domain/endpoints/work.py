@@ -53,7 +53,8 @@ def around(csv: Csv, facts: Facts) -> Iterator[Change]:
 
 def _around(csv: Csv, endpoint: Endpoint, facts: Facts) -> Iterator[tuple[Manifest, Object | None]]:
     place = csv.namespace
-    yield objects.service(csv, endpoint), facts.find(kinds.SERVICE, Object, endpoint.service, place)
+    service = facts.find(kinds.SERVICE, Object, endpoint.service, place)
+    yield objects.service(csv, endpoint, service), service
     yield objects.role(csv, endpoint), facts.find(kinds.ROLE, Object, endpoint.secret, place)
     yield objects.role_binding(csv, endpoint), facts.find(kinds.ROLE_BINDING, Object, endpoint.secret, place)
     accounts = retreat.accounts_of_others(csv, endpoint, facts)

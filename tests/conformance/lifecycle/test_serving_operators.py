@@ -208,6 +208,10 @@ def lead_elsewhere(lamps: Lamps, _: str) -> None:
     lamps.host.cluster.merge(lamps.service, {"spec": {"selector": {"app": "nobody"}}})
 
 
+def lead_nowhere(lamps: Lamps, _: str) -> None:
+    lamps.host.cluster.merge(lamps.service, {"spec": {"selector": {"stale": "x"}}})
+
+
 def delete_configurations(lamps: Lamps, _: str) -> None:
     for one in lamps.configurations():
         lamps.host.cluster.delete(Ref.of(one))
@@ -229,6 +233,11 @@ def end_conversion(lamps: Lamps, _: str) -> None:
     lamps.host.cluster.merge(DEFINITION, {"spec": {"conversion": {"strategy": "None", "webhook": None}}})
 
 
+def convert_by_url(lamps: Lamps, _: str) -> None:
+    client = {"service": None, "url": "https://nobody.example.com"}
+    lamps.host.cluster.merge(DEFINITION, {"spec": {"conversion": {"webhook": {"clientConfig": client}}}})
+
+
 def delete_api(lamps: Lamps, _: str) -> None:
     lamps.host.cluster.delete(MEASURES)
 
@@ -237,18 +246,25 @@ def edit_api(lamps: Lamps, other: str) -> None:
     lamps.host.cluster.merge(MEASURES, {"spec": {"caBundle": other}})
 
 
+def trust_blindly(lamps: Lamps, _: str) -> None:
+    lamps.host.cluster.merge(MEASURES, {"spec": {"caBundle": None, "insecureSkipTLSVerify": True}})
+
+
 HARM = [
     pytest.param(delete_secret, id="the Secret is deleted"),
     pytest.param(edit_secret, id="the Secret is edited"),
     pytest.param(empty_secret, id="the Secret has no CA"),
     pytest.param(delete_service, id="the Service is deleted"),
     pytest.param(lead_elsewhere, id="the Service leads elsewhere"),
+    pytest.param(lead_nowhere, id="the Service leads nowhere: its selector has a label more"),
     pytest.param(delete_configurations, id="the configurations are deleted"),
     pytest.param(edit_authority, id="the configurations have another CA"),
     pytest.param(edit_conversion, id="the conversion has another CA"),
     pytest.param(end_conversion, id="the conversion is ended"),
+    pytest.param(convert_by_url, id="the conversion leads to a URL"),
     pytest.param(delete_api, id="the APIService is deleted"),
     pytest.param(edit_api, id="the APIService has another CA"),
+    pytest.param(trust_blindly, id="the APIService trusts whoever answers"),
 ]
 
 

@@ -385,6 +385,34 @@ def test_a_shared_permission_is_not_deleted_for_its_label_csv_md_19_16() -> None
     assert theirs in world.objects[ref]["subjects"]
 
 
+ADDED = [
+    pytest.param(SERVICE.ref("operator-service", "ns"), ("selector",), {"stale": "x"}, id="csv.md 7.1: a Service"),
+    pytest.param(
+        CUSTOM_RESOURCE_DEFINITION.ref(THINGS), ("conversion", "webhook", "clientConfig"),
+        {"service": None, "url": "https://x"}, id="csv.md 7.6: a conversion by a URL, which no Service may be beside",
+    ),
+    pytest.param(
+        API_SERVICE.ref("v1.api.example.com"), (), {"insecureSkipTLSVerify": True, "caBundle": None},
+        id="csv.md 7.4: an APIService without a check, which no caBundle may be beside",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ref", "path", "added"), ADDED)
+def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[str, ...], added: Manifest) -> None:
+    hooks = (a_webhook(), a_conversion())
+    owned = owned_crd()
+    world = installed(a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned))
+    before = world.objects[ref]["spec"]
+    with world.edited(ref) as manifest:
+        found = manifest["spec"]
+        for key in path:
+            found = found[key]
+        found.update(added)
+    world.walk_until_rest()
+    assert (phase(world)[0], world.objects[ref]["spec"]) == ("Succeeded", before)
+
+
 @pytest.mark.parametrize("apis", [(), (an_api(),)])
 def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...]) -> None:
     world = installed(a_world(apis=apis))

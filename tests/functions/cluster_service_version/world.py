@@ -100,7 +100,7 @@ def completed(definition: Manifest) -> Manifest:
     whole = a_crd(name, *(one["name"] for one in definition["spec"]["versions"]), kind=name.partition("s.")[0].title())
     for full, given in zip(whole["spec"]["versions"], definition["spec"]["versions"], strict=True):
         full["served"] = given["served"]
-    return {**definition, "spec": {**whole["spec"], "versions": whole["spec"]["versions"]}}
+    return {**definition, "spec": {**whole["spec"], **definition["spec"], "versions": whole["spec"]["versions"]}}
 
 
 def a_job(name: str, csv: str) -> Job:
