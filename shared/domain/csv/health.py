@@ -17,10 +17,11 @@ class Problem:
     """The first problem of the Deployments.
 
     `stuck`: the progress deadline passed; `outdated`: the Deployment differs from the wanted one; `rolling`: it
-    replaces its pods and stays available meanwhile; `unserved`: the API server does not call it yet.
+    replaces its pods and stays available meanwhile; `unserved`: the API server does not call it yet; `unconverted`:
+    nor does it convert objects, because somebody has ended that.
     """
 
-    kind: Literal["missing", "stuck", "waiting", "outdated", "rolling", "unserved"]
+    kind: Literal["missing", "stuck", "waiting", "outdated", "rolling", "unserved", "unconverted"]
     message: str
     is_refused: bool = False
     """The API server takes none of its Pods, perhaps for a webhook of the version itself."""

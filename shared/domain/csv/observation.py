@@ -7,7 +7,7 @@ from typing import Final
 
 from shared.api.views import Csv
 from shared.domain.csv.health import Problem
-from shared.domain.csv.phases import Phase, Status, pause_left
+from shared.domain.csv.phases import CALM, Phase, Status, pause_left
 from shared.domain.csv.preparation import HEALTH_REASONS
 from shared.domain.csv.requirements import are_checked
 from shared.domain.csv.transition import Transition
@@ -18,6 +18,8 @@ _UNWELL: Final[dict[str, tuple[Phase, str]]] = {
     "Failed": ("Pending", "NeedsReinstall"),
 }
 """The phase and reason after a Deployment was found missing or not ready, by the phase before."""
+_WHOLE: Final = ("unserved", "unconverted")
+"""Problems whose message says all."""
 
 
 def is_observed(status: Status) -> bool:
@@ -53,8 +55,10 @@ def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Trans
         # Two versions that name the same Deployment would take it from each other without end.
         return Transition(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
     phase, reason = _UNWELL[status.phase]
-    message = problem.message if problem.kind == "unserved" else f"installing: {problem.message}"
-    if problem.kind == "outdated":
+    message = problem.message if problem.kind in _WHOLE else f"installing: {problem.message}"
+    is_calm = status.now - status.since >= CALM
+    if problem.kind == "outdated" or (problem.kind == "unconverted" and is_calm):
+        # Whoever ends the conversion again and again meets the pauses of Failed.
         return Transition(status.to("InstallReady", reason, message), message)
     if status.phase == "Installing":
         return _waiting(status, problem, message, timeout)
@@ -66,4 +70,5 @@ def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta)
     if rest <= timedelta():
         return Transition(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
     waiting = status.to("Installing", "InstallWaiting", message)
-    return Transition(waiting, message, waits_for=problem.message, again_in=rest)
+    again_in = min(rest, CALM) if problem.kind == "unconverted" else rest
+    return Transition(waiting, message, waits_for=problem.message, again_in=again_in)

@@ -19,7 +19,7 @@ HISTORY: Final = 20
 _FIRST_PAUSE: Final = timedelta(seconds=5)
 _LONGEST_PAUSE: Final = timedelta(minutes=5)
 _RECENT: Final = timedelta(minutes=15)
-_CALM: Final = timedelta(minutes=1)
+CALM: Final = timedelta(minutes=1)
 """After so long in Succeeded a failure has nothing to do with those before: somebody did new harm."""
 
 
@@ -106,7 +106,7 @@ def _since_calm(history: Sequence[ReadOnly]) -> Sequence[ReadOnly]:
     """The end of a history after the last long time in Succeeded; all of it without one."""
     for index in range(len(history) - 1, 0, -1):
         begin, end = (fields.moment(history[one], "lastTransitionTime") for one in (index - 1, index))
-        is_calm = begin is not None and end is not None and end - begin >= _CALM
+        is_calm = begin is not None and end is not None and end - begin >= CALM
         if is_calm and fields.text(history[index - 1], "phase") == "Succeeded":
             return history[index:]
     return history

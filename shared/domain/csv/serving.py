@@ -18,10 +18,11 @@ from shared.domain.endpoints import api_services, work
 from shared.domain.endpoints.certificates import SETTLED, Content, ended, is_due, switched
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
-from shared.kinds import Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
 
 NO_APIS: Final = "apiServices not installed"
 NO_WEBHOOKS: Final = "webhooks not installed"
+NO_CONVERSION: Final = "Webhook install failed: conversionWebhook not ready"
 _ROTATES: Final = "certificates are being rotated"
 _SOON: Final = timedelta(seconds=1)
 SLICE: Final = timedelta(hours=12)
@@ -95,9 +96,17 @@ def _flaw(csv: Csv, facts: Facts, deployments: Mapping[str, Deployment]) -> str:
         found = deployments.get(endpoint.deployment)
         if found and found.template.annotations.get(names.CA_HASH) != digest:
             return f"deployment {endpoint.deployment} CA cert hash does not match expected"
-    contents = work.stored(facts)
-    changes = (*work.around(csv, facts), *work.aggregated(csv, facts, contents))
-    return changes[0].why if changes else ""
+    return next((one.why for one in work.around(csv, facts)), "") or _api_flaw(csv, facts)
+
+
+def _api_flaw(csv: Csv, facts: Facts) -> str:
+    """The first APIService that is not as it should be."""
+    change = next(iter(work.aggregated(csv, facts, work.stored(facts))), None)
+    found = facts.api_service(change.ref.name) if change else None
+    if found is None or change is None:
+        return change.why if change else ""
+    present, wanted = (fields.part(one, "spec", "service") for one in (found.raw, change.desired))
+    return change.why if present == wanted else "found APIService and service reference mismatch"
 
 
 def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Problem | None:
@@ -107,9 +116,11 @@ def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Pr
         found = facts.api_service(api.service)
         if found is None or not found.is_available or not is_served(api):
             return Problem("unserved", NO_APIS)
-    if _unreported(csv, facts, contents):
-        return Problem("unserved", NO_WEBHOOKS)
-    return None
+    if not (unreported := _unreported(csv, facts, contents)):
+        return None
+    definitions = (facts.definition(one.name) for one in unreported if one.kind == CUSTOM_RESOURCE_DEFINITION.kind)
+    has_ended = any(one and not one.converts_by_webhook for one in definitions)
+    return Problem("unconverted", NO_CONVERSION) if has_ended else Problem("unserved", NO_WEBHOOKS)
 
 
 def _unreported(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> frozenset[Ref]:
@@ -160,13 +171,14 @@ def next_stage(status: Status, facts: Facts, deployments: Iterable[Deployment]) 
 
 
 def certified(status: Status, contents: Mapping[str, Content]) -> Status:
-    """The status with the time at which the first certificate is rotated."""
+    """The status with the times at which the last certificate was made, and the first one is rotated."""
     if not contents:
         return status
-    due = timestamp(min(content.pair.rotates_at for content in contents.values()))
+    pairs = [content.pair for content in contents.values()]
+    due = timestamp(min(one.rotates_at for one in pairs))
     if fields.text(status.manifest, "certsRotateAt") == due:
         return status
-    times = {"certsLastUpdated": timestamp(status.now), "certsRotateAt": due}
+    times = {"certsLastUpdated": timestamp(max(one.made_at for one in pairs)), "certsRotateAt": due}
     return replace(status, manifest={**status.manifest, **times})
 
 

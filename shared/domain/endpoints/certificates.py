@@ -56,6 +56,11 @@ class Pair:
         return not self.complaint(desired, now)
 
     @property
+    def made_at(self) -> datetime:
+        """When it was made, by us or by OLM: those of others say since when they are valid."""
+        return max(self.begins, self.ends - VALID)
+
+    @property
     def rotates_at(self) -> datetime:
         """When a following pair is due."""
         return self.ends - ROTATED_BEFORE

@@ -1,7 +1,7 @@
 """Versions with webhooks and aggregated APIs that are wrong, or meet what is wrong: each is told, and converges.
 
 What is deleted or edited while an operator works is in `test_serving_operators`, processes that die in
-`test_serving_faults`, a clock that jumps in `tests/functions/cluster_service_version/test_endpoints`.
+`test_serving_faults`, a clock that jumps in `tests/functions/cluster_service_version/test_serving_certificates`.
 """
 
 from __future__ import annotations

@@ -53,6 +53,27 @@ def test_problems(phase: str, problem: Problem, want: tuple[str, str]) -> None:
     assert transition(a_status(phase), problem) == (*want, f"installing: {problem.message}")
 
 
+UNCONVERTED = Problem("unconverted", "Webhook install failed: conversionWebhook not ready")
+
+
+@pytest.mark.parametrize(
+    ("phase", "lasted", "want"),
+    [
+        pytest.param("Installing", 60, ("InstallReady", "InstallWaiting"), id="csv.md 4.9-7: while it is installed"),
+        pytest.param("Succeeded", 60, ("InstallReady", "ComponentUnhealthy"), id="csv.md 4.9-7: after it worked"),
+        pytest.param("Failed", 60, ("InstallReady", "NeedsReinstall"), id="csv.md 4.9-7: after a failure"),
+        pytest.param("Installing", 59, ("Installing", "InstallWaiting"), id="it was ended at once: a minute later"),
+        pytest.param("Succeeded", 59, ("Failed", "ComponentUnhealthy"), id="it was ended at once: pauses follow"),
+        pytest.param("Failed", 59, ("Pending", "NeedsReinstall"), id="it was ended at once: after the pause"),
+    ],
+)
+def test_a_conversion_that_somebody_ended_csv_md_4_9_7(phase: str, lasted: int, want: tuple[str, str]) -> None:
+    before = Status(a_status(phase), NOW + timedelta(seconds=lasted))
+    found = decide(before, UNCONVERTED, TIMEOUT)
+    assert (found.status.phase, found.status.reason, found.status.message) == (*want, UNCONVERTED.message)
+    assert found.again_in == (timedelta(minutes=1) if found.status.phase == "Installing" else None)
+
+
 def test_an_operator_that_works_keeps_its_phase_while_its_pods_change_places() -> None:
     before = a_status("Succeeded")
     found = decide(Status(before, NOW), ROLLING, TIMEOUT)

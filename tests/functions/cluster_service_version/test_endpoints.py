@@ -1,4 +1,4 @@
-"""A version that serves for the API server, from the first certificate to its end."""
+"""A version that serves for the API server, from its installation to its end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,8 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.keys import x509
 from shared.adapters.keys.stored import public_part
 from shared.api.manifest import Manifest, timestamp
-from shared.api.views import Csv
-from shared.domain.endpoints.certificates import SETTLED
-from shared.domain.endpoints.naming import hosts
-from shared.domain.objects.ownership import owner_reference
-from shared.domain.operator_groups.group import render_apis
-from shared.domain.operator_groups.provided_apis import apis_of
 from shared.kinds import (
     API_SERVICE,
     CLUSTER_ROLE_BINDING,
@@ -26,72 +19,31 @@ from shared.kinds import (
     OPERATOR_GROUP,
     ROLE,
     ROLE_BINDING,
-    SECRET,
     SERVICE,
     VALIDATING_WEBHOOKS,
-    Kind,
     Ref,
 )
 from shared.step import Merge, Replace
-from tests.domain.csv.builders import NOW, a_component, a_crd, a_group, owned_crd
+from tests.domain.csv.builders import NOW, a_component, a_crd, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, a_webhook, an_api
+from tests.functions.cluster_service_version.served import (
+    CERTIFICATE,
+    DELEGATOR,
+    INSTALLED,
+    NEIGHBOUR,
+    READER,
+    a_convertible,
+    a_world,
+    available,
+    bundle,
+    configuration,
+    conversion,
+    edit,
+    installed,
+    phase,
+    times,
+)
 from tests.functions.cluster_service_version.world import World, csv_ref
-
-CERTIFICATE = SECRET.ref("operator-service-cert", "ns")
-SERVED = Kind("api.example.com/v1", "Measure", "measures")
-INSTALLED = {"operatorframework.io/installed-alongside-1": "ns/a.v1"}
-
-
-def a_global_group(server: Manifest) -> Manifest:
-    """A group that announces what the version provides."""
-    group = a_group(targets=("",))
-    provided = render_apis(apis_of(Csv(server)))
-    return {**group, "metadata": {**group["metadata"], "annotations": {"olm.providedAPIs": provided}}}
-
-
-class Served(World):
-    """What an APIService names is in the discovery at once."""
-
-    def find(self, api_version: str, kind: str) -> Kind | None:
-        return SERVED if kind == SERVED.kind else super().find(api_version, kind)
-
-
-def a_world(*objects: Manifest, **csv: Any) -> World:
-    """A world with a version that has two webhooks, unless `csv` says otherwise."""
-    hooks = csv.pop("hooks", (a_webhook(), a_webhook("m.example.com", "Mutating")))
-    server = a_server(*hooks, **csv)
-    world = Served([server, a_global_group(server), *objects])
-    world.is_prompt = True
-    return world
-
-
-def installed(world: World) -> World:
-    """The version works: its APIServices are available."""
-    world.walk_until_rest()
-    for api in world.api.list(API_SERVICE, labels={"olm.owner": "a.v1"}):
-        available(world, api)
-    world.walk_until_rest()
-    assert world.csv()["status"]["phase"] == "Succeeded", world.csv()["status"]
-    return world
-
-
-def available(world: World, api: Manifest, status: str = "True") -> None:
-    world.put({**api, "status": {"conditions": [{"type": "Available", "status": status}]}})
-
-
-def configuration(world: World, kind: Kind = VALIDATING_WEBHOOKS) -> Manifest:
-    (found,) = world.api.list(kind)
-    return found
-
-
-def phase(world: World) -> tuple[str, str]:
-    status = world.csv()["status"]
-    return status["phase"], status["reason"]
-
-
-def bundle(world: World) -> str:
-    (hook,) = configuration(world)["webhooks"]
-    return base64.b64decode(hook["clientConfig"]["caBundle"]).decode()
 
 
 def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
@@ -99,18 +51,39 @@ def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
     expected = [
         CERTIFICATE, SERVICE.ref("operator-service", "ns"), ROLE.ref("operator-service-cert", "ns"),
         ROLE_BINDING.ref("operator-service-cert", "ns"),
-        CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator"),
-        ROLE_BINDING.ref("operator-service-auth-reader", "kube-system"),
+        DELEGATOR,
+        READER,
     ]  # fmt: skip
     assert [ref for ref in expected if ref not in world.objects] == []
     content = public_part(world.objects[CERTIFICATE]).content
-    status = world.csv()["status"]
-    assert status["certsRotateAt"] == timestamp(NOW + timedelta(days=729))
+    assert times(world) == (timestamp(NOW), timestamp(NOW + timedelta(days=729)))
     assert bundle(world) == content.pair.authority
     pods = world.objects[DEPLOYMENT.ref("operator", "ns")]["spec"]["template"]
     assert pods["metadata"]["annotations"]["olmcahash"] == content.pair.digest
     assert [volume["name"] for volume in pods["spec"]["volumes"]] == ["apiservice-cert", "webhook-cert"]
     assert configuration(world, MUTATING_WEBHOOKS)["webhooks"][0]["name"] == "m.example.com"
+
+
+@pytest.mark.parametrize(("stated", "account"), [({"serviceAccountName": "server"}, "server"), ({}, "default")])
+def test_what_is_around_a_deployment_csv_md_7_1(stated: Manifest, account: str) -> None:
+    """The Service leads to the Pods of the Deployment, and these may read their certificate and nothing else."""
+    hooks = (a_webhook(), a_webhook("m.example.com", "Mutating", containerPort=8443, targetPort="hooks"))
+    world = installed(a_world(hooks=hooks, strategy={"deployments": [a_component(**stated)]}))
+    deployment, spec = (world.objects[kind.ref(name, "ns")]["spec"] for kind, name in (
+        (DEPLOYMENT, "operator"), (SERVICE, "operator-service"),
+    ))  # fmt: skip
+    assert spec["selector"] == deployment["selector"]["matchLabels"]
+    assert spec["ports"] == [
+        {"name": "443", "port": 443, "targetPort": 9443, "protocol": "TCP"},
+        {"name": "8443", "port": 8443, "targetPort": "hooks", "protocol": "TCP"},
+    ]  # fmt: skip
+    role, binding = (world.objects[kind.ref(CERTIFICATE.name, "ns")] for kind in (ROLE, ROLE_BINDING))
+    assert role["rules"] == [
+        {"verbs": ["get"], "apiGroups": [""], "resources": ["secrets"], "resourceNames": [CERTIFICATE.name]}
+    ]
+    assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": CERTIFICATE.name}
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "ns"}]
+    assert deployment["template"]["spec"]["serviceAccountName"] == account
 
 
 def test_at_rest_nothing_is_written() -> None:
@@ -121,104 +94,6 @@ def test_at_rest_nothing_is_written() -> None:
         for step in ("check", "install", "probe", "replace"):
             assert world.step(step).writes == ()
     assert dict(world.objects) == before
-
-
-GONE = [
-    pytest.param(CERTIFICATE, id="row 86: the Secret"),
-    pytest.param(SERVICE.ref("operator-service", "ns"), id="its Service"),
-    pytest.param(ROLE.ref("operator-service-cert", "ns"), id="the right to read its certificate"),
-    pytest.param(CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator"), id="the right to ask"),
-    pytest.param(ROLE_BINDING.ref("operator-service-auth-reader", "kube-system"), id="the right to read"),
-]
-
-
-@pytest.mark.parametrize("ref", GONE)
-@pytest.mark.parametrize("apis", [(), (an_api(),)])
-def test_what_was_deleted_is_made_again_csv_md_18_rows_86_and_88(ref: Ref, apis: tuple[Manifest, ...]) -> None:
-    world = installed(a_world(apis=apis))
-    world.remove(ref)
-    world.does("probe")
-    assert phase(world) in {
-        ("Failed", "APIServiceResourceIssue"), ("Pending", "NeedsCertRotation"), ("Pending", "NeedsReinstall"),
-    }  # fmt: skip
-    world.walk_until_rest()
-    assert (phase(world)[0], ref in world.objects) == ("Succeeded", True)
-
-
-def test_a_configuration_that_was_deleted_is_made_again_csv_md_4_9_8() -> None:
-    world = installed(a_world())
-    world.remove(Ref.of(configuration(world)))
-    world.does("probe")
-    assert phase(world) == ("Failed", "ComponentUnhealthy")
-    assert world.csv()["status"]["message"] == "webhooks not installed"
-    world.walk_until_rest()
-    assert phase(world)[0] == "Succeeded"
-    assert configuration(world)
-
-
-def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
-    """At no time does a server use a certificate of a CA that its clients do not trust."""
-    world = installed(a_world())
-    before = public_part(world.objects[CERTIFICATE]).content.pair
-    world.later(days=729, hours=1)
-    world.does("probe")
-    assert phase(world) == ("Pending", "NeedsCertRotation")
-    seen = []
-    for _ in range(40):
-        for step in ("check", "install", "probe"):
-            world.does(step)
-            used = public_part(world.objects[CERTIFICATE]).content.pair
-            assert used.authority in bundle(world)
-            seen.append((used == before, bundle(world).count("BEGIN")))
-        world.later(seconds=2)
-    assert phase(world)[0] == "Succeeded"
-    assert list(dict.fromkeys(seen)) == [(True, 1), (True, 2), (False, 2), (False, 1)]
-    content = public_part(world.objects[CERTIFICATE]).content
-    assert not content.is_rotating
-    assert bundle(world) == content.pair.authority
-    status = world.csv()["status"]
-    assert status["certsRotateAt"] == timestamp(content.pair.rotates_at)
-
-
-@pytest.mark.parametrize(("ahead", "trusted"), [(timedelta(), 2), (timedelta(hours=1), 1)])
-def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahead: timedelta, trusted: int) -> None:
-    """The time of a controller whose clock is far ahead is not waited for."""
-    world = installed(a_world())
-    before = public_part(world.objects[CERTIFICATE]).content.pair
-    world.later(days=729, hours=1)
-    world.does("probe")
-    while public_part(world.objects[CERTIFICATE]).content.pair == before:
-        for step in ("check", "install", "probe"):
-            world.does(step)
-        world.later(seconds=2)
-    for step in ("check", "install"):
-        world.does(step)
-    world.later(minutes=1)
-    done = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
-    with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
-        said = deployment["status"].setdefault("conditions", [])
-        said.append({**done, "lastUpdateTime": timestamp(world.time + ahead)})
-    world.does("probe")
-    assert bundle(world).count("BEGIN") == trusted
-    world.later(seconds=SETTLED.total_seconds())
-    world.does("probe")
-    assert bundle(world).count("BEGIN") == 1
-
-
-def test_an_expired_certificate_is_replaced_at_once_csv_md_18_row_89() -> None:
-    world = installed(a_world())
-    world.later(days=731)
-    world.walk_until_rest()
-    content = public_part(world.objects[CERTIFICATE]).content
-    assert (phase(world)[0], content.is_rotating, bundle(world)) == ("Succeeded", False, content.pair.authority)
-
-
-def test_what_is_valid_is_used_again_csv_md_18_row_85() -> None:
-    world = installed(a_world())
-    secret = world.objects[CERTIFICATE]
-    world.remove(DEPLOYMENT.ref("operator", "ns"))
-    world.walk_until_rest()
-    assert (phase(world)[0], world.objects[CERTIFICATE]) == ("Succeeded", secret)
 
 
 def test_an_api_is_served_csv_md_7_4_and_18_row_13() -> None:
@@ -235,14 +110,6 @@ def test_an_api_is_served_csv_md_7_4_and_18_row_13() -> None:
     assert phase(world)[0] == "Succeeded"
 
 
-def test_an_api_that_is_deleted_comes_back_csv_md_18_rows_19_and_91() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
-    world.remove(API_SERVICE.ref("v1.api.example.com"))
-    world.does("probe")
-    assert phase(world) == ("Failed", "APIServiceResourceIssue")
-    assert installed(world)
-
-
 def test_an_api_of_another_owner_is_left_alone_csv_md_18_rows_11_and_93() -> None:
     labels = {"olm.owner": "b.v1", "olm.owner.namespace": "other", "olm.owner.kind": "ClusterServiceVersion"}
     spec = {"group": "api.example.com", "version": "v1", "service": {"namespace": "other", "name": "b"}}
@@ -256,14 +123,6 @@ def test_an_api_of_another_owner_is_left_alone_csv_md_18_rows_11_and_93() -> Non
     assert phase(world) == ("Failed", "OwnerConflict")
     assert world.csv()["status"]["message"] == "unable to adopt APIService"
     assert world.objects[API_SERVICE.ref("v1.api.example.com")] == stored
-
-
-def a_convertible(**meta: Any) -> Manifest:
-    return a_crd(THINGS, annotations=INSTALLED, **meta)
-
-
-def conversion(world: World) -> Any:
-    return world.objects[CUSTOM_RESOURCE_DEFINITION.ref(THINGS)]["spec"].get("conversion")
 
 
 def test_conversion_begins_and_ends_with_the_version_csv_md_7_6_and_18_row_108() -> None:
@@ -300,7 +159,50 @@ def test_what_leads_to_a_version_goes_with_it_csv_md_3_1_2_and_18_row_97() -> No
         if "operator" in str(one) and "olm.managed" in str(one)
     ]
     assert left == []
-    assert ROLE_BINDING.ref("operator-service-auth-reader", "kube-system") not in world.objects
+    assert READER not in world.objects
+
+
+def test_a_version_that_is_in_no_group_takes_back_all_the_same_csv_md_19_24() -> None:
+    """OLM leaves APIServices and conversions behind it."""
+    hooks, owned = (a_webhook(), a_conversion()), owned_crd()
+    world = installed(a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned))
+    with world.edited(csv_ref("a.v1")) as csv:
+        csv["metadata"] |= {"deletionTimestamp": "2026-01-01T12:00:00Z", "annotations": {}}
+    world.does("replace")
+    assert conversion(world) == {"strategy": "None"}
+    assert API_SERVICE.ref("v1.api.example.com") not in world.objects
+    assert world.api.list(VALIDATING_WEBHOOKS) == ()
+
+
+def test_what_a_version_requires_is_not_installed_csv_md_19_8() -> None:
+    """OLM goes on to the next Deployment only if it could adopt the APIService of somebody else."""
+    spec = {"group": "b.example.com", "version": "v1", "service": {"namespace": "other", "name": "b"}}
+    theirs = {
+        "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.b.example.com"},
+        "spec": spec, "status": {"conditions": [{"type": "Available", "status": "True"}]},
+    }  # fmt: skip
+    needed = {
+        key: value for key, value in an_api("b.example.com").items() if key in ("name", "group", "version", "kind")
+    }
+    strategy = {"deployments": [a_component(), a_component("second")]}
+    apis = {"required": [needed]}
+    world = installed(a_world(theirs, hooks=(a_webhook(),), apiservicedefinitions=apis, strategy=strategy))
+    assert world.objects[API_SERVICE.ref("v1.b.example.com")]["spec"] == spec
+    assert DEPLOYMENT.ref("second", "ns") in world.objects
+
+
+def test_a_replaced_version_that_is_made_again_takes_nothing_back_csv_md_18_row_92() -> None:
+    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world.put(a_server(name="a.v2", replaces="a.v1", apis=(an_api(),)))
+    world.walk_until_rest()
+    assert csv_ref("a.v1") not in world.objects
+    before = world.objects[API_SERVICE.ref("v1.api.example.com")]
+    world.put(a_server(apis=(an_api(),)))
+    world.walk_until_rest("a.v1")
+    assert (phase(world), world.csv()["status"]["message"]) == (
+        ("Failed", "OwnerConflict"), "unable to adopt APIService",
+    )  # fmt: skip
+    assert world.objects[API_SERVICE.ref("v1.api.example.com")] == before
 
 
 def an_upgrade(*objects: Manifest, **csv: Any) -> World:
@@ -314,18 +216,19 @@ def an_upgrade(*objects: Manifest, **csv: Any) -> World:
 def test_an_upgrade_changes_hands_without_a_gap_csv_md_18_rows_92_and_104() -> None:
     """The Secret goes on, and what the old version leaves is not that of the new one."""
     world = an_upgrade(apis=(an_api(),))
-    secret = world.objects[CERTIFICATE]["data"]
+    secret, made = world.objects[CERTIFICATE]["data"], world.csv()["status"]["certsLastUpdated"]
+    world.later(days=1)
     for _ in range(8):
         for name in [name for name in ("a.v1", "a.v2") if csv_ref(name) in world.objects]:
             world.walk(name)
     assert csv_ref("a.v1") not in world.objects
     new = world.csv("a.v2")
-    assert new["status"]["phase"] == "Succeeded"
+    assert (new["status"]["phase"], new["status"]["certsLastUpdated"]) == ("Succeeded", made)
     assert world.objects[CERTIFICATE]["data"] == secret
     owners = {one["uid"] for one in world.objects[CERTIFICATE]["metadata"]["ownerReferences"]}
     assert new["metadata"]["uid"] in owners
     assert configuration(world)["metadata"]["labels"]["olm.owner"] == "a.v2"
-    shared = [API_SERVICE.ref("v1.api.example.com"), CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")]
+    shared = [API_SERVICE.ref("v1.api.example.com"), DELEGATOR]
     assert [world.objects[ref]["metadata"]["labels"]["olm.owner"] for ref in shared] == ["a.v2"] * 2
 
 
@@ -356,90 +259,6 @@ def test_webhooks_of_a_group_that_becomes_global_are_for_all_again_csv_md_19_23(
     assert world.step("probe").writes == ()
 
 
-NARROWED = [
-    {"objectSelector": {"matchLabels": {"a": "b"}}}, {"matchConditions": [{"name": "a", "expression": "false"}]},
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("edit", NARROWED)
-def test_what_was_added_to_a_webhook_is_taken_back(edit: Manifest) -> None:
-    world = installed(a_world())
-    before = configuration(world)["webhooks"]
-    with world.edited(Ref.of(configuration(world))) as manifest:
-        manifest["webhooks"][0] |= edit
-    world.walk_until_rest()
-    assert (phase(world)[0], configuration(world)["webhooks"]) == ("Succeeded", before)
-
-
-def test_a_shared_permission_is_not_deleted_for_its_label_csv_md_19_16() -> None:
-    """The version that it is labelled for does not even have the Deployment any more."""
-    world = installed(a_world())
-    ref = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
-    theirs = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
-    with world.edited(ref) as binding:
-        binding["subjects"].append(theirs)
-    csv = world.csv()
-    gone = {**csv["metadata"], "deletionTimestamp": "2026-01-01T12:00:00Z"}
-    world.put({**csv, "metadata": gone, "spec": {**csv["spec"], "webhookdefinitions": []}})
-    world.does("replace")
-    assert theirs in world.objects[ref]["subjects"]
-
-
-ADDED = [
-    pytest.param(SERVICE.ref("operator-service", "ns"), ("selector",), {"stale": "x"}, id="csv.md 7.1: a Service"),
-    pytest.param(
-        CUSTOM_RESOURCE_DEFINITION.ref(THINGS), ("conversion", "webhook", "clientConfig"),
-        {"service": None, "url": "https://x"}, id="csv.md 7.6: a conversion by a URL, which no Service may be beside",
-    ),
-    pytest.param(
-        API_SERVICE.ref("v1.api.example.com"), (), {"insecureSkipTLSVerify": True, "caBundle": None},
-        id="csv.md 7.4: an APIService without a check, which no caBundle may be beside",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("ref", "path", "added"), ADDED)
-def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[str, ...], added: Manifest) -> None:
-    hooks = (a_webhook(), a_conversion())
-    owned = owned_crd()
-    world = installed(a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned))
-    before = world.objects[ref]["spec"]
-    with world.edited(ref) as manifest:
-        found = manifest["spec"]
-        for key in path:
-            found = found[key]
-        found.update(added)
-    world.walk_until_rest()
-    assert (phase(world)[0], world.objects[ref]["spec"]) == ("Succeeded", before)
-
-
-@pytest.mark.parametrize("apis", [(), (an_api(),)])
-def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...]) -> None:
-    world = installed(a_world(apis=apis))
-    csv, now = world.csv(), timestamp(NOW)
-    failed = {"phase": "Failed", "reason": "x", "lastUpdateTime": now, "lastTransitionTime": now}
-    other = {**failed, "phase": "Installing"}
-    history = [failed, other, failed, other, failed]
-    world.put({**csv, "status": {**csv["status"], **failed, "reason": "ComponentUnhealthy", "conditions": history}})
-    world.remove(CERTIFICATE)
-    paused = world.step("probe")
-    assert (paused.writes, paused.again_in) == ((), timedelta(seconds=10))
-    world.later(seconds=10)
-    world.does("probe")
-    assert phase(world)[0] == "Pending"
-
-
-def test_an_edited_ca_is_repaired_csv_md_18_row_88() -> None:
-    world = installed(a_world())
-    before = bundle(world)
-    with world.edited(Ref.of(configuration(world))) as manifest:
-        manifest["webhooks"][0]["clientConfig"]["caBundle"] = base64.b64encode(b"x").decode()
-    world.does("probe")
-    assert phase(world) == ("Failed", "ComponentUnhealthy")
-    world.walk_until_rest()
-    assert (phase(world)[0], bundle(world)) == ("Succeeded", before)
-
-
 def test_a_renamed_webhook_leaves_no_configuration_csv_md_18_row_101() -> None:
     world = installed(a_world(hooks=(a_webhook(),)))
     csv = world.csv()
@@ -453,7 +272,7 @@ def test_the_permissions_of_equal_names_are_shared_csv_md_19_16() -> None:
     theirs = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"}
     labels = {"olm.owner": "b.v1", "olm.owner.namespace": "other", "olm.owner.kind": "ClusterServiceVersion"}
-    ref = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
+    ref = DELEGATOR
     binding = {
         "apiVersion": ref.api_version, "kind": ref.kind, "metadata": {"name": ref.name, "labels": labels},
         "roleRef": role, "subjects": [theirs],
@@ -514,120 +333,6 @@ def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> No
     assert [one["port"] for one in ports] == [9443]
 
 
-def test_a_secret_of_somebody_else_is_taken_csv_md_18_rows_234_and_235() -> None:
-    """It says nothing of a CA, so that its certificate is of no use; its owners stay, and ours is added once."""
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "ns"}}
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x"}
-    theirs = {
-        "apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": {"tls.crt": "eA=="},
-        "metadata": {"name": CERTIFICATE.name, "namespace": "ns", "ownerReferences": [owner]},
-    }  # fmt: skip
-    world = installed(a_world(config, theirs))
-    secret = world.objects[CERTIFICATE]
-    assert secret["type"] == "Opaque"
-    assert secret["metadata"]["labels"]["olm.managed"] == "true"
-    assert [one["kind"] for one in secret["metadata"]["ownerReferences"]] == ["ConfigMap", "ClusterServiceVersion"]
-    assert public_part(secret).content.pair.flaw == ""
-
-
-def a_secret(texts: dict[str, str], *owners: Manifest) -> Manifest:
-    """The Secret of the Deployment, as somebody made it before the version was there."""
-    data = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
-    meta = {"name": CERTIFICATE.name, "namespace": "ns", "ownerReferences": list(owners)}
-    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": data, "metadata": meta}
-
-
-def a_stored_pair(begins: timedelta, name: str = "operator") -> Manifest:
-    """A Secret with a whole certificate that is valid from that time on."""
-    pair, private = x509.issue(hosts(name, "ns"), NOW + begins)
-    texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
-    return a_secret(texts)
-
-
-REPLACED = [
-    pytest.param(a_secret({"note": "x"}), "no certificate", id="it holds none"),
-    pytest.param(a_stored_pair(timedelta(days=-800)), "expired at 2025", id="csv.md 18 row 89: it has expired"),
-    pytest.param(a_stored_pair(timedelta(days=30)), "not valid before 2026", id="csv.md 7.2: it is not valid yet"),
-    pytest.param(a_stored_pair(timedelta(), "x"), "not for the name operator-service.ns", id="csv.md 7.2: names"),
-]
-
-
-@pytest.mark.parametrize(("there", "told"), REPLACED)
-def test_a_secret_that_is_of_no_use_is_told_by_an_event(there: Manifest, told: str) -> None:
-    world = installed(a_world(there))
-    [event] = [one for one in world.events if one.reason == "CertificateReplaced"]
-    assert (event.type, event.ref) == ("Warning", csv_ref("a.v1"))
-    assert event.message.startswith(f"Secret {CERTIFICATE.name} gets another certificate: {told}")
-
-
-ANOTHER = a_server(name="b.v1", strategy={"deployments": [a_component("other")]})
-
-
-@pytest.mark.parametrize(
-    ("there", "is_owned"),
-    [
-        pytest.param(a_secret({"password": "x"}), False, id="csv.md 7.2: data of somebody else outlive the version"),
-        pytest.param(
-            a_secret({"password": "x"}, owner_reference(Csv(ANOTHER))),
-            True,
-            id="csv.md 7.2: a version owned it before",
-        ),
-        pytest.param(a_secret({"tls.crt": "x"}), True, id="it holds nothing but what is written anew"),
-    ],
-)
-def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manifest, is_owned: bool) -> None:
-    world = installed(a_world(ANOTHER, there))
-    found = world.objects[CERTIFICATE]
-    owners = {one["uid"] for one in found["metadata"].get("ownerReferences", ())}
-    assert (world.csv()["metadata"]["uid"] in owners) is is_owned
-    assert found["data"].get("password") == there["data"].get("password")
-    assert found["metadata"]["labels"]["olm.managed"] == "true"
-    told = [one for one in world.events if "holds data of somebody else" in one.message]
-    assert bool(told) is not is_owned
-    assert world.step("probe").writes == ()
-
-
-EDITED = [
-    pytest.param(
-        CERTIFICATE, ("metadata", "annotations"), "secret operator-service-cert CA cert hash does not match expected",
-        id="the Secret",
-    ),
-    pytest.param(
-        DEPLOYMENT.ref("operator", "ns"), ("spec", "template", "metadata", "annotations"),
-        "deployment operator CA cert hash does not match expected", id="the Deployment",
-    ),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("ref", "path", "told"), EDITED)
-def test_an_edited_digest_of_the_ca_is_told_and_repaired_csv_md_18_row_88(
-    ref: Ref, path: tuple[str, ...], told: str
-) -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
-    with world.edited(ref) as manifest:
-        found = manifest
-        for key in path:
-            found = found[key]
-        found["olmcahash"] = "x"
-    world.does("probe")
-    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "APIServiceResourceIssue"), told)
-    world.does("probe")
-    assert phase(world) == ("Pending", "APIServiceResourcesNeedReinstall")
-    world.walk_until_rest()
-    assert phase(world)[0] == "Succeeded"
-
-
-def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None:
-    world = installed(a_world(ANOTHER, hooks=(), apis=(an_api(),)))
-    with world.edited(API_SERVICE.ref("v1.api.example.com")) as manifest:
-        manifest["metadata"]["labels"]["olm.owner"] = "b.v1"
-    world.does("probe")
-    assert world.csv()["status"]["message"] == "v1.api.example.com is unadoptable"
-    for _ in range(4):
-        world.walk("a.v1")
-    assert phase(world) == ("Failed", "APIServiceResourceIssue")
-
-
 def test_two_operators_that_own_a_definition_convert_nothing_of_each_other() -> None:
     """Both were installed with it by a plan, and both live."""
     rival = a_server(name="b.v1", customresourcedefinitions=owned_crd())
@@ -649,12 +354,6 @@ def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None
     }  # fmt: skip
     world = installed(a_world(subscription, hooks=(), apis=(an_api(),)))
     assert world.objects[API_SERVICE.ref("v1.api.example.com")]["metadata"]["annotations"] == {"team": "x"}
-
-
-def edit(world: World, **spec: Any) -> None:
-    """Somebody edits the version."""
-    with world.edited(csv_ref("a.v1")) as csv:
-        csv["spec"] |= spec
 
 
 def test_what_a_version_serves_no_more_is_removed_and_nothing_else_csv_md_7_5() -> None:
@@ -701,11 +400,6 @@ def test_a_conversion_of_somebody_else_is_left_alone_when_a_version_drops_its_ow
     assert (phase(world)[0], world.objects[ref]) == ("Succeeded", before)
 
 
-DELEGATOR = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
-READER = ROLE_BINDING.ref("operator-service-auth-reader", "kube-system")
-NEIGHBOUR = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
-
-
 def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -> None:
     """The right of the other namespace stays, and is labelled for nobody of ours."""
     world = installed(a_world())
@@ -717,60 +411,6 @@ def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -
     assert world.objects[DELEGATOR]["subjects"] == [NEIGHBOUR]
     assert "olm.owner" not in world.objects[DELEGATOR]["metadata"]["labels"]
     assert READER not in world.objects
-    assert world.step("probe").writes == ()
-
-
-@pytest.mark.parametrize("ref", [DELEGATOR, READER])
-def test_a_subject_that_was_taken_out_comes_back_and_others_stay_csv_md_19_16(ref: Ref) -> None:
-    world = installed(a_world())
-    with world.edited(ref) as binding:
-        binding["subjects"] = [NEIGHBOUR]
-    world.walk_until_rest()
-    assert [one["namespace"] for one in world.objects[ref]["subjects"]] == ["other", "ns"]
-    assert phase(world)[0] == "Succeeded"
-
-
-def test_a_failed_version_rotates_too_csv_md_4_6_8_and_18_row_87() -> None:
-    world = installed(a_world(apis=(an_api(),)))
-    with world.edited(csv_ref("a.v1")) as csv:
-        csv["status"] |= {"phase": "Failed", "reason": "ComponentUnhealthy"}
-    world.later(days=729, hours=1)
-    world.does("probe")
-    told = world.csv()["status"]["message"]
-    assert (phase(world), told) == (("Pending", "NeedsCertRotation"), "owned APIServices need cert refresh")
-
-
-@pytest.mark.parametrize("days", [-3, 800])
-def test_a_clock_that_jumps_and_comes_back_csv_md_7_2(days: int) -> None:
-    """What is valid at each of both times is served, and every jump ends in rest."""
-    world = installed(a_world())
-    for jump in (days, -days):
-        world.later(days=jump)
-        world.walk_until_rest()
-        pair = public_part(world.objects[CERTIFICATE]).content.pair
-        assert pair.serves(("operator-service.ns.svc",), world.time)
-        assert (phase(world)[0], bundle(world)) == ("Succeeded", pair.authority)
-        assert world.step("probe").writes == ()
-
-
-REFUSED = [
-    {"type": "Available", "status": "False", "message": "no"},
-    {"type": "ReplicaFailure", "status": "True", "message": "failed calling webhook"},
-]
-
-
-def test_webhooks_that_refuse_the_pods_of_their_own_operator_follow_their_description() -> None:
-    """The phase waits for Pods, and these for the webhooks: nothing would ever change."""
-    world = installed(a_world(hooks=(a_webhook(),)))
-    with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
-        deployment["status"] |= {"conditions": REFUSED}
-    with world.edited(csv_ref("a.v1")) as csv:
-        csv["status"]["phase"] = "Installing"
-    world.does("probe")
-    assert phase(world) == ("Installing", "InstallWaiting")
-    edit(world, webhookdefinitions=[a_webhook(failurePolicy="Ignore")])
-    world.does("probe")
-    assert (phase(world)[0], configuration(world)["webhooks"][0]["failurePolicy"]) == ("Installing", "Ignore")
     assert world.step("probe").writes == ()
 
 

@@ -29,7 +29,7 @@ from shared.ports import Keys
 from shared.step import Outcome
 from tests.domain.csv.builders import a_crd, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, a_webhook, an_api
-from tests.functions.cluster_service_version.test_endpoints import Served, a_global_group, available
+from tests.functions.cluster_service_version.served import Served, a_global_group, available
 from tests.functions.cluster_service_version.world import csv_ref
 
 CERTIFICATE = SECRET.ref("operator-service-cert", "ns")
