@@ -22,6 +22,7 @@ from eventing.events.keys import (
     rights_beside_it,
     rights_of_cluster,
     status_of_installation,
+    whole_cluster,
 )
 from eventing.events.predicates import (
     Predicate,
@@ -107,7 +108,7 @@ ROUTES: tuple[Route, ...] = (
     *(Route(kind, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), gone) for kind in ROLLED_OUT),
     Route(names.OBJECT_CHANGED, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always),
     Route(names.OBJECT_CHANGED, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), always),
-    Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", itself, always, "bulk"),
+    Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", whole_cluster, always, "bulk"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
     Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),
@@ -212,7 +213,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
-    *(Route(names.AUDIT_REQUESTED, step, itself, always, "bulk") for step in OF_AUDITS),
+    *(Route(names.AUDIT_REQUESTED, step, whole_cluster, always, "bulk") for step in OF_AUDITS),
 )
 
 NOTIFICATIONS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)

@@ -56,7 +56,7 @@ class Waking:
     def _send(self, group: str) -> None:
         file = self._settings.broker_token_file
         token = Path(file).read_text().strip() if file else ""
-        event = wake_up(group, self._settings.policy.global_namespace)
+        event = wake_up(group, self._settings.policy.global_namespace, self._settings.endpoint_token)
         send(self._settings.broker, event, "the Broker", token=token, seconds=SEND_SECONDS)
         log.info("group_woken", group=group, id=event.id)
 
@@ -69,10 +69,10 @@ class Waking:
         asyncio.run(follow(connection, ours, brokers, lambda which: self._audits.ask(f"back: {which}")))
 
 
-def wake_up(group: str, namespace: str) -> Event:
-    """The event that wakes the Service of a group."""
-    ref = NAMESPACE.ref(namespace)
-    return Event(f"{group}-{time.time_ns()}", names.WORK_READY, SOURCE, ref, hints={"group": group})
+def wake_up(group: str, namespace: str, token: str = "") -> Event:
+    """The event that wakes the Service of a group; `token` is the one that the Services know senders by, if any."""
+    attributes = {"group": group, **({names.KNOWN_BY: token} if token else {})}
+    return Event(f"{group}-{time.time_ns()}", names.WORK_READY, SOURCE, NAMESPACE.ref(namespace), hints=attributes)
 
 
 def _or_end(work: Callable[[], object]) -> NoReturn:

@@ -162,8 +162,11 @@ def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal, runs: Lon
     return run
 
 
-def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
-    """A function that writes events to the journal and adds their jobs to the queue, durably when it returns."""
+def sink(values: Settings, *, most: int = 0) -> Callable[[Sequence[Event]], None]:
+    """A function that writes events to the journal and adds their jobs to the queue, durably when it returns.
+
+    It raises QueueFull when `most` jobs of their namespace wait already (0: any number may wait).
+    """
     from eventing.journal import RedisJournal
     from eventing.workqueue import WorkQueue, connect
 
@@ -175,7 +178,7 @@ def sink(values: Settings) -> Callable[[Sequence[Event]], None]:
         journal.record_events(events)
         for event in events:
             trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
-            queue.add(jobs_for(event), event.id, trace=trace)
+            queue.add(jobs_for(event), event.id, trace=trace, most=most)
 
     return accept
 

@@ -193,6 +193,8 @@ AUDIT_REQUESTED: Final = "io.olmf.audit.requested"
 """The watched objects are to be compared with the events that came (ref: the Namespace of the installation)."""
 WORK_READY: Final = "io.olmf.work.ready"
 """The group in its attribute `group` has work, and nobody is awake who drains it: whoever gets it drains."""
+KNOWN_BY: Final = "olmftoken"
+"""The attribute of an event by which its sender is known, where no header can be sent."""
 RESYNC_REQUESTED: Final = "io.olmf.resync.requested"
 """Somebody asks to process the object at ref as if it had changed."""
 

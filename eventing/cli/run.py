@@ -92,15 +92,17 @@ def endpoint(
 ) -> None:
     """Accept CloudEvents over HTTP."""
     from eventing import wiring
+    from eventing.endpoint.senders import MOST_OF_UNKNOWN
 
     settings = _of_pipeline()
+    senders = wiring.senders(settings)
     worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
     with wiring.drain(settings, worker, {WATCH_PARENT: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
         serve(
             settings,
-            wiring.sink(settings),
+            wiring.sink(settings, most=0 if senders.knows_any else MOST_OF_UNKNOWN),
             drain=drained,
-            senders=wiring.senders(settings),
+            senders=senders,
             on_ready=lambda address, probe: announce(address, probe=probe),
         )
 

@@ -1,4 +1,8 @@
-"""The programs on any cluster: namespace, Redis, watcher, worker, endpoint, scheduler, NetworkPolicies."""
+"""The programs on any cluster: namespace, Redis, watcher, worker, scheduler, NetworkPolicies.
+
+Decision: no endpoint, because nothing sends events to it where our own watcher tells of everything; it is a part of
+the folders whose events come from Knative. Turned down: an endpoint with a token that nobody has.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from eventing.deploy.network import ANYWHERE, WEB, policy, redis_policy, tcp
+from eventing.deploy.network import ANYWHERE, WEB, policy, redis_policy, tcp, who_measures
 from eventing.deploy.pods import USER, confined, deployment, named, probe, service, start_probe
 from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER, service_account
 from eventing.deploy.redis import REDIS, REDIS_PORT, redis
@@ -41,18 +45,19 @@ class Program:
     memory: str = "256Mi"
     ports: tuple[int, ...] = ()
     """Where it serves others, and `/livez` and `/readyz`; a program without has them on `HEALTH_PORT`."""
+    ingress: tuple[Manifest, ...] = ()
+    """Rules of a NetworkPolicy: who connects to these ports."""
     egress: tuple[Manifest, ...] = ()
-    """Rules of a NetworkPolicy: what it connects to, besides DNS, Redis and the API server."""
+    """What it connects to, besides DNS, Redis and the API server."""
     talks_to_api: bool = True
     pulls: bool = False
     """Whether it reads images. Those that take long are read in a container beside it, which shares its folders."""
 
 
 PROGRAMS = (
-    Program(WATCHER, "watch", WATCHER, ports=(PORT,)),
+    Program(WATCHER, "watch", WATCHER, ports=(PORT,), ingress=(who_measures(),)),
     # registries have any port
     Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,), pulls=True),
-    Program(ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False),
     Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", egress=(WEB,), talks_to_api=False),  # `OLMF_SINK`
 )
 
@@ -73,13 +78,12 @@ def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
         ],
         "200-redis.yaml": list(redis()),
         "300-programs.yaml": [
-            *(_account_without_token(program.account) for program in PROGRAMS if not program.talks_to_api),
-            *map(_deployment, PROGRAMS),
-            service(ENDPOINT, 80, PORT),
+            *(account_without_token(program.account) for program in PROGRAMS if not program.talks_to_api),
+            *map(deployment_of, PROGRAMS),
             service(WATCHER, PORT, PORT),  # its /metrics
         ],
         "400-network-policies.yaml": [
-            *(_policy(program, to_api) for program in PROGRAMS),
+            *(policy_of(program, to_api) for program in PROGRAMS),
             redis_policy(),
         ],
     }
@@ -130,7 +134,10 @@ def environment(*, has_queue: bool = True) -> list[Manifest]:
 
 
 def endpoint_token() -> Manifest:
-    """What senders of events must have, if the administrator made the Secret; else events are hints only."""
+    """What senders of events must have, if the administrator made the Secret; else events are hints only.
+
+    The Secret is called as the endpoint also where Services of Knative take the events.
+    """
     secret = {"secretKeyRef": {"name": ENDPOINT, "key": "token", "optional": True}}
     return {"name": "OLMF_ENDPOINT_TOKEN", "valueFrom": secret}
 
@@ -166,9 +173,10 @@ def pulling(pod: Manifest) -> Manifest:
     return {**pod, "containers": containers, "volumes": [*pod["volumes"], volume]}
 
 
-def _policy(program: Program, to_api: Manifest) -> Manifest:
+def policy_of(program: Program, to_api: Manifest) -> Manifest:
+    """The NetworkPolicy of a program."""
     needs_api = program.talks_to_api and ANYWHERE not in program.egress
-    ingress = [tcp(port) for port in program.ports]
+    ingress = [{**rule, **tcp(*program.ports)} for rule in program.ingress]
     return policy(program.name, ingress, [*([to_api] if needs_api else []), *program.egress])
 
 
@@ -215,7 +223,8 @@ def _probes(port: str = "http") -> Manifest:
     }
 
 
-def _deployment(program: Program) -> Manifest:
+def deployment_of(program: Program) -> Manifest:
+    """The Deployment of a program."""
     spec = {
         "serviceAccountName": program.account,
         "automountServiceAccountToken": program.talks_to_api,
@@ -247,5 +256,6 @@ def _disruption_budget(name: str) -> Manifest:
     }
 
 
-def _account_without_token(name: str) -> Manifest:
+def account_without_token(name: str) -> Manifest:
+    """An account for pods that ask the API server nothing."""
     return {**service_account(name), "automountServiceAccountToken": False}

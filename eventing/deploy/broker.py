@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from eventing.deploy.base import HEALTH_PORT, SCHEDULER
+from eventing.deploy.base import HEALTH_PORT, SCHEDULER, endpoint_token
 from eventing.deploy.network import from_namespaces, policy, tcp
 from eventing.deploy.pods import named, service
 from eventing.deploy.rbac import NAMESPACE, RBAC, WATCHER
@@ -68,14 +68,15 @@ def without(*programs: str) -> list[Manifest]:
 
 
 def scheduler(settings: Mapping[str, str]) -> Manifest:
-    """A patch for kustomize: the scheduler with these settings, and with a token for the API server."""
+    """A patch for kustomize: the scheduler with these settings, and with a token for the API server.
+
+    Its wake-ups carry the token of senders, too, if there is one.
+    """
     pod = "/spec/template/spec"
+    env = [*({"name": name, "value": value} for name, value in settings.items()), endpoint_token()]
     changes = [
         {"op": "replace", "path": f"{pod}/automountServiceAccountToken", "value": True},
-        *(
-            {"op": "add", "path": f"{pod}/containers/0/env/-", "value": {"name": name, "value": value}}
-            for name, value in settings.items()
-        ),
+        *({"op": "add", "path": f"{pod}/containers/0/env/-", "value": one} for one in env),
     ]
     return {"target": {"kind": "Deployment", "name": SCHEDULER}, "patch": json.dumps(changes)}
 

@@ -30,7 +30,7 @@ def objects() -> list[Manifest]:
 
 def network_policy() -> Manifest:
     """Anybody in the cluster may read catalogs; it reads images from registries with any port."""
-    return policy(NAME, [tcp(base.PORT, base.REGISTRY_PORT)], [ANYWHERE])
+    return policy(NAME, [tcp(base.PORT, base.REGISTRY_PORT)], [ANYWHERE], has_queue=False)
 
 
 def rights() -> list[Manifest]:

@@ -10,6 +10,8 @@ import json
 from typing import Final
 
 from eventing.deploy.base import PORT
+from eventing.deploy.network import from_namespaces, policy, tcp
+from eventing.deploy.pods import named
 from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER
 from shared.api.manifest import Manifest
 from shared.telemetry import Metric
@@ -17,6 +19,8 @@ from shared.telemetry import Metric
 TARGET_SECONDS: Final = 5
 """A worker is added while the job that came first waits for longer."""
 MOST: Final = 6
+PLACES: Final = ("keda", "openshift-keda")
+"""The namespaces where KEDA usually is; another one gets the label `metrics: enabled`."""
 
 
 def files() -> dict[str, list[Manifest]]:
@@ -34,7 +38,9 @@ def files() -> dict[str, list[Manifest]]:
             "triggers": [_age(lane) for lane in ("direct", "long")],
         },
     }
-    return {"100-scaled-object.yaml": [scaled]}
+    asks = {**from_namespaces(*PLACES), **tcp(PORT)}
+    reads = policy(f"{WATCHER}-keda", [asks], [], {"matchLabels": named(WATCHER)})
+    return {"100-scaled-object.yaml": [scaled], "200-network-policy.yaml": [reads]}
 
 
 def patches() -> list[Manifest]:

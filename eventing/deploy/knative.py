@@ -17,9 +17,9 @@ from typing import Final
 
 from eventing.deploy import broker
 from eventing.deploy.base import (
-    ENDPOINT,
     IMAGE,
     PORT,
+    endpoint_token,
     environment,
     image_of_scheduler,
     mounts,
@@ -78,13 +78,13 @@ def replacements() -> list[Manifest]:
 
 
 def patches() -> list[Manifest]:
-    """For kustomize: what takes the place of watcher, endpoint and workers, and what the scheduler does besides."""
+    """For kustomize: what takes the place of watcher and workers, and what the scheduler does besides."""
     settings = {
         "OLMF_BROKER": f"http://broker-ingress.{broker.PLACE}.svc/{NAMESPACE}/{broker.BROKER}",
         "OLMF_BROKER_NAMESPACE": broker.PLACE,
         "OLMF_AUDIT_SECONDS": str(AUDIT_SECONDS),
     }
-    return [*broker.without(WATCHER, ENDPOINT, WORKER), broker.scheduler(settings)]
+    return [*broker.without(WATCHER, WORKER), broker.scheduler(settings)]
 
 
 def accounts() -> list[str]:
@@ -147,7 +147,7 @@ def _pod(account: str, words: list[str], settings: dict[str, str], memory: str) 
     container = {
         "image": IMAGE,
         "args": words,
-        "env": [*environment(), *({"name": name, "value": value} for name, value in settings.items())],
+        "env": [*environment(), endpoint_token(), *({"name": key, "value": value} for key, value in settings.items())],
         "ports": [{"containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/readyz"}},
         **confined(memory),

@@ -33,7 +33,7 @@ def objects() -> list[Manifest]:
 
 def network_policy() -> Manifest:
     """The API server connects to it, from whatever address; it reads images from registries with any port."""
-    return policy(NAME, [tcp(PORT)], [ANYWHERE])
+    return policy(NAME, [tcp(PORT)], [ANYWHERE], has_queue=False)
 
 
 def rights() -> list[Manifest]:

@@ -6,15 +6,42 @@ through the Broker to wake it, and an install takes no longer than with the watc
 
 from __future__ import annotations
 
-from eventing.deploy import broker
-from eventing.deploy.base import ENDPOINT
+from typing import Final
+
+from eventing.deploy import base, broker
+from eventing.deploy.base import ENDPOINT, PORT, Program
+from eventing.deploy.network import from_namespaces, tcp, who_measures
+from eventing.deploy.pods import service
 from eventing.deploy.rbac import WATCHER
 from shared.api.manifest import Manifest
+
+PROGRAM: Final = Program(
+    ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False,
+    ingress=(from_namespaces(broker.PLACE), who_measures()),
+)  # fmt: skip
+"""The Broker sends it events, and it serves the metrics here."""
 
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
-    return broker.files({"apiVersion": "v1", "kind": "Service", "name": ENDPOINT})
+    endpoint = [
+        base.account_without_token(ENDPOINT), base.deployment_of(PROGRAM), service(ENDPOINT, 80, PORT),
+        base.policy_of(PROGRAM, tcp()),
+    ]  # fmt: skip
+    reference = {"apiVersion": "v1", "kind": "Service", "name": ENDPOINT}
+    return {**broker.files(reference), "200-endpoint.yaml": endpoint}
+
+
+def replacements() -> list[Manifest]:
+    """For kustomize: the endpoint runs the image that the scheduler runs."""
+    targets = {
+        "select": {"kind": "Deployment", "name": ENDPOINT},
+        "fieldPaths": [
+            "spec.template.spec.containers.0.image",
+            "spec.template.spec.containers.0.env.[name=OLMF_UNPACK_IMAGE].value",
+        ],
+    }
+    return [{"source": base.image_of_scheduler(), "targets": [targets]}]
 
 
 def patches() -> list[Manifest]:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from eventing.endpoint.senders import Authentication, Senders
 from eventing.events.cloudevents import framing_defects
+from shared import names
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes; an object in etcd has at most 1.5 MiB."""
@@ -108,8 +109,8 @@ class Gate:
 def _admitted(authentication: Authentication) -> bool:
     """Whether the sender is trusted; refused is who is not known although senders can be."""
     if authentication == "refused":
-        why = "the sender is not known: wanted the header `Authorization: Bearer TOKEN`"
-        raise _Refused(401, why, {"WWW-Authenticate": "Bearer"})
+        wanted = f"the header `Authorization: Bearer TOKEN` or the attribute `{names.KNOWN_BY}`"
+        raise _Refused(401, f"the sender is not known: wanted {wanted}", {"WWW-Authenticate": "Bearer"})
     if authentication == "later":
         raise _busy("the API server does not say whether it knows the token")
     return authentication == "trusted"

@@ -17,7 +17,7 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import text
 from eventing.metrics.listener import address_of, listener
-from eventing.workqueue import REFUSED, UNREACHABLE, answering, is_paused
+from eventing.workqueue import REFUSED, UNREACHABLE, QueueFull, answering, is_paused
 from shared.config import Settings
 
 GRACE_SECONDS = 10
@@ -52,7 +52,7 @@ def listen(
 
     work = work_metrics.reader(settings)
     app = asgi(
-        _speaking_our_errors(accept),
+        speaking_our_errors(accept),
         drain=drain,
         senders=senders,
         metrics=lambda: text(work()),
@@ -66,10 +66,14 @@ def listen(
         asyncio.run(_Server(config).serve(sockets=[listening]))
 
 
-def _speaking_our_errors(accept: Accept) -> Accept:
+def speaking_our_errors(accept: Accept) -> Accept:
+    """The same, which tells a sender by QueueUnavailable to come again where the queue takes nothing at present."""
+
     def accepted(events: Sequence[Event]) -> None:
         try:
             accept(events)
+        except QueueFull as error:
+            raise QueueUnavailable(str(error)) from error
         except UNREACHABLE as error:
             raise QueueUnavailable(f"Redis does not answer ({error})") from error
         except REFUSED as error:

@@ -1,7 +1,9 @@
 """Says who sends a request: a sender with a token of ours, an account of the cluster, or somebody unknown.
 
 A token is compared in constant time; its file is read again for each request, so that it can be replaced while we run,
-and may hold several, one on each line, until the last sender has the new one.
+and may hold several, one on each line, until the last sender has the new one. It comes in the header `Authorization`,
+or as an attribute of the event: a source of Knative sends no header of ours, but can be told to add attributes to each
+event (`ceOverrides`), which Broker and Trigger pass on.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ from typing import Literal, TypeAlias
 
 import structlog
 
+from shared import names
 from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.config import SettingError
 
 Authentication: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
 """`unknown`: nothing is configured by which a sender could be known, its events count as hints; `later`: it could not
 be found out now."""
+MOST_OF_UNKNOWN = 1000
+"""How many jobs of one namespace, in each group and lane, the events of unknown senders may have waiting."""
 REVIEW_SECONDS = 5.0
 LONGEST_TOKEN = 8192
 _REVIEWS_AT_ONCE = 4
@@ -54,13 +59,17 @@ class Senders:
         if not found:
             raise SettingError(f"OLMF_ENDPOINT_TOKEN_FILE: {self._file} has no token")
 
+    @property
+    def knows_any(self) -> bool:
+        """Whether there is anything by which a sender is known; otherwise all are unknown."""
+        return bool(self._token or self._file or self._review) or self._trusts_network
+
     async def judge(self, headers: Mapping[str, str]) -> Authentication:
         """Whether a request with these headers comes from a trusted sender."""
         if not (self._token or self._file or self._review):
             return "trusted" if self._trusts_network else "unknown"
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        given = given.strip()
-        if scheme.lower() != "bearer" or not given or len(given) > LONGEST_TOKEN:
+        given = _token_in(headers)
+        if not given or len(given) > LONGEST_TOKEN:
             return "refused"
         if any(_is_same(given, token) for token in self._tokens()):
             return "trusted"
@@ -84,6 +93,11 @@ class Senders:
         except (TimeoutError, ReviewUnavailable) as error:
             log.warning("token_not_reviewed", error=str(error) or f"no answer within {REVIEW_SECONDS} s")
             return "later"
+
+
+def _token_in(headers: Mapping[str, str]) -> str:
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else headers.get(f"ce-{names.KNOWN_BY}", "")
 
 
 def _is_same(given: str, token: str) -> bool:

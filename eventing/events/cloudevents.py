@@ -86,13 +86,15 @@ def event_of(cloud: CloudEvent, *, trusted: bool) -> Event:
     """The event that a CloudEvent describes. InvalidEventError names every defect.
 
     Only of a trusted sender its id, and uid and resourceVersion in its body, name the change: a change that
-    was reported is neither audited nor read again. An event of anybody else only says where to look.
+    was reported is neither audited nor read again. An event of anybody else only says where to look, and is one that a
+    watch source sends: our own types start audits and name what a step found.
     """
     attributes = {key: value for key, value in cloud.get_attributes().items() if isinstance(value, str)}
     data = cloud.get_data()
     body: ReadOnly = data if isinstance(data, dict) else {}
     ref, defects = _ref(attributes, body)
-    defects = [*_type_defects(attributes["type"], data), *defects, *_hint_defects(attributes)]
+    kind = attributes["type"]
+    defects = [*_type_defects(kind, data), *_sender_defects(kind, trusted), *defects, *_hint_defects(attributes)]
     if ref is None or defects:
         raise InvalidEventError(tuple(defects))
     hints = {key: attributes[key] for key in HINTS if key in attributes}
@@ -171,6 +173,11 @@ def _type_defects(kind: str, data: object) -> Iterator[str]:
         )
     if is_change and data is not None and not isinstance(data, dict):
         yield f"data is {_named(data)}: wanted the object, or a reference to it, as a JSON object"
+
+
+def _sender_defects(kind: str, trusted: bool) -> Iterator[str]:
+    if not trusted and kind.startswith(OURS) and kind != names.WORK_READY:  # which tells of no object
+        yield f"type {kind!r} is only taken of a sender that is known, by a token or an account of the cluster"
 
 
 def _ref(attributes: Mapping[str, str], body: ReadOnly) -> tuple[Ref | None, list[str]]:

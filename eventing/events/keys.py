@@ -60,6 +60,11 @@ def rights_beside_it(event: Event) -> tuple[Ref, ...]:
     return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
 
 
+def whole_cluster(_: Event) -> tuple[Ref, ...]:
+    """One key for what looks at the whole cluster, whichever object the event names: the OLMConfig."""
+    return (kinds.OLM_CONFIG.ref("cluster"),)
+
+
 def packages_server(event: Event) -> tuple[Ref, ...]:
     """Our Deployment that serves PackageManifests, in the namespace that the event is about."""
     ref = kinds.DEPLOYMENT.ref_or_none(names.PACKAGES, event.ref.name)

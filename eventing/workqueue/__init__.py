@@ -88,6 +88,7 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
    10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
    11  RQ's failed jobs `dead-…` are the dead letters: the call that parks or releases one writes both.
    12  A run that was under way when its worker ended, and may be the reason, is alone in its worker the next time.
+   13  Where the number of waiting jobs is bounded (`add(most=…)`), none is added beyond it, and the sender is told.
 
 Sharp edges
     - A lease may end between `is_lease_valid` and the write; resourceVersions and names derived from content prevent
@@ -104,6 +105,8 @@ Sharp edges
       a namespace may have one run more, within its budget.
     - RQ's command `stop-job` is not served; canceling the job ends its run.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
+    - Whoever can send events that count as hints (`wiring.sink`) can have the jobs of a namespace wait behind made-up
+      ones, up to the bound: nothing tells these from true ones before they run. The audit finds what was refused.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - A killed child is replaced at once, and its jobs are taken back. After a kill of parent and child its leases last
       ten seconds more (workers renew them when they sweep); leases of a drainer that does not sweep, `lease_seconds`.
@@ -124,6 +127,7 @@ from eventing.workqueue.client import (
     UNREACHABLE,
     Client,
     NewerFormat,
+    QueueFull,
     answering,
     connect,
     is_paused,
@@ -144,6 +148,7 @@ __all__ = [
     "Listed",
     "Loss",
     "NewerFormat",
+    "QueueFull",
     "Ran",
     "State",
     "WorkQueue",

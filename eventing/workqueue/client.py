@@ -34,6 +34,10 @@ class NewerFormat(ResponseError):
     """A newer release wrote what is stored; the message is for people. Nothing was read or changed."""
 
 
+class QueueFull(Exception):
+    """So many jobs wait that this one is not taken; the sender of its event should come again later."""
+
+
 _PAUSED = (OutOfMemoryError, ReadOnlyError, MasterDownError, ClusterDownError, TryAgainError, NewerFormat)
 _PAUSED_WORDS = frozenset({"NOREPLICAS", "MISCONF", "MASTERDOWN", "BUSY", "UNKILLABLE", "OOM", "READONLY"})
 _IN_PIPELINE = "caused error: "

@@ -13,10 +13,12 @@ local function line_key(group, lane, namespace) return 'olmf:order:' .. group ..
 local function spent_key(lane) return 'olmf:spent:' .. lane end
 local function level_key(lane) return 'olmf:level:' .. lane end
 
--- To whom a run is charged: to the namespace of its ref, a Namespace to itself. All Operators are charged together, apart
--- from other cluster-scoped objects: labels name them, which anybody may write.
+-- To whom a run is charged: to the namespace of its ref, a Namespace to itself. Apart from other cluster-scoped objects
+-- all Operators are charged together (labels name them, which anybody may write), and the OLMConfig (audits have its ref).
+local APART = {Operator = true, OLMConfig = true}
 local function payer_of(ref)
-  return ref:match('^v1/Namespace//(.*)$') or ref:match('^operators%.coreos%.com/v1/(Operator)//') or namespace_of(ref)
+  local kind = ref:match('^operators%.coreos%.com/v1/(%w+)//')
+  return ref:match('^v1/Namespace//(.*)$') or APART[kind] and kind or namespace_of(ref)
 end
 
 -- How many steps of an install come after this one; FURTHEST for a step that belongs to none.

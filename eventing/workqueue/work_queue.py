@@ -14,7 +14,7 @@ from redis import Redis
 
 from eventing.events.job import Job
 from eventing.workqueue import listing
-from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS
+from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS, QueueFull
 from eventing.workqueue.retry import backoff
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.scripts import run
@@ -63,18 +63,22 @@ class WorkQueue:
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._random = secrets.SystemRandom().random
 
-    def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "") -> int:
+    def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "", most: int = 0) -> int:
         """Enqueue jobs; returns how many were not waiting before.
 
         Each waits at most once, and at most as long as the shortest delay with which it was enqueued.
 
         `cause` is the id of the event. By it the watch event of a write of the job's own last run
         (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
-        trace context of the event, if the sender gave one.
+        trace context of the event, if the sender gave one. QueueFull when `most` jobs of their namespace wait already
+        in that group and lane, or twenty times as many of all (0: any number may wait).
         """
-        fresh = 0
+        fresh, cause, trace = 0, _one_line(cause), trace[:_LONGEST_TRACE]
         for delay, batch in _batches(jobs):
-            fresh += run(self.client, "add", _one_line(cause), _ms(delay), trace[:_LONGEST_TRACE], *_arguments(batch))
+            added = int(run(self.client, "add", cause, _ms(delay), trace, most, *_arguments(batch)))
+            if added < 0:
+                raise QueueFull(f"too many jobs of its kind wait, of {most} for each namespace")
+            fresh += added
         return fresh
 
     def claim(self, groups: Sequence[str], *, runs_per_namespace: int = 0) -> Claim | None:

@@ -14,16 +14,16 @@ from shared.api.views import OlmConfig
 from shared.domain.csv.copying import CONFIG
 from shared.domain.defaults import defaults
 from shared.kinds import OPERATOR_GROUP
-from shared.ports import Cluster
+from shared.ports import Cluster, Policy
 from shared.step import Create, Merge, Outcome, Ref
 
 
-def make_defaults(ref: Ref, cluster: Cluster) -> Outcome:
-    """Key: the Namespace of the installation."""
+def make_defaults(_: Ref, cluster: Cluster, *, policy: Policy) -> Outcome:
+    """Make them for the namespace of the installation (key: anything)."""
     config = OlmConfig.of(cluster.get(CONFIG))
     if config is not None and names.DEFAULTS in config.annotations:
         return Outcome(summary="the default objects were made before")
-    absent = [desired for desired in defaults(ref.name) if not _is_there(desired, cluster)]
+    absent = [desired for desired in defaults(policy.global_namespace) if not _is_there(desired, cluster)]
     done = (Merge(CONFIG, {"metadata": {"annotations": {names.DEFAULTS: "made"}}}),) if config else ()
     return Outcome((*map(Create, absent), *done), summary=f"{len(absent)} default objects were absent")
 

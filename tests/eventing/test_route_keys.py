@@ -46,6 +46,15 @@ def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
     ]
 
 
+def test_audits_of_any_namespace_are_one() -> None:
+    """An event of somebody else must not start one for each name that it makes up."""
+    steps = ("maintenance/audit_cluster", "operator_group/make_defaults", "cluster_object_set/audit_objects")
+    found = [enqueued(kinds.NAMESPACE.ref(name), names.AUDIT_REQUESTED) for name in ("olm", "victim")]
+
+    for step in steps:
+        assert {key for jobs in found for each, key in jobs if each == step} == {str(kinds.OLM_CONFIG.ref("cluster"))}
+
+
 def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
     ref = kinds.DEPLOYMENT.ref("d", "ns")
 

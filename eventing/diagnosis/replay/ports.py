@@ -44,11 +44,11 @@ class Answers:
         if values := self._given.get((port.__name__, "")):
             return self._value(values[0][1], port)
         if dataclasses.is_dataclass(port):
-            raise NotRecorded(f"the step was not given {port.__name__} when it was recorded")
+            return self._value(self._setting(port), port)
         return _Replayed(self, port)
 
     def ask(self, port: type, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The recorded answer. NotAsked when there is none, Unrecorded when a body is missing."""
+        """The recorded answer. NotRecorded when there is none, Unrecorded when a body is missing."""
         arguments = _key_of_arguments(port, method, as_json(args), as_json(kwargs))
         key = (port.__name__, method, arguments)
         if key not in self._found:
@@ -67,6 +67,16 @@ class Answers:
     def pick(self, answers: list[Timed]) -> Answer:
         """The answer for this call; an answer that must not be given again is removed from the list."""
         return (answers.pop(0) if len(answers) > 1 else answers[0])[1]
+
+    def _setting(self, port: type) -> Answer:
+        """A value that this step was not given, as another one was: an installation has one for all. NotRecorded."""
+        decisions = (decision for run in self._index.runs.values() for decision in run.decisions)
+        given = (
+            answer for one in decisions for answer in one.answers if (answer.port, answer.method) == (port.__name__, "")
+        )
+        if (found := next(given, None)) is None:
+            raise NotRecorded(f"no step was given {port.__name__} when it was recorded")
+        return found
 
     def _value(self, answer: Answer, hint: Any) -> Any:
         if answer.bodies is not None:

@@ -26,7 +26,7 @@ from tests.kit.waiting import wait_for
 
 OURS = "olm"
 IMAGE = "olm-functions:0.1.0"
-DEPLOYMENTS = ("olmf-watch", "olmf-worker", "olmf-scheduler", "olmf-endpoint", "olmf-packages", "olmf-catalogs")
+DEPLOYMENTS = ("olmf-watch", "olmf-worker", "olmf-scheduler", "olmf-packages", "olmf-catalogs")
 
 
 @dataclass(frozen=True)

@@ -270,6 +270,24 @@ def test_the_scheduler_sees_who_brings_events_and_takes_dead_letters(folder: str
 
 
 @needs_kubectl
+@pytest.mark.parametrize("folder", ["knative", "eventing"])
+def test_one_optional_secret_makes_the_source_known_to_whoever_takes_events(folder: str) -> None:
+    """The source adds it to each event as an attribute (`ceOverrides`), the scheduler to its wake-ups."""
+    secret = {"secretKeyRef": {"name": "olmf-endpoint", "key": "token", "optional": True}}
+    token = {"name": "OLMF_ENDPOINT_TOKEN", "valueFrom": secret}
+    workloads = [each for each in built(folder) if "template" in each.get("spec", {})]
+    containers = [one for each in workloads for one in each["spec"]["template"]["spec"]["containers"]]
+    takes = [one for one in containers if one.get("args", [])[:2] == ["run", "endpoint"]]
+    sends = [one for one in containers if one.get("args") == ["run", "scheduler"]]
+    assert takes
+    assert sends
+    assert all(token in one["env"] for one in (*takes, *sends))
+    sent, _ = to_request(wake_up("fanout", "olm", "secret"))
+    assert sent["ce-olmftoken"] == "secret"
+    assert "ce-olmftoken" not in to_request(wake_up("fanout", "olm"))[0]
+
+
+@needs_kubectl
 def test_without_serving_the_source_leads_to_the_endpoint_and_workers_stay() -> None:
     found = built("eventing")
     running = {each["metadata"]["name"] for each in found if each["kind"] == "Deployment"}
@@ -278,6 +296,13 @@ def test_without_serving_the_source_leads_to_the_endpoint_and_workers_stay() -> 
     (trigger,) = (each for each in found if each["kind"] == "Trigger")
     reference = trigger["spec"]["subscriber"]["ref"]
     assert reference == {"apiVersion": "v1", "kind": "Service", "name": "olmf-endpoint"}
+    images = {
+        one["image"]
+        for each in found
+        if each["kind"] == "Deployment" and each["metadata"]["name"] != "olmf-redis"
+        for one in each["spec"]["template"]["spec"]["containers"]
+    }
+    assert len(images) == 1, "that of the base, wherever it is pulled from"
     assert not [each for each in found if each["apiVersion"].startswith("serving")]
 
 

@@ -15,6 +15,7 @@ from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
 from eventing.deploy.rights import RIGHTS
 from eventing.endpoint.app import asgi
+from eventing.packages.objects import PORT as PACKAGES_PORT
 from eventing.routes import STEPS
 from shared.adapters.oci.trust import FOLDERS
 from shared.domain.selectors import matches
@@ -160,14 +161,59 @@ def test_every_pod_has_a_policy_for_both_directions() -> None:
         assert all(one["policyTypes"] == ["Ingress", "Egress"] for one in chosen)
 
 
-def test_redis_is_reached_by_every_program_and_by_nobody_else() -> None:
+def test_redis_is_reached_by_every_program_with_a_queue_and_by_nobody_else() -> None:
     policies = {each["metadata"]["name"]: each["spec"] for each in objects("base") if each["kind"] == "NetworkPolicy"}
     ((peer,),) = (rule["from"] for rule in policies["olmf-redis"]["ingress"])
     for workload in WORKLOADS:
-        assert matches(peer["podSelector"], workload["spec"]["template"]["metadata"]["labels"])
+        labels = workload["spec"]["template"]["metadata"]["labels"]
+        has_queue = "REDIS_PASSWORD" in str(workload) or workload["metadata"]["name"] == "olmf-redis"
+        assert matches(peer["podSelector"], labels) is has_queue
+        if policy := policies.get(workload["metadata"]["name"]):
+            is_open = "6379" in str(policy.get("egress"))
+            assert is_open is (has_queue and workload["metadata"]["name"] != "olmf-redis"), workload["metadata"]["name"]
     assert peer["podSelector"]["matchLabels"]
     assert "Egress" in policies["olmf-redis"]["policyTypes"]
     assert "egress" not in policies["olmf-redis"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "program", "port", "space", "is_open"),
+    [
+        pytest.param(("base",), "olmf-watch", 8080, "olm", True, id="metrics: our own pods"),
+        pytest.param(("base",), "olmf-watch", 8080, "monitoring", True, id="metrics: where Prometheus usually is"),
+        pytest.param(("base",), "olmf-watch", 8080, "measuring", True, id="metrics: a namespace with the label"),
+        pytest.param(("base",), "olmf-watch", 8080, "tenant", False, id="metrics: no tenant"),
+        pytest.param(("base",), "olmf-watch", 8080, "keda", False, id="metrics: KEDA is not a part of the base"),
+        pytest.param(("base", "keda"), "olmf-watch", 8080, "keda", True, id="metrics: KEDA, where it counts workers"),
+        pytest.param(("eventing",), "olmf-endpoint", 8080, "knative-eventing", True, id="events: the Broker"),
+        pytest.param(("eventing",), "olmf-endpoint", 8080, "tenant", False, id="events: no tenant"),
+        pytest.param(("base",), "olmf-scheduler", 8081, "tenant", False, id="health: the kubelet alone"),
+        pytest.param(
+            ("base",), "olmf-packages", PACKAGES_PORT, "tenant", True, id="packages: the API server, wherever it is"
+        ),
+        pytest.param(("base",), "olmf-catalogs", 50051, "tenant", True, id="catalogs: everybody, as with OLM"),
+    ],
+)
+def test_who_reaches_a_program(folders: tuple[str, ...], program: str, port: int, space: str, is_open: bool) -> None:
+    labels = {"kubernetes.io/metadata.name": space, **({"metrics": "enabled"} if space == "measuring" else {})}
+    rules = [
+        rule
+        for each in objects(*folders)
+        if each["kind"] == "NetworkPolicy" and matches(each["spec"]["podSelector"], {"app.kubernetes.io/name": program})
+        for rule in each["spec"].get("ingress", ())
+        if any(one.get("port", port) == port for one in rule["ports"])
+    ]
+    found = [
+        rule
+        for rule in rules
+        if "from" not in rule or any(matches(one["namespaceSelector"], labels) for one in rule["from"])
+    ]
+    assert bool(found) is is_open
+
+
+def test_nothing_in_the_base_takes_events() -> None:
+    names = [each["metadata"]["name"] for each in objects("base") if "metadata" in each]
+    assert not [name for name in names if "endpoint" in name]
 
 
 def test_programs_with_several_replicas_have_a_disruption_budget() -> None:

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message
 
 from eventing.endpoint.app import asgi
 from eventing.endpoint.gate import LARGEST_BODY
+from eventing.endpoint.program import speaking_our_errors
 from eventing.endpoint.senders import Senders
 from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import to_request
@@ -22,7 +23,7 @@ from shared import kinds, names
 from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.config import SettingError, Settings
 
-AN_EVENT = Event("1", names.RESYNC_REQUESTED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
+AN_EVENT = Event("1", names.UPDATED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
 
 
 class Queue:
@@ -176,6 +177,9 @@ def allowed(token: str) -> dict[str, str]:
         pytest.param(allowed("x" * 100_000), 401, id="one without end"),
         pytest.param(allowed(TOKEN), 204, id="the token"),
         pytest.param({"Authorization": f"bearer  {TOKEN}"}, 204, id="the token, in another spelling"),
+        pytest.param({"ce-olmftoken": TOKEN}, 204, id="the token as an attribute, which a source of Knative adds"),
+        pytest.param({"ce-olmftoken": "another"}, 401, id="another token as an attribute"),
+        pytest.param({"ce-olmftoken": TOKEN, **allowed("another")}, 401, id="a header that says otherwise"),
     ],
 )
 async def test_who_may_send(headers: dict[str, str], want: int) -> None:
@@ -187,7 +191,7 @@ async def test_who_may_send(headers: dict[str, str], want: int) -> None:
     assert (status, len(queue.events)) == (want, int(want == 204))
     if want == 401:
         assert (text, answered["www-authenticate"]) == (
-            "the sender is not known: wanted the header `Authorization: Bearer TOKEN`",
+            "the sender is not known: wanted the header `Authorization: Bearer TOKEN` or the attribute `olmftoken`",
             "Bearer",
         )
 
@@ -245,7 +249,7 @@ async def test_which_change_an_event_tells_of(known: Senders, headers: dict[str,
     queue = Queue()
     event, body = to_request(Event("uid.7.update", names.UPDATED, "/test", kinds.NAMESPACE.ref("team-a")))
     assert (await ask(asgi(queue.accept, senders=known), headers=event | headers, body=body))[0] == 204
-    assert bool(change_of(queue.events[0].id)) == is_told
+    assert bool(change_of(queue.events[0].id)) == is_told == known.knows_any
 
 
 @pytest.mark.parametrize(
@@ -269,6 +273,50 @@ async def test_while_nobody_can_say_whose_token_it_is_the_sender_shall_come_agai
     event, body = to_request(AN_EVENT)
     status, _, answered = await ask(app, headers=event | allowed("any"), body=body)
     assert (status, answered["retry-after"]) == (503, "1")
+
+
+@pytest.mark.parametrize(
+    ("type_", "want"),
+    [
+        pytest.param(names.AUDIT_REQUESTED, 400, id="an audit"),
+        pytest.param("io.olmf.audit.rang", 400, id="an audit, as an earlier build calls it"),
+        pytest.param(names.REQUIREMENT_CHANGED, 400, id="what a step found"),
+        pytest.param("io.olmf.", 400, id="any other type of ours"),
+        pytest.param(names.UPDATED, 204, id="a change, as a watch source tells it"),
+        pytest.param(names.WORK_READY, 204, id="a wake-up, which names no object"),
+    ],
+)
+async def test_an_unknown_sender_sends_what_a_watch_source_sends(type_: str, want: int, redis_url: str) -> None:
+    accept = sink(Settings(redis_url=redis_url))
+    event, body = to_request(Event("1", type_, "/test", kinds.NAMESPACE.ref("victim")))
+    status, text, _ = await ask(asgi(accept), headers=event, body=body)
+    assert status == want
+    if want == 400:
+        assert (
+            text == f"type {type_!r} is only taken of a sender that is known, by a token or an account of the cluster"
+        )
+    with connect(redis_url) as client:
+        assert bool(WorkQueue(client, Settings()).ls()) is (type_ == names.UPDATED)
+    known = asgi(Queue().accept, senders=Senders(token=TOKEN))
+    assert (await ask(known, headers=event | allowed(TOKEN), body=body))[0] == 204
+
+
+@pytest.mark.parametrize("kind", [kinds.SUBSCRIPTION, kinds.CATALOG_SOURCE, kinds.OPERATOR_CONDITION], ids=str)
+async def test_a_flood_of_an_unknown_sender_is_bounded(kind: kinds.Kind, redis_url: str) -> None:
+    """Names are made up, so each event would be a job of its own, charged to the namespace that it names."""
+    app, most = asgi(speaking_our_errors(sink(Settings(redis_url=redis_url), most=5))), 5
+    said = []
+    for number in range(10):
+        event, body = to_request(Event(str(number), names.UPDATED, "/test", kind.ref(f"made-up-{number}", "victim")))
+        said.append((await ask(app, headers=event, body=body))[:2])
+    event, body = to_request(Event("again", names.UPDATED, "/test", kind.ref("made-up-0", "victim")))
+    assert (await ask(app, headers=event, body=body))[0] == 204, "what waits already has its room"
+    event, body = to_request(Event("other", names.UPDATED, "/test", kind.ref("tide", "neighbour")))
+    assert (await ask(app, headers=event, body=body))[0] == 204, "another namespace has room of its own"
+    statuses = [status for status, _ in said]
+    assert statuses == sorted(statuses)
+    assert 1 < statuses.count(204) <= most, "each event makes a few jobs"
+    assert said[-1][1] == "the event was not queued: too many jobs of its kind wait, of 5 for each namespace"
 
 
 async def test_an_unknown_sender_neither_blinds_the_audit_nor_stalls_a_kind(redis_url: str) -> None:

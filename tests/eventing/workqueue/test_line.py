@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from eventing.events.job import Job
-from eventing.workqueue import WorkQueue
+from eventing.events.job import Job, Lane
+from eventing.workqueue import QueueFull, WorkQueue
 from shared.config import Settings
 from shared.kinds import ROLE
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
@@ -195,3 +197,27 @@ def test_a_sweep_wakes_again_when_a_wake_up_was_lost(rig: Rig) -> None:
 def test_many_jobs_are_added_in_one_go(rig: Rig) -> None:
     assert rig.queue.add([a_job(str(number)) for number in range(1_201)], "event") == 1_201
     assert rig.queue.depth().ready == {"subscription": 1_201}
+
+
+@pytest.mark.parametrize("lane", ["direct", "bulk", "long"])
+def test_where_the_number_of_waiting_jobs_is_bounded_none_is_added_beyond_it(rig: Rig, lane: Lane) -> None:
+    """Invariant 13."""
+    for number in range(3):
+        rig.queue.add([a_job(f"made-up-{number}", lane=lane)], "hint", most=3)
+    with pytest.raises(QueueFull, match="of 3 for each namespace"):
+        rig.queue.add([a_job("more", lane=lane)], "hint", most=3)
+    rig.queue.add([a_job("made-up-0", lane=lane)], "hint", most=3)
+    rig.queue.add([a_job("more", lane=lane, namespace="neighbour")], "hint", most=3)
+    rig.queue.add([a_job("of-our-own", lane=lane)], "event")
+
+    names = {job.ref.name for job in rig.queue.ls()}
+    assert names == {"made-up-0", "made-up-1", "made-up-2", "more", "of-our-own"}
+
+
+@pytest.mark.parametrize("delay", [0, 60])
+def test_so_it_is_for_all_namespaces_together(rig: Rig, delay: int) -> None:
+    jobs = [a_job("made-up", namespace=f"ns-{number}", delay=timedelta(seconds=delay)) for number in range(21)]
+    for job in jobs[:20]:
+        rig.queue.add([job], "hint", most=1)
+    with pytest.raises(QueueFull):
+        rig.queue.add(jobs[20:], "hint", most=1)

@@ -8,11 +8,12 @@ import pytest
 
 from functions.operator_group.make_defaults import make_defaults
 from shared.kinds import CLUSTER_ROLE, NAMESPACE, OLM_CONFIG, Kind
+from shared.ports import Policy
 from shared.step import Create, Merge, Outcome
 from tests.functions.operator_group.builders import a_group, a_namespace
 from tests.kit.cluster import FakeCluster
 
-HOME = NAMESPACE.ref("olm")
+ANYTHING = NAMESPACE.ref("victim")
 DONE = Merge(OLM_CONFIG.ref("cluster"), {"metadata": {"annotations": {"olmf.io/defaults": "made"}}})
 ALL = [
     "Namespace operators", "OperatorGroup global-operators", "OperatorGroup olm-operators",
@@ -21,7 +22,7 @@ ALL = [
 
 
 def run(*objects: dict[str, Any]) -> Outcome:
-    return make_defaults(HOME, FakeCluster(objects))
+    return make_defaults(ANYTHING, FakeCluster(objects), policy=Policy(global_namespace="olm"))
 
 
 def made(outcome: Outcome) -> list[str]:

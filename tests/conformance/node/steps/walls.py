@@ -17,25 +17,37 @@ for host, port in (%s):
     except OSError as error:
         print(port, "closed")
 """
-MUST = {6379: "closed", 80: "open", 8081: "closed"}
-"""Redis is for our programs only, the endpoint for everybody, the health of a worker for the kubelet."""
-REDIS_IS_MISSED_BY = ("olmf-endpoint", "olmf-worker", "olmf-scheduler")
+MUST = {6379: "closed", 8080: "closed", 8081: "closed", 50051: "open"}
+"""Redis is for our programs only, metrics for who measures, the health of a worker for the kubelet; catalogs are for
+everybody, as with OLM."""
+MEASURING = {"metrics": "enabled"}
+REDIS_IS_MISSED_BY = ("olmf-worker", "olmf-scheduler")
 
 
 def keeps_networks_apart(host: InPods) -> str:
-    """From a pod of another namespace, then from one with the label of ours."""
+    """From a pod of another namespace, from one of a namespace that measures, from one with the label of ours."""
     worker = next(pod for pod in host.cluster.list(POD, OURS) if pod["metadata"]["name"].startswith("olmf-worker"))
-    targets = (("olmf-redis.olm.svc", 6379), ("olmf-endpoint.olm.svc", 80), (worker["status"]["podIP"], 8081))
+    targets = (
+        ("olmf-redis.olm.svc", 6379), ("olmf-watch.olm.svc", 8080), (worker["status"]["podIP"], 8081),
+        ("olmf-catalogs.olm.svc", 50051),
+    )  # fmt: skip
+    asks = "import time; time.sleep(2)" + ASK % f"*{targets!r},"
     with host.namespaces("stranger"):
-        said = host.said("import time; time.sleep(2)" + ASK % f"*{targets!r},", "stranger")
-    found = {int(line.split()[0]): line.split()[1] for line in said.splitlines()}
-    assert found == MUST, found
+        assert asked(host, asks, "stranger") == MUST
+    with host.namespaces("measuring", labels=MEASURING):
+        assert asked(host, asks, "measuring") == MUST | {8080: "open"}
     ours = {"app.kubernetes.io/part-of": "olm-functions"}
     said = host.said("import time; time.sleep(2)" + ASK % f"{targets[0]!r},", OURS, ours)
     assert said.strip() == "6379 open", said
     return (
-        "from another namespace: Redis closed, endpoint open, health of a worker closed; from a pod of ours: Redis open"
+        "from another namespace: Redis, metrics and the health of a worker closed, catalogs open; "
+        "from one that measures: metrics open; from a pod of ours: Redis open"
     )
+
+
+def asked(host: InPods, script: str, namespace: str) -> dict[int, str]:
+    """What a pod there finds open and closed, by port."""
+    return {int(line.split()[0]): line.split()[1] for line in host.said(script, namespace).splitlines()}
 
 
 def admits_restricted_pods(host: InPods) -> str:
@@ -68,4 +80,4 @@ def probes_tell(host: InPods) -> str:
         host.kubectl("scale", "deploy/olmf-redis", "--replicas=1")
     host.until_ready()
     assert [(name, restarts) for name, restarts, _ in host.pods()] == before, host.pods()
-    return "without Redis endpoint, worker and scheduler are not Ready; with it all are; nothing restarted"
+    return "without Redis worker and scheduler are not Ready; with it all are; nothing restarted"

@@ -9,10 +9,10 @@ import pytest
 from eventing.diagnosis.replay.ports import Answers, NotRecorded
 from eventing.journal import JournalIndex
 from eventing.journal.recorder import Recorder
-from eventing.journal.records import Answer
+from eventing.journal.records import Answer, Decision, Run
 from shared.adapters.kube import ApiError
 from shared.kinds import CONFIG_MAP, JOB
-from shared.ports import Cluster, Listing
+from shared.ports import Cluster, Listing, Policy
 from tests.kit.cluster import FakeCluster
 
 ONE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "namespace": "ns", "labels": {"a": "b"}}}
@@ -59,3 +59,17 @@ def test_what_was_refused_is_refused_again() -> None:
     answers: list[Answer] = calls.answers
     with pytest.raises(Exception, match="is not to be had"):
         Answers(JournalIndex(), [(0, answer) for answer in answers]).port(Cluster).get_all(REFS)
+
+
+def test_a_step_that_asks_for_settings_today_gets_those_that_others_were_given() -> None:
+    """An installation has one set for all steps."""
+    index, fresh = JournalIndex(), dict[str, Any]()
+    calls = Recorder(b"key").calls(fresh)
+    calls.value(Policy, Policy(global_namespace="home"))
+    with pytest.raises(NotRecorded):
+        Answers(index, []).port(Policy)
+    index.bodies.update(fresh)
+    index.runs["1"] = Run(
+        "1", "other/step", "v1/Namespace//a", 0, 1.0, "code", decisions=[Decision(calls.answers, "outcome")]
+    )
+    assert Answers(index, []).port(Policy).global_namespace == "home"
