@@ -12,7 +12,7 @@ from shared.adapters.content.pulling import Puller, Secrets
 from shared.adapters.oci.addresses import AddressRules, as_address, guessed_networks
 from shared.adapters.oci.blobs import Blobs
 from shared.adapters.oci.dialing import resolved
-from shared.adapters.oci.mirrors import Places
+from shared.adapters.oci.mirrors import Locations
 from shared.adapters.oci.pace import Allowance
 from shared.adapters.oci.transport import Transport
 from shared.adapters.oci.trust import Trust
@@ -28,7 +28,7 @@ _HURRIED: Final = 2 / 3
 
 
 def puller(
-    values: Settings, secrets: Secrets, mirrors: Places, blobs: Callable[[], Blobs], *, api: str,
+    values: Settings, secrets: Secrets, mirrors: Locations, blobs: Callable[[], Blobs], *, api: str,
     environ: Mapping[str, str],
 ) -> Puller:  # fmt: skip
     """What opens registries for the steps; `api` is the URL of the API server. SettingError."""

@@ -32,7 +32,7 @@ from shared.domain.extension.resolve import resolve
 from shared.domain.extension.revisions import Revisions, bundle_of
 from shared.domain.extension.trace import sentences
 from shared.reading.extension import cert_provider
-from shared.reading.present_objects import look
+from shared.reading.present_objects import read_phase
 from shared.reading.revision import secrets_of
 from shared.refs import InvalidName
 
@@ -96,7 +96,10 @@ class _Rollout:
 def _judged(wanted: _Rollout, place: Place, waivers: Sequence[Waiver]) -> Outlook:
     desired = [dict(one) for phase in wanted.phases for one in phase.objects]
     there = [
-        one for phase in wanted.phases for _, one in look(phase, place.cluster, place.discovery) if one is not None
+        one
+        for phase in wanted.phases
+        for _, one in read_phase(phase, place.cluster, place.discovery)
+        if one is not None
     ]
     ours, unread = _ours(wanted.revisions, place)
     old = tuple({identity_of(one): one for one in (*ours, *there)}.values())
@@ -131,7 +134,7 @@ def _ours(revisions: Revisions, place: Place) -> tuple[list[ReadOnly], list[str]
         except Unreadable as error:
             unread.append(f"what {revision.name} has installed is not known: {error}")
             continue
-        objects = (one for phase in phases for _, one in look(phase, place.cluster, place.discovery))
+        objects = (one for phase in phases for _, one in read_phase(phase, place.cluster, place.discovery))
         found += (one for one in objects if one is not None and controller_of(one) in uids)
     return found, unread
 

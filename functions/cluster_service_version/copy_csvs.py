@@ -38,8 +38,8 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     config = OlmConfig.of(cluster.get(copying.CONFIG)) if group.is_global else None  # it concerns no others
     only = policy.protected_copy_namespaces if config and config.disables_copies else None
     namespaces = Namespace.each(cluster.list(NAMESPACE) if copies.reaches_out(group) else ())
-    places = copies.places(csv, group, namespaces, only=only)
-    work = copying.work(csv, group, places, made.made_from(ref.namespace, ref.name), now=clock.now())
+    copy_namespaces = copies.copy_namespaces(csv, group, namespaces, only=only)
+    work = copying.work(csv, group, copy_namespaces, made.made_from(ref.namespace, ref.name), now=clock.now())
     if work.to_create:
         work = work.besides(made.others(ref.namespace, ref.name))
     writes: list[Write] = [*_deletions(work.to_delete), *_copying(csv, work, attempt)]
@@ -48,7 +48,7 @@ def copy_csvs(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, policy:
     emits = [Emit(names.GRANT_DUE, OPERATOR_GROUP.ref(group.name, group.namespace))] if work.to_create else []
     emits += [Emit(names.DEPENDENT_CHANGED, copying.CONFIG)] if config and writes else []
     again_in = work.waits_until - clock.now() if work.waits_until else RETRY if attempt.failure else None
-    return Outcome(tuple(writes), tuple(emits), again_in, copying.summarise(places, work))
+    return Outcome(tuple(writes), tuple(emits), again_in, copying.summarise(copy_namespaces, work))
 
 
 def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:

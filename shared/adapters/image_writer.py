@@ -10,7 +10,7 @@ from pathlib import Path
 from shared.adapters.oci import logins
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.local import ArchiveName, LayoutName, local_name
-from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.mirrors import Location
 from shared.adapters.oci.push import push
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
@@ -36,7 +36,7 @@ def write_image(files: Files, labels: Mapping[str, str], target: str, registry: 
                 return str(archive.at(built.config_descriptor.digest))
         reference = Reference.parse(target)
         if registry:
-            return str(push(registry, build(files, labels, aside), Place(reference)))
-        place = logins.target_of_machine(reference, os.environ, Path.home())
+            return str(push(registry, build(files, labels, aside), Location(reference)))
+        location = logins.target_of_machine(reference, os.environ, Path.home())
         chosen = logins.registry_of_machine(os.environ, Path.home())
-        return str(push(chosen, build(files, labels, aside), place))
+        return str(push(chosen, build(files, labels, aside), location))

@@ -17,7 +17,7 @@ from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.install_plan import FINISHED
 from shared.domain.plan import crds, execution, refusals
 from shared.domain.plan.crds import competing
-from shared.domain.plan.execution import INVALID_PLAN, Action, Place, rule_for
+from shared.domain.plan.execution import INVALID_PLAN, Action, StepOwner, rule_for
 from shared.domain.plan.refusals import Refusal
 from shared.domain.plan.steps import Resource
 from shared.domain.resolver.copies import fix_text, occupied
@@ -169,16 +169,16 @@ def _check_refusals(sources: Sources, action: Action) -> None:
 
 def _act(going: _Pass, step: PlanStep) -> Action:
     resource = Resource.stated(step)
-    place = Place(going.plan.namespace, going.plan.name, step.csv)
+    owner = StepOwner(going.plan.namespace, going.plan.name, step.csv)
     if resource.kind == crds.RULE.kind.kind:
-        return _act_on_crd(going, step, resource, place)
+        return _act_on_crd(going, step, resource, owner)
     manifest = going.objects.manifest(step, resource)
     if step.status == "WaitingForApi":
         return Action("Present")  # only CRDs wait, but a plan that OLM wrote may have this status on any step
     if step.status not in ("Unknown", "NotPresent"):
         raise InvalidStep(resource)
     if resource.kind == "Secret":
-        return _copy_secret(going, resource, place)
+        return _copy_secret(going, resource, owner)
     api_version = Object(manifest).api_version or "/".join(filter(None, (resource.group, resource.version)))
     is_known = resource.kind in execution.RULES
     found = None if is_known else going.discovery.find(api_version, resource.kind)
@@ -187,7 +187,7 @@ def _act(going: _Pass, step: PlanStep) -> Action:
     rule = rule_for(resource.kind, found)
     if rule is None:
         raise InvalidStep(resource)
-    desired = execution.with_uids(execution.prepared(manifest, rule, place), going.objects.csvs)
+    desired = execution.with_uids(execution.prepared(manifest, rule, owner), going.objects.csvs)
     if why := misnamed(desired):
         raise StepFailed(why)
     live = going.objects.live(rule.kind, resource.name)
@@ -205,7 +205,7 @@ def _version(going: _Pass, csv: Csv, live: Csv | None) -> Manifest:
     return joined(csv, going.objects.groups)
 
 
-def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) -> Action:
+def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, owner: StepOwner) -> Action:
     manifest = going.objects.manifest(step, resource)
     is_waiting = step.status == "WaitingForApi"
     if is_waiting and (apis := crds.apis(manifest)) and all(going.discovery.find(*api) for api in apis):
@@ -225,7 +225,7 @@ def _act_on_crd(going: _Pass, step: PlanStep, resource: Resource, place: Place) 
         raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     if why := misnamed(manifest):
         raise StepFailed(why)
-    action = crds.act(manifest, live, place, going.objects.csvs.keys())
+    action = crds.act(manifest, live, owner, going.objects.csvs.keys())
     return action if live is None else _update(going, manifest, live, action)
 
 
@@ -263,13 +263,13 @@ def _checked(listed: _Listed, new: Manifest, live: ReadOnly) -> Iterator[str]:
         raise StepFailed(risk)
 
 
-def _copy_secret(going: _Pass, resource: Resource, place: Place) -> Action:
+def _copy_secret(going: _Pass, resource: Resource, owner: StepOwner) -> Action:
     """Copy a pull secret from the namespace of the global catalogs; an existing secret is not changed."""
-    if kinds.SECRET.look_up(going.acting.get, resource.name, place.namespace) is not None:
+    if kinds.SECRET.look_up(going.acting.get, resource.name, owner.namespace) is not None:
         return Action("Present")
     source = kinds.SECRET.look_up(going.acting.get, resource.name, going.global_namespace)
     if source is None:
         if why := going.acting.denied.get(kinds.SECRET.ref(resource.name, going.global_namespace)):
             raise Denial(f"Secret {resource.name}: {why}")
         raise StepFailed(f'secret {resource.name} does not exist - secrets "{resource.name}" not found')
-    return Action("Created", create=execution.copied(source, place))
+    return Action("Created", create=execution.copied(source, owner))

@@ -66,44 +66,44 @@ class Present:
                 listed[ref] = found.get(ref)
         return listed | read_all(self.cluster, asked)
 
-    def placed(self, manifest: ReadOnly) -> tuple[Manifest, bool]:
+    def with_real_namespace(self, manifest: ReadOnly) -> tuple[Manifest, bool]:
         """An object with the namespace that it really has, and whether its kind has one."""
-        return placed(manifest, self.discovery)
+        return with_real_namespace(manifest, self.discovery)
 
     def _list(self, ref: Ref) -> Mapping[Ref, Manifest] | None:
         """What there is of its kind in its namespace; None where the revision has but a few, or others far more."""
-        place = _place(ref)
-        if self._counted()[place] < MANY or (kind := self._kind(ref)) is None:
+        scope = _scope(ref)
+        if self._counted()[scope] < MANY or (kind := self._kind(ref)) is None:
             return None
-        if place not in self._lists:
+        if scope not in self._lists:
             owner = self.revision.owner
             labels = {names.V1_OWNER_NAME: owner} if owner else {names.V1_MANAGED_BY: names.V1_MANAGER}
             # why: who may write to the namespace gives this label to as many objects as he likes
-            most = BOUND * self._counted()[place] if ref.namespace else 0
+            most = BOUND * self._counted()[scope] if ref.namespace else 0
             found = self.cluster.list(kind, ref.namespace, labels=labels, most=most)
-            self._lists[place] = None if 0 < most <= len(found) else {Ref.of(one): one for one in found}
-        return self._lists[place]
+            self._lists[scope] = None if 0 < most <= len(found) else {Ref.of(one): one for one in found}
+        return self._lists[scope]
 
     def _kind(self, ref: Ref) -> Kind | None:
         return self.discovery.find(ref.api_version, ref.kind)
 
     def _counted(self) -> Counter[tuple[str, str, str]]:
         if self._counts is None:
-            self._counts = Counter(map(_place, self._refs()))
+            self._counts = Counter(map(_scope, self._refs()))
         return self._counts
 
     def _refs(self) -> Iterator[Ref]:
-        stated = (Ref.read(self.placed(one)[0]) for phase in self.phases for one in phase.objects)
+        stated = (Ref.read(self.with_real_namespace(one)[0]) for phase in self.phases for one in phase.objects)
         return filter(None, stated)
 
 
-def look(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:
+def read_phase(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:
     """The objects of a phase as the cluster has them, each by its name; those that nobody can have are left out."""
-    refs = (Ref.read(placed(one, discovery)[0]) for one in phase.objects)
+    refs = (Ref.read(with_real_namespace(one, discovery)[0]) for one in phase.objects)
     yield from read_all(cluster, filter(None, refs)).items()
 
 
-def placed(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
+def with_real_namespace(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
     """An object with the namespace that it really has, and whether its kind has one."""
     stated = Object(manifest)
     kind = discovery.find(stated.api_version, stated.kind)
@@ -114,5 +114,5 @@ def placed(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
     return {**manifest, "metadata": meta}, False
 
 
-def _place(ref: Ref) -> tuple[str, str, str]:
+def _scope(ref: Ref) -> tuple[str, str, str]:
     return ref.api_version, ref.kind, ref.namespace

@@ -79,7 +79,7 @@ def every_task(claim: Claim, present: Present) -> Iterator[Task]:
 
 
 def _tasks(claim: Claim, phase: Phase, number: int, present: Present) -> Iterator[Task]:
-    placed = [present.placed(one) for one in phase.objects]
+    placed = [present.with_real_namespace(one) for one in phase.objects]
     refs = [Ref.of(manifest) for manifest, _ in placed]
     actual = present.of(refs)
     for index, (manifest, is_namespaced) in enumerate(placed):
@@ -107,7 +107,7 @@ def left_of(present: Present) -> tuple[Left, ...]:
 
 def _left(phase: Phase, present: Present) -> Iterator[Left]:
     revision = present.revision
-    refs = (Ref.read(present.placed(one)[0]) for one in phase.objects)  # what nobody can have is left out
+    refs = (Ref.read(present.with_real_namespace(one)[0]) for one in phase.objects)  # what nobody can have is left out
     for ref, actual in present.of(filter(None, refs)).items():
         action = teardown_action(actual, revision.raw)
         if actual is not None and action is not Teardown.GONE and _is_marked(actual, revision, action):

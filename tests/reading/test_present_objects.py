@@ -12,7 +12,7 @@ from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.objects import Claim
 from shared.domain.extension.phases.order import Phase
 from shared.kinds import CONFIG_MAP, Kind, Ref
-from shared.reading.present_objects import BOUND, MANY, Present, look
+from shared.reading.present_objects import BOUND, MANY, Present, read_phase
 from shared.reading.revision import every_task
 from tests.functions.cluster_extension.world import a_config_map
 from tests.functions.cluster_object_set.test_revisions import PLACE, a_set, held
@@ -24,7 +24,7 @@ THERE, MISSING = (a_config_map(name, PLACE) for name in ("there", "missing"))
 def test_every_object_is_looked_at_whatever_phase_it_is_in() -> None:
     cluster = FakeCluster([THERE])
     phases = (Phase("phase0", (MISSING,)), Phase("phase1", (THERE, _nameless())))
-    found = [pair for phase in phases for pair in look(phase, cluster, cluster)]
+    found = [pair for phase in phases for pair in read_phase(phase, cluster, cluster)]
     assert [(ref.name, one is not None) for ref, one in found] == [("missing", False), ("there", True)]
     revision = ClusterObjectSet(a_set(held(MISSING), held(THERE)))
     present = Present(revision, (phases[0], Phase("phase1", (THERE,))), cluster, cluster, is_certain=True)

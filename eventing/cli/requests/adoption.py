@@ -40,7 +40,7 @@ from shared.kinds import (
     Ref,
 )
 from shared.reading.extension import cert_provider, sight_of
-from shared.reading.present_objects import look
+from shared.reading.present_objects import read_phase
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -185,7 +185,7 @@ def _move(
     made = rendered(final, target, request.files_of(target.bundle.image), cert_provider(cluster))
     if isinstance(made, Refusal):
         raise _Refused(made.why)
-    there = [one for phase in made.phases for _, one in look(phase, cluster, cluster) if one is not None]
+    there = [one for phase in made.phases for _, one in read_phase(phase, cluster, cluster) if one is not None]
     move = _Move(operator, made, tuple(there))
     if reasons := tuple(unlike(operator, move.phases, there)):
         raise _Refused(*reasons)

@@ -23,7 +23,7 @@ from shared.domain.extension.phases.sources import references, resolved
 from shared.domain.extension.revisions import Revisions
 from shared.kinds import Kind, Ref
 from shared.reading.extension import revisions_of
-from shared.reading.present_objects import look
+from shared.reading.present_objects import read_phase
 from shared.reading.revision import secrets_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _owned(cluster: KubeClient, revisions: Revisions) -> _Owned:
     for revision in revisions.all:
         try:
             phases = resolved(revision.raw, secrets_of(revision, cluster))
-            found = [pair for phase in phases for pair in look(phase, cluster, cluster)]
+            found = [pair for phase in phases for pair in read_phase(phase, cluster, cluster)]
         except (Unreadable, ApiError) as error:
             unread = str(error)
             continue

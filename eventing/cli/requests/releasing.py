@@ -35,7 +35,7 @@ from shared.kinds import (
     Ref,
 )
 from shared.reading.extension import revisions_of
-from shared.reading.present_objects import look
+from shared.reading.present_objects import read_phase
 from shared.reading.revision import secrets_of
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _release(cluster: KubeClient, request: ReleaseRequest) -> tuple[_Release | N
         phases = resolved(revisions.installed.raw, secrets_of(revisions.installed, cluster))
     except Unreadable as error:
         return None, [f"the objects of {revisions.installed.name} are not known: {error}"]
-    present = tuple(one for phase in phases for _, one in look(phase, cluster, cluster) if one is not None)
+    present = tuple(one for phase in phases for _, one in read_phase(phase, cluster, cluster) if one is not None)
     bundle = bundle_of(revisions.installed).name
     blockers = [*_unsuitable(extension, cluster), *_served(present)]
     if not request.may_restart:

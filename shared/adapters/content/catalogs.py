@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from shared.adapters.content.address_snapshots import Address, snapshot_of_address
-from shared.adapters.content.config_map_snapshots import Get, Place, snapshot_of_config_map
+from shared.adapters.content.config_map_snapshots import Get, ConfigMapContent, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
@@ -134,8 +134,8 @@ class ImageCatalogs:
         self._grants.answered(found.server, found.digest)
         return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
-    def _of_server(self, desired: Address | Place, *, is_kept_good: bool = True) -> tuple[Address | Place, Snapshot]:
-        if isinstance(desired, Place):
+    def _of_server(self, desired: Address | ConfigMapContent, *, is_kept_good: bool = True) -> tuple[Address | ConfigMapContent, Snapshot]:
+        if isinstance(desired, ConfigMapContent):
             return snapshot_of_config_map(desired, self._store, self._get, is_kept_good=is_kept_good)
         return snapshot_of_address(desired, self._store, rules=self._puller.rules, is_kept_good=is_kept_good)
 
@@ -199,9 +199,9 @@ class ImageCatalogs:
         return catalog
 
 
-def _form(text: str) -> type[Address] | type[Place]:
+def _form(text: str) -> type[Address] | type[ConfigMapContent]:
     """What a text names that is no image."""
-    return Address if text.startswith(SERVED) else Place
+    return Address if text.startswith(SERVED) else ConfigMapContent
 
 
 def _digest_of(reference: str) -> str:

@@ -30,7 +30,7 @@ Get: TypeAlias = Callable[[Ref], Manifest | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConfigMapContent:
     """A ConfigMap, and the digest of its content."""
 
     namespace: str
@@ -46,12 +46,12 @@ class Place:
         return f"{IN_CONFIG_MAP}{self.namespace}/{self.name}"
 
     @classmethod
-    def desired(cls, source: ImageSource) -> Place:
+    def desired(cls, source: ImageSource) -> ConfigMapContent:
         """The ConfigMap that a CatalogSource names: always one beside it."""
         return cls(source.namespace, source.image.removeprefix(IN_CONFIG_MAP))
 
     @classmethod
-    def parse(cls, reference: str, source: ImageSource) -> Place:
+    def parse(cls, reference: str, source: ImageSource) -> ConfigMapContent:
         """The content of a reference. OciError for that of another namespace, whatever a status says."""
         place, _, digest = reference.removeprefix(IN_CONFIG_MAP).partition("@")
         namespace, _, name = place.partition("/")
@@ -61,8 +61,8 @@ class Place:
 
 
 def snapshot_of_config_map(
-    place: Place, store: Store, get: Get, *, is_kept_good: bool = True
-) -> tuple[Place, Snapshot]:
+    place: ConfigMapContent, store: Store, get: Get, *, is_kept_good: bool = True
+) -> tuple[ConfigMapContent, Snapshot]:
     """The catalog of a ConfigMap: its present content, or that of the digest. OciError when it cannot be read.
 
     `is_kept_good` says whether the ConfigMap is known to have had that content, so that a store may answer.
@@ -71,13 +71,13 @@ def snapshot_of_config_map(
         return place, kept
     config_map = _read(place, get)
     content = orjson.dumps([place.server, *(config_map.texts.get(key, "") for key in KEYS)])
-    found = Place(place.namespace, place.name, digest_of(content))
+    found = ConfigMapContent(place.namespace, place.name, digest_of(content))
     if place.digest not in ("", found.digest):
         raise OciError("NotFound", f"{place}: the ConfigMap has another content by now; it is read again")
     return found, _indexed(found, config_map, store)
 
 
-def _read(place: Place, get: Get) -> ConfigMap:
+def _read(place: ConfigMapContent, get: Get) -> ConfigMap:
     ref = kinds.CONFIG_MAP.ref_or_none(place.name, place.namespace)
     try:
         found = get(ref) if ref else None
@@ -88,7 +88,7 @@ def _read(place: Place, get: Get) -> ConfigMap:
     return ConfigMap(found)
 
 
-def _indexed(place: Place, config_map: ConfigMap, store: Store) -> Snapshot:
+def _indexed(place: ConfigMapContent, config_map: ConfigMap, store: Store) -> Snapshot:
     try:
         catalog = converted(config_map)
         lines = lines_of(catalog.documents)

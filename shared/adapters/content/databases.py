@@ -94,14 +94,14 @@ def _documents(tables: _Tables) -> Iterator[Manifest]:
     named = {row.get("entry_id") or row["rowid"]: row["operatorbundle_name"] for row in entries}
     facts = {table: _grouped(tables, table, named) for table in ("properties", "dependencies", *_APIS)}
     bundles = {row["name"]: _bundle(row, facts) for row in tables.rows("operatorbundle")}
-    places: dict[tuple[str, str, str], list[str]] = {}
+    edges: dict[tuple[str, str, str], list[str]] = {}
     for row in entries:
-        place = row["package_name"], row["channel_name"], row["operatorbundle_name"]
+        key = row["package_name"], row["channel_name"], row["operatorbundle_name"]
         replaced = named.get(row.get("replaces", ""), "")
-        places.setdefault(place, []).extend([replaced] if replaced else [])
+        edges.setdefault(key, []).extend([replaced] if replaced else [])
     listed = [
         {**_edges(bundles[name], replaced), "packageName": package, "channelName": channel, "csvName": name}
-        for (package, channel, name), replaced in places.items()
+        for (package, channel, name), replaced in edges.items()
         if name in bundles
     ]
     yield from documents(packages, listed)

@@ -51,8 +51,8 @@ class Grants:
 
     def check(self, registry: Registry, reference: Reference) -> float:
         """Until when who has these logins may be served this image. OciError when not, or not known."""
-        who = self._key("login", reference.place, reference.digest, registry.credentials.identity())
-        where = self._key("place", reference.place, reference.digest)
+        who = self._key("login", reference.location, reference.digest, registry.credentials.identity())
+        where = self._key("place", reference.location, reference.digest)
         now, granted = self._clock(), self._granted(who)
         if 0 <= now - granted < FRESH_SECONDS:
             return granted + FRESH_SECONDS

@@ -12,7 +12,7 @@ from shared.adapters.oci.blobs import Blobs
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.mirrors import NO_MIRRORS, Places
+from shared.adapters.oci.mirrors import NO_MIRRORS, Locations
 from shared.adapters.oci.pace import Allowance, Pull, bounded
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
@@ -35,7 +35,7 @@ class Puller:
         self,
         secrets: Secrets,
         transport: Transport | None = None,
-        mirrors: Places = NO_MIRRORS,
+        mirrors: Locations = NO_MIRRORS,
         *,
         allowance: Allowance | None = None,
         hurried: Allowance | None = None,

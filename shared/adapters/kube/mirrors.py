@@ -10,7 +10,7 @@ from typing import Final
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.oci import mirror_sets
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.mirrors import Mirrors, Place
+from shared.adapters.oci.mirrors import Location, Mirrors
 from shared.adapters.oci.reference import Reference
 from shared.api.manifest import Manifest
 from shared.kinds import MIRROR_SETS
@@ -29,7 +29,7 @@ class KubeMirrors:
         self._cluster, self._machine, self._now = cluster, machine, now
         self._read_at, self._known = float("-inf"), Mirrors()
 
-    def places(self, reference: Reference) -> list[Place]:
+    def locations(self, reference: Reference) -> list[Location]:
         """The places of an image, in the order to try. OciError without any, or when the rules cannot be read."""
         if self._now() - self._read_at > GOOD_SECONDS:
             try:
@@ -37,7 +37,7 @@ class KubeMirrors:
             except ValueError as error:
                 raise OciError("Malformed", f"{reference}: the mirror sets of the cluster: {error}") from error
             self._read_at = self._now()
-        return self._known.places(reference)
+        return self._known.locations(reference)
 
     def _objects(self) -> Iterator[Manifest]:
         """The mirror sets of the kinds that this account may read."""

@@ -54,14 +54,14 @@ class Entry:
     def parse(cls, text: str) -> Entry:
         """`10.1.2.3`, `10.0.0.0/8`, `[fd00::1]:5000`, `registry.example`, `*.example:5000`. ValueError otherwise."""
         found = _PORT.match(text)
-        place, port = ((found[1] or found[2]), int(found[3])) if found else (text.strip("[]"), 0)
+        location, port = ((found[1] or found[2]), int(found[3])) if found else (text.strip("[]"), 0)
         try:
-            return cls(ip_network(place, strict=False), "", port)
+            return cls(ip_network(location, strict=False), "", port)
         except ValueError:
-            if not _NAME.match(place.lower()) or "/" in place:
+            if not _NAME.match(location.lower()) or "/" in location:
                 desired = "wanted addresses, networks, hosts or *.domain, each with or without :port"
                 raise ValueError(f"{text!r} is no address of a registry: {desired}") from None
-            return cls(None, place.lower(), port)
+            return cls(None, location.lower(), port)
 
     def names(self, host: str, port: int) -> bool:
         """Whether it is about a host by its name."""

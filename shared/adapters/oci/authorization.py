@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 
 from shared.adapters.oci.credentials import Credentials, Login
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.mirrors import Location
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.transport import Transport, unreachable, whole_body, with_query
 
@@ -37,16 +37,16 @@ class Authorizer:
         known = self._headers.get((reference.registry, reference.repository))
         return {"Authorization": known} if known else {}
 
-    def answer(self, place: Place, challenge: str, transport: Transport) -> bool:
+    def answer(self, location: Location, challenge: str, transport: Transport) -> bool:
         """Learn the header that satisfies a challenge; False when nothing more can be offered."""
-        reference = place.reference
+        reference = location.reference
         login = self.credentials.of(reference)
         scheme, _, rest = challenge.partition(" ")
         match scheme.lower():
             case "basic" if login:
                 header = login.basic
             case "bearer":
-                header = "Bearer " + self._token(place, dict(_PARAMETER.findall(rest)), login, transport)
+                header = "Bearer " + self._token(location, dict(_PARAMETER.findall(rest)), login, transport)
             case _:
                 return False
         key = (reference.registry, reference.repository)
@@ -54,17 +54,17 @@ class Authorizer:
         self._headers[key] = header
         return is_new
 
-    def _token(self, place: Place, challenge: dict[str, str], login: Login | None, transport: Transport) -> str:
-        reference, realm = place.reference, challenge.get("realm", "")
-        is_plain_allowed = _may_be_plain(place, realm, transport)
+    def _token(self, location: Location, challenge: dict[str, str], login: Login | None, transport: Transport) -> str:
+        reference, realm = location.reference, challenge.get("realm", "")
+        is_plain_allowed = _may_be_plain(location, realm, transport)
         if not realm.startswith(("https://", "http://") if is_plain_allowed else "https://"):
             raise OciError("Unauthorized", f"{reference}: the registry sends us to {realm!r} for a token: wanted https")
-        if login and not self._is_for(place, realm):
+        if login and not self._is_for(location, realm):
             login = None  # nobody has proved that this realm speaks for the registry
         scope = challenge.get("scope") or f"repository:{reference.repository}:pull"
         query = {"scope": scope} | ({"service": challenge["service"]} if "service" in challenge else {})
         try:
-            response = _bought(transport, place, realm, query, login=login)
+            response = _bought(transport, location, realm, query, login=login)
             body = whole_body(response, _TOKEN_BYTES, reference)
             response.release_conn()
         except HTTPError as error:
@@ -75,31 +75,31 @@ class Authorizer:
             raise refused(reference, login)
         return _read_token(reference, body)
 
-    def _is_for(self, place: Place, realm: str) -> bool:
+    def _is_for(self, location: Location, realm: str) -> bool:
         """Whether a login of the registry may be told to a token service.
 
         A registry that proved its name with a certificate may name any. Of another one, the service has to be the
         registry itself, or the login has to name it.
         """
-        if not (place.is_insecure or place.reference.is_loopback):
+        if not (location.is_insecure or location.reference.is_loopback):
             return True
         service = urlsplit(realm)
-        return service.hostname == _host_of(place.reference.host) or service.netloc in self.credentials.logins
+        return service.hostname == _host_of(location.reference.host) or service.netloc in self.credentials.logins
 
 
-def _may_be_plain(place: Place, realm: str, transport: Transport) -> bool:
+def _may_be_plain(location: Location, realm: str, transport: Transport) -> bool:
     """Whether tokens may come over http: from the registry itself, if it speaks http, or from where we may go anyway.
 
     What any other server of this network answers is for others, not for this registry.
     """
-    if not (place.reference.is_loopback or place.is_insecure):
+    if not (location.reference.is_loopback or location.is_insecure):
         return False
     try:
         service = urlsplit(realm)
         host, port = service.hostname or "", service.port or _HTTP_PORT
     except ValueError:  # not a valid address, which the request tells
         return True
-    is_itself = service.netloc == place.reference.host
+    is_itself = service.netloc == location.reference.host
     return is_itself or transport.rules.is_open or transport.rules.is_named(host, port)
 
 
@@ -108,9 +108,9 @@ def _host_of(netloc: str) -> str | None:
 
 
 def _bought(
-    transport: Transport, place: Place, realm: str, query: dict[str, str], *, login: Login | None
+    transport: Transport, location: Location, realm: str, query: dict[str, str], *, login: Login | None
 ) -> urllib3.BaseHTTPResponse:
-    image, registry = str(place.reference), f"https://{place.reference.host}/"
+    image, registry = str(location.reference), f"https://{location.reference.host}/"
     if login and login.identity_token:
         form = query | {"grant_type": "refresh_token", "client_id": _CLIENT, "refresh_token": login.identity_token}
         headers = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -13,7 +13,7 @@ from shared.adapters.oci.verify import Descriptor
 class Blobs(Protocol):
     """Hands out a file for each blob of one pull."""
 
-    def opened(self, place: str, descriptor: Descriptor) -> AbstractContextManager[BinaryIO]:
+    def opened(self, location: str, descriptor: Descriptor) -> AbstractContextManager[BinaryIO]:
         """A file to read and write, with what is here of that blob of that repository; nobody has verified it."""
         ...
 

@@ -121,8 +121,8 @@ def resolved(host: str, port: int, seconds: float) -> list[Found]:
         try:
             answers.put([
                 (socket.AddressFamily(family), address)
-                for family, _, _, _, place in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
-                if (address := as_address(str(place[0]))) is not None
+                for family, _, _, _, location in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)
+                if (address := as_address(str(location[0]))) is not None
             ])  # fmt: skip
         except (OSError, UnicodeError) as error:  # UnicodeError: a label of more than 63 characters
             answers.put(error if isinstance(error, OSError) else socket.gaierror(socket.EAI_NONAME, str(error)))

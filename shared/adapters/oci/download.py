@@ -11,7 +11,7 @@ from urllib3.exceptions import HTTPError
 
 from shared.adapters.oci import verify
 from shared.adapters.oci.exchange import OK, Exchange
-from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.mirrors import Location
 from shared.adapters.oci.transport import unreachable
 from shared.adapters.oci.verify import Descriptor
 from shared.adapters.progress import advanced
@@ -23,8 +23,8 @@ _CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-")
 class Download:
     """One blob that is being fetched."""
 
-    def __init__(self, exchange: Exchange, place: Place, descriptor: Descriptor) -> None:
-        self._exchange, self._place, self._descriptor = exchange, place, descriptor
+    def __init__(self, exchange: Exchange, location: Location, descriptor: Descriptor) -> None:
+        self._exchange, self._location, self._descriptor = exchange, location, descriptor
         self._algorithm = descriptor.digest.partition(":")[0]
         self._seen = hashlib.new(self._algorithm)
 
@@ -39,7 +39,7 @@ class Download:
         if self._digest != self._descriptor.digest:
             seen = self._digest
             self._restart(target)
-            verify.compare(seen, self._descriptor.digest, self._place.reference)
+            verify.compare(seen, self._descriptor.digest, self._location.reference)
 
     @property
     def _digest(self) -> str:
@@ -56,8 +56,8 @@ class Download:
                 break
             except HTTPError as error:
                 if attempt == transport.attempts - 1:
-                    host = f"https://{self._place.reference.host}"
-                    raise unreachable(error, host, str(self._place.reference)) from error
+                    host = f"https://{self._location.reference.host}"
+                    raise unreachable(error, host, str(self._location.reference)) from error
                 transport.pause(attempt)
 
     def _resume(self, target: BinaryIO) -> int:
@@ -81,7 +81,7 @@ class Download:
         have = target.tell()
         headers = {"Range": f"bytes={have}-"} if have else {}
         path = f"blobs/{self._descriptor.digest}"
-        with self._exchange.open("GET", self._place, path, headers, desired=(OK, _PARTIAL)) as response:
+        with self._exchange.open("GET", self._location, path, headers, desired=(OK, _PARTIAL)) as response:
             if have and not _continues(response, have):
                 self._restart(target)
             for chunk in response.stream(verify.CHUNK_BYTES, decode_content=False):
@@ -89,7 +89,7 @@ class Download:
                 target.write(chunk)
                 advanced("downloading", len(chunk))
                 if target.tell() > self._descriptor.size:
-                    raise verify.too_large(self._place.reference, target.tell(), self._descriptor.size)
+                    raise verify.too_large(self._location.reference, target.tell(), self._descriptor.size)
 
 
 def _continues(response: urllib3.BaseHTTPResponse, have: int) -> bool:

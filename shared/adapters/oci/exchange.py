@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from shared.adapters.oci.authorization import Authorizer, refused
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.mirrors import Location
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.transport import Content, Follow, Transport, unreachable
 
@@ -42,7 +42,7 @@ class Exchange:
     def open(
         self,
         method: str,
-        place: Place,
+        location: Location,
         path: str,
         headers: Mapping[str, str] = _NONE,
         *,
@@ -50,14 +50,14 @@ class Exchange:
         desired: Collection[int] = (OK,),
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """The response to a request about an image; `path` follows its repository, or is a whole address."""
-        response = self._reach(method, place, path, headers, content)
+        response = self._reach(method, location, path, headers, content)
         if response.status == _UNAUTHORIZED:
             challenge = response.headers.get("WWW-Authenticate", "")
             response.drain_conn()
-            if self._authorizer.answer(place, challenge, self._transport_to(place)):
-                response = self._reach(method, place, path, headers, content)
+            if self._authorizer.answer(location, challenge, self._transport_to(location)):
+                response = self._reach(method, location, path, headers, content)
         try:
-            self._check(response, place.reference, desired)
+            self._check(response, location.reference, desired)
             yield response
         except BaseException:
             response.close()  # a half-read connection must not serve another request
@@ -65,7 +65,7 @@ class Exchange:
         response.drain_conn()
         response.release_conn()
 
-    def retried(self, read: Callable[[], _T], place: Place) -> _T:
+    def retried(self, read: Callable[[], _T], location: Location) -> _T:
         """Read a body, again from its start where the connection broke in the middle."""
         for attempt in range(self.transport.attempts - 1):
             try:
@@ -75,50 +75,52 @@ class Exchange:
         try:
             return read()
         except HTTPError as error:
-            raise unreachable(error, f"https://{place.reference.host}", str(place.reference)) from error
+            raise unreachable(error, f"https://{location.reference.host}", str(location.reference)) from error
 
     def _reach(  # why: the parts of one request
-        self, method: str, place: Place, path: str, headers: Mapping[str, str], content: Content
+        self, method: str, location: Location, path: str, headers: Mapping[str, str], content: Content
     ) -> urllib3.BaseHTTPResponse:
         """Ask; a registry that turns out to speak the other of http and https is asked so from then on."""
-        host = place.reference.host
-        scheme = self._scheme(place)
+        host = location.reference.host
+        scheme = self._scheme(location)
         try:
-            response = self._send(method, place, path, headers, content)
+            response = self._send(method, location, path, headers, content)
         except OciError as error:
-            if not (place.is_insecure and scheme == "https" and error.reason in ("TLS", "Unreachable")):
+            if not (location.is_insecure and scheme == "https" and error.reason in ("TLS", "Unreachable")):
                 raise
             self._schemes[host] = "http"
-            return self._send(method, place, path, headers, content)
-        if scheme == "http" and response.status == _BAD_REQUEST and self._wants_tls(place):
+            return self._send(method, location, path, headers, content)
+        if scheme == "http" and response.status == _BAD_REQUEST and self._wants_tls(location):
             response.close()
             self._schemes[host] = "https"
-            return self._send(method, place, path, headers, content)
+            return self._send(method, location, path, headers, content)
         return response
 
-    def _wants_tls(self, place: Place) -> bool:
+    def _wants_tls(self, location: Location) -> bool:
         """Whether a registry says so; asked apart, for the answer to a HEAD has no text."""
-        answer = self._send("GET", place, "/v2/", {}, None)
+        answer = self._send("GET", location, "/v2/", {}, None)
         body = answer.read(_REFUSAL_BYTES)
         answer.close()
         return _WANTS_TLS in body
 
-    def _scheme(self, place: Place) -> str:
-        return self._schemes.get(place.reference.host) or ("http" if place.reference.is_loopback else "https")
+    def _scheme(self, location: Location) -> str:
+        return self._schemes.get(location.reference.host) or ("http" if location.reference.is_loopback else "https")
 
-    def _transport_to(self, place: Place) -> Transport:
-        return self._unverified if place.is_insecure else self.transport
+    def _transport_to(self, location: Location) -> Transport:
+        return self._unverified if location.is_insecure else self.transport
 
     def _send(  # why: the parts of one request
-        self, method: str, place: Place, path: str, headers: Mapping[str, str], content: Content
+        self, method: str, location: Location, path: str, headers: Mapping[str, str], content: Content
     ) -> urllib3.BaseHTTPResponse:
-        root = f"{self._scheme(place)}://{place.reference.host}/"
-        base = root if path.startswith("/") else f"{root}v2/{place.reference.repository}/"
+        root = f"{self._scheme(location)}://{location.reference.host}/"
+        base = root if path.startswith("/") else f"{root}v2/{location.reference.repository}/"
         url = path if "://" in path else base + path.removeprefix("/")
-        login = self._authorizer.header(place.reference) if url.startswith(root) else {}  # meant for one host, as asked
+        login = (
+            self._authorizer.header(location.reference) if url.startswith(root) else {}
+        )  # meant for one host, as asked
         follow: Follow = "any" if method == "GET" and path.startswith("blobs/") else "same"
-        return self._transport_to(place).request(
-            method, url, {**headers, **login}, str(place.reference), content=content, follow=follow
+        return self._transport_to(location).request(
+            method, url, {**headers, **login}, str(location.reference), content=content, follow=follow
         )
 
     def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, desired: Collection[int]) -> None:

@@ -56,7 +56,7 @@ def pull(
             completed()
         return Image(found, labels, tree.complete())
     except OciError as error:
-        is_named = found.place in error.message
+        is_named = found.location in error.message
         raise error if is_named else replace(error, message=f"{found}: {error.message}") from error
 
 

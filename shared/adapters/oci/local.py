@@ -27,10 +27,10 @@ class LocalName:
 
     def __str__(self) -> str:
         tag = f":{self.tag}" if self.tag else ""
-        return self.place + tag + (f"@{self.digest}" if self.digest else "")
+        return self.location + tag + (f"@{self.digest}" if self.digest else "")
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The name without tag and digest."""
         return f"{self.prefix}{self.path}"
 

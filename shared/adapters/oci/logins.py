@@ -10,7 +10,7 @@ from shared.adapters.certificates import ARE_IGNORED
 from shared.adapters.oci import mirror_sets
 from shared.adapters.oci.credentials import Credentials
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.mirrors import Mirrors, Place
+from shared.adapters.oci.mirrors import Location, Mirrors
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.transport import Transport
@@ -53,7 +53,7 @@ def registry_of_machine(environ: Mapping[str, str], home: Path, limits: Limits |
     return Registry(Transport(trust=trust), of_machine(environ, home), limits, mirrors=mirrors)
 
 
-def target_of_machine(reference: Reference, environ: Mapping[str, str], home: Path) -> Place:
+def target_of_machine(reference: Reference, environ: Mapping[str, str], home: Path) -> Location:
     """Where this machine pushes an image to, and whether without verification. OciError where that is blocked."""
     return replace(mirrors_of_machine(environ, home), is_insecure=ARE_IGNORED.get()).target(reference)
 

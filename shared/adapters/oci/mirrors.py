@@ -16,7 +16,7 @@ Pulls = Literal["all", "digest-only", "tag-only"]
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A place that holds the same images."""
+    """A registry or repository that holds the same images."""
 
     location: str
     """A registry, or a registry and the beginning of a repository."""
@@ -40,18 +40,18 @@ class Rule:
     is_insecure: bool = False
     is_blocked: bool = False
     is_source_asked: bool = True
-    """Whether the place in the name of an image is tried when no mirror has it."""
+    """Whether the location in the name of an image is tried when no mirror has it."""
 
     def fits(self, reference: Reference) -> bool:
         """Whether the rule is about an image."""
         if self.prefix.startswith("*."):
             return reference.registry.partition(":")[0].endswith(self.prefix[1:])
-        return reference.place == self.prefix or reference.place.startswith(f"{self.prefix}/")
+        return reference.location == self.prefix or reference.location.startswith(f"{self.prefix}/")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One place where an image may be."""
+class Location:
+    """A location from which an image may be pulled."""
 
     reference: Reference
     is_insecure: bool = False
@@ -66,24 +66,24 @@ class Mirrors:
     is_insecure: bool = False
     """Whether no certificate is verified."""
 
-    def places(self, reference: Reference) -> list[Place]:
-        """The places of an image, in the order to try. OciError without any."""
+    def locations(self, reference: Reference) -> list[Location]:
+        """The locations of an image, in the order to try. OciError without any."""
         if (rule := self._rule(reference)) is None:
-            return [Place(reference, self.is_insecure)]
+            return [Location(reference, self.is_insecure)]
         found = [
-            Place(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure or self.is_insecure)
+            Location(_moved(reference, rule.prefix, mirror.location), mirror.is_insecure or self.is_insecure)
             for mirror in rule.mirrors
             if mirror.serves(reference)
         ]
         if rule.is_source_asked or not found:
             own = _moved(reference, rule.prefix, rule.location) if rule.location else reference
-            found.append(Place(own, rule.is_insecure or self.is_insecure))
+            found.append(Location(own, rule.is_insecure or self.is_insecure))
         return found
 
-    def target(self, reference: Reference) -> Place:
+    def target(self, reference: Reference) -> Location:
         """Where an image is pushed to: as its name says, never a mirror. OciError where that is blocked."""
         rule = self._rule(reference)
-        return Place(reference, self.is_insecure or (rule is not None and rule.is_insecure))
+        return Location(reference, self.is_insecure or (rule is not None and rule.is_insecure))
 
     def _rule(self, reference: Reference) -> Rule | None:
         rule = max((one for one in self.rules if one.fits(reference)), key=lambda one: len(one.prefix), default=None)
@@ -119,11 +119,11 @@ class Mirrors:
         return replace(self, rules=(*self.rules, *added))
 
 
-class Places(Protocol):
-    """Returns the places of images."""
+class Locations(Protocol):
+    """Returns the locations of images."""
 
-    def places(self, reference: Reference) -> list[Place]:
-        """The places of an image, in the order to try. OciError without any."""
+    def locations(self, reference: Reference) -> list[Location]:
+        """The locations of an image, in the order to try. OciError without any."""
         ...
 
 
@@ -161,5 +161,5 @@ def _mirror(fields: Mapping[str, Any], *, is_by_digest: bool) -> Mirror:
 def _moved(reference: Reference, prefix: str, location: str) -> Reference:
     """The image at another place: what follows the prefix of its name follows the location."""
     kept = prefix if not prefix.startswith("*.") else reference.registry
-    registry, _, repository = f"{location}{reference.place[len(kept) :]}".partition("/")
+    registry, _, repository = f"{location}{reference.location[len(kept) :]}".partition("/")
     return replace(reference, registry=registry, repository=repository)

@@ -19,7 +19,7 @@ class Name(Protocol):
         ...
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The name without tag and digest."""
         ...
 

@@ -29,7 +29,7 @@ class Reference:
         return f"{self.registry}/{self.repository}{tag}" + (f"@{self.digest}" if self.digest else "")
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The name without tag and digest."""
         return f"{self.registry}/{self.repository}"
 

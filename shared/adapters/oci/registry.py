@@ -14,7 +14,7 @@ from shared.adapters.oci.download import Download
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.mirrors import NO_MIRRORS, Place, Places
+from shared.adapters.oci.mirrors import NO_MIRRORS, Location, Locations
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.transport import Transport, whole_body
 from shared.adapters.oci.verify import Descriptor
@@ -42,7 +42,7 @@ class Registry:
         credentials: Credentials = ANONYMOUS,
         limits: Limits | None = None,
         *,
-        mirrors: Places = NO_MIRRORS,
+        mirrors: Locations = NO_MIRRORS,
         blobs: Blobs | None = None,
     ) -> None:
         self.limits = limits or Limits()
@@ -50,16 +50,16 @@ class Registry:
         self.exchange = Exchange(transport or Transport(), credentials)
         self._mirrors = mirrors
         self._blobs = blobs or TemporaryBlobs(self.limits.memory_bytes)
-        self._last: dict[str, Place] = {}
+        self._last: dict[str, Location] = {}
 
     def digest(self, reference: Reference) -> str:
         """The digest that a tag points to now; that of the reference when it has one."""
         if reference.digest:
             return reference.digest
 
-        def ask(place: Place) -> str:
-            path = f"manifests/{place.reference.desired}"
-            with self.exchange.open("HEAD", place, path, _ACCEPT) as response:
+        def ask(location: Location) -> str:
+            path = f"manifests/{location.reference.desired}"
+            with self.exchange.open("HEAD", location, path, _ACCEPT) as response:
                 return response.headers.get("Docker-Content-Digest", "")
 
         stated = self._first_answer(reference, ask)
@@ -68,8 +68,8 @@ class Registry:
     def confirm(self, reference: Reference) -> None:
         """Ask whether an image is there for us, without reading it. OciError when it is not."""
 
-        def ask(place: Place) -> None:
-            with self.exchange.open("HEAD", place, f"manifests/{place.reference.desired}", _ACCEPT):
+        def ask(location: Location) -> None:
+            with self.exchange.open("HEAD", location, f"manifests/{location.reference.desired}", _ACCEPT):
                 pass
 
         self._first_answer(reference, ask)
@@ -92,8 +92,8 @@ class Registry:
         """A verified blob, rewound; only what is not here of it is asked for."""
         if descriptor.size > self.limits.layer_bytes:
             raise verify.too_large(reference, descriptor.size, self.limits.layer_bytes)
-        with self._blobs.opened(reference.place, descriptor) as content:
-            self._first_answer(reference, lambda place: Download(self.exchange, place, descriptor).run(content))
+        with self._blobs.opened(reference.location, descriptor) as content:
+            self._first_answer(reference, lambda location: Download(self.exchange, location, descriptor).run(content))
             content.seek(0)
             yield content
 
@@ -101,41 +101,43 @@ class Registry:
         """Say that what came of the image is kept elsewhere."""
         self._blobs.done()
 
-    def _manifest(self, place: Place) -> bytes:
+    def _manifest(self, location: Location) -> bytes:
         def read() -> bytes:
-            path = f"manifests/{place.reference.desired}"
-            with self.exchange.open("GET", place, path, _ACCEPT) as response:
-                return whole_body(response, self.limits.manifest_bytes, place.reference)
+            path = f"manifests/{location.reference.desired}"
+            with self.exchange.open("GET", location, path, _ACCEPT) as response:
+                return whole_body(response, self.limits.manifest_bytes, location.reference)
 
-        content = self.exchange.retried(read, place)
-        if desired := place.reference.digest:
+        content = self.exchange.retried(read, location)
+        if desired := location.reference.digest:
             seen = verify.digest_of(content, desired.partition(":")[0])
-            verify.compare(seen, desired, place.reference)
+            verify.compare(seen, desired, location.reference)
         return content
 
-    def _places(self, reference: Reference) -> list[Place]:
+    def _locations(self, reference: Reference) -> list[Location]:
         """Where to ask, first where the last answer came from: what has an image by tag has its layers, too."""
-        usual = self._mirrors.places(reference)
-        if (last := self._last.get(reference.place)) is None:
+        usual = self._mirrors.locations(reference)
+        if (last := self._last.get(reference.location)) is None:
             return usual
         moved = replace(reference, registry=last.reference.registry, repository=last.reference.repository)
-        first = Place(moved, last.is_insecure)
-        return [first, *(place for place in usual if place != first)]
+        first = Location(moved, last.is_insecure)
+        return [first, *(location for location in usual if location != first)]
 
-    def _first_answer(self, reference: Reference, ask: Callable[[Place], _T]) -> _T:
+    def _first_answer(self, reference: Reference, ask: Callable[[Location], _T]) -> _T:
         """The answer of the first place that has one. OciError that tells of all when there are several."""
-        places = self._places(reference)
+        locations = self._locations(reference)
         refusals: list[OciError] = []
-        for place in places:
+        for location in locations:
             try:
-                answer = ask(place)
+                answer = ask(location)
             except OciError as error:
-                if len(places) == 1 and place.reference == reference:
+                if len(locations) == 1 and location.reference == reference:
                     raise
                 refusals.append(error)
             else:
-                self._last[reference.place] = place
+                self._last[reference.location] = location
                 return answer
-        asked = "; ".join(f"{place.reference.place}: {error}" for place, error in zip(places, refusals, strict=True))
-        what = f"{reference}: none of the mirrors and places that are set for it has the image ({asked})"
+        asked = "; ".join(
+            f"{location.reference.location}: {error}" for location, error in zip(locations, refusals, strict=True)
+        )
+        what = f"{reference}: none of the mirrors and locations that are set for it has the image ({asked})"
         raise OciError("MirrorMiss", f"{what}; copy it there (`skopeo copy`), or correct the mirrors") from refusals[-1]

@@ -87,15 +87,15 @@ class Transport:
 
     def _check_redirect(self, url: str, target: str, image: str, *, follow: Follow) -> None:
         """OciError when another host is not where this answer may come from."""
-        place = urlsplit(target)
-        host, port = place.hostname or "", place.port or (80 if place.scheme == "http" else 443)
+        redirect = urlsplit(target)
+        host, port = redirect.hostname or "", redirect.port or (80 if redirect.scheme == "http" else 443)
         if self.rules.is_open or self.rules.is_named(host, port):
             return
         is_same_host = host == urlsplit(url).hostname
-        if place.scheme == "https" and (follow == "any" or is_same_host):
+        if redirect.scheme == "https" and (follow == "any" or is_same_host):
             return
-        asked, why = urlsplit(url).netloc, "in plain text" if place.scheme != "https" else "for what only it may say"
-        what = f"{image}: {asked} redirects us to {place.netloc} {why}, which is not followed"
+        asked, why = urlsplit(url).netloc, "in plain text" if redirect.scheme != "https" else "for what only it may say"
+        what = f"{image}: {asked} redirects us to {redirect.netloc} {why}, which is not followed"
         raise OciError("Blocked", f"{what}; name the image by that host, or ask who runs this cluster to add the host "
                        f"to {SETTING}")  # fmt: skip
 
@@ -151,8 +151,8 @@ class Transport:
 
     def _is_public(self, sent_by: str, url: str) -> bool:
         """Whether somebody in a public network sends us to another host: then it has to be public, too."""
-        origin, place = urlsplit(sent_by), urlsplit(url)
-        if self.rules.is_open or not sent_by or origin.hostname == place.hostname:
+        origin, destination = urlsplit(sent_by), urlsplit(url)
+        if self.rules.is_open or not sent_by or origin.hostname == destination.hostname:
             return False
         return self._private.get(origin.hostname or "") is False
 

@@ -130,7 +130,7 @@ def reaches_out(group: Group) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class CopyNamespaces:
     """The namespaces for copies of one version."""
 
     desired: frozenset[str]
@@ -139,7 +139,9 @@ class Places:
     """Namespaces whose copy, if it exists, stays."""
 
 
-def places(original: Csv, group: Group, namespaces: Iterable[Namespace], *, only: Sequence[str] | None) -> Places:
+def copy_namespaces(
+    original: Csv, group: Group, namespaces: Iterable[Namespace], *, only: Sequence[str] | None
+) -> CopyNamespaces:
     """The namespaces for copies; `only` limits those of an operator in all namespaces (copying is disabled)."""
     alive = {one.name for one in namespaces if not one.is_terminating}
     targets = alive if group.is_global else alive & set(group.targets or ())
@@ -147,10 +149,10 @@ def places(original: Csv, group: Group, namespaces: Iterable[Namespace], *, only
         targets &= set(only)
     targets -= {group.namespace}
     if original.reason == CONFLICT_REASON:
-        return Places(frozenset(), frozenset())
+        return CopyNamespaces(frozenset(), frozenset())
     if is_uncopiable(original):
-        return Places(frozenset(), frozenset(targets))
-    return Places(frozenset(targets), frozenset(targets))
+        return CopyNamespaces(frozenset(), frozenset(targets))
+    return CopyNamespaces(frozenset(targets), frozenset(targets))
 
 
 def dangling(copy: Copy, parent: Csv | None) -> str | None:

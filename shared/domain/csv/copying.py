@@ -9,7 +9,7 @@ from datetime import datetime
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Event, Namespace, OlmConfig
 from shared.domain.conditions import Condition, put_into
-from shared.domain.csv.copies import Copy, Places, is_member, lasts_from, places, wanted_digests
+from shared.domain.csv.copies import Copy, CopyNamespaces, copy_namespaces, is_member, lasts_from, wanted_digests
 from shared.domain.operator_groups.group import Group
 from shared.kinds import OLM_CONFIG
 
@@ -49,7 +49,7 @@ class Work:
         return replace(self, to_create=free, taken=tuple(name for name in self.to_create if name in taken))
 
 
-def work(original: Csv, group: Group, where: Places, present: Iterable[Copy], *, now: datetime) -> Work:
+def work(original: Csv, group: Group, where: CopyNamespaces, present: Iterable[Copy], *, now: datetime) -> Work:
     """The difference between the present copies and the wanted ones.
 
     A phase that has just begun is not written to existing copies, nor, for a global group, to new ones: an installation
@@ -70,7 +70,7 @@ def work(original: Csv, group: Group, where: Places, present: Iterable[Copy], *,
     )
 
 
-def summarise(where: Places, work: Work) -> str:
+def summarise(where: CopyNamespaces, work: Work) -> str:
     """The verdict in one sentence."""
     besides = f"; another version has the name in {', '.join(work.taken)}" if work.taken else ""
     return f"copies belong into {len(where.desired)} namespaces{besides}"
@@ -105,7 +105,7 @@ def is_misplaced(  # why: the namespaces of copies depend on all five
     """Whether a member of a global group lacks a wanted copy, or has an unwanted one."""
     if csv.is_copy or not is_member(csv, group):
         return False
-    where = places(csv, group, namespaces, only=only)
+    where = copy_namespaces(csv, group, namespaces, only=only)
     present = {copy.namespace for copy in copies if copy.name == csv.name}
     return not where.desired <= present <= where.allowed
 

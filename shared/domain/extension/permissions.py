@@ -126,7 +126,7 @@ def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], ReadOnly]) ->
 
 def _without_covered(rules: Iterable[Manifest], others: Sequence[Manifest]) -> list[Manifest]:
     """The rules that no other one makes superfluous, sorted so that the same objects give the same bytes."""
-    left = [(rule, PolicyRule.of(rule)) for rule in sorted(rules, key=_place)]
+    left = [(rule, PolicyRule.of(rule)) for rule in sorted(rules, key=_sort_key)]
     granted = tuple(map(PolicyRule.of, others))
     for one in tuple(left):
         rest = [other for other in left if other is not one]
@@ -135,7 +135,7 @@ def _without_covered(rules: Iterable[Manifest], others: Sequence[Manifest]) -> l
     return [stated for stated, _ in left]
 
 
-def _place(rule: ReadOnly) -> tuple[list[str], list[str], list[str], list[str], list[str]]:
+def _sort_key(rule: ReadOnly) -> tuple[list[str], list[str], list[str], list[str], list[str]]:
     groups, resources, named, urls, verbs = (
         [str(value) for value in rule.get(key) or ()]
         for key in ("apiGroups", "resources", "resourceNames", "nonResourceURLs", "verbs")

@@ -12,7 +12,7 @@ from shared.api.views import Csv, CustomResourceDefinition, Object
 from shared.domain.crd_safety.upgrade import lost_versions
 from shared.domain.merge_patch import patch_between
 from shared.domain.objects.hashes import alongside_key
-from shared.domain.plan.execution import Action, Place, Rule, merged, prepared
+from shared.domain.plan.execution import Action, Rule, StepOwner, merged, prepared
 from shared.kinds import Ref
 
 RULE = Rule(kinds.CUSTOM_RESOURCE_DEFINITION)
@@ -49,16 +49,16 @@ def rejected(live: CustomResourceDefinition) -> str:
     return f"CustomResourceDefinition {live.name} is not served: {accepted.message} ({accepted.reason})"
 
 
-def act(manifest: ReadOnly, live: CustomResourceDefinition | None, place: Place, csvs: Collection[str]) -> Action:
+def act(manifest: ReadOnly, live: CustomResourceDefinition | None, owner: StepOwner, csvs: Collection[str]) -> Action:
     """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
-    desired = prepared(manifest, RULE, place)
-    desired["metadata"]["annotations"] = _alongside(annotations_of(manifest), place, csvs)
+    desired = prepared(manifest, RULE, owner)
+    desired["metadata"]["annotations"] = _alongside(annotations_of(manifest), owner, csvs)
     if live is None:
         return Action("WaitingForApi", create=desired, is_ours=True)
     whole = merged(desired, live.raw)
     whole["metadata"]["annotations"] = {
         **{key: value for key, value in live.annotations.items() if not key.startswith(_PREFIX)},
-        **_alongside(live.annotations, place, csvs),
+        **_alongside(live.annotations, owner, csvs),
         **desired["metadata"]["annotations"],
     }
     return _change(_with_ca_bundle(_with_conversion(whole, live), live.raw), live)
@@ -115,20 +115,20 @@ def risk(manifest: ReadOnly, live: ReadOnly) -> str:
 _PREFIX = names.INSTALLED_ALONGSIDE_PREFIX
 
 
-def _alongside(stated: Mapping[str, str], place: Place, csvs: Collection[str]) -> dict[str, str]:
+def _alongside(stated: Mapping[str, str], owner: StepOwner, csvs: Collection[str]) -> dict[str, str]:
     """The annotations with the versions that installed the definition: this one, and earlier ones that still exist."""
     kept = {
-        key: value for key, value in stated.items() if not key.startswith(_PREFIX) or _may_exist(value, place, csvs)
+        key: value for key, value in stated.items() if not key.startswith(_PREFIX) or _may_exist(value, owner, csvs)
     }
-    if not (place.namespace and place.csv):
+    if not (owner.namespace and owner.csv):
         return kept
-    return {**kept, f"{_PREFIX}{alongside_key(place.namespace, place.csv)}": f"{place.namespace}/{place.csv}"}
+    return {**kept, f"{_PREFIX}{alongside_key(owner.namespace, owner.csv)}": f"{owner.namespace}/{owner.csv}"}
 
 
-def _may_exist(owner: str, place: Place, csvs: Collection[str]) -> bool:
+def _may_exist(holder: str, owner: StepOwner, csvs: Collection[str]) -> bool:
     """False only for a CSV of this namespace that does not exist; CSVs of other namespaces are not known here."""
-    namespace, _, csv = owner.partition("/")
-    return namespace != place.namespace or csv in csvs
+    namespace, _, csv = holder.partition("/")
+    return namespace != owner.namespace or csv in csvs
 
 
 def _with_conversion(desired: Manifest, live: CustomResourceDefinition) -> Manifest:

@@ -52,7 +52,7 @@ SUPPORTED = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StepOwner:
     """The namespace and name of a plan, and the name of the version to which a step belongs."""
 
     namespace: str
@@ -96,29 +96,29 @@ def rule_for(kind: str, served: Kind | None) -> Rule | None:
     return Rule(served, "reference" if served.is_namespaced else "labels")
 
 
-def prepared(manifest: ReadOnly, rule: Rule, place: Place) -> Manifest:
+def prepared(manifest: ReadOnly, rule: Rule, owner: StepOwner) -> Manifest:
     """The object to write: in the namespace of the plan, with labels, and with the owner that the rule demands.
 
     A step that names no version, of a plan made by hand, leaves the owners as its manifest states them.
     """
     stated = Object(manifest)
-    labels = {**stated.labels, names.MANAGED: "true", **_owner_labels(rule, place)}
+    labels = {**stated.labels, names.MANAGED: "true", **_owner_labels(rule, owner)}
     meta = {**stated.metadata, "labels": labels}
     meta.pop("namespace", None)
     if rule.kind.is_namespaced:
-        meta["namespace"] = place.namespace
+        meta["namespace"] = owner.namespace
     if rule.kind == kinds.SUBSCRIPTION:
-        meta["annotations"] = {**stated.annotations, names.GENERATED_BY: place.plan}
-    if rule.owner == "reference" and place.csv:
-        owner = OwnerReference(reference_to(kinds.CLUSTER_SERVICE_VERSION, place.csv))
-        meta["ownerReferences"] = _united(stated.owners, (owner,))
+        meta["annotations"] = {**stated.annotations, names.GENERATED_BY: owner.plan}
+    if rule.owner == "reference" and owner.csv:
+        reference = OwnerReference(reference_to(kinds.CLUSTER_SERVICE_VERSION, owner.csv))
+        meta["ownerReferences"] = _united(stated.owners, (reference,))
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
 
 
-def copied(secret: ReadOnly, place: Place) -> Manifest:
+def copied(secret: ReadOnly, owner: StepOwner) -> Manifest:
     """A copy of the Secret in the namespace of the plan, without an owner."""
-    meta = {"name": name_of(secret), "namespace": place.namespace, "labels": {names.MANAGED: "true"}}
+    meta = {"name": name_of(secret), "namespace": owner.namespace, "labels": {names.MANAGED: "true"}}
     content = {key: secret[key] for key in ("type", "data") if key in secret}
     return {"apiVersion": kinds.SECRET.api_version, "kind": kinds.SECRET.kind, "metadata": meta, **content}
 
@@ -160,12 +160,12 @@ def _united(old: Iterable[OwnerReference], new: Iterable[OwnerReference]) -> lis
     return list({(one.kind, one.name, one.uid): one.raw for one in (*kept, *new)}.values())
 
 
-def _owner_labels(rule: Rule, place: Place) -> dict[str, str]:
-    match rule.owner if place.csv else "none":
+def _owner_labels(rule: Rule, owner: StepOwner) -> dict[str, str]:
+    match rule.owner if owner.csv else "none":
         case "label":
-            return {names.OWNER: place.csv}
+            return {names.OWNER: owner.csv}
         case "labels":
-            return labels_for(place.csv, place.namespace)
+            return labels_for(owner.csv, owner.namespace)
     return {}
 
 

@@ -101,8 +101,8 @@ def both(*predicates: Predicate) -> Predicate:
 
 def either(*predicates: Predicate) -> Predicate:
     """Operators that pass any predicate."""
-    places = [one.seeks for one in predicates]
-    seeks = None if None in places else frozenset().union(*(place for place in places if place is not None))
+    sought = [one.seeks for one in predicates]
+    seeks = None if None in sought else frozenset().union(*(one_of for one_of in sought if one_of is not None))
     text, parts = " or ".join(one.text for one in predicates), _parts("any", predicates)
     return Predicate(text, lambda one: any(each.holds(one) for each in predicates), seeks, parts, _words(predicates))
 

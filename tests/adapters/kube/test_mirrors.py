@@ -35,38 +35,38 @@ class Refusing(FakeCluster):
         raise ApiError(self._status, "No", "no")
 
 
-def places(known: KubeMirrors) -> list[str]:
-    return [str(place.reference) for place in known.places(Reference.parse(_IMAGE))]
+def locations(known: KubeMirrors) -> list[str]:
+    return [str(location.reference) for location in known.locations(Reference.parse(_IMAGE))]
 
 
 def test_mirror_sets_of_the_cluster_count() -> None:
-    assert places(KubeMirrors(FakeCluster([a_set("inner.io")]))) == ["inner.io/tea:1", _IMAGE]
+    assert locations(KubeMirrors(FakeCluster([a_set("inner.io")]))) == ["inner.io/tea:1", _IMAGE]
 
 
 def test_rules_of_the_machine_count_first() -> None:
     machine = Mirrors((Rule("quay.io/acme", (Mirror("mine.io"),)),))
-    assert places(KubeMirrors(FakeCluster([a_set("inner.io")]), lambda: machine)) == ["mine.io/tea:1", _IMAGE]
+    assert locations(KubeMirrors(FakeCluster([a_set("inner.io")]), lambda: machine)) == ["mine.io/tea:1", _IMAGE]
 
 
 def test_what_changes_is_seen_after_a_minute() -> None:
     now, cluster = [0.0], FakeCluster([a_set("old.io")])
     known = KubeMirrors(cluster, now=lambda: now[0])
-    assert places(known) == ["old.io/tea:1", _IMAGE]
+    assert locations(known) == ["old.io/tea:1", _IMAGE]
     cluster.objects = FakeCluster([a_set("new.io")]).objects
-    assert places(known) == ["old.io/tea:1", _IMAGE]
+    assert locations(known) == ["old.io/tea:1", _IMAGE]
     now[0] = 61
-    assert places(known) == ["new.io/tea:1", _IMAGE]
+    assert locations(known) == ["new.io/tea:1", _IMAGE]
 
 
 def test_who_may_not_read_them_asks_where_the_name_says() -> None:
-    assert places(KubeMirrors(Refusing(403))) == [_IMAGE]
+    assert locations(KubeMirrors(Refusing(403))) == [_IMAGE]
 
 
 def test_a_cluster_that_does_not_answer_is_not_one_without_mirrors() -> None:
     with pytest.raises(ApiError):
-        places(KubeMirrors(Refusing(0)))
+        locations(KubeMirrors(Refusing(0)))
 
 
 def test_a_mirror_set_that_is_none_is_told() -> None:
     with pytest.raises(OciError, match="the mirror sets of the cluster"):
-        places(KubeMirrors(FakeCluster([a_set() | {"spec": {"imageTagMirrors": ["x"]}}])))
+        locations(KubeMirrors(FakeCluster([a_set() | {"spec": {"imageTagMirrors": ["x"]}}])))

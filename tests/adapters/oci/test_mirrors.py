@@ -21,8 +21,8 @@ _DIGEST = "sha256:" + "a" * 64
 _BY_TAG, _BY_DIGEST = "quay.io/acme/tea:1", f"quay.io/acme/tea@{_DIGEST}"
 
 
-def places(mirrors: Mirrors, image: str) -> list[str]:
-    return [str(place.reference) for place in mirrors.places(Reference.parse(image))]
+def locations(mirrors: Mirrors, image: str) -> list[str]:
+    return [str(location.reference) for location in mirrors.locations(Reference.parse(image))]
 
 
 def conf(folder: Path, text: str) -> Mirrors:
@@ -35,7 +35,7 @@ def idms(field: str = "imageDigestMirrors", **more: Any) -> dict[str, Any]:
 
 
 def test_without_rules_an_image_is_where_its_name_says() -> None:
-    assert places(Mirrors(), _BY_TAG) == [_BY_TAG]
+    assert locations(Mirrors(), _BY_TAG) == [_BY_TAG]
 
 
 @pytest.mark.parametrize(
@@ -82,19 +82,19 @@ def test_without_rules_an_image_is_where_its_name_says() -> None:
     ],
 )
 def test_registries_conf(tmp_path: Path, text: str, image: str, want: list[str]) -> None:
-    assert places(conf(tmp_path, text), image) == want
+    assert locations(conf(tmp_path, text), image) == want
 
 
 def test_what_is_blocked_is_not_asked_for(tmp_path: Path) -> None:
     with pytest.raises(OciError) as caught:
-        places(conf(tmp_path, '[[registry]]\nlocation = "quay.io"\nblocked = true'), _BY_TAG)
+        locations(conf(tmp_path, '[[registry]]\nlocation = "quay.io"\nblocked = true'), _BY_TAG)
     assert caught.value.reason == "Blocked"
 
 
 def test_insecure_is_said_of_each_place(tmp_path: Path) -> None:
     text = '[[registry]]\nlocation = "quay.io"\ninsecure = true\n[[registry.mirror]]\nlocation = "a.io"'
-    found = conf(tmp_path, text).places(Reference.parse(_BY_TAG))
-    assert [place.is_insecure for place in found] == [False, True]
+    found = conf(tmp_path, text).locations(Reference.parse(_BY_TAG))
+    assert [location.is_insecure for location in found] == [False, True]
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_mirror_sets_of_a_cluster(objects: list[dict[str, Any]], image: str, want: list[str]) -> None:
-    assert places(mirror_sets.of_objects(objects), image) == want
+    assert locations(mirror_sets.of_objects(objects), image) == want
 
 
 _SET = """apiVersion: config.openshift.io/v1
@@ -147,20 +147,20 @@ def test_mirror_sets_in_files_are_rules_of_a_machine_below_its_registries_conf(t
     (tmp_path / "sets" / "notes.txt").write_text("not one of them")
     for named in (tmp_path / "sets", tmp_path / "sets" / "a.yaml"):
         found = machine(tmp_path, OLMF_MIRRORS=str(named))
-        assert places(found, _BY_DIGEST) == [f"inner.io/mirror/tea@{_DIGEST}"]
+        assert locations(found, _BY_DIGEST) == [f"inner.io/mirror/tea@{_DIGEST}"]
     conf(tmp_path, '[[registry]]\nlocation = "quay.io/acme"\n[[registry.mirror]]\nlocation = "mine.io"')
     both = machine(
         tmp_path,
         OLMF_MIRRORS=str(tmp_path / "sets"),
         CONTAINERS_REGISTRIES_CONF=str(tmp_path / "registries.conf"),
     )
-    assert places(both, _BY_TAG) == ["mine.io/tea:1", _BY_TAG]
+    assert locations(both, _BY_TAG) == ["mine.io/tea:1", _BY_TAG]
 
 
 def test_a_list_of_mirror_sets_is_read(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text(json.dumps({"kind": "List", "items": [idms()]}))
     found = machine(tmp_path, OLMF_MIRRORS=str(tmp_path / "list.json"))
-    assert places(found, _BY_DIGEST)[0] == f"inner.io/mirror/tea@{_DIGEST}"
+    assert locations(found, _BY_DIGEST)[0] == f"inner.io/mirror/tea@{_DIGEST}"
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,8 @@ def test_mirror_sets_that_are_none_are_named(tmp_path: Path, text: str) -> None:
 
 def test_where_no_certificate_counts_it_does_not_at_mirrors_either() -> None:
     lax = Mirrors((Rule("quay.io", (Mirror("a.io"),)),), is_insecure=True)
-    assert [place.is_insecure for image in (_BY_TAG, "b.io/c:1") for place in lax.places(Reference.parse(image))] == [
-        True, True, True,
-    ]  # fmt: skip
+    found = [one for image in (_BY_TAG, "b.io/c:1") for one in lax.locations(Reference.parse(image))]
+    assert [one.is_insecure for one in found] == [True, True, True]
 
 
 def test_who_says_that_certificates_do_not_count_means_every_place(tmp_path: Path) -> None:
@@ -190,7 +189,7 @@ def test_who_says_that_certificates_do_not_count_means_every_place(tmp_path: Pat
     finally:
         ARE_IGNORED.reset(token)
     for client, is_lax in ((lax, True), (logins.registry_of_machine({}, tmp_path), False)):
-        assert [place.is_insecure for place in client._mirrors.places(Reference.parse(_BY_TAG))] == [is_lax]
+        assert [location.is_insecure for location in client._mirrors.locations(Reference.parse(_BY_TAG))] == [is_lax]
 
 
 @pytest.fixture

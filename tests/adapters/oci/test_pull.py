@@ -20,7 +20,7 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.exchange import Exchange
 from shared.adapters.oci.image import Image, in_memory, pull
 from shared.adapters.oci.limits import Limits
-from shared.adapters.oci.mirrors import Place
+from shared.adapters.oci.mirrors import Location
 from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.transport import Transport, unreachable
@@ -339,7 +339,7 @@ def test_a_registry_that_redirects_for_ever_is_told(registry: ScriptedRegistry) 
 def test_a_login_is_never_sent_in_the_clear_to_another_machine() -> None:
     authorizer = Authorizer(Credentials({"quay.io": _ME}))
     with pytest.raises(OciError, match="wanted https"):
-        authorizer.answer(Place(Reference.parse("quay.io/a")), 'Bearer realm="http://quay.io/token"', replace(_FAST))
+        authorizer.answer(Location(Reference.parse("quay.io/a")), 'Bearer realm="http://quay.io/token"', replace(_FAST))
 
 
 @dataclass
@@ -358,11 +358,11 @@ class _Heard(Transport):
 def test_a_login_is_never_sent_in_the_clear_where_the_registry_points_to() -> None:
     transport = _Heard()
     exchange = Exchange(transport, Credentials({"quay.io": _ME}))
-    place = Place(Reference.parse("quay.io/a"))
-    with exchange.open("GET", place, "https://quay.io/v2/a/blobs/uploads/1"):
+    location = Location(Reference.parse("quay.io/a"))
+    with exchange.open("GET", location, "https://quay.io/v2/a/blobs/uploads/1"):
         pass
     for elsewhere in ("http://quay.io/v2/a/blobs/uploads/1", "https://quay.io.evil.example/v2/"):
-        with pytest.raises(OciError, match="refuses access"), exchange.open("PUT", place, elsewhere):
+        with pytest.raises(OciError, match="refuses access"), exchange.open("PUT", location, elsewhere):
             pass
     assert {url for url, login in transport.heard if login} == {"https://quay.io/v2/a/blobs/uploads/1"}
 
@@ -382,7 +382,7 @@ def test_a_token_is_bought_with_the_trust_that_the_registry_has(is_insecure: boo
             is_known = "Authorization" in headers
             return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False)
 
-    with Exchange(Service(), ANONYMOUS).open("GET", Place(Reference.parse("quay.io/a"), is_insecure), "tags/list"):
+    with Exchange(Service(), ANONYMOUS).open("GET", Location(Reference.parse("quay.io/a"), is_insecure), "tags/list"):
         pass
     bought = "https://quay.io/token?account=x&scope=repository%3Aa%3Apull"
     assert asked[1] == (is_insecure, bought)

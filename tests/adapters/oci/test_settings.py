@@ -166,8 +166,8 @@ def test_mirrors_come_as_text_where_no_file_can_be_mounted(tmp_path: Path) -> No
     file = tmp_path / "registries.conf"
     file.write_text('[[registry]]\nlocation = "quay.io"\nblocked = true\n')
     environ = {REGISTRIES_CONF: text, "CONTAINERS_REGISTRIES_CONF": str(file)}
-    places = mirrors_of_machine(environ, tmp_path).places(Reference.parse("quay.io/tea:1"))
-    assert [str(one.reference) for one in places] == ["mirror.example/quay/tea:1", "quay.io/tea:1"]
+    locations = mirrors_of_machine(environ, tmp_path).locations(Reference.parse("quay.io/tea:1"))
+    assert [str(one.reference) for one in locations] == ["mirror.example/quay/tea:1", "quay.io/tea:1"]
     with pytest.raises(OciError, match="OLMF_REGISTRIES_CONF cannot be read"):
         mirrors_of_machine({REGISTRIES_CONF: "[["}, tmp_path)
 

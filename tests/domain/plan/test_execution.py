@@ -7,10 +7,10 @@ from shared.api.manifest import Manifest
 from shared.api.views import CustomResourceDefinition
 from shared.domain.merge_patch import merged as patched
 from shared.domain.plan import crds
-from shared.domain.plan.execution import RULES, SUPPORTED, Place, merged, prepared, rule_for
+from shared.domain.plan.execution import RULES, SUPPORTED, StepOwner, merged, prepared, rule_for
 from shared.kinds import Kind, Ref
 
-PLACE = Place("ns", "install-1", "a.v2")
+OWNER = StepOwner("ns", "install-1", "a.v2")
 
 
 def an_object(kind: str, meta: Manifest | None = None, **fields: object) -> Manifest:
@@ -65,12 +65,12 @@ def test_an_owner_of_the_same_name_but_another_uid_is_added() -> None:
 
 def test_a_dependency_names_the_plan_that_made_it() -> None:
     """catalog.md 3.3: annotation olm.generated-by."""
-    made = prepared(an_object("Subscription"), RULES["Subscription"], PLACE)
+    made = prepared(an_object("Subscription"), RULES["Subscription"], OWNER)
     assert made["metadata"]["annotations"] == {"olm.generated-by": "install-1"}
 
 
 def test_status_and_namespace_of_the_manifest_do_not_count() -> None:
-    made = prepared(an_object("Role", {"namespace": "elsewhere"}, status={"a": 1}), RULES["Role"], PLACE)
+    made = prepared(an_object("Role", {"namespace": "elsewhere"}, status={"a": 1}), RULES["Role"], OWNER)
     assert (made["metadata"]["namespace"], "status" in made) == ("ns", False)
 
 
@@ -93,10 +93,10 @@ def a_crd(ca_bundle: str = "", annotations: Manifest | None = None) -> Manifest:
 
 def test_an_injected_ca_bundle_survives_an_update() -> None:
     """catalog.md 9.11: OLM drops it."""
-    action = crds.act(a_crd(), CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    action = crds.act(a_crd(), CustomResourceDefinition(a_crd("CA")), OWNER, ())
     assert action.replace is not None
     assert action.replace["spec"]["conversion"]["webhook"]["clientConfig"] == {"path": "/convert", "caBundle": "CA"}
-    own = crds.act(a_crd("OWN"), CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    own = crds.act(a_crd("OWN"), CustomResourceDefinition(a_crd("CA")), OWNER, ())
     assert own.replace is not None
     assert own.replace["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] == "OWN"
 
@@ -105,10 +105,10 @@ def test_the_conversion_that_a_version_brought_survives_an_update_csv_md_7_6() -
     """Bundles state none: without it, stored objects could not be read until the next installation."""
     plain = {**a_crd(), "spec": {"conversion": {"strategy": "None"}, "versions": []}}
     grown = {**plain, "spec": {**plain["spec"], "versions": [{"name": "v2"}]}}
-    action = crds.act(grown, CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    action = crds.act(grown, CustomResourceDefinition(a_crd("CA")), OWNER, ())
     assert action.replace is not None
     assert action.replace["spec"]["conversion"] == a_crd("CA")["spec"]["conversion"]
-    first = crds.act(grown, CustomResourceDefinition(plain), PLACE, ())
+    first = crds.act(grown, CustomResourceDefinition(plain), OWNER, ())
     assert first.replace is not None
     assert first.replace["spec"]["conversion"] == {"strategy": "None"}
 
@@ -118,7 +118,7 @@ def test_a_definition_that_says_the_same_gets_a_patch_of_what_its_metadata_lacks
     other = {"kept": "yes", "operatorframework.io/installed-alongside-1": "other/a.v1"}
     gone = {"operatorframework.io/installed-alongside-2": "ns/a.v1"}
     live = a_crd(annotations={**other, **gone})
-    added = crds.act(a_crd(), CustomResourceDefinition(live), PLACE, ())
+    added = crds.act(a_crd(), CustomResourceDefinition(live), OWNER, ())
     assert (added.create, added.replace, added.is_ours) == (None, None, True)
     assert added.ref == Ref.of(live)
     assert added.patch is not None
@@ -126,20 +126,20 @@ def test_a_definition_that_says_the_same_gets_a_patch_of_what_its_metadata_lacks
     assert whole["metadata"]["labels"] == {"olm.managed": "true"}
     of_this = {"operatorframework.io/installed-alongside-a7d911cfd55e00a0": "ns/a.v2"}
     assert whole["metadata"]["annotations"] == other | of_this
-    again = crds.act(a_crd(), CustomResourceDefinition(whole), PLACE, ())
+    again = crds.act(a_crd(), CustomResourceDefinition(whole), OWNER, ())
     assert (again.status, again.ref) == ("Present", None)
 
 
 def test_a_definition_of_another_owner_is_replaced() -> None:
     owned = a_crd()
     owned["metadata"]["ownerReferences"] = [an_owner("a.v2", "uid")]
-    action = crds.act(owned, CustomResourceDefinition(a_crd("CA")), PLACE, ())
+    action = crds.act(owned, CustomResourceDefinition(a_crd("CA")), OWNER, ())
     assert action.replace is not None
     assert len(action.replace["metadata"]["ownerReferences"]) == 1
 
 
 def test_without_csv_nothing_is_remembered() -> None:
     """catalog.md 8.11.137: empty namespace or name, nothing added."""
-    action = crds.act(a_crd(annotations={"kept": "yes"}), None, Place("ns", "install-1", ""), ())
+    action = crds.act(a_crd(annotations={"kept": "yes"}), None, StepOwner("ns", "install-1", ""), ())
     assert action.create is not None
     assert action.create["metadata"]["annotations"] == {"kept": "yes"}

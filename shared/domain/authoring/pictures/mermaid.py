@@ -32,21 +32,21 @@ def _package(package: DrawnPackage) -> Iterator[str]:
     yield f"  %% package {quoted(package.name)}"
     yield f"  subgraph {quoted(package.name)}"
     for channel in package.channels:
-        place = f"{package.name}-{channel.name}"
+        channel_id = f"{package.name}-{channel.name}"
         yield f"    %% channel {quoted(channel.name)}"
-        yield f"    subgraph {place}[{quoted(channel.name)}]"
+        yield f"    subgraph {channel_id}[{quoted(channel.name)}]"
         for node in channel.nodes:
-            here = _box(place, node.name)
+            here = _box(channel_id, node.name)
             yield f"      {here}"
             for link in node.links:
                 label = f'"{link.label}"' if link.kind == "skipRange" else link.label
-                yield f"      {_box(place, link.source)}-- {label} --> {here}"
+                yield f"      {_box(channel_id, link.source)}-- {label} --> {here}"
         yield "    end"
     yield "  end"
 
 
-def _box(place: str, name: str) -> str:
-    return f"{place}-{name}[{quoted(name)}]"
+def _box(channel_id: str, name: str) -> str:
+    return f"{channel_id}-{name}[{quoted(name)}]"
 
 
 def _nodes(packages: list[DrawnPackage]) -> Iterator[tuple[DrawnPackage, DrawnChannel, Node]]:

@@ -71,7 +71,7 @@ def phase_sort(objects: Iterable[Manifest]) -> tuple[Phase, ...]:
 
     What is too much for one phase is in several, `deploy`, `deploy-2` and so on.
     """
-    listed = sorted(objects, key=_place)
+    listed = sorted(objects, key=_sort_key)
     found = {name: tuple(one for one in listed if phase_of(one) == name) for name in PHASES}
     return tuple(part for name, inside in found.items() for part in _parts(name, inside))
 
@@ -81,5 +81,5 @@ def _parts(name: str, objects: tuple[Manifest, ...]) -> Iterator[Phase]:
         yield Phase(name if number == 1 else f"{name}-{number}", objects[start : start + MOST_OBJECTS])
 
 
-def _place(manifest: ReadOnly) -> tuple[str, str, str, str, str]:
+def _sort_key(manifest: ReadOnly) -> tuple[str, str, str, str, str]:
     return *group_version(manifest), str(manifest.get("kind") or ""), namespace_of(manifest), name_of(manifest)

@@ -19,13 +19,13 @@ Secrets: TypeAlias = Mapping[tuple[str, str], ReadOnly]
 def references(revision: ReadOnly) -> tuple[tuple[str, str], ...]:
     """Namespace and name of each Secret that a revision refers to, once."""
     found = (one.get("ref") or {} for phase in _phases(revision) for one in phase.get("objects") or ())
-    return tuple(dict.fromkeys(_place(reference) for reference in found if reference.get("name")))
+    return tuple(dict.fromkeys(_key(reference) for reference in found if reference.get("name")))
 
 
 def mutable(revision: ReadOnly, secrets: Secrets) -> str:
     """Which of its Secrets could still change, as a sentence; one that is not there is passed over."""
-    there = [place for place in references(revision) if place in secrets]
-    wrong = ["/".join(place) for place in there if secrets[place].get("immutable") is not True]
+    there = [key for key in references(revision) if key in secrets]
+    wrong = ["/".join(key) for key in there if secrets[key].get("immutable") is not True]
     if not wrong:
         return ""
     why = "referenced secrets must have immutable set to true"
@@ -35,8 +35,8 @@ def mutable(revision: ReadOnly, secrets: Secrets) -> str:
 def ownerless(revision: ReadOnly, secrets: Secrets) -> tuple[tuple[str, str], ...]:
     """The Secrets that were made for a revision and would outlive it: whoever made them was ended before it said so."""
     return tuple(
-        place
-        for place, secret in secrets.items()
+        key
+        for key, secret in secrets.items()
         if labels_of(secret).get(names.V1_REVISION_NAME) == name_of(revision)
         and all(one.get("uid") != uid_of(revision) for one in metadata(secret).get("ownerReferences") or ())
     )
@@ -62,11 +62,11 @@ def _objects(phase: ReadOnly, secrets: Secrets) -> Iterator[Manifest]:
 
 
 def _referred(reference: ReadOnly, secrets: Secrets) -> Manifest:
-    place, key = _place(reference), str(reference.get("key") or "")
-    where = "/".join(place)
-    if place not in secrets:
-        raise Unreadable(f"getting Secret {where}: secrets {quoted(place[1])} not found")
-    data: Mapping[str, Any] = secrets[place].get("data") or {}
+    secret, key = _key(reference), str(reference.get("key") or "")
+    where = "/".join(secret)
+    if secret not in secrets:
+        raise Unreadable(f"getting Secret {where}: secrets {quoted(secret[1])} not found")
+    data: Mapping[str, Any] = secrets[secret].get("data") or {}
     if key not in data:
         raise Unreadable(f"key {quoted(key)} not found in Secret {where}")
     return unpack(base64.b64decode(data[key]), key, where)
@@ -76,5 +76,5 @@ def _phases(revision: ReadOnly) -> Sequence[ReadOnly]:
     return (revision.get("spec") or {}).get("phases") or ()
 
 
-def _place(reference: ReadOnly) -> tuple[str, str]:
+def _key(reference: ReadOnly) -> tuple[str, str]:
     return str(reference.get("namespace") or ""), str(reference.get("name") or "")

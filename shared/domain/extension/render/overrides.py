@@ -68,10 +68,10 @@ def _set(manifest: Manifest, field: str, value: object) -> None:
 def _by_name(present: Iterable[Manifest] | None, desired: Iterable[Manifest] | None) -> list[Manifest]:
     """What is wanted takes the place of the last one of its name; new ones come behind, even twice."""
     merged = list(present or ())
-    places = {item["name"]: place for place, item in enumerate(merged)}
+    positions = {item["name"]: position for position, item in enumerate(merged)}
     for item in desired or ():
-        if item["name"] in places:
-            merged[places[item["name"]]] = item
+        if item["name"] in positions:
+            merged[positions[item["name"]]] = item
         else:
             merged.append(item)
     return merged
