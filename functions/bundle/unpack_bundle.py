@@ -53,8 +53,8 @@ def unpack_bundle(
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", statuses.failure)] if statuses.failure else []
     emits += [Emit(names.BUNDLES_UNPACKED, ref)] if summary.is_any_ready else []
     wait = Wait(summary.waits, summary.since or now, about=summary.about) if summary.waits else None
-    stated = tuple(statements(ref.name, resolution, found))
-    return Outcome(tuple(writes), tuple(emits), again_in=summary.again_in, wait=wait, statements=stated)
+    found_statements = tuple(statements(ref.name, resolution, found))
+    return Outcome(tuple(writes), tuple(emits), again_in=summary.again_in, wait=wait, statements=found_statements)
 
 
 def _refusal(attempt: Attempt) -> WriteFailure | None:

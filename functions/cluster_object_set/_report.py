@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.rollout import RolloutStatus
-from shared.domain.extension.status import since, stated
+from shared.domain.extension.status import since, with_conditions
 from shared.step import Outcome, Ref, SetStatus, Wait, Write
 
 
@@ -17,7 +17,7 @@ def reported(
     digests: Mapping[str, str] | None = None, writes: tuple[Write, ...] = (),
 ) -> Outcome:  # fmt: skip
     """The writes, and then the status; `digests` are those of the phases where they were never noted."""
-    status: Manifest = {**revision.status, "conditions": stated(revision, found.conditions, now)}
+    status: Manifest = {**revision.status, "conditions": with_conditions(revision, found.conditions, now)}
     if digests and not revision.digests:
         status["observedPhases"] = [{"name": name, "digest": digest} for name, digest in digests.items()]
     ref, progressing = Ref.of(revision), found.conditions[0]

@@ -37,22 +37,22 @@ def write_install_plan(
     writes: list[Write] = []
     emits: list[Emit] = []
     wait: Wait | None = None
-    stated: list[Statement] = []
+    statements: list[Statement] = []
     for draft, plan in compose.numbered(ready, snapshot.subscriptions, plans):
         name = plan.name if plan else draft.name
         if (refusal := attempt.failure) and refusal.ref == kinds.INSTALL_PLAN.ref(name, ref.name):
             # Only the Subscriptions of this plan report that the server refused it; the other plans go on.
             writes += _status_writes(compose.refused(draft, refusal.message, now))
-            stated.append(compose.statement(draft, name, refusal.message))
-            wait = Wait(stated[-1].message, now, about=stated[-1].about)
+            statements.append(compose.statement(draft, name, refusal.message))
+            wait = Wait(statements[-1].message, now, about=statements[-1].about)
             continue
-        stated.append(compose.statement(draft, name))
+        statements.append(compose.statement(draft, name))
         writes += _plan_writes(draft, plan)
         writes += _status_writes(compose.followed(draft, plan, now))
         writes += _label_removals(draft, (one for one in plans if one.name != name))
         emits += [Emit(names.PLAN_WAITING, kinds.INSTALL_PLAN.ref(name, ref.name))] if draft.is_manual else []
     summary = f"planned {', '.join(csv for draft in ready for csv in draft.csvs)}"
-    return Outcome(tuple(writes), tuple(emits), _RETRY if wait else None, summary, wait, tuple(stated))
+    return Outcome(tuple(writes), tuple(emits), _RETRY if wait else None, summary, wait, tuple(statements))
 
 
 def _plan_writes(draft: Draft, plan: InstallPlan | None) -> Iterator[Write]:

@@ -59,11 +59,11 @@ def ended(catalog: ClusterCatalog, now: datetime) -> Manifest:
 
 def disabled(catalog: ClusterCatalog, now: datetime) -> Manifest:
     """The status of a catalog that its spec makes unavailable (v1.md §3.1)."""
-    stated = (
+    conditions = (
         Condition(SERVING, "False", "UserSpecifiedUnavailable", _DISABLED),
         Condition(PROGRESSING, "True", "Succeeded", _DISABLED),
     )
-    return _status(catalog, {one.type: one for one in stated}, now)
+    return _status(catalog, {one.type: one for one in conditions}, now)
 
 
 def served(catalog: ClusterCatalog, reference: str, base: str, now: datetime) -> Manifest:
@@ -128,17 +128,17 @@ def _progressing(fault: Fault) -> Condition:
     return Condition(PROGRESSING, status, reason, fault.message)
 
 
-def _status(catalog: ClusterCatalog, stated: Mapping[str, Condition], now: datetime) -> Manifest:
+def _status(catalog: ClusterCatalog, conditions: Mapping[str, Condition], now: datetime) -> Manifest:
     """The conditions: those that are stated, and of the two those that are not as they were; no others."""
     shown = [
-        _stated(catalog, stated[kind], now) if kind in stated else dict(catalog.condition(kind).raw)
+        _condition(catalog, conditions[kind], now) if kind in conditions else dict(catalog.condition(kind).raw)
         for kind in (SERVING, PROGRESSING)
-        if kind in stated or catalog.has_condition(kind)
+        if kind in conditions or catalog.has_condition(kind)
     ]
     return {"conditions": shown}
 
 
-def _stated(catalog: ClusterCatalog, desired: Condition, now: datetime) -> Manifest:
+def _condition(catalog: ClusterCatalog, desired: Condition, now: datetime) -> Manifest:
     old = catalog.condition(desired.type)
     since = old.since_text if old.status == desired.status else ""
     return {
@@ -149,5 +149,5 @@ def _stated(catalog: ClusterCatalog, desired: Condition, now: datetime) -> Manif
 
 def since(status: ReadOnly) -> datetime:
     """When the work at the content came to where it is."""
-    stated = Object({"status": status}).condition(PROGRESSING)
-    return datetime.fromisoformat(stated.since_text)
+    progressing = Object({"status": status}).condition(PROGRESSING)
+    return datetime.fromisoformat(progressing.since_text)

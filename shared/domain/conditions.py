@@ -22,8 +22,8 @@ class Condition:
 
 def put_into(conditions: Sequence[ReadOnly], desired: Condition, now: datetime) -> list[ReadOnly]:
     """The list with the condition at its old index; unchanged when it has this content already."""
-    stated = {"type": desired.type, "status": desired.status, "reason": desired.reason, "message": desired.message}
-    shown = {key: value for key, value in stated.items() if value}
+    condition = {"type": desired.type, "status": desired.status, "reason": desired.reason, "message": desired.message}
+    shown = {key: value for key, value in condition.items() if value}
     for index, old in enumerate(map(StoredCondition, conditions)):
         if old.type == desired.type:
             if (old.status, old.reason, old.message) == (desired.status, desired.reason, desired.message):

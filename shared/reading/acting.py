@@ -46,9 +46,9 @@ class ActingReads:
 
         Without owners, which may not exist yet.
         """
-        stated = Object(manifest)
-        if self.account is None or stated.kind == SECRET.kind:
+        view = Object(manifest)
+        if self.account is None or view.kind == SECRET.kind:
             return ""
-        meta = {key: value for key, value in stated.metadata.items() if key != "ownerReferences"}
+        meta = {key: value for key, value in view.metadata.items() if key != "ownerReferences"}
         found = self._accounts.refusal({**manifest, "metadata": meta}, self.account)
         return "" if found is None else found.message

@@ -37,7 +37,7 @@ class PlanObjects:
         self.plan, self.cluster, self.acting, self.namespace = plan, cluster, acting, plan.namespace
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
         self._lists: dict[Kind, Mapping[str, Manifest] | None] = {}
-        kinds_planned = Counter(Resource.stated(step).kind for step in plan.steps)
+        kinds_planned = Counter(Resource.of_step(step).kind for step in plan.steps)
         self._listed = {kind for kind, count in kinds_planned.items() if count > 1}
 
     @cached_property

@@ -168,7 +168,7 @@ def _check_refusals(sources: Sources, action: Action) -> None:
 
 
 def _act(going: _Pass, step: PlanStep) -> Action:
-    resource = Resource.stated(step)
+    resource = Resource.of_step(step)
     owner = StepOwner(going.plan.namespace, going.plan.name, step.csv)
     if resource.kind == crds.RULE.kind.kind:
         return _act_on_crd(going, step, resource, owner)

@@ -50,10 +50,10 @@ class Present:
 
     def of(self, refs: Iterable[Ref]) -> dict[Ref, Manifest | None]:
         """Each of these, or None when there is none."""
-        stated = tuple(refs)
-        first = self._asked(stated[:1]) if self.is_new and not self.is_behind else {}
+        listed = tuple(refs)
+        first = self._asked(listed[:1]) if self.is_new and not self.is_behind else {}
         self.is_behind |= None in first.values()
-        return dict.fromkeys(stated) if self.is_behind else first | self._asked(stated[len(first) :])
+        return dict.fromkeys(listed) if self.is_behind else first | self._asked(listed[len(first) :])
 
     def _asked(self, refs: Iterable[Ref]) -> dict[Ref, Manifest | None]:
         listed: dict[Ref, Manifest | None] = {}
@@ -93,8 +93,8 @@ class Present:
         return self._counts
 
     def _refs(self) -> Iterator[Ref]:
-        stated = (Ref.read(self.with_real_namespace(one)[0]) for phase in self.phases for one in phase.objects)
-        return filter(None, stated)
+        refs = (Ref.read(self.with_real_namespace(one)[0]) for phase in self.phases for one in phase.objects)
+        return filter(None, refs)
 
 
 def read_phase(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator[tuple[Ref, ReadOnly | None]]:
@@ -105,8 +105,8 @@ def read_phase(phase: Phase, cluster: Cluster, discovery: Discovery) -> Iterator
 
 def with_real_namespace(manifest: ReadOnly, discovery: Discovery) -> tuple[Manifest, bool]:
     """An object with the namespace that it really has, and whether its kind has one."""
-    stated = Object(manifest)
-    kind = discovery.find(stated.api_version, stated.kind)
+    view = Object(manifest)
+    kind = discovery.find(view.api_version, view.kind)
     is_namespaced = kind.is_namespaced if kind else bool(scope_of(manifest))
     if is_namespaced:
         return dict(manifest), True

@@ -183,8 +183,8 @@ def _experimental(with_answers: _WithAnswers) -> Mapping[str, Handler]:
     answer = _stream(with_answers, lambda answers, asked: map(struct_of, answers.custom_schemas(asked)))
 
     def call(asked: Message, context: grpc.ServicerContext) -> Iterator[Message]:
-        stated = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]
-        if stated[:1] != [_ACKNOWLEDGED[1]]:
+        acknowledged = [value for key, value in context.invocation_metadata() if key == _ACKNOWLEDGED[0]]
+        if acknowledged[:1] != [_ACKNOWLEDGED[1]]:
             return iter(())  # silently: clients must acknowledge that this is an experiment
         found: Iterator[Message] = answer(asked, context)
         return found

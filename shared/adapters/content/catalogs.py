@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from shared.adapters.content.address_snapshots import Address, snapshot_of_address
-from shared.adapters.content.config_map_snapshots import Get, ConfigMapContent, snapshot_of_config_map
+from shared.adapters.content.config_map_snapshots import ConfigMapContent, Get, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
 from shared.adapters.content.pulling import Puller
@@ -70,7 +70,7 @@ class ImageCatalogs:
 
     def package(self, reference: str, name: str, source: ImageSource) -> Package | Unavailable | None:
         """One package of an indexed catalog; a sick one is unavailable, which leaves its neighbours alone."""
-        found = self._ask(reference, source, lambda catalog: catalog.package(name))
+        found = self._read(reference, source, lambda catalog: catalog.package(name))
         if isinstance(found, SickPackage):
             return Unavailable("Malformed", f"package {name} of {reference}: {'; '.join(found.findings)}")
         return found
@@ -82,7 +82,7 @@ class ImageCatalogs:
             pages = catalog.documents(name)
             return tuple(map(pages.value, pages.rows()))
 
-        return self._ask(reference, source, read)
+        return self._read(reference, source, read)
 
     def bundle(self, reference: str, package: str, name: str, source: ImageSource) -> Blob | Unavailable | None:
         """The document of a bundle, whole: with its CSV or what the catalog states of it; None without one."""
@@ -91,21 +91,21 @@ class ImageCatalogs:
             pages = catalog.documents(package)
             return next(map(pages.value, pages.rows("olm.bundle", name)), None)
 
-        return self._ask(reference, source, read)
+        return self._read(reference, source, read)
 
     def packages(self, reference: str, source: ImageSource) -> tuple[str, ...] | Unavailable:
         """The names of all packages, sorted."""
-        return self._ask(reference, source, lambda catalog: catalog.names)
+        return self._read(reference, source, lambda catalog: catalog.names)
 
     def providers(
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
         """The packages that have a bundle which provides an API: its group, version and kind."""
-        return self._ask(reference, source, lambda catalog: catalog.providers_of(*api))
+        return self._read(reference, source, lambda catalog: catalog.providers_of(*api))
 
     def snapshot(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
-        """A whole catalog, for callers with many questions: everything that it leans on is here, and undamaged."""
-        return self._ask(reference, source, self._whole)
+        """A whole catalog, for callers that read much of it: everything that it leans on is here, and undamaged."""
+        return self._read(reference, source, self._whole)
 
     def _whole(self, catalog: Snapshot) -> Snapshot:
         """The same one. FileNotFoundError, BrokenSnapshot."""
@@ -134,25 +134,27 @@ class ImageCatalogs:
         self._grants.answered(found.server, found.digest)
         return Pulled(str(found), len(catalog.names), catalog.header.left_out)
 
-    def _of_server(self, desired: Address | ConfigMapContent, *, is_kept_good: bool = True) -> tuple[Address | ConfigMapContent, Snapshot]:
+    def _of_server(
+        self, desired: Address | ConfigMapContent, *, is_kept_good: bool = True
+    ) -> tuple[Address | ConfigMapContent, Snapshot]:
         if isinstance(desired, ConfigMapContent):
             return snapshot_of_config_map(desired, self._store, self._get, is_kept_good=is_kept_good)
         return snapshot_of_address(desired, self._store, rules=self._puller.rules, is_kept_good=is_kept_good)
 
-    def _ask(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
-        """Ask a catalog by digest. One that was forgotten or damaged meanwhile is indexed again, once."""
+    def _read(self, reference: str, source: ImageSource, read: Callable[[Snapshot], _T]) -> _T | Unavailable:
+        """Read in a catalog by digest. One that was forgotten or damaged meanwhile is indexed again, once."""
         try:
-            return self._answer(reference, source, question)
+            return self._read_once(reference, source, read)
         except (FileNotFoundError, BrokenSnapshot):
             self._open.pop(_digest_of(reference), None)
             self._store.drop(name_of(_digest_of(reference)))
-            return self._answer(reference, source, question)
+            return self._read_once(reference, source, read)
 
-    def _answer(self, reference: str, source: ImageSource, question: Callable[[Snapshot], _T]) -> _T | Unavailable:
+    def _read_once(self, reference: str, source: ImageSource, read: Callable[[Snapshot], _T]) -> _T | Unavailable:
         digest = _digest_of(reference)
         is_known = digest in self._open and self._clock() < self._served.get(_asker(source, reference), 0.0)
         catalog = self._keep_open(digest, self._open[digest]) if is_known else self._opened(reference, source)
-        return catalog if isinstance(catalog, Unavailable) else question(catalog)
+        return catalog if isinstance(catalog, Unavailable) else read(catalog)
 
     def _opened(self, reference: str, source: ImageSource) -> Snapshot | Unavailable:
         """The catalog from the store, or from its image, server or ConfigMap; this reads the pull secrets."""

@@ -125,12 +125,12 @@ def _bundle(row: Row, facts: Mapping[str, Mapping[str, list[Row]]]) -> dict[str,
     apis = {
         field: [_api(one) for one in facts[table].get(name, ())] for table, field in _APIS.items()
     }  # fmt: skip
-    stated = {
+    values = {
         table: [{"type": one["type"], "value": one["value"]} for one in facts[table].get(name, ())]
         for table in ("properties", "dependencies")
     }
     return {
-        **apis, **stated, "bundlePath": path, "version": row.get("version", ""),
+        **apis, **values, "bundlePath": path, "version": row.get("version", ""),
         "skipRange": row.get("skiprange", ""), "object": [] if path else list(_objects(row)),
         "replaces": row.get("replaces"), "skips": row.get("skips"),
     }  # fmt: skip

@@ -47,8 +47,8 @@ class DockerArchive:
         entry = self._entry(name)
         config = self._small(name, str(entry.get("Config")))
         digest = verify.digest_of(config)
-        if stated := _HEX.fullmatch(str(entry["Config"])):
-            verify.compare(digest, f"sha256:{stated[1]}", name)
+        if named := _HEX.fullmatch(str(entry["Config"])):
+            verify.compare(digest, f"sha256:{named[1]}", name)
         diff_ids = as_object(verify.document(config, name).get("rootfs")).get("diff_ids")
         paths = entry.get("Layers")
         if not isinstance(paths, list) or not isinstance(diff_ids, list) or len(paths) != len(diff_ids):

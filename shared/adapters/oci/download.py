@@ -93,5 +93,5 @@ class Download:
 
 
 def _continues(response: urllib3.BaseHTTPResponse, have: int) -> bool:
-    stated = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-    return response.status == _PARTIAL and stated is not None and int(stated[1]) == have
+    content_range = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
+    return response.status == _PARTIAL and content_range is not None and int(content_range[1]) == have

@@ -64,14 +64,14 @@ def platforms(origin: Origin[N], reference: N) -> Platforms:
     """What an image runs on: the platforms of its index, else the one of its configuration. OciError without it."""
     digest, manifest = origin.manifest(reference)
     if "manifests" in manifest:
-        stated = [entry.get("platform") for entry in objects(manifest["manifests"])]
+        listed = [entry.get("platform") for entry in objects(manifest["manifests"])]
     else:
-        stated = [_configuration(origin, reference.at(digest), _single(manifest))]
-    return tuple(dict.fromkeys(one for value in stated for one in _platform(value)))
+        listed = [_configuration(origin, reference.at(digest), _single(manifest))]
+    return tuple(dict.fromkeys(one for value in listed for one in _platform(value)))
 
 
-def _platform(stated: object) -> Platforms:
-    match stated:
+def _platform(entry: object) -> Platforms:
+    match entry:
         case {"os": str(system), "architecture": str(machine)} if system not in _UNSAID and machine not in _UNSAID:
             return (Platform(system, machine),)
     return ()

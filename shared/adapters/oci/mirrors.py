@@ -153,8 +153,8 @@ def _tables(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _mirror(fields: Mapping[str, Any], *, is_by_digest: bool) -> Mirror:
-    stated = fields.get("pull-from-mirror")
-    pulls: Pulls = stated if stated in ("all", "digest-only", "tag-only") else "digest-only" if is_by_digest else "all"
+    policy = fields.get("pull-from-mirror")
+    pulls: Pulls = policy if policy in ("all", "digest-only", "tag-only") else "digest-only" if is_by_digest else "all"
     return Mirror(str(fields.get("location") or ""), pulls, bool(fields.get("insecure")))
 
 

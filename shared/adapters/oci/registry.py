@@ -62,8 +62,8 @@ class Registry:
             with self.exchange.open("HEAD", location, path, _ACCEPT) as response:
                 return response.headers.get("Docker-Content-Digest", "")
 
-        stated = self._first_answer(reference, ask)
-        return stated if is_digest(stated) else self.manifest(reference)[0]
+        digest = self._first_answer(reference, ask)
+        return digest if is_digest(digest) else self.manifest(reference)[0]
 
     def confirm(self, reference: Reference) -> None:
         """Ask whether an image is there for us, without reading it. OciError when it is not."""

@@ -194,8 +194,8 @@ class Csv(Object):
     @property
     def target_namespaces(self) -> tuple[str, ...] | None:
         """The namespaces it watches, from an annotation; the empty name means all of them, None that none is stated."""
-        stated = self.annotation(names.TARGET_NAMESPACES)
-        return None if stated is None else tuple(stated.split(","))
+        listed = self.annotation(names.TARGET_NAMESPACES)
+        return None if listed is None else tuple(listed.split(","))
 
     @property
     def predecessor(self) -> str:

@@ -43,9 +43,9 @@ class Webhook(View):
     @property
     def target(self) -> int | str:
         """`targetPort`: the port of the Pods; that of the Service when it states none."""
-        stated = fields.value(self.raw, "targetPort")
-        is_port = isinstance(stated, int | str) and not isinstance(stated, bool)
-        return stated if is_port and stated else self.port
+        port = fields.value(self.raw, "targetPort")
+        is_port = isinstance(port, int | str) and not isinstance(port, bool)
+        return port if is_port and port else self.port
 
 
 class WebhookConfiguration(Object):

@@ -61,8 +61,8 @@ def offer(bundle: ParsedBundle) -> Offer:
         bundle.name, str(spec.get("replaces") or ""), skips, annotations_of(bundle.csv).get(names.SKIP_RANGE, "")
     )
     labels = bundle.annotations
-    stated = (*properties(bundle), *_described(bundle))
-    return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, stated)
+    declared = (*properties(bundle), *_described(bundle))
+    return Offer(labels.package, bundle.version, labels.channels, labels.default_channel, entry, declared)
 
 
 def _described(bundle: ParsedBundle) -> tuple[Property, ...]:

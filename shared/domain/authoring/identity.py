@@ -61,7 +61,7 @@ def version_release(bundle: Blob) -> VersionRelease:
         if one["type"] == PACKAGE:
             if found is not None:
                 raise InvalidBundle(f'must be exactly one property of type "{PACKAGE}"')
-            found = _stated(one["value"], name)
+            found = _package_version(one["value"], name)
     if found is None:
         raise InvalidBundle(f'no "{PACKAGE}" property found for bundle {name}')
     if found.release.text or not found.version.build or not _is_substitute(bundle):
@@ -72,7 +72,7 @@ def version_release(bundle: Blob) -> VersionRelease:
         raise InvalidBundle(f"unable to convert build metadata to release for bundle {name}: {error}") from error
 
 
-def _stated(value: Any, name: str) -> VersionRelease:
+def _package_version(value: Any, name: str) -> VersionRelease:
     if why := shapes.why_not(schemas.PACKAGE_PROPERTY, value):
         raise InvalidBundle(f'unable to unmarshal "{PACKAGE}" property for bundle {name}: {why}')
     fields = schemas.PACKAGE_PROPERTY.read(value)

@@ -11,8 +11,8 @@ from shared.domain.catalog.model import Property
 from shared.domain.catalog.shapes import RAW, list_of, struct, why_not
 from shared.domain.go.json import loads
 
-_STATED: Final = struct("projection.property", "type", value=RAW)
-_ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_STATED))
+_PROPERTY: Final = struct("projection.property", "type", value=RAW)
+_ANNOTATION: Final = struct("projection.propertiesAnnotation", properties=list_of(_PROPERTY))
 
 
 def projected(text: str) -> Iterator[Property]:
@@ -24,8 +24,8 @@ def as_written(text: str, kind: str) -> list[str]:
     """The values of one kind of property as JSON, numbers and texts without quotes: 4.10 is not 4.1. ValueError."""
     if is_deep(_read(text)):
         raise ValueError("exceeded max depth")
-    stated = (one.value for one in _properties(json.loads(text, parse_float=str, parse_int=str)) if one.type == kind)
-    return [one.strip('"') if isinstance(one, str) else json.dumps(one, separators=(",", ":")) for one in stated]
+    values = (one.value for one in _properties(json.loads(text, parse_float=str, parse_int=str)) if one.type == kind)
+    return [one.strip('"') if isinstance(one, str) else json.dumps(one, separators=(",", ":")) for one in values]
 
 
 def _read(text: str) -> Any:  # why: any JSON value
@@ -36,5 +36,5 @@ def _read(text: str) -> Any:  # why: any JSON value
 
 
 def _properties(value: Any) -> Iterator[Property]:
-    for one in map(_STATED.read, _ANNOTATION.read(value).get("properties") or ()):
+    for one in map(_PROPERTY.read, _ANNOTATION.read(value).get("properties") or ()):
         yield Property(one.get("type") or "", one.get("value"))

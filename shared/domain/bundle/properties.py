@@ -30,7 +30,7 @@ class PropertyError(ValueError):
 
 def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
     """All properties of a bundle but its objects, sorted by type and value. PropertyError when one is not valid."""
-    listed = _stated(bundle)
+    listed = _declared(bundle)
     where = f"get properties for bundle {quoted(bundle.name)}"
     try:
         pairs = [*_own(listed), *_of_dependencies(bundle)]
@@ -46,7 +46,7 @@ def _sort_key(pair: _Pair) -> tuple[str, str]:
     return pair[0], json_text(pair[1])
 
 
-def _stated(bundle: ParsedBundle) -> list[_Pair]:
+def _declared(bundle: ParsedBundle) -> list[_Pair]:
     """The properties that the bundle states itself, each once."""
     own = (PACKAGE, _package(bundle))
     apis = ((GVK, api) for api in provided(bundle))
@@ -97,8 +97,8 @@ def _own(listed: Iterable[_Pair]) -> Iterator[_Pair]:
             apis.append((GVK, _fields(value, _API_FIELDS, index, kind)))
         else:
             yield kind, value
-    for stated in package:
-        yield PACKAGE, stated if stated["release"] else {key: stated[key] for key in ("packageName", "version")}
+    for one in package:
+        yield PACKAGE, one if one["release"] else {key: one[key] for key in ("packageName", "version")}
     yield from _once(apis)
 
 
@@ -108,8 +108,8 @@ def _of_dependencies(bundle: ParsedBundle) -> Iterator[_Pair]:
         if kind == GVK:
             apis.append((GVK_REQUIRED, _fields(value, _API_FIELDS, index, kind)))
         elif kind == PACKAGE:
-            stated = _fields(value, ("packageName", "version"), index, kind)
-            yield PACKAGE_REQUIRED, {"packageName": stated["packageName"], "versionRange": stated["version"]}
+            fields = _fields(value, ("packageName", "version"), index, kind)
+            yield PACKAGE_REQUIRED, {"packageName": fields["packageName"], "versionRange": fields["version"]}
         else:
             yield kind, value
     yield from _once([*apis, *((GVK_REQUIRED, api) for api in required(bundle.csv))])

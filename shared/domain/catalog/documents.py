@@ -108,8 +108,8 @@ def light(document: Document) -> Document:
     """A document without descriptions, which are nine tenths of a large catalog; its fields in their usual spelling."""
     if document.schema not in _NEEDED:
         return replace(document, fields={})
-    stated = schemas.DOCUMENTS[document.schema].read(document.fields)
-    fields = {name: canonical(document.schema, name, stated.get(name)) for name in _NEEDED[document.schema]}
+    read = schemas.DOCUMENTS[document.schema].read(document.fields)
+    fields = {name: canonical(document.schema, name, read.get(name)) for name in _NEEDED[document.schema]}
     if isinstance(properties := fields.get("properties"), list):
         fields["properties"] = [one for one in properties if not (isinstance(one, dict) and one.get("type") in HEAVY)]
     return replace(document, fields=fields)

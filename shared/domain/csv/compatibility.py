@@ -45,12 +45,12 @@ def limit_of(csv: Csv) -> Release | None:
     if annotation is None:
         return None
     try:
-        stated = as_written(annotation, MAXIMUM)
+        limit = as_written(annotation, MAXIMUM)
     except ValueError as error:
         raise ValueError(f"failed to unmarshal properties annotation: {error}") from error
-    if len(stated) > 1:
+    if len(limit) > 1:
         raise ValueError(f'defining more than one "{MAXIMUM}" property is not allowed')
-    return _limit(stated[0]) if stated else None
+    return _limit(limit[0]) if limit else None
 
 
 def _limit(text: str) -> Release:

@@ -249,14 +249,14 @@ def upgrade_refusal(predecessor: Csv, objects: Mapping[Ref, Manifest | None]) ->
     reports = OperatorCondition.of(objects.get(OPERATOR_CONDITION.ref(predecessor.name, predecessor.namespace)))
     if reports is None:
         return ""
-    override, stated = reports.override(_UPGRADEABLE), reports.condition(_UPGRADEABLE)
+    override, condition = reports.override(_UPGRADEABLE), reports.condition(_UPGRADEABLE)
     if override != ABSENT:
         return "" if override.is_true else _refused(override)
-    if stated == ABSENT:
+    if condition == ABSENT:
         return ""
-    if stated.observed_generation != reports.generation:
-        return f'the operatorcondition status "{_UPGRADEABLE}"="{stated.status}" is outdated'
-    return _refused(stated) if stated.status == "False" else ""
+    if condition.observed_generation != reports.generation:
+        return f'the operatorcondition status "{_UPGRADEABLE}"="{condition.status}" is outdated'
+    return _refused(condition) if condition.status == "False" else ""
 
 
 def _refused(condition: StoredCondition) -> str:

@@ -55,8 +55,8 @@ class Endpoint:
     @property
     def ports(self) -> tuple[tuple[int, int | str], ...]:
         """Each port of the Service once, with the port of the Pods that is behind it; the first to name it decides."""
-        stated = [*((api.port, api.port) for api in self.apis), *((hook.port, hook.target) for hook in self.webhooks)]
-        return tuple(sorted(dict(reversed(stated)).items()))
+        pairs = [*((api.port, api.port) for api in self.apis), *((hook.port, hook.target) for hook in self.webhooks)]
+        return tuple(sorted(dict(reversed(pairs)).items()))
 
 
 def endpoints_of(csv: Csv) -> tuple[Endpoint, ...]:

@@ -32,7 +32,7 @@ _DEFAULTS: Final[ReadOnly] = {
     "timeoutSeconds": 10, "reinvocationPolicy": "Never",
 }  # fmt: skip
 """What the API server states where nothing is said; one that validates has no reinvocation, on either side."""
-_STATED: Final = (*_COPIED, *_ONLY_MUTATING, "name", "clientConfig", "rules", "namespaceSelector", "matchConditions")
+_WRITTEN: Final = (*_COPIED, *_ONLY_MUTATING, "name", "clientConfig", "rules", "namespaceSelector", "matchConditions")
 """Fields of a webhook that are ours to state; later versions of Kubernetes may add others."""
 _DIGEST: Final = 10
 
@@ -68,7 +68,7 @@ def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection
     """
     kind = KINDS[hook.type]
     copied = (*_COPIED, *(_ONLY_MUTATING if hook.type == MUTATING else ()))
-    stated: Manifest = {
+    written: Manifest = {
         "name": hook.name,
         "clientConfig": {"service": reference(csv, hook), "caBundle": encoded(bundle)},
         "rules": list(hook.rules) if Group.of(group).is_global else narrowed(hook.rules, own),
@@ -76,7 +76,7 @@ def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection
         **{key: hook.raw[key] for key in copied if hook.raw.get(key) is not None},
     }
     meta: Manifest = {"name": name_of(csv, hook), "labels": labels(csv, hook)}
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [stated]}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [written]}
 
 
 def matches(live: Manifest, desired: Manifest) -> bool:
@@ -92,7 +92,7 @@ def _compared(manifest: Manifest) -> list[object]:
 def _whole(webhook: ReadOnly) -> Manifest:
     found_label = {**_DEFAULTS, **_present(webhook)}
     rules = [{"scope": "*", **_present(rule)} for rule in fields.parts(webhook, "rules")]
-    return {**{key: found_label[key] for key in _STATED if key in found_label}, "rules": rules}
+    return {**{key: found_label[key] for key in _WRITTEN if key in found_label}, "rules": rules}
 
 
 def _present(part: ReadOnly) -> Manifest:

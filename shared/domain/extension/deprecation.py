@@ -31,10 +31,10 @@ def conditions(
     channel = list(_messages(blob, "olm.channel", channels or None))
     bundle = list(_messages(blob, "olm.bundle", (installed,))) if installed else []
     return (
-        _stated(DEPRECATED, [*package, *channel, *bundle], "not deprecated"),
-        _stated(PACKAGE, package, "package not deprecated"),
-        _stated(CHANNEL, channel, "channel not deprecated"),
-        _stated(BUNDLE, bundle, "bundle not deprecated") if installed else _absent(),
+        _condition(DEPRECATED, [*package, *channel, *bundle], "not deprecated"),
+        _condition(PACKAGE, package, "package not deprecated"),
+        _condition(CHANNEL, channel, "channel not deprecated"),
+        _condition(BUNDLE, bundle, "bundle not deprecated") if installed else _absent(),
     )
 
 
@@ -47,7 +47,7 @@ def _messages(blob: ReadOnly | None, schema: str, names: Collection[str] | None)
             yield str(entry["message"])
 
 
-def _stated(kind: str, messages: Sequence[str], otherwise: str) -> Condition:
+def _condition(kind: str, messages: Sequence[str], otherwise: str) -> Condition:
     if messages:
         return Condition(kind, "True", "Deprecated", "\n".join(messages))
     return Condition(kind, "False", "NotDeprecated", otherwise)

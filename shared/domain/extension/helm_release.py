@@ -88,8 +88,8 @@ def _malformed(found: Manifest) -> str:
     if not isinstance(found.get("metadata"), dict):
         return "it has no metadata"
     for key in ("labels", "annotations"):
-        stated = metadata(found).get(key) or {}
-        if not isinstance(stated, dict) or _texts(stated) != stated:
+        values = metadata(found).get(key) or {}
+        if not isinstance(values, dict) or _texts(values) != values:
             return f"metadata.{key} are no texts"
     return misnamed(found)
 

@@ -19,12 +19,12 @@ class NoIdentity(ValueError):
 
 def of_bundle(name: str, properties: Iterable[Mapping[str, Any]], *, has_releases: bool) -> Identity:
     """What the first `olm.package` property says; `has_releases` is the gate BundleReleaseSupport. NoIdentity."""
-    stated = next((one for one in properties if one.get("type") == "olm.package"), None)
-    if stated is None:
+    found = next((one for one in properties if one.get("type") == "olm.package"), None)
+    if found is None:
         raise NoIdentity(f"no package property found in bundle {quoted(name)}")
-    if why := why_not(PACKAGE_PROPERTY, stated.get("value")):
+    if why := why_not(PACKAGE_PROPERTY, found.get("value")):
         raise NoIdentity(f"error unmarshalling package property: {why}")
-    package = PACKAGE_PROPERTY.read(stated.get("value"))
+    package = PACKAGE_PROPERTY.read(found.get("value"))
     version, release = package.get("version") or "", package.get("release")
     return _explicit(version, release) if has_releases and release is not None else _legacy(version)
 

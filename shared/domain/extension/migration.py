@@ -18,7 +18,7 @@ from shared.domain.extension.phases.packing import Owner, TooLarge, pack
 from shared.domain.extension.phases.revision import Content, desired, guarded, phases_of, revision_name
 from shared.domain.extension.report import retrying
 from shared.domain.extension.revisions import Revisions
-from shared.domain.extension.status import stated
+from shared.domain.extension.status import with_conditions
 
 _SUCCEEDED: Final = Condition("Succeeded", "True", "Succeeded", "Revision succeeded - migrated from Helm release")
 
@@ -64,9 +64,9 @@ def first_revision(extension: ClusterExtension, release: Release, namespace: str
 
 def finished(revision: ClusterObjectSet, now: datetime) -> Manifest:
     """The status of the first revision: what it is about was installed already."""
-    return {**revision.status, "conditions": stated(revision, (_SUCCEEDED,), now)}
+    return {**revision.status, "conditions": with_conditions(revision, (_SUCCEEDED,), now)}
 
 
 def failed(extension: ClusterExtension, why: str, now: datetime) -> Manifest:
     """The status that says why nothing is taken over; what is installed, stays said."""
-    return {**extension.status, "conditions": stated(extension, (retrying(f"migrating storage: {why}"),), now)}
+    return {**extension.status, "conditions": with_conditions(extension, (retrying(f"migrating storage: {why}"),), now)}

@@ -47,7 +47,7 @@ def offer_of_package(package: Package, deprecations: ReadOnly | None, *, has_rel
         _bundle(
             one.name,
             one.image,
-            ({"type": stated.type, "value": stated.value} for stated in one.properties),
+            ({"type": each.type, "value": each.value} for each in one.properties),
             has_releases=has_releases,
         )
         for one in package.bundles.values()
@@ -87,6 +87,6 @@ def _bundle(name: Any, image: Any, properties: Iterable[Mapping[str, Any]], *, h
         return Bundle(name, image, properties, None, str(error))
 
 
-def _entry(stated: Mapping[str, Any]) -> Entry:
-    name, replaces, skip_range = (stated.get(field) or "" for field in ("name", "replaces", "skipRange"))
-    return Entry(name, replaces, tuple(stated.get("skips") or ()), skip_range)
+def _entry(fields: Mapping[str, Any]) -> Entry:
+    name, replaces, skip_range = (fields.get(field) or "" for field in ("name", "replaces", "skipRange"))
+    return Entry(name, replaces, tuple(fields.get("skips") or ()), skip_range)

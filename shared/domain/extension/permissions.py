@@ -69,8 +69,8 @@ def defined(objects: Iterable[ReadOnly]) -> dict[tuple[str, str], str]:
     for one in objects:
         if one.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
             spec = one.get("spec") or {}
-            stated = spec.get("names") or {}
-            found[str(spec.get("group")), str(stated.get("kind"))] = str(stated.get("plural") or "")
+            names = spec.get("names") or {}
+            found[str(spec.get("group")), str(names.get("kind"))] = str(names.get("plural") or "")
     return found
 
 
@@ -132,7 +132,7 @@ def _without_covered(rules: Iterable[Manifest], others: Sequence[Manifest]) -> l
         rest = [other for other in left if other is not one]
         if is_satisfied(one[1], (*(rule for _, rule in rest), *granted)):
             left = rest
-    return [stated for stated, _ in left]
+    return [rule_object for rule_object, _ in left]
 
 
 def _sort_key(rule: ReadOnly) -> tuple[list[str], list[str], list[str], list[str], list[str]]:

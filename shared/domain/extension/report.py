@@ -12,7 +12,7 @@ from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.conditions import Condition
 from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Target
 from shared.domain.extension.revisions import Revisions, bundle_of
-from shared.domain.extension.status import sanitised, stated
+from shared.domain.extension.status import sanitised, with_conditions
 from shared.domain.go.text import quoted
 from shared.domain.syntax import SUBDOMAIN
 
@@ -25,7 +25,7 @@ _TERMINAL: Final = "terminal error: "
 def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable[Condition], now: datetime) -> Manifest:
     """The whole status; `progress` is stated beside what the revisions say by themselves."""
     desired = (installed(revisions), *progress)
-    found: Manifest = {**extension.status, "conditions": stated(extension, desired, now)}
+    found: Manifest = {**extension.status, "conditions": with_conditions(extension, desired, now)}
     _set(found, "install", _install(revisions))
     _set(found, "activeRevisions", [_active(one, revisions) for one in _in_order(revisions)])
     return found
@@ -62,15 +62,15 @@ def mirrored(revisions: Revisions) -> tuple[Condition, ...]:
     """What the revisions say of themselves: the installed one, but the progress of the newest that is rolled out."""
     found: dict[str, Condition] = {}
     if revisions.installed:
-        found |= {one.type: one for one in _stated(revisions.installed, (AVAILABLE, PROGRESSING))}
+        found |= {one.type: one for one in _conditions(revisions.installed, (AVAILABLE, PROGRESSING))}
     if revisions.rolling:
-        found |= {one.type: one for one in _stated(revisions.rolling[-1], (PROGRESSING,))}
+        found |= {one.type: one for one in _conditions(revisions.rolling[-1], (PROGRESSING,))}
     return tuple(found.values())
 
 
 def available(revisions: Revisions) -> tuple[Condition, ...]:
     """Whether what is installed works, whatever becomes of the next bundle."""
-    return _stated(revisions.installed, (AVAILABLE,)) if revisions.installed else ()
+    return _conditions(revisions.installed, (AVAILABLE,)) if revisions.installed else ()
 
 
 def retrying(message: str) -> Condition:
@@ -91,7 +91,7 @@ def about(target: Target, why: str) -> str:
     return f"error for resolved bundle {quoted(target.bundle.name)} with version {quoted(version)}: {why}"
 
 
-def _stated(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, ...]:
+def _conditions(revision: ClusterObjectSet, kinds: Iterable[str]) -> tuple[Condition, ...]:
     found = (revision.condition(kind) for kind in kinds if revision.has_condition(kind))
     return tuple(Condition(one.type, one.status, one.reason, one.message) for one in found)
 

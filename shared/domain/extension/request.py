@@ -87,17 +87,17 @@ def shown(resolution: Resolution, *, has_releases: bool) -> dict[str, Any]:
     }
 
 
-def _catalog(stated: Mapping[str, Any], place: str, package: str, *, has_releases: bool) -> CatalogView:
-    if not stated.get("name"):
+def _catalog(fields: Mapping[str, Any], place: str, package: str, *, has_releases: bool) -> CatalogView:
+    if not fields.get("name"):
         raise InvalidRequest(f"{place}.name: there is nothing")
-    name = stated["name"]
+    name = fields["name"]
     return CatalogView(
         name,
-        stated.get("priority") or 0,
-        stated.get("labels") or {},
-        stated.get("availabilityMode") != "Unavailable",
-        offer_of(stated.get("fbc") or (), package, has_releases=has_releases),
-        _problem(stated.get("state") or "", quoted(name)),
+        fields.get("priority") or 0,
+        fields.get("labels") or {},
+        fields.get("availabilityMode") != "Unavailable",
+        offer_of(fields.get("fbc") or (), package, has_releases=has_releases),
+        _problem(fields.get("state") or "", quoted(name)),
     )
 
 
@@ -115,7 +115,7 @@ def _problem(state: str, name: str) -> str:
     return known[state]
 
 
-def _installed(stated: Mapping[str, Any] | None) -> Installed | None:
-    if stated is None:
+def _installed(fields: Mapping[str, Any] | None) -> Installed | None:
+    if fields is None:
         return None
-    return Installed(stated.get("name") or "", stated.get("version") or "", stated.get("release"))
+    return Installed(fields.get("name") or "", fields.get("version") or "", fields.get("release"))

@@ -159,9 +159,9 @@ def _nothing_or_too_much(search: _Search, catalogs: Sequence[str]) -> str:
 def _check(bundle: Bundle) -> None:
     if bundle.identity is None:
         raise _Refused(f"error getting resolved bundle version for bundle {quoted(bundle.name)}: {bundle.problem}")
-    for stated in bundle.properties:
-        if stated.get("type") in UNSUPPORTED:
-            name, kind = quoted(bundle.name), quoted(str(stated["type"]))
+    for each in bundle.properties:
+        if each.get("type") in UNSUPPORTED:
+            name, kind = quoted(bundle.name), quoted(str(each["type"]))
             declared = f"bundle {name} has a dependency declared via property {kind} which is currently not supported"
             raise _Refused(f"validating bundle {name}: {declared}")
 

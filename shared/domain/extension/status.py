@@ -31,7 +31,7 @@ def cut(message: str) -> str:
     return encoded[: LONGEST - len(_CUT)].decode(errors="ignore") + _CUT
 
 
-def stated(obj: Object, desired: Iterable[Condition], now: datetime) -> list[Manifest]:
+def with_conditions(obj: Object, desired: Iterable[Condition], now: datetime) -> list[Manifest]:
     """The conditions of an object after these were stated: in their old places, the others as they were."""
     found = {one.type: dict(one.raw) for one in obj.conditions}
     for condition in desired:

@@ -33,10 +33,10 @@ other fields; any other spec costs one rewrite of the Deployment when this progr
 
 def encode(value: object, name: str = "Any") -> str:
     """The compact JSON text of a struct of that name, or of a list of them, arranged as Go declares it."""
-    return json_text(reader(_STATED, name)(value), is_sorted=False)
+    return json_text(reader(_PRESENT, name)(value), is_sorted=False)
 
 
-def _stated(value: Mapping[str, Any], struct: Struct) -> Iterable[str]:
+def _present(value: Mapping[str, Any], struct: Struct) -> Iterable[str]:
     """The fields that are not empty; numbers and booleans never are."""
     named = ((name, field) for name, field in struct.fields.items() if name in value)
     return [name for name, field in named if field.is_kept or value[name] or value[name] == 0]
@@ -44,7 +44,7 @@ def _stated(value: Mapping[str, Any], struct: Struct) -> Iterable[str]:
 
 def _each(value: Any, kind: str) -> Any:
     is_list = isinstance(value, Sequence) and not isinstance(value, str)
-    return [reader(_STATED, kind)(one) for one in value] if is_list else value
+    return [reader(_PRESENT, kind)(one) for one in value] if is_list else value
 
 
-_STATED: Final = Dialect(read(_TYPES), {"": ordered, "Any": ordered}, _each, _stated, False, unknown="Any")
+_PRESENT: Final = Dialect(read(_TYPES), {"": ordered, "Any": ordered}, _each, _present, False, unknown="Any")

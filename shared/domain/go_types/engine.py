@@ -142,13 +142,13 @@ def _struct(dialect: Dialect, name: str) -> Reader:
             return dialect.other(value, name)
         if not readers:  # when first asked for: types contain themselves
             readers.update((field.type, reader(dialect, field.type)) for field in fields.values())
-        stated: Manifest = {}
+        present: Manifest = {}
         for key in keys(value, struct):
             if (field := fields.get(key) or folded.get(fold(key))) is None:
                 continue
             if (one := value[key]) is None and field.type not in nulls:
                 if not field.is_plain:
-                    stated.pop(field.name, None)
+                    present.pop(field.name, None)
                 continue
             try:
                 found = readers[field.type](one)
@@ -156,25 +156,25 @@ def _struct(dialect: Dialect, name: str) -> Reader:
                 misfit.steps.append((name, key, field.name))
                 raise
             if found or field.is_lasting:
-                stated[field.name] = found
+                present[field.name] = found
             else:
-                stated.pop(field.name, None)
-        return _whole(dialect, struct, stated, value) if is_more else stated
+                present.pop(field.name, None)
+        return _whole(dialect, struct, present, value) if is_more else present
 
     return read
 
 
-def _whole(dialect: Dialect, struct: Struct, stated: Manifest, value: Mapping[str, Any]) -> Manifest:
+def _whole(dialect: Dialect, struct: Struct, present: Manifest, value: Mapping[str, Any]) -> Manifest:
     """What is stated, and what is written in any case, in the order of the fields."""
-    if absent := struct.kept - stated.keys():
-        stated |= {name: _zero(dialect, struct.fields[name].type) for name in absent}
+    if absent := struct.kept - present.keys():
+        present |= {name: _zero(dialect, struct.fields[name].type) for name in absent}
     if absent or dialect.folds:
-        stated = {name: stated[name] for name in sorted(stated, key=struct.order.__getitem__)}
+        present = {name: present[name] for name in sorted(present, key=struct.order.__getitem__)}
     if dialect.unknown:
         item = reader(dialect, dialect.unknown)
         others = value.keys() - struct.fields.keys()
-        stated |= {key: item(value[key]) for key in sorted(others) if value[key] is not None}
-    return stated
+        present |= {key: item(value[key]) for key in sorted(others) if value[key] is not None}
+    return present
 
 
 def _zero(dialect: Dialect, kind: str) -> Any:

@@ -107,11 +107,11 @@ def _number(value: Any) -> int | float:
 
 
 def _quantity(value: Any) -> str:
-    stated = value.strip() if isinstance(value, str) else _written(value)
+    text = value.strip() if isinstance(value, str) else _written(value)
     try:
-        return canonical(stated)
+        return canonical(text)
     except NotAQuantity as error:
-        is_suffix = stated and _SUFFIX.fullmatch(stated)
+        is_suffix = text and _SUFFIX.fullmatch(text)
         raise MisfitError("unable to parse quantity's suffix" if is_suffix else _NO_QUANTITY) from error
 
 
@@ -136,8 +136,8 @@ def _time(value: Any) -> str:
     raise MisfitError(f"parsing time {quoted(value)}{why}")
 
 
-def _time_problem(stated: str) -> str:
-    rest = stated
+def _time_problem(text: str) -> str:
+    rest = text
     for layout, pattern in _TIME:
         match = re.match(pattern, rest)
         if match is None:

@@ -29,9 +29,9 @@ def labels_for(name: str, namespace: str, kind: str = CSV_KIND) -> dict[str, str
 
 def owner_reference(owner: Object, *, controller: bool = False) -> Manifest:
     """The owner reference to an object as it was read; a ClusterServiceVersion, if it does not say its kind."""
-    stated = {"apiVersion": owner.api_version, "kind": owner.kind}
+    reference = {"apiVersion": owner.api_version, "kind": owner.kind}
     named = reference_to(CLUSTER_SERVICE_VERSION, owner.name, owner.uid)
-    return {**named, **{key: value for key, value in stated.items() if value}, "controller": controller}
+    return {**named, **{key: value for key, value in reference.items() if value}, "controller": controller}
 
 
 def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:

@@ -36,7 +36,7 @@ def of_bundle(bundle: UnpackedBundle) -> str:
 
 def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
     """The digest of what a plan is to do."""
-    stated = {key: value for key, value in spec.items() if value and key != "approved"}
+    recorded = {key: value for key, value in spec.items() if value and key != "approved"}
     steps = [
         [fields.value(one, "resolving"), _fields(one, _RESOURCE, "resource")] for one in fields.parts(status, "plan")
     ]
@@ -44,7 +44,7 @@ def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
         [_fields(one, _LOOKUP), _fields(one, ("namespace", "name"), "catalogSourceRef")]
         for one in fields.parts(status, "bundleLookups")
     ]
-    return _digest([stated, steps, lookups])
+    return _digest([recorded, steps, lookups])
 
 
 def condition(digest: str) -> Manifest:

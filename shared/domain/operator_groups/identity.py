@@ -74,6 +74,6 @@ def reference(account: Object) -> Manifest:
     return {**named, "uid": account.uid, "resourceVersion": account.resource_version}
 
 
-def is_same(stated: object, account: Manifest) -> bool:
+def is_same(recorded: object, account: Manifest) -> bool:
     """Whether a status refers to that account; its resourceVersion does not matter, as others write the account."""
-    return isinstance(stated, dict) and all(stated.get(key) == account[key] for key in ("namespace", "name", "uid"))
+    return isinstance(recorded, dict) and all(recorded.get(key) == account[key] for key in ("namespace", "name", "uid"))

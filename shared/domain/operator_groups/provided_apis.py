@@ -51,8 +51,8 @@ def apis_of(csv: Csv) -> frozenset[Api]:
     One that no annotation can name, as with a version `v1/v2`, counts for nobody; its requirement says what is wrong.
     """
     services = {entry.service: entry for entry in csv.owned_services}
-    stated = (Api(one.group, one.version, one.kind) for one in (*csv.owned_definitions, *services.values()))
-    return frozenset(api for api in stated if Api.parse(str(api)) == api)
+    apis = (Api(one.group, one.version, one.kind) for one in (*csv.owned_definitions, *services.values()))
+    return frozenset(api for api in apis if Api.parse(str(api)) == api)
 
 
 def intersection(provided: frozenset[Api], own: Group, others: Iterable[Group]) -> Intersection:

@@ -96,10 +96,10 @@ def as_a_guest(action: Action, live: ReadOnly) -> Action:
 def _defined(definition: ReadOnly) -> Manifest:
     """What a definition says, with what an API server fills in."""
     spec = fields.part(definition, "spec")
-    stated = fields.part(spec, "names")
-    kind = fields.text(stated, "kind")
-    names_stated = {"singular": kind.lower(), "listKind": f"{kind}List", **stated}
-    return {"conversion": {"strategy": "None"}, "preserveUnknownFields": False, **spec, "names": names_stated}
+    names = fields.part(spec, "names")
+    kind = fields.text(names, "kind")
+    with_defaults = {"singular": kind.lower(), "listKind": f"{kind}List", **names}
+    return {"conversion": {"strategy": "None"}, "preserveUnknownFields": False, **spec, "names": with_defaults}
 
 
 def risk(manifest: ReadOnly, live: ReadOnly) -> str:
@@ -115,10 +115,12 @@ def risk(manifest: ReadOnly, live: ReadOnly) -> str:
 _PREFIX = names.INSTALLED_ALONGSIDE_PREFIX
 
 
-def _alongside(stated: Mapping[str, str], owner: StepOwner, csvs: Collection[str]) -> dict[str, str]:
+def _alongside(annotations: Mapping[str, str], owner: StepOwner, csvs: Collection[str]) -> dict[str, str]:
     """The annotations with the versions that installed the definition: this one, and earlier ones that still exist."""
     kept = {
-        key: value for key, value in stated.items() if not key.startswith(_PREFIX) or _may_exist(value, owner, csvs)
+        key: value
+        for key, value in annotations.items()
+        if not key.startswith(_PREFIX) or _may_exist(value, owner, csvs)
     }
     if not (owner.namespace and owner.csv):
         return kept

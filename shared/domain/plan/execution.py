@@ -101,17 +101,17 @@ def prepared(manifest: ReadOnly, rule: Rule, owner: StepOwner) -> Manifest:
 
     A step that names no version, of a plan made by hand, leaves the owners as its manifest states them.
     """
-    stated = Object(manifest)
-    labels = {**stated.labels, names.MANAGED: "true", **_owner_labels(rule, owner)}
-    meta = {**stated.metadata, "labels": labels}
+    object_ = Object(manifest)
+    labels = {**object_.labels, names.MANAGED: "true", **_owner_labels(rule, owner)}
+    meta = {**object_.metadata, "labels": labels}
     meta.pop("namespace", None)
     if rule.kind.is_namespaced:
         meta["namespace"] = owner.namespace
     if rule.kind == kinds.SUBSCRIPTION:
-        meta["annotations"] = {**stated.annotations, names.GENERATED_BY: owner.plan}
+        meta["annotations"] = {**object_.annotations, names.GENERATED_BY: owner.plan}
     if rule.owner == "reference" and owner.csv:
         reference = OwnerReference(reference_to(kinds.CLUSTER_SERVICE_VERSION, owner.csv))
-        meta["ownerReferences"] = _united(stated.owners, (reference,))
+        meta["ownerReferences"] = _united(object_.owners, (reference,))
     whole = {**manifest, "apiVersion": rule.kind.api_version, "kind": rule.kind.kind, "metadata": meta}
     return {key: value for key, value in whole.items() if key != "status"}
 
@@ -180,14 +180,14 @@ def not_served(kind: str, name: str, group: str, version: str) -> str:
 
 def with_uids(manifest: Manifest, csvs: Mapping[str, Csv]) -> Manifest:
     """The object with the uids of the live ClusterServiceVersions that own it."""
-    stated = Object(manifest)
-    if not stated.owners:
+    view = Object(manifest)
+    if not view.owners:
         return manifest
     refreshed = [
         {**one.raw, "uid": csvs[one.name].uid} if one.kind == _CSV and one.name in csvs else one.raw
-        for one in stated.owners
+        for one in view.owners
     ]
-    return {**manifest, "metadata": {**stated.metadata, "ownerReferences": refreshed}}
+    return {**manifest, "metadata": {**view.metadata, "ownerReferences": refreshed}}
 
 
 _CSV = kinds.CLUSTER_SERVICE_VERSION.kind

@@ -98,10 +98,10 @@ def is_unwritten(plan: InstallPlan) -> bool:
 
 def attenuated(status: ReadOnly, actor: Identity) -> Manifest:
     """The status with a reference to the account with whose rights it is executed, kept while that is the same one."""
-    stated, rest = status.get(_ACCOUNT), {key: value for key, value in status.items() if key != _ACCOUNT}
+    account, rest = status.get(_ACCOUNT), {key: value for key, value in status.items() if key != _ACCOUNT}
     if actor.reference is None:
         return rest
-    return {**rest, _ACCOUNT: stated if is_same(stated, actor.reference) else actor.reference}
+    return {**rest, _ACCOUNT: account if is_same(account, actor.reference) else actor.reference}
 
 
 def is_stopped(plan: InstallPlan) -> bool:
@@ -175,10 +175,10 @@ def _started(status: ReadOnly, now: datetime) -> datetime:
 
 def _with_condition(status: ReadOnly, status_text: str, reason: str, message: str, *, now: datetime) -> Manifest:
     """The status with its `Installed` condition, the last one, as OLM's clients expect. Times move with it only."""
-    stated = Condition("Installed", status_text, reason, message)
+    condition = Condition("Installed", status_text, reason, message)
     old = _conditions(status)
-    if (conditions := put_into(old, stated, now)) == old:
+    if (conditions := put_into(old, condition, now)) == old:
         return dict(status)
     updated = {"lastUpdateTime": timestamp(now)}
-    mine = [{**one, **updated} for one in conditions if fields.text(one, "type") == stated.type]
-    return {**status, "conditions": [*(one for one in conditions if fields.text(one, "type") != stated.type), *mine]}
+    mine = [{**one, **updated} for one in conditions if fields.text(one, "type") == condition.type]
+    return {**status, "conditions": [*(one for one in conditions if fields.text(one, "type") != condition.type), *mine]}

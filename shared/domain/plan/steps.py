@@ -32,13 +32,13 @@ class Resource:
     @classmethod
     def of(cls, manifest: ReadOnly) -> Resource:
         """The identity of an object as a step states it; a Secret from a bundle has the kind `BundleSecret`."""
-        stated = Object(manifest)
-        group, _, version = stated.api_version.rpartition("/")
-        kind = "BundleSecret" if stated.kind == "Secret" else stated.kind
-        return cls(group, version, kind, stated.name or fields.text(manifest, "metadata", "generateName"))
+        view = Object(manifest)
+        group, _, version = view.api_version.rpartition("/")
+        kind = "BundleSecret" if view.kind == "Secret" else view.kind
+        return cls(group, version, kind, view.name or fields.text(manifest, "metadata", "generateName"))
 
     @classmethod
-    def stated(cls, step: PlanStep) -> Resource:
+    def of_step(cls, step: PlanStep) -> Resource:
         """The identity that a step of a plan states."""
         return cls(step.group, step.version, step.kind, step.name)
 

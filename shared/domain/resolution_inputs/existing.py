@@ -67,11 +67,11 @@ def _apis(csv: Csv) -> Iterator[Property]:
         ("olm.gvk", csv.owned_definitions, csv.owned_services, ("group", "kind", "version")),
         ("olm.gvk.required", csv.required_definitions, csv.required_services, ("group", "version", "kind")),
     ):
-        values = [{part: getattr(api, part) for part in order} for api, _ in set(_stated(definitions, services))]
+        values = [{part: getattr(api, part) for part in order} for api, _ in set(_provided(definitions, services))]
         yield from (Property(kind, value) for value in sorted(values, key=json.dumps))
 
 
-def _stated(definitions: Iterable[DefinitionEntry], services: Iterable[ApiEntry]) -> Iterator[tuple[Gvk, str]]:
+def _provided(definitions: Iterable[DefinitionEntry], services: Iterable[ApiEntry]) -> Iterator[tuple[Gvk, str]]:
     """Each API with its plural; an API with two plurals is listed twice."""
     for entry in definitions:
         if "." not in entry.name:

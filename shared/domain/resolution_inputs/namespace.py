@@ -33,14 +33,14 @@ def completed(
 
     The policy is for catalogs that cannot be read, where the OperatorGroup has none.
     """
-    stated = policy_of(groups or (), policy)
-    problem = _problem(groups, stated)
+    chosen = policy_of(groups or (), policy)
+    problem = _problem(groups, chosen)
     try:
         installed = existing(csvs, subscriptions, groups or (), is_whole=inputs.is_whole)
     except IncoherentCSVs as error:
         installed, problem = (), problem or unreadable(CatalogKey(inputs.namespace, EXISTING), str(error))
     found = tuple(one.name for one in sorted(groups or (), key=lambda one: (one.age_key, one.name)))
-    return replace(inputs, installed=installed, problem=problem, is_strict=stated == STRICT, groups=found)
+    return replace(inputs, installed=installed, problem=problem, is_strict=chosen == STRICT, groups=found)
 
 
 def excludes_global(groups: Sequence[OperatorGroup]) -> bool:

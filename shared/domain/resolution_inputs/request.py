@@ -160,24 +160,24 @@ def _in(request: ReadOnly, field: str) -> Iterator[ReadOnly]:
     return (one for one in request.get(field) or () if namespace_of(one) in ("", request["namespace"]))
 
 
-def _key(stated: Mapping[str, Any]) -> CatalogKey:
-    return CatalogKey(stated["namespace"], stated["name"])
+def _key(fields: Mapping[str, Any]) -> CatalogKey:
+    return CatalogKey(fields["namespace"], fields["name"])
 
 
-def _catalog(stated: Mapping[str, Any]) -> Catalog:
-    is_healthy = stated.get("healthy") is not False
+def _catalog(fields: Mapping[str, Any]) -> Catalog:
+    is_healthy = fields.get("healthy") is not False
     problem = "" if is_healthy else "failed to list bundles: it is not healthy"
     return Catalog(
-        _key(stated),
+        _key(fields),
         reference=_READ if is_healthy else "",
-        priority=stated.get("priority") or 0,
+        priority=fields.get("priority") or 0,
         problem=problem,
     )
 
 
-def _reader(stated: Mapping[str, Any], load: Load, place: str) -> CatalogReader:
-    path = stated.get("path")
-    return reader_of(stated.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
+def _reader(fields: Mapping[str, Any], load: Load, place: str) -> CatalogReader:
+    path = fields.get("path")
+    return reader_of(fields.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
 
 
 def reader_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedCatalog:
@@ -205,12 +205,12 @@ def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]], place:
     return Package(name, default, channels, {one.name: one for one in read})
 
 
-def _entry(stated: Mapping[str, Any]) -> Entry:
+def _entry(fields: Mapping[str, Any]) -> Entry:
     return Entry(
-        str(stated.get("name") or ""),
-        str(stated.get("replaces") or ""),
-        tuple(stated.get("skips") or ()),
-        str(stated.get("skipRange") or ""),
+        str(fields.get("name") or ""),
+        str(fields.get("replaces") or ""),
+        tuple(fields.get("skips") or ()),
+        str(fields.get("skipRange") or ""),
     )
 
 
@@ -220,6 +220,6 @@ def _bundle(blob: Mapping[str, Any], place: str) -> Bundle:
         if one.get("type") is None:
             raise InvalidRequest(f"{place}: olm.bundle {name or 'without a name'}.{at}.type: missing")
         properties.append(Property(one["type"], one.get("value")))
-    stated = next((one.value for one in properties if one.type == "olm.package"), None)
-    version = stated.get("version") if isinstance(stated, Mapping) else None
+    package = next((one.value for one in properties if one.type == "olm.package"), None)
+    version = package.get("version") if isinstance(package, Mapping) else None
     return Bundle(name, str(version or ""), str(blob.get("image") or ""), tuple(properties))

@@ -47,11 +47,11 @@ def rule(source: str) -> Rule:
 
     def holds(properties: Iterable[Property]) -> bool:
         try:
-            stated = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
-            sizes = [cel_cost.size_of(one) for one in stated]
+            values = [{"type": one.type, "value": _doubled(one.value)} for one in properties]
+            sizes = [cel_cost.size_of(one) for one in values]
             if why := why_not(*map(_rounded, (len(sizes), sum(sizes), max(sizes, default=0)))):
                 raise InvalidRule(f"rule {source!r} was given up: {why}")
-            value = compiled.eval(data={"properties": stated})
+            value = compiled.eval(data={"properties": values})
         except (
             RuntimeError,
             cel_cost.TooCostly,

@@ -72,15 +72,15 @@ class Reader:
             is_deprecated=bool(found["olm.deprecated"]),
         )
 
-    def _read(self, stated: Property) -> Any:
+    def _read(self, entry: Property) -> Any:
         """A fact, or None. The property is kept in memory, so that its id() is not given to another object."""
-        key = (stated.type, id(stated.value))
+        key = (entry.type, id(entry.value))
         if key not in self._known:
             try:
-                fact = _READERS[stated.type](stated.value)
+                fact = _READERS[entry.type](entry.value)
             except Undecodable:
                 fact = None
-            self._known[key] = (stated, fact)
+            self._known[key] = (entry, fact)
         return self._known[key][1]
 
 
@@ -96,8 +96,8 @@ def text(value: object, key: str) -> str:
     if not isinstance(value, Mapping):
         raise Undecodable(misfit(kind_of(value), "struct"))
     found = ""
-    for stated, content in value.items():
-        if stated == key or fold(stated) == fold(key):
+    for name, content in value.items():
+        if name == key or fold(name) == fold(key):
             if content is not None and not isinstance(content, str):
                 raise Undecodable(misfit(kind_of(content), "string", f".{key}"))
             found = found if content is None else content

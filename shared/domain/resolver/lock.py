@@ -105,8 +105,8 @@ def _surroundings(inputs: Inputs) -> str:
 
 def _subscriber(one: Subscriber) -> dict[str, object]:
     """Its fields that are not empty: so a lock stays valid when a later version of this program adds a field."""
-    stated = {**asdict(one), "policy": "" if one.policy == NONE else asdict(one.policy)}
-    return {_WRITTEN_AS.get(field, field): value for field, value in stated.items() if value}
+    fields = {**asdict(one), "policy": "" if one.policy == NONE else asdict(one.policy)}
+    return {_WRITTEN_AS.get(field, field): value for field, value in fields.items() if value}
 
 
 def _chosen(one: Chosen) -> dict[str, object]:

@@ -98,10 +98,10 @@ def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
     if "olm.package" in kinds and kinds.isdisjoint(_BULKY | _DEPENDENCIES):  # as nearly all are
         return bundle.properties
     kept = [one for one in bundle.properties if one.type not in _BULKY]
-    stated = [*kept, *(one for one in kept if one.type in _DEPENDENCIES)]
+    declared = [*kept, *(one for one in kept if one.type in _DEPENDENCIES)]
     if "olm.package" not in kinds:
-        stated.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
-    return tuple(stated)
+        declared.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
+    return tuple(declared)
 
 
 def _version(text: str) -> Version | None:

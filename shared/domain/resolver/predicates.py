@@ -57,8 +57,8 @@ class Predicate:
 def requirements(properties: Iterable[Property]) -> tuple[Predicate, ...]:
     """What an operator with these properties requires, each once, in order. InvalidConstraint when one is wrong."""
     found: dict[object, Predicate] = {}
-    stated = {id(one): one for one in properties if one.type in _READERS}  # registries list dependencies twice
-    for one in stated.values():
+    known = {id(one): one for one in properties if one.type in _READERS}  # registries list dependencies twice
+    for one in known.values():
         predicate = _READERS[one.type](one.value)
         found.setdefault(predicate.identity, predicate)
     return tuple(found.values())
@@ -79,15 +79,15 @@ def of_package(name: str) -> Predicate:
 
 def is_of_package(one: Operator, name: str) -> bool:
     """Whether the operator counts as one of the package."""
-    return one.package == name or any(stated.name == name for stated in one.facts.packages)
+    return one.package == name or any(package.name == name for package in one.facts.packages)
 
 
 def in_range(versions: Range) -> Predicate:
     """Operators with a version in the range: that of the bundle, or of any of its `olm.package` properties."""
 
     def holds(one: Operator) -> bool:
-        stated = [package.version for package in one.facts.packages]
-        return any(version is not None and version in versions for version in (one.version, *stated))
+        declared = [package.version for package in one.facts.packages]
+        return any(version is not None and version in versions for version in (one.version, *declared))
 
     return Predicate(f"with version in range: {versions.text}", holds)
 

@@ -10,7 +10,7 @@ from shared.domain.catalog.model import Bundle, Property
 def annotation(bundle: Bundle, package: str) -> str:
     """The value of `operatorframework.io/properties` for a bundle: its properties, with its package added if absent."""
     properties = list(bundle.properties)
-    if not any(stated.type == "olm.package" for stated in properties):
+    if not any(one.type == "olm.package" for one in properties):
         properties.append(Property("olm.package", {"packageName": package, "version": bundle.version}))
-    stated = [{"type": one.type, "value": one.value} for one in properties]
-    return json.dumps({"properties": stated}, separators=(",", ":"), ensure_ascii=False)
+    values = [{"type": one.type, "value": one.value} for one in properties]
+    return json.dumps({"properties": values}, separators=(",", ":"), ensure_ascii=False)

@@ -70,9 +70,9 @@ def _walk(known: Mapping[Id, Variable], pick: Pick) -> tuple[Id, ...]:
 
 def _first_choice(known: Mapping[Id, Variable]) -> Pick:
     """Picks the first option that is not prohibited; `_is_answer` checks the result against all constraints."""
-    stated = [one for variable in known.values() for one in variable.constraints]
-    banned = {one.subject for one in stated if isinstance(one, Prohibited)}
-    banned |= {other for one in stated if isinstance(one, Excluded) for other in one.others}
+    constraints = [one for variable in known.values() for one in variable.constraints]
+    banned = {one.subject for one in constraints if isinstance(one, Prohibited)}
+    banned |= {other for one in constraints if isinstance(one, Excluded) for other in one.others}
 
     def pick(options: Sequence[Id], _: Sequence[Id]) -> Id | None:
         return next((option for option in options if option not in banned), None)

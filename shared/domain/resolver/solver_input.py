@@ -225,11 +225,11 @@ def _invariants(operators: Mapping[Id, Operator], cache: CandidateCache) -> Iter
 
 
 def _by_statement(
-    stated: Iterable[tuple[Id, tuple[object, ...]]], cache: CandidateCache
+    declared: Iterable[tuple[Id, tuple[object, ...]]], cache: CandidateCache
 ) -> Iterator[tuple[str, Sequence[Id]]]:
     """Who states each API or package. Most versions of a package state the same, so they are grouped first."""
     alike: dict[tuple[object, ...], list[Id]] = {}
-    for subject, things in stated:
+    for subject, things in declared:
         alike.setdefault(things, []).append(subject)
     found: dict[str, list[Id]] = {}
     for things, ids in alike.items():

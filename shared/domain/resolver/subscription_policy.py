@@ -80,8 +80,8 @@ ANNOTATIONS: Final = (*_FIELDS.values(), names.CATALOG_POLICY, names.EXCLUDE_GLO
 
 def subscription_policy_of(subscription: Subscription) -> SubscriptionPolicy:
     """What the annotations of a Subscription say."""
-    stated = subscription.annotations
-    found = {field: (stated.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
+    annotations = subscription.annotations
+    found = {field: (annotations.get(annotation) or "").strip() for field, annotation in _FIELDS.items()}
     return (
         SubscriptionPolicy(**{**found, "dependencies": found["dependencies"] or INSTALL})
         if any(found.values())

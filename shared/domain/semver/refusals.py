@@ -42,8 +42,8 @@ def of_number(digits: str) -> str:
 
 
 def _of_parts(major: str, minor: str, rest: str) -> Iterator[str]:
-    stated, plus, build = rest.partition("+")
-    patch, minus, prerelease = stated.partition("-")
+    version, plus, build = rest.partition("+")
+    patch, minus, prerelease = version.partition("-")
     for part, text in (("major", major), ("minor", minor), ("patch", patch)):
         yield _of_part(part, text)
     if minus:

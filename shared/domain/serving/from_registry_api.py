@@ -71,16 +71,16 @@ def _bundle(package: str, bundle: Message) -> Manifest:
 
 def _properties(package: str, bundle: Message) -> Iterator[Manifest]:
     """The properties that the server states, in its order, and those that older servers state in other fields."""
-    stated = [_property(one.get("type", ""), _value(one)) for one in bundle.get("properties") or ()]
-    if all(one["type"] != PACKAGE for one in stated):
-        stated.append(_property(PACKAGE, {"packageName": package, "version": bundle.get("version", "")}))
+    declared = [_property(one.get("type", ""), _value(one)) for one in bundle.get("properties") or ()]
+    if all(one["type"] != PACKAGE for one in declared):
+        declared.append(_property(PACKAGE, {"packageName": package, "version": bundle.get("version", "")}))
     elsewhere = [_property(GVK, _gvk(api)) for api in bundle.get("providedApis") or ()]
     elsewhere += [_property(GVK_REQUIRED, _gvk(api)) for api in bundle.get("requiredApis") or ()]
     elsewhere += [_needed(one) for one in bundle.get("dependencies") or () if one.get("type") in _REQUIRED]
     for one in elsewhere:
-        if one not in stated:
-            stated.append(one)
-    yield from stated
+        if one not in declared:
+            declared.append(one)
+    yield from declared
     for text in bundle.get("object") or ():
         yield _property(BUNDLE_OBJECT, {"data": base64.b64encode(text.encode()).decode()})
 

@@ -174,10 +174,10 @@ def content_of(bundle: Mapping[str, Any], version: str, package: Mapping[str, An
 
     NotServable when it has more than one metadata, or objects that cannot be read.
     """
-    stated = [one for one in bundle.get("properties") or () if isinstance(one, Mapping)]
-    if objects := tuple(_object(one.get("value")) for one in stated if one.get("type") == BUNDLE_OBJECT):
+    declared = [one for one in bundle.get("properties") or () if isinstance(one, Mapping)]
+    if objects := tuple(_object(one.get("value")) for one in declared if one.get("type") == BUNDLE_OBJECT):
         return Content(next(filter(_is_csv, objects), ""), objects)
-    metadata = [one.get("value") for one in stated if one.get("type") == CSV_METADATA]
+    metadata = [one.get("value") for one in declared if one.get("type") == CSV_METADATA]
     if len(metadata) > 1:
         what = f'expected at most 1 property of type "{CSV_METADATA}", found {len(metadata)}'
         raise NotServable(f"parse properties: {what}")

@@ -56,8 +56,10 @@ def emptied(found: Iterable[Object]) -> Iterator[Object]:
 def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:
     """What the status has to be: `present` with the components; copies of a version are none."""
     components = (one for one in found if not (_is_version(one) and Csv(one.raw).is_copy))
-    stated = [(Ref.of(one.raw), [*islice(_conditions(one), MOST_CONDITIONS)]) for one in components]
-    listed = sorted([*stated, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0])))
+    present_refs = [(Ref.of(one.raw), [*islice(_conditions(one), MOST_CONDITIONS)]) for one in components]
+    listed = sorted(
+        [*present_refs, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0]))
+    )
     refs = [_described(*one) for one in sorted(_short(listed[:MOST]), key=lambda one: _order(one[0]))]
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
     listing: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
@@ -97,8 +99,8 @@ def _is_version(component: Object) -> bool:
 
 def _described(ref: Ref, conditions: list[Manifest]) -> Manifest:
     place = {"namespace": ref.namespace} if ref.namespace else {}
-    stated = {"conditions": conditions} if conditions else {}
-    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, **place, **stated}
+    described = {"conditions": conditions} if conditions else {}
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, **place, **described}
 
 
 def _conditions(component: Object) -> Iterator[Manifest]:
@@ -111,10 +113,10 @@ def _conditions(component: Object) -> Iterator[Manifest]:
             yield {"type": one.type[:LONGEST], "status": one.status, **_details(one.raw)}
 
 
-def _details(stated: ReadOnly) -> Manifest:
+def _details(condition: ReadOnly) -> Manifest:
     """What the definition of an Operator has room for; an object of somebody else's definition may say anything."""
-    texts = {name: text[:LONGEST] for name in _TEXTS if (text := fields.text(stated, name))}
-    return texts | {name: text for name in _TIMES if instant(text := fields.text(stated, name))}
+    texts = {name: text[:LONGEST] for name in _TEXTS if (text := fields.text(condition, name))}
+    return texts | {name: text for name in _TIMES if instant(text := fields.text(condition, name))}
 
 
 def names_of(labels: Iterable[str]) -> tuple[str, ...]:

@@ -27,15 +27,15 @@ class Reference:
     def packages(self) -> tuple[str, ...]:
         """The packages that the properties name; empty when they name none, or are not valid."""
         try:
-            stated = json.loads(self.properties)
+            declared = json.loads(self.properties)
         except ValueError:
             return ()
-        found = fields.parts(stated, "properties") if isinstance(stated, dict) else ()
+        found = fields.parts(declared, "properties") if isinstance(declared, dict) else ()
         named = (fields.text(one, "value", "packageName") for one in found if fields.text(one, "type") == "olm.package")
         return tuple(filter(None, named))
 
     def __str__(self) -> str:
-        stated = {
+        fields = {
             "kind": "ConfigMap",
             "name": self.name,
             "namespace": self.namespace,
@@ -45,16 +45,16 @@ class Reference:
             "properties": self.properties,
             "digest": self.digest,
         }
-        return json.dumps({key: value for key, value in stated.items() if value}, separators=(",", ":"))
+        return json.dumps({key: value for key, value in fields.items() if value}, separators=(",", ":"))
 
 
 def parse(manifest: str) -> Reference | None:
     """The reference in the manifest of a step; None when the manifest is the object itself."""
     try:
-        stated = json.loads(manifest)
+        parsed = json.loads(manifest)
     except ValueError:
         return None
-    match stated:
+    match parsed:
         case {
             "kind": "ConfigMap",
             "name": str(name),
@@ -63,6 +63,6 @@ def parse(manifest: str) -> Reference | None:
             "catalogSourceNamespace": str(catalog_namespace),
         } if name and namespace and catalog and catalog_namespace:
             key = CatalogKey(catalog_namespace, catalog)
-            replaces, properties = fields.text(stated, "replaces"), fields.text(stated, "properties")
-            return Reference(name, namespace, key, replaces, properties, fields.text(stated, "digest"))
+            replaces, properties = fields.text(parsed, "replaces"), fields.text(parsed, "properties")
+            return Reference(name, namespace, key, replaces, properties, fields.text(parsed, "digest"))
     return None

@@ -8,7 +8,7 @@ import pytest
 
 from shared.api.views import Object
 from shared.domain.conditions import Condition
-from shared.domain.extension.status import LONGEST, cut, sanitised, since, stated
+from shared.domain.extension.status import LONGEST, cut, sanitised, since, with_conditions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -33,11 +33,11 @@ def test_v1_md_11_4_ports_are_left_out() -> None:
 def test_a_time_changes_with_the_status_alone() -> None:
     old = {"type": "A", "status": "True", "reason": "X", "message": "m", "lastTransitionTime": "2025-01-01T00:00:00Z"}
     obj = Object({"metadata": {"generation": 3}, "status": {"conditions": [old, {"type": "B", "status": "True"}]}})
-    [found, other] = stated(obj, [Condition("A", "True", "Y", "n")], NOW)
+    [found, other] = with_conditions(obj, [Condition("A", "True", "Y", "n")], NOW)
     assert (found["lastTransitionTime"], found["reason"]) == ("2025-01-01T00:00:00Z", "Y")
     assert found["observedGeneration"] == 3
     assert other == {"type": "B", "status": "True"}
-    [turned, _] = stated(obj, [Condition("A", "False", "Y", "n")], NOW)
+    [turned, _] = with_conditions(obj, [Condition("A", "False", "Y", "n")], NOW)
     assert turned["lastTransitionTime"] == "2026-01-01T00:00:00Z"
 
 

@@ -95,7 +95,7 @@ def test_steps_come_in_order_csv_objects_generated_permissions() -> None:
     assert {step["resolving"] for step in made} == {"etcd.v1.0.0"}
     assert {step["status"] for step in made} == {"Unknown"}
     found = {Resource.of(one) for one in objects(bundle(secret), "ns", REFERENCE)}
-    assert {Resource.stated(PlanStep(step)) for step in made} == found, "every step finds its object again"
+    assert {Resource.of_step(PlanStep(step)) for step in made} == found, "every step finds its object again"
 
 
 def test_what_a_bundle_brings_is_a_component_from_the_start_csv_md_12_3() -> None:

@@ -88,18 +88,18 @@ class Bundles(msgspec.Struct, array_like=True, frozen=True):
         rows = []
         for one in bundles:
             indexes = []
-            for stated in one.properties:
-                indexes.append(places.setdefault(encode(stated), len(statements)))
+            for entry in one.properties:
+                indexes.append(places.setdefault(encode(entry), len(statements)))
                 if len(places) > len(statements):
-                    statements.append(stated)
+                    statements.append(entry)
             rows.append((one.name, one.version, one.image, tuple(indexes)))
         return cls(tuple(statements), tuple(rows))
 
     def by_name(self) -> dict[str, Bundle]:
         """The bundles again."""
-        stated = self.statements
+        entries = self.statements
         return {
-            name: Bundle(name, version, image, tuple([stated[index] for index in indexes]))
+            name: Bundle(name, version, image, tuple([entries[index] for index in indexes]))
             for name, version, image, indexes in self.rows
         }
 

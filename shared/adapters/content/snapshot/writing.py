@@ -202,10 +202,10 @@ def _at(part: Part, snapshot: int) -> Part:
 
 def _provided(package: Package) -> Iterator[str]:
     values = {
-        id(stated.value): stated.value  # equal ones are mostly the same object
+        id(entry.value): entry.value  # equal ones are mostly the same object
         for bundle in package.bundles.values()
-        for stated in bundle.properties
-        if stated.type == _GVK and isinstance(stated.value, dict)
+        for entry in bundle.properties
+        if entry.type == _GVK and isinstance(entry.value, dict)
     }
     for value in values.values():
         yield "/".join(str(value.get(key) or "") for key in ("group", "version", "kind"))

@@ -106,9 +106,9 @@ def _installed(manifest: ReadOnly, target: Target) -> Manifest:
         raise _NotInstallableError(f"bundle CSV {name_of(csv)} missing APIVersion")
     meta, spec = as_object(csv["metadata"]), as_object(csv["spec"])
     annotations = {**as_object(meta.get("annotations")), names.PROPERTIES: target.properties}
-    stated = {**meta, "namespace": target.namespace, "annotations": dict(sorted(annotations.items()))}
+    metadata = {**meta, "namespace": target.namespace, "annotations": dict(sorted(annotations.items()))}
     # Once more through the type, because what was absent has its place among the fields, too.
-    changed = {**csv, "metadata": stated, "spec": {**spec, "replaces": target.replaces}}
+    changed = {**csv, "metadata": metadata, "spec": {**spec, "replaces": target.replaces}}
     return PLAIN.read(changed, _CSV.kind)
 
 
@@ -143,11 +143,11 @@ def _written(manifest: ReadOnly, csv: ReadOnly, *, is_early: bool) -> InstallSte
     if kind == "ClusterRoleBinding":
         meta["namespace"] = manifest["subjects"][0]["namespace"]
     owners = [{**owner, "apiVersion": csv["apiVersion"]} for owner in meta.get("ownerReferences", ())]
-    stated: Manifest = {"metadata": PLAIN.read({**meta, "labels": labels, "ownerReferences": owners}, "ObjectMeta")}
-    stated |= {field: manifest[field] for field in ("rules", "subjects", "roleRef") if field in manifest}
+    written: Manifest = {"metadata": PLAIN.read({**meta, "labels": labels, "ownerReferences": owners}, "ObjectMeta")}
+    written |= {field: manifest[field] for field in ("rules", "subjects", "roleRef") if field in manifest}
     if labels.get(names.PERMISSIONS_HASH) == hashes.rules_hash(None):
-        stated["rules"] = None
-    return InstallStep(kind, group, version, name_of(manifest), _line(stated))
+        written["rules"] = None
+    return InstallStep(kind, group, version, name_of(manifest), _line(written))
 
 
 def _step(manifest: ReadOnly, *, is_sorted: bool = False) -> InstallStep:
@@ -168,7 +168,7 @@ def _line(value: Mapping[str, object], *, is_sorted: bool = False) -> str:
     return json_text(value, is_sorted=is_sorted) + "\n"
 
 
-def properties_annotation(stated: Iterable[Property]) -> str:
+def properties_annotation(properties: Iterable[Property]) -> str:
     """The text of `operatorframework.io/properties` for these properties."""
-    listed = [{"type": one.type, "value": one.value} for one in stated]
+    listed = [{"type": one.type, "value": one.value} for one in properties]
     return json_text({"properties": listed} if listed else {}, is_sorted=False)

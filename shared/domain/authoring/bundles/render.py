@@ -28,7 +28,7 @@ def blob(bundle: ParsedBundle, image: str = "") -> Manifest:
     found = [{"type": one.type, "value": one.value} for one in properties(bundle)]
     light = [one for one in found if one["type"] not in HEAVY]
     heavy = [one for one in found if one["type"] in HEAVY]
-    stated = {
+    document = {
         "schema": "olm.bundle",
         "name": bundle.name,
         "package": bundle.annotations.package,
@@ -36,7 +36,7 @@ def blob(bundle: ParsedBundle, image: str = "") -> Manifest:
         "properties": [*light, *sorted([*heavy, *_objects(bundle)], key=lambda one: str(one["type"]))],
         "relatedImages": list(related_images(bundle.csv, image)),
     }
-    return {key: value for key, value in stated.items() if value or key in ("schema", "image")}
+    return {key: value for key, value in document.items() if value or key in ("schema", "image")}
 
 
 def _objects(bundle: ParsedBundle) -> list[Manifest]:

@@ -16,7 +16,7 @@ _SHOWN: Final = 200
 """Characters of a value from which on only a digest of it is kept: manifests and icons are of no use in a sentence."""
 
 
-class _Stated(NamedTuple):
+class _Value(NamedTuple):
     """One property."""
 
     type: str
@@ -30,7 +30,7 @@ class Statement:
     """The images and properties of one bundle."""
 
     image: str
-    properties: frozenset[_Stated]
+    properties: frozenset[_Value]
     """Without that which names package and version."""
     related: frozenset[str]
     """Images that it relates, its own left out."""
@@ -45,15 +45,15 @@ def statement_of(meta: Meta) -> Statement:
     fields = schemas.BUNDLE.read(meta.fields)
     image = fields.get("image") or ""
     properties = map(schemas.PROPERTY.read, fields.get("properties") or ())
-    stated = (_stated(one.get("type") or "", one.get("value")) for one in properties)
+    values = (_value(one.get("type") or "", one.get("value")) for one in properties)
     related = {schemas.RELATED_IMAGE.read(one).get("image") or "" for one in fields.get("relatedImages") or ()}
-    return Statement(image, frozenset(one for one in stated if one.type != PACKAGE), frozenset(related - {image, ""}))
+    return Statement(image, frozenset(one for one in values if one.type != PACKAGE), frozenset(related - {image, ""}))
 
 
-def _stated(kind: str, value: object) -> _Stated:
+def _value(kind: str, value: object) -> _Value:
     text = json_text(value, escapes_html=False)
     is_long = len(text) >= _SHOWN
-    return _Stated(kind, hashlib.sha256(text.encode()).hexdigest() if is_long else text, is_long)
+    return _Value(kind, hashlib.sha256(text.encode()).hexdigest() if is_long else text, is_long)
 
 
 def differences(older: Statement, newer: Statement) -> Iterator[str]:

@@ -108,7 +108,7 @@ def documents_of(package: Package) -> Config:
             {"package": package.name, "name": channel.name, "entries": [entry.document() for entry in channel.entries]}
             for channel in package.channels
         ],
-        bundles=[{"name": name, "properties": stated} for name, stated in properties.items()],
+        bundles=[{"name": name, "properties": values} for name, values in properties.items()],
         deprecations=[{"package": package.name, "entries": list(map(_deprecation, package.deprecations))}],
     )
 

@@ -45,10 +45,10 @@ def render(content: bytes, render_image: RenderImage) -> Config:
 
 def images(content: bytes) -> list[str]:
     """The images that a template is made from. TemplateError."""
-    return [image for _, image in _stated(parsed(content, SCHEMA, _TEMPLATE))]
+    return [image for _, image in _pairs_in(parsed(content, SCHEMA, _TEMPLATE))]
 
 
-def _stated(fields: Blob) -> Iterator[tuple[str, str]]:
+def _pairs_in(fields: Blob) -> Iterator[tuple[str, str]]:
     """Base and image of each substitution."""
     for one in map(_SUBSTITUTE.read, fields.get("substitutions") or ()):
         yield one.get("base") or "", one.get("name") or ""
@@ -57,7 +57,7 @@ def _stated(fields: Blob) -> Iterator[tuple[str, str]]:
 def _pairs(fields: Blob) -> Iterator[tuple[str, str]]:
     """Base and image of each substitution. TemplateError at the first that uses one of them again."""
     bases: dict[str, str] = {}
-    for base, image in _stated(fields):
+    for base, image in _pairs_in(fields):
         if base in bases.values():
             raise TemplateError(f"render: cannot reuse the same substitution base {quoted(base)}")
         if image in bases:

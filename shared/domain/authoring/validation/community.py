@@ -43,11 +43,11 @@ def _max_openshift(name: str, properties: str, used: str) -> Iterator[Finding]:
     if not properties:
         yield about(name, f"csv.Annotations not specified {_MAX_OPENSHIFT}. {fix}")
         return
-    stated = parse_annotation(properties)
-    if stated is None or not all(isinstance(value, str | None) for _, value in stated):
+    limit = parse_annotation(properties)
+    if limit is None or not all(isinstance(value, str | None) for _, value in limit):
         yield about(name, f"csv.Annotations has an invalid value specified for {_PROPERTIES}: {properties}")
         return
-    highest = next((value or "" for kind, value in stated if kind == _MAX_OPENSHIFT), None)
+    highest = next((value or "" for kind, value in limit if kind == _MAX_OPENSHIFT), None)
     if highest is None:
         yield about(name, f"csv.Annotations.{_PROPERTIES} lacks {_MAX_OPENSHIFT}. {fix}")
     elif (version := tolerant_version(highest)) is None:

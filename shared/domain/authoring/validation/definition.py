@@ -100,8 +100,8 @@ def _names(names: ReadOnly) -> Iterator[Finding]:
     kind = names.get("kind") or ""
     singular = names.get("singular") or (kind.lower() if isinstance(kind, str) else kind)
     listed = names.get("listKind") or (f"{kind}List" if kind else "")
-    stated = {"plural": names.get("plural") or "", "singular": singular, "kind": kind, "listKind": listed}
-    for field, value in stated.items():
+    declared = {"plural": names.get("plural") or "", "singular": singular, "kind": kind, "listKind": listed}
+    for field, value in declared.items():
         if value:
             yield from _name(f"spec.names.{field}", value, is_mixed=field.lower().endswith("kind"))
         else:

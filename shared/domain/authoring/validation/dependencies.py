@@ -76,8 +76,8 @@ def _of_kind(kind: str, value: Any) -> Iterator[str]:
     if kind == "gvk":
         yield from _gvk(as_object(value))
         return
-    stated = as_object(value)
-    yield from _package({"packageName": stated.get("packageName"), "version": stated.get("versionRange")})
+    entry = as_object(value)
+    yield from _package({"packageName": entry.get("packageName"), "version": entry.get("versionRange")})
 
 
 def _cel(value: Any) -> Iterator[str]:

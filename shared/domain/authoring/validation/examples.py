@@ -21,13 +21,13 @@ def examples(subject: Subject) -> Iterator[Finding]:
     if not annotations:
         yield about(name, "annotations not found", WARNING)
         return
-    stated = [key for key in _KEYS if key in annotations]
-    if not stated:
+    present = [key for key in _KEYS if key in annotations]
+    if not present:
         yield about(name, "example annotations not found", WARNING)
         return
-    if len(stated) > 1:
+    if len(present) > 1:
         yield about(name, "both `alm-examples` and `olm.examples` are present. Checking only `alm-examples`", WARNING)
-    text = annotations[stated[0]]
+    text = annotations[present[0]]
     try:
         listed = gojson.loads(text.encode() or b"null")
     except gojson.JsonError as error:

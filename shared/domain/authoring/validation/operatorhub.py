@@ -66,8 +66,8 @@ def _details(subject: Subject) -> Iterator[str]:
 
 
 def _icons(subject: Subject) -> Iterator[Finding]:
-    name, stated = subject.csv_name, as_object(subject.stated_csv.get("spec")).get("icon")
-    if stated is None:
+    name = subject.csv_name
+    if as_object(subject.raw_csv.get("spec")).get("icon") is None:
         yield about(name, "csv.Spec.Icon not specified", WARNING)
         return
     icons = as_list(subject.spec.get("icon"))
@@ -90,11 +90,11 @@ def capabilities(subject: Subject) -> Iterator[Finding]:
 
 def categories(subject: Subject) -> Iterator[Finding]:
     """Whether the annotation `categories` names known categories."""
-    stated, custom = subject.csv_annotations.get("categories"), subject.options.categories
-    if stated is None:
+    listed, custom = subject.csv_annotations.get("categories"), subject.options.categories
+    if listed is None:
         return
     kind = "custom categories" if custom else "standard categories"
-    for category in stated.split(","):
+    for category in listed.split(","):
         if category.strip() not in (custom or _CATEGORIES):
             where = 'csv.Metadata.Annotations["categories"]'
             what = f"{where} value {quoted(category)} is not in the set of {kind}"

@@ -54,8 +54,8 @@ def _descriptions(subject: Subject) -> Iterator[str]:
 
 
 def _channels(subject: Subject) -> Iterator[str]:
-    stated = (*text_of(subject.annotations.get(CHANNELS)).split(","), text_of(subject.annotations.get(DEFAULT_CHANNEL)))
-    channels = {channel.strip() for channel in stated} - {""}
+    found = (*text_of(subject.annotations.get(CHANNELS)).split(","), text_of(subject.annotations.get(DEFAULT_CHANNEL)))
+    channels = {channel.strip() for channel in found} - {""}
     wrong = sorted(channel for channel in channels if not channel.startswith(_CHANNEL))
     if wrong:
         listed = f"[{' '.join(map(quoted, wrong))}]"

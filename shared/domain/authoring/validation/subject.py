@@ -68,7 +68,7 @@ class Subject:
         return next((path for path, _ in self.of_kind(CSV)), "")
 
     @cached_property
-    def stated_csv(self) -> Manifest:
+    def raw_csv(self) -> Manifest:
         """The ClusterServiceVersion as it is in its file; empty without one."""
         return self.objects.get(self.csv_path, {})
 
@@ -76,7 +76,7 @@ class Subject:
     def csv(self) -> Manifest:
         """The ClusterServiceVersion as Go's type holds it; empty without one, or when it has another shape."""
         try:
-            return PLAIN.read(self.stated_csv, CSV) if self.csv_path else {}
+            return PLAIN.read(self.raw_csv, CSV) if self.csv_path else {}
         except MisfitError:
             return {}
 

@@ -32,16 +32,16 @@ _STARTED: Final = frozenset({("", "pods"), ("apps", "deployments"), ("apps", "re
 class _Webhook:
     """An entry of `spec.webhookdefinitions`, and the bundle that it is part of."""
 
-    stated: ReadOnly
+    fields: ReadOnly
     subject: Subject
 
     @property
     def name(self) -> str:
-        return str(self.stated.get("generateName") or "")
+        return str(self.fields.get("generateName") or "")
 
     @property
     def type(self) -> str:
-        return str(self.stated.get("type") or "")
+        return str(self.fields.get("type") or "")
 
     @property
     def is_admission(self) -> bool:
@@ -49,33 +49,33 @@ class _Webhook:
 
     @property
     def rules(self) -> list[Any]:
-        return as_list(self.stated.get("rules"))
+        return as_list(self.fields.get("rules"))
 
     @property
     def definitions(self) -> list[Any]:
         """The names of the definitions that it converts."""
-        return as_list(self.stated.get("conversionCRDs")) if self.type == _CONVERSION else []
+        return as_list(self.fields.get("conversionCRDs")) if self.type == _CONVERSION else []
 
 
 def webhooks(subject: Subject) -> Iterator[Finding]:
     """The warnings about everything that the version serves for the API server."""
-    stated = [_Webhook(one, subject) for one in as_list(subject.spec.get("webhookdefinitions"))]
-    for webhook in stated:
+    found = [_Webhook(one, subject) for one in as_list(subject.spec.get("webhookdefinitions"))]
+    for webhook in found:
         for rule in _RULES:
             yield from (warned(f"webhook {quoted(webhook.name)} {why}") for why in rule(webhook))
-    for name, count in Counter(one.name for one in stated).items():
+    for name, count in Counter(one.name for one in found).items():
         if count > 1:
             yield warned(f"webhook {quoted(name)} is defined {count} times: OLM refuses the version")
     yield from map(warned, unplaceable(Csv(subject.csv)))
-    yield from _converters(subject, stated)
+    yield from _converters(subject, found)
     for api in as_list(as_object(subject.spec.get("apiservicedefinitions")).get("owned")):
         what = f"API service {quoted('.'.join((api['version'], api['group'])))}"
         yield from (warned(f"{what} {why}") for why in _served(subject, api))
 
 
-def _converters(subject: Subject, stated: list[_Webhook]) -> Iterator[Finding]:
+def _converters(subject: Subject, webhooks: list[_Webhook]) -> Iterator[Finding]:
     """Definitions that several webhooks convert, or that ask for a webhook that is none of the version."""
-    counted = Counter(name for one in stated for name in dict.fromkeys(one.definitions))
+    counted = Counter(name for one in webhooks for name in dict.fromkeys(one.definitions))
     for name, count in counted.items():
         if count > 1:
             yield warned(f"{count} webhooks convert the objects of CRD {name}: only one of them is called")
@@ -93,19 +93,19 @@ def _type(webhook: _Webhook) -> Iterator[str]:
 
 
 def _deployment(webhook: _Webhook) -> Iterator[str]:
-    yield from _served(webhook.subject, webhook.stated)
+    yield from _served(webhook.subject, webhook.fields)
 
 
-def _served(subject: Subject, stated: ReadOnly) -> Iterator[str]:
+def _served(subject: Subject, fields: ReadOnly) -> Iterator[str]:
     """Whether the Deployment and the port behind a Service are there."""
-    name = str(stated.get("deploymentName") or "")
+    name = str(fields.get("deploymentName") or "")
     deployments = {one["name"]: one for one in as_list(subject.install.get("deployments"))}
     if name not in deployments:
         yield f"is served by Deployment {quoted(name)}, which the version does not install"
         return
     pod = as_object(deployments[name]["spec"]["template"].get("spec"))
     ports = [port for container in as_list(pod.get("containers")) for port in as_list(container.get("ports"))]
-    desired = stated.get("targetPort") or stated.get("containerPort") or _PORT
+    desired = fields.get("targetPort") or fields.get("containerPort") or _PORT
     field = "name" if isinstance(desired, str) else "containerPort"
     if desired not in [port.get(field) for port in ports]:
         yield f"is called at port {desired}, which no container of Deployment {quoted(name)} declares"
@@ -119,15 +119,15 @@ def _name(webhook: _Webhook) -> Iterator[str]:
 
 def _settings(webhook: _Webhook) -> Iterator[str]:
     """What the API server refuses."""
-    stated = webhook.stated
-    if webhook.is_admission and (effects := stated.get("sideEffects")) not in _SIDE_EFFECTS:
+    fields = webhook.fields
+    if webhook.is_admission and (effects := fields.get("sideEffects")) not in _SIDE_EFFECTS:
         yield f"has sideEffects {quoted(str(effects or ''))}: the API server takes {' or '.join(_SIDE_EFFECTS)}"
-    if not _REVIEWS.intersection(as_list(stated.get("admissionReviewVersions"))):
+    if not _REVIEWS.intersection(as_list(fields.get("admissionReviewVersions"))):
         yield "names neither v1 nor v1beta1 in admissionReviewVersions"
-    if webhook.is_admission and stated.get("timeoutSeconds") not in (None, *_SECONDS):
-        yield f"has timeoutSeconds {stated['timeoutSeconds']}: the API server takes 1 to 30"
-    if not str(stated.get("webhookPath") or "/").startswith("/"):
-        yield f"has the webhookPath {quoted(stated['webhookPath'])}, which does not begin with a slash"
+    if webhook.is_admission and fields.get("timeoutSeconds") not in (None, *_SECONDS):
+        yield f"has timeoutSeconds {fields['timeoutSeconds']}: the API server takes 1 to 30"
+    if not str(fields.get("webhookPath") or "/").startswith("/"):
+        yield f"has the webhookPath {quoted(fields['webhookPath'])}, which does not begin with a slash"
 
 
 def _refused(webhook: _Webhook) -> Iterator[str]:
@@ -146,7 +146,7 @@ def _conversion(webhook: _Webhook) -> Iterator[str]:
 
 def _itself(webhook: _Webhook) -> Iterator[str]:
     """A webhook that has to answer before its own Pods can start."""
-    if webhook.is_admission and webhook.stated.get("failurePolicy") != "Ignore" and not _is_choosy(webhook.stated):
+    if webhook.is_admission and webhook.fields.get("failurePolicy") != "Ignore" and not _is_choosy(webhook.fields):
         for group, resource in sorted(_STARTED):
             if any(_covers(rule, group, resource) for rule in webhook.rules):
                 yield (
@@ -156,8 +156,8 @@ def _itself(webhook: _Webhook) -> Iterator[str]:
                 return
 
 
-def _is_choosy(stated: ReadOnly) -> bool:
-    selector = as_object(stated.get("objectSelector"))
+def _is_choosy(fields: ReadOnly) -> bool:
+    selector = as_object(fields.get("objectSelector"))
     return bool(selector.get("matchLabels") or selector.get("matchExpressions"))
 
 

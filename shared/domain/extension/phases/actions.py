@@ -111,6 +111,6 @@ def revision_of(manifest: ReadOnly) -> int:
     return int(annotations_of(manifest).get(names.V1_REVISION) or 0)
 
 
-def protection_of(*stated: str | None) -> str:
+def protection_of(*levels: str | None) -> str:
     """What counts for an object, of what is stated for it, its phase and its revision, in this order."""
-    return next(filter(None, stated), "Prevent")
+    return next(filter(None, levels), "Prevent")

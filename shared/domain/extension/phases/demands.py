@@ -27,8 +27,8 @@ def demanded(revision: ClusterObjectSet) -> frozenset[tuple[str, str]]:
     """(apiVersion, kind) of what is to be watched; of a revision that has let its objects go, nothing."""
     if revision.is_archived and names.V1_TEARDOWN not in revision.finalizers:
         return frozenset()
-    stated = (one.rpartition("/") for one in (revision.annotation(names.KINDS_OF_OBJECTS) or "").split(","))
-    noted = ({"apiVersion": version, "kind": kind} for version, _, kind in stated)
+    pairs = (one.rpartition("/") for one in (revision.annotation(names.KINDS_OF_OBJECTS) or "").split(","))
+    noted = ({"apiVersion": version, "kind": kind} for version, _, kind in pairs)
     inline = (one.get("object") or {} for phase in revision.phases for one in fields.parts(phase, "objects"))
     return frozenset(sorted({*_unwatched(noted), *_unwatched(inline)})[:MOST])
 

@@ -82,8 +82,8 @@ class Claim:
     def _protection(self, place: tuple[int, int]) -> Protection:
         phase = self.revision.phases[place[0]]
         one = fields.parts(phase, "objects")[place[1]]
-        stated = (fields.text(each, "collisionProtection") for each in (one, phase))
-        return cast("Protection", protection_of(*stated, self.revision.protection))
+        levels = (fields.text(each, "collisionProtection") for each in (one, phase))
+        return cast("Protection", protection_of(*levels, self.revision.protection))
 
     def _probe(self, action: Action, desired: ReadOnly, seen: ReadOnly) -> Result:
         try:

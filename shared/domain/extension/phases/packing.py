@@ -122,11 +122,11 @@ def _content(manifest: Manifest, place: str) -> bytes:
 
 def _secret(data: Mapping[str, bytes], owner: Owner) -> Manifest:
     digest = sha256(b"".join(key.encode() + data[key] for key in sorted(data))).digest()
-    stated = {names.V1_REVISION_NAME: owner.revision, names.V1_OWNER_NAME: owner.extension}
+    labels = {names.V1_REVISION_NAME: owner.revision, names.V1_OWNER_NAME: owner.extension}
     return {
         "apiVersion": kinds.SECRET.api_version,
         "kind": kinds.SECRET.kind,
-        "metadata": {"name": f"{owner.revision}-{digest[:8].hex()}", "namespace": owner.namespace, "labels": stated},
+        "metadata": {"name": f"{owner.revision}-{digest[:8].hex()}", "namespace": owner.namespace, "labels": labels},
         "immutable": True,
         "type": names.V1_OBJECT_DATA,
         "data": {key: base64.b64encode(data[key]).decode() for key in sorted(data)},

@@ -70,12 +70,12 @@ def _all(results: Sequence[Result]) -> Result:
     return Result(status, tuple(text for result in results if result.status == status for text in result.messages))
 
 
-def _selected(manifest: ReadOnly, stated: ReadOnly) -> Result:
+def _selected(manifest: ReadOnly, probe: ReadOnly) -> Result:
     if _is_outdated(_at(manifest, "status.observedGeneration"), manifest):
         return Result("Unknown", (".status outdated",))
-    if not _selects(stated.get("selector") or {}, manifest):
+    if not _selects(probe.get("selector") or {}, manifest):
         return Result("True")
-    return _all([_assertion(one)(manifest) for one in stated.get("assertions") or ()])
+    return _all([_assertion(one)(manifest) for one in probe.get("assertions") or ()])
 
 
 def _is_outdated(observed: object, manifest: ReadOnly) -> bool:
@@ -83,40 +83,40 @@ def _is_outdated(observed: object, manifest: ReadOnly) -> bool:
     return isinstance(observed, int) and observed != (metadata(manifest).get("generation") or 0)
 
 
-def _selects(stated: ReadOnly, manifest: ReadOnly) -> bool:
-    match stated.get("type"):
+def _selects(selector: ReadOnly, manifest: ReadOnly) -> bool:
+    match selector.get("type"):
         case "GroupKind":
-            desired = stated.get("groupKind") or {}
+            desired = selector.get("groupKind") or {}
             identity = group_version(manifest)[0], manifest.get("kind")
             return identity == (desired.get("group") or "", desired.get("kind"))
         case "Label":
-            return selects(stated.get("label"), labels_of(manifest))
-    raise UnknownProbe(f"unknown progressionProbe selector type: {stated.get('type')}")
+            return selects(selector.get("label"), labels_of(manifest))
+    raise UnknownProbe(f"unknown progressionProbe selector type: {selector.get('type')}")
 
 
-def _assertion(stated: ReadOnly) -> Callable[[ReadOnly], Result]:
-    match stated.get("type"):
+def _assertion(assertion: ReadOnly) -> Callable[[ReadOnly], Result]:
+    match assertion.get("type"):
         case "ConditionEqual":
-            return lambda manifest: _condition(manifest, **stated["conditionEqual"])
+            return lambda manifest: _condition(manifest, **assertion["conditionEqual"])
         case "FieldsEqual":
-            return lambda manifest: _fields(manifest, **stated["fieldsEqual"])
+            return lambda manifest: _fields(manifest, **assertion["fieldsEqual"])
         case "FieldValue":
-            return lambda manifest: _value(manifest, **stated["fieldValue"])
-    raise UnknownProbe(f"unknown progressionProbe assertion probe type: {stated.get('type')}")
+            return lambda manifest: _value(manifest, **assertion["fieldValue"])
+    raise UnknownProbe(f"unknown progressionProbe assertion probe type: {assertion.get('type')}")
 
 
 def _condition(manifest: ReadOnly, *, type: str, status: str) -> Result:  # noqa: A002  # why: the name of the field
     listed = _at(manifest, "status.conditions")
     if isinstance(listed, _Absent):
         return Result("Unknown", ("missing .status.conditions",))
-    for stated in listed if isinstance(listed, list) else (None,):
-        if not isinstance(stated, Mapping):
+    for condition in listed if isinstance(listed, list) else (None,):
+        if not isinstance(condition, Mapping):
             return Result("Unknown", ("malformed .status.conditions",))
-        if stated.get("type") != type:
+        if condition.get("type") != type:
             continue
-        if _is_outdated(stated.get("observedGeneration"), manifest):
+        if _is_outdated(condition.get("observedGeneration"), manifest):
             return Result("Unknown", (f'.status.condition["{type}"] outdated',))
-        seen = stated.get("status")
+        seen = condition.get("status")
         return Result("True" if seen == status else "False", (f'.status.condition["{type}"] is {seen}',))
     return Result("Unknown", (f'missing .status.condition["{type}"]',))
 

@@ -41,13 +41,13 @@ class Content:
 def revision_metadata(content: Content) -> dict[str, str]:
     """The annotations that say which bundle it is; read back as what is installed."""
     recorded = content.identity.recorded(has_releases=content.has_releases)
-    stated = {
+    annotations = {
         names.V1_BUNDLE_NAME: content.bundle,
         names.V1_PACKAGE_NAME: content.package,
         names.V1_BUNDLE_VERSION: recorded["version"],
         names.V1_BUNDLE_REFERENCE: content.image,
     }
-    return stated | ({names.V1_BUNDLE_RELEASE: recorded["release"]} if "release" in recorded else {})
+    return annotations | ({names.V1_BUNDLE_RELEASE: recorded["release"]} if "release" in recorded else {})
 
 
 def phases_of(extension: ReadOnly, content: Content) -> tuple[Phase, ...]:
@@ -58,9 +58,9 @@ def phases_of(extension: ReadOnly, content: Content) -> tuple[Phase, ...]:
 def desired(extension: ReadOnly, content: Content, packed: Packed, *, number: int = 1) -> Manifest:
     """The ClusterObjectSet of a revision, whose objects lie in Secrets."""
     phases = phases_of(extension, content)
-    stated = revision_metadata(content)
+    metadata = revision_metadata(content)
     if names.V1_PROPERTIES in content.annotations:
-        stated[names.V1_PROPERTIES] = content.annotations[names.V1_PROPERTIES]
+        metadata[names.V1_PROPERTIES] = content.annotations[names.V1_PROPERTIES]
     spec: dict[str, Any] = {
         "lifecycleState": "Active",
         "revision": number,
@@ -74,12 +74,12 @@ def desired(extension: ReadOnly, content: Content, packed: Packed, *, number: in
     if deadline := (extension.get("spec") or {}).get("progressDeadlineMinutes"):
         spec["progressDeadlineMinutes"] = deadline
     if watched := recorded(phases):
-        stated[names.KINDS_OF_OBJECTS] = watched
+        metadata[names.KINDS_OF_OBJECTS] = watched
     name = name_of(extension)
     meta = {
         "name": revision_name(extension, number),
         "labels": _owner_labels(name),
-        "annotations": stated,
+        "annotations": metadata,
         "finalizers": [names.V1_TEARDOWN],
         "ownerReferences": [_reference(extension)],
     }

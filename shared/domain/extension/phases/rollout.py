@@ -65,7 +65,7 @@ def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
     """What is left of the time for the rollout; None when there is no limit, or none any more."""
     spec = revision.get("spec") or {}
     minutes = spec.get("progressDeadlineMinutes") or 0
-    has_succeeded = any(one.get("type") == SUCCEEDED and one.get("status") == "True" for one in _stated(revision))
+    has_succeeded = any(one.get("type") == SUCCEEDED and one.get("status") == "True" for one in _conditions(revision))
     if not minutes or has_succeeded or not is_active(revision) or metadata(revision).get("deletionTimestamp"):
         return None
     created = datetime.fromisoformat(str(metadata(revision)["creationTimestamp"]))
@@ -80,7 +80,7 @@ def blocked(why: str) -> RolloutStatus:
 def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | None = None) -> RolloutStatus:
     """Something failed that may work later."""
     found = [_progressing(revision, "Retrying", why, now)]
-    if any(one.get("type") == AVAILABLE for one in _stated(revision)):
+    if any(one.get("type") == AVAILABLE for one in _conditions(revision)):
         found.append(Condition(AVAILABLE, "Unknown", "Reconciling", why))
     return RolloutStatus(tuple(found), again)
 
@@ -158,5 +158,5 @@ def _progressing(revision: ReadOnly, reason: str, message: str, now: datetime) -
     return Condition(PROGRESSING, "False", "ProgressDeadlineExceeded", late)
 
 
-def _stated(revision: ReadOnly) -> Sequence[ReadOnly]:
+def _conditions(revision: ReadOnly) -> Sequence[ReadOnly]:
     return (revision.get("status") or {}).get("conditions") or ()

@@ -70,8 +70,8 @@ def drift(desired: ReadOnly, actual: ReadOnly) -> Drift:
     """
     ours, theirs = _owned(actual, is_ours=True), _owned(actual, is_ours=False)
     if not ours and not theirs:  # a server that keeps no account of fields
-        return Drift(is_modified=not covers(actual, _stated(desired)))
-    lost = list(_lost(_stated(desired), actual, ours))
+        return Drift(is_modified=not covers(actual, _fields_of(desired)))
+    lost = list(_lost(_fields_of(desired), actual, ours))
     return Drift(
         is_modified=any(not one.is_there for one in lost),
         is_contested=any(_covers(theirs, one.path) for one in lost),
@@ -129,7 +129,7 @@ def _unite(into: Manifest, other: ReadOnly) -> None:
         _unite(into.setdefault(key, {}), value)
 
 
-def _stated(desired: ReadOnly) -> Manifest:
+def _fields_of(desired: ReadOnly) -> Manifest:
     """What a manifest states besides what the object is."""
     meta = {key: value for key, value in metadata(desired).items() if key not in _IDENTITY}
     return {**{key: value for key, value in desired.items() if key not in ("apiVersion", "kind")}, "metadata": meta}
@@ -145,8 +145,8 @@ class _Lost:
     """Whether the object has what is stated."""
 
 
-def _lost(stated: Any, found: Any, owned: Fields, path: tuple[str, ...] = ()) -> Iterator[_Lost]:
-    for key, value, there in _parts(stated, found, owned):
+def _lost(desired: Any, found: Any, owned: Fields, path: tuple[str, ...] = ()) -> Iterator[_Lost]:
+    for key, value, there in _parts(desired, found, owned):
         inner = owned.get(key)
         if inner:
             yield from _lost(value, there, inner, (*path, key))
@@ -155,13 +155,13 @@ def _lost(stated: Any, found: Any, owned: Fields, path: tuple[str, ...] = ()) ->
             yield _Lost((*path, key), covers(there, value))
 
 
-def _parts(stated: Any, found: Any, owned: Fields) -> Iterator[tuple[str, Any, Any]]:
+def _parts(desired: Any, found: Any, owned: Fields) -> Iterator[tuple[str, Any, Any]]:
     """The parts of an object or a list: the key under which each is held; what is stated, and what is there."""
-    if isinstance(stated, Mapping):
+    if isinstance(desired, Mapping):
         there = found if isinstance(found, Mapping) else {}
-        yield from ((f"f:{key}", value, there.get(key)) for key, value in stated.items() if value is not None)
-    elif isinstance(stated, list):
-        for item in stated:
+        yield from ((f"f:{key}", value, there.get(key)) for key, value in desired.items() if value is not None)
+    elif isinstance(desired, list):
+        for item in desired:
             key = next((one for one in owned if _is_key_of(one, item)), f"v:{json.dumps(item)}")
             same = (one for one in found or () if _is_key_of(key, one)) if isinstance(found, list) else ()
             yield key, item, next(iter(same), None)

@@ -39,15 +39,15 @@ def package_of(files: Files, why: str) -> str:
     if _ANNOTATIONS not in files:
         raise NotRenderedError(f"open {_ANNOTATIONS}: {why}")
     try:
-        stated = _annotations(_document(files[_ANNOTATIONS]))
+        annotations = _annotations(_document(files[_ANNOTATIONS]))
     except _MistypedError as error:
         raise NotRenderedError(f"{_WHILE_DECODING}{error}") from error
-    return text_of(stated.get(PACKAGE))
+    return text_of(annotations.get(PACKAGE))
 
 
 def _annotations(document: object) -> ReadOnly:
-    stated = _object(document, "", _ANNOTATIONS_FILE).get("annotations")
-    annotations = _object(stated, "AnnotationsFile.annotations", _NAMES)
+    found = _object(document, "", _ANNOTATIONS_FILE).get("annotations")
+    annotations = _object(found, "AnnotationsFile.annotations", _NAMES)
     for key in _NAMES.fields:
         if isinstance(annotations.get(key), Mapping | list):
             raise _MistypedError(annotations[key], f"Annotations.annotations.{key}", "string")
@@ -71,11 +71,11 @@ def _object(value: object, field: str, shape: Struct) -> ReadOnly:
 def with_properties(csv: Manifest, files: Files) -> Manifest:
     """The version with the properties of the metadata in its annotation, behind those that are there."""
     annotations = csv["metadata"].get("annotations") or {}
-    stated = _annotated(annotations[_ANNOTATION]) if _ANNOTATION in annotations else []
+    annotated = _annotated(annotations[_ANNOTATION]) if _ANNOTATION in annotations else []
     if not files.get(_PROPERTIES):
         return csv
     try:
-        merged = [*stated, *_filed(_document(files[_PROPERTIES]))]
+        merged = [*annotated, *_filed(_document(files[_PROPERTIES]))]
     except _MistypedError as error:
         raise NotRenderedError(f"failed to unmarshal {_PROPERTIES}: {_WHILE_DECODING}{error}") from error
     except NotRenderedError as error:
@@ -97,10 +97,10 @@ def _annotated(text: str) -> list[Manifest]:
 
 def _filed(document: object) -> list[Manifest]:
     """The properties in the file, where any scalar is a text if one is wanted, because it is YAML."""
-    stated = _object(document, "", _PROPERTIES_FILE).get("properties")
-    if not isinstance(stated, list | None):
-        raise _MistypedError(stated, _FILED, _LIST.go)
-    found = [_object(one, _FILED, PROPERTY) for one in stated or ()]
+    listed = _object(document, "", _PROPERTIES_FILE).get("properties")
+    if not isinstance(listed, list | None):
+        raise _MistypedError(listed, _FILED, _LIST.go)
+    found = [_object(one, _FILED, PROPERTY) for one in listed or ()]
     for one in found:
         if isinstance(one.get("type"), Mapping | list):
             raise _MistypedError(one["type"], "Property.properties.type", "string")

@@ -58,11 +58,11 @@ def configured(bundle: Bundle, options: RenderOptions) -> Settings:
     return Settings(config.get(WATCH_NAMESPACE), overrides)
 
 
-def deployment_config(stated: ReadOnly) -> Manifest:
+def deployment_config(entered: ReadOnly) -> Manifest:
     """The configuration with the fields that Go knows. MisfitError for what only Go refuses."""
-    config = JSON.read(stated, "SubscriptionConfig")
+    config = JSON.read(entered, "SubscriptionConfig")
     # An empty selector takes the place of the one that is there; all other empty fields stand for nothing.
-    return {**config, "nodeSelector": {}} if stated.get("nodeSelector") == {} else config
+    return {**config, "nodeSelector": {}} if entered.get("nodeSelector") == {} else config
 
 
 def _terminal(message: str) -> NotRenderedError:

@@ -22,28 +22,28 @@ _VOLUMES: Final = (
 def deployments(bundle: Bundle, plan: Plan) -> Iterator[Manifest]:
     """One per entry of the strategy, in its order."""
     serving = {deployment_of(webhook) for webhook in bundle.webhooks}
-    for stated in bundle.deployments:
-        manifest = _deployment(stated, bundle, plan)
-        if stated["name"] in serving and plan.cert_provider != "none":
+    for entry in bundle.deployments:
+        manifest = _deployment(entry, bundle, plan)
+        if entry["name"] in serving and plan.cert_provider != "none":
             manifest = _with_certificate(manifest)
         yield manifest if plan.deployment_config is None else overridden(manifest, plan.deployment_config)
 
 
-def _deployment(stated: ReadOnly, bundle: Bundle, plan: Plan) -> Manifest:
-    template = stated["spec"]["template"]
+def _deployment(entry: ReadOnly, bundle: Bundle, plan: Plan) -> Manifest:
+    template = entry["spec"]["template"]
     annotations = {
         **bundle.annotations,
         **(template["metadata"].get("annotations") or {}),
         names.TARGET_NAMESPACES: ",".join(plan.targets),
         names.OPERATOR_NAMESPACE: plan.install_namespace,
     }
-    meta: Manifest = {"name": stated["name"], "namespace": plan.install_namespace}
+    meta: Manifest = {"name": entry["name"], "namespace": plan.install_namespace}
     labelled = {**template, "metadata": {**template["metadata"], "annotations": annotations}}
     return {
         "kind": kinds.DEPLOYMENT.kind,
         "apiVersion": kinds.DEPLOYMENT.api_version,
-        "metadata": meta | ({"labels": stated["label"]} if stated.get("label") else {}),
-        "spec": {**stated["spec"], "template": labelled, "revisionHistoryLimit": 1},
+        "metadata": meta | ({"labels": entry["label"]} if entry.get("label") else {}),
+        "spec": {**entry["spec"], "template": labelled, "revisionHistoryLimit": 1},
         "status": {},
     }
 

@@ -38,7 +38,7 @@ def mutating_configurations(bundle: Bundle, plan: Plan) -> Iterator[Manifest]:
 
 def _configuration(kind: str, webhook: ReadOnly, plan: Plan, trailing: tuple[str, ...]) -> Manifest:
     name = (webhook.get("generateName") or "").removesuffix("-")
-    stated = {
+    written = {
         "name": name,
         "clientConfig": {"service": service_reference(webhook, plan, webhook.get("webhookPath"))},
         **_copied(webhook, _LEADING),
@@ -49,7 +49,7 @@ def _configuration(kind: str, webhook: ReadOnly, plan: Plan, trailing: tuple[str
         "kind": kind,
         "apiVersion": _API_VERSION,
         "metadata": {"name": name, "namespace": plan.install_namespace},
-        "webhooks": [stated],
+        "webhooks": [written],
     }
     return injected(manifest, deployment_of(webhook), plan)
 

@@ -48,9 +48,9 @@ class Demands:
             self._load(desired)
         component = self._components[desired]
         demands = (component.demands[one] for one in (desired, *kept) if one in component.demands)
-        stated = (*component.constraints, *demands)
-        is_possible = component.solver.is_possible(texts=[one.text for one in stated])
-        return () if is_possible else within(component.solver, stated)
+        constraints = (*component.constraints, *demands)
+        is_possible = component.solver.is_possible(texts=[one.text for one in constraints])
+        return () if is_possible else within(component.solver, constraints)
 
     def _load(self, desired: Operator) -> None:
         """Open a solver for the component of an operator: an empty one where another has its id (namespace mode)."""

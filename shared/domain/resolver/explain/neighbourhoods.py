@@ -118,7 +118,7 @@ def _groups(request: ResolutionRequest, versions: Set[str]) -> Iterator[Iterable
     there: dict[str, set[Sought]] = {}
     for operator, required in request.solver_input.requirements.items():
         mine = there.setdefault(operator.package, {("package", operator.package)})
-        mine.update(("package", stated.name) for stated in operator.facts.packages)
+        mine.update(("package", package.name) for package in operator.facts.packages)
         mine.update(("api", api) for api in operator.facts.apis)
         for each in required:
             mine.update((_ANYWHERE,) if each.seeks is None else each.seeks)

@@ -33,13 +33,13 @@ def needs_in(dependencies: Iterable[Dependency], translator: Translator) -> Iter
     for one in dependencies:
         if (desired := one.requirement) is not None:
             operator = translator.operators[one.subject]
-            by_predicate = {each.identity: stated for stated, each in _stated(operator)}
+            by_predicate = {each.identity: needed for needed, each in _requirements(operator)}
             yield operator, desired, by_predicate[desired.identity]
 
 
-def _stated(operator: Operator) -> Iterator[tuple[Property, Predicate]]:
+def _requirements(operator: Operator) -> Iterator[tuple[Property, Predicate]]:
     """The properties that state a requirement, each with what it requires."""
-    return ((stated, each) for stated in operator.facts.properties for each in requirements([stated]))
+    return ((needed, each) for needed in operator.facts.properties for each in requirements([needed]))
 
 
 def installed_first(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs) -> Iterator[Proposal]:
@@ -59,8 +59,8 @@ def added_catalogs(needs: Sequence[Need], cache: CandidateCache, inputs: Inputs)
         asked = {predicate.identity for one, predicate, _ in needs if one is operator}
         lacking = {
             predicate.plain: offered
-            for stated, predicate in _stated(operator)
-            if (offered := _answering(stated)) is not None
+            for needed, predicate in _requirements(operator)
+            if (offered := _answering(needed)) is not None
             and (predicate.identity in asked or not cache.find(predicate))
         }
         if lacking:
@@ -81,14 +81,14 @@ def _imagined(offered: Property, name: str) -> Package:
 
 def loosened_pins(needs: Sequence[Need], inputs: Inputs) -> Iterator[Proposal]:
     """Change the bundle in its catalog, so that it accepts any version of a required package."""
-    for operator, predicate, stated in needs:
+    for operator, predicate, needed in needs:
         reader = inputs.readers.get(operator.catalog)
         package = reader.package(operator.package) if reader else None
-        if reader and package and stated.type == "olm.package.required" and operator.bundle:
+        if reader and package and needed.type == "olm.package.required" and operator.bundle:
             bundle = operator.bundle
-            name, _ = texts(stated.value, PINNED)
-            loose = Property(stated.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
-            properties = tuple(loose if one == stated else one for one in bundle.properties)
+            name, _ = texts(needed.value, PINNED)
+            loose = Property(needed.type, {"packageName": name, "versionRange": ">=0.0.0-0"})
+            properties = tuple(loose if one == needed else one for one in bundle.properties)
             changed = replace(package, bundles={**package.bundles, bundle.name: replace(bundle, properties=properties)})
             what = f"loosen the pin of {operator.name} on {predicate.plain}"
             fix = Fix("LoosenPin", what, f"edit olm.package.required of {operator.name} in catalog {operator.catalog}")
