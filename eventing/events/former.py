@@ -25,8 +25,8 @@ STEPS: Mapping[str, str] = {
 """Former name of a step to its present name."""
 GROUPS: Mapping[str, str] = {"platform": "maintenance"}
 """Former group to the present group that serves its queue, because that may read all that its steps read."""
-
-
+FIELDS: Mapping[str, Mapping[str, str]] = {"Copy": {"home": "origin"}}
+"""Name of a value that a port answers with to the former names of its fields, and their present ones."""
 EVENT_TYPES: Mapping[str, str] = {
     "io.olmf.audit.rang": names.AUDIT_REQUESTED,
     "io.olmf.bundle.wanted": names.BUNDLE_REQUESTED,

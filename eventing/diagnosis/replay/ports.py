@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from eventing.events.former import FIELDS
 from eventing.journal.call_recorder import AT_ONCE, as_json
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Answer
@@ -145,7 +146,16 @@ def decode(value: Any, hint: Any, name: str) -> Any:
         desired = [member for member in members if getattr(member, "__name__", "") == name]
         return msgspec.convert(value, desired[0]) if desired else value
     plain = [member for member in members if not dataclasses.is_dataclass(member)]
+    value = _with_present_fields(value, hint)
     return msgspec.convert(value, Union[tuple(plain or members)])  # noqa: UP007  # why: built at run time
+
+
+def _with_present_fields(value: Any, hint: Any) -> Any:
+    """A list of values whose fields an earlier build called otherwise, as the hint calls them."""
+    former = {old: now for kind in get_args(hint) for old, now in FIELDS.get(getattr(kind, "__name__", ""), {}).items()}
+    if not former or not isinstance(value, list):
+        return value
+    return [{former.get(key, key): given for key, given in one.items()} for one in value]
 
 
 def _key_of_arguments(port: type, method: str, args: Any, kwargs: Any) -> bytes:
