@@ -106,28 +106,28 @@ class Settings:
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> Settings:
         """Settings from environment variables. SettingError names the variable, its value and what was expected."""
-        given = _read(cls, environ)
+        settings = _read(cls, environ)
         for name, kind in (("redis_url", "str"), ("kubeconfig", "str"), ("port", "int")):
             variable = name.upper()
-            if variable in environ and name not in given:
-                given[name] = _value(variable, kind, environ[variable])
-        if given.get("endpoint_senders") and not given.get("endpoint_audience"):
+            if variable in environ and name not in settings:
+                settings[name] = _value(variable, kind, environ[variable])
+        if settings.get("endpoint_senders") and not settings.get("endpoint_audience"):
             raise SettingError("OLMF_ENDPOINT_SENDERS is set: wanted OLMF_ENDPOINT_AUDIENCE, too")
         for name in ("sink", "broker"):
-            if (url := given.get(name)) and not url.startswith(("http://", "https://")):
+            if (url := settings.get(name)) and not url.startswith(("http://", "https://")):
                 raise SettingError(f"OLMF_{name.upper()}={url!r}: wanted http://… or https://…")
-        _check_least(given)
-        return cls(**given, policy=Policy(**_read(Policy, environ)))
+        _check_least(settings)
+        return cls(**settings, policy=Policy(**_read(Policy, environ)))
 
 
 def _read(cls: type[Settings] | type[Policy], environ: Mapping[str, str]) -> dict[str, Any]:
-    given = {}
+    settings = {}
     for spec in fields(cls):
         text = environ.get(variable := f"OLMF_{spec.name.upper()}")
         if text is None or spec.name == "policy":
             continue
-        given[spec.name] = _value(variable, str(spec.type), text)
-    return given
+        settings[spec.name] = _value(variable, str(spec.type), text)
+    return settings
 
 
 def _value(variable: str, kind: str, text: str) -> object:
@@ -146,10 +146,10 @@ _LEAST: Mapping[str, int] = {
 """The least value of each number."""
 
 
-def _check_least(given: Mapping[str, Any]) -> None:
+def _check_least(settings: Mapping[str, Any]) -> None:
     for name, least in _LEAST.items():
-        if name in given and given[name] < least:
-            raise SettingError(f"OLMF_{name.upper()}='{given[name]}': wanted at least {least}")
+        if name in settings and settings[name] < least:
+            raise SettingError(f"OLMF_{name.upper()}='{settings[name]}': wanted at least {least}")
 
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

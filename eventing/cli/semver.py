@@ -11,7 +11,7 @@ from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.lines import answer_requests
 from shared.domain.semver import parse_tolerant, parse_version
 from shared.domain.semver.blang import InvalidRange
-from shared.domain.semver.questions import Dialect, Order, comparison, members, read
+from shared.domain.semver.comparison import Dialect, Order, compared, members, read
 from shared.domain.semver.version import InvalidVersion
 
 BatchOption = Annotated[
@@ -86,7 +86,7 @@ def compare(
     read = parse_tolerant if tolerant else parse_version
     if batch:
         answer_requests(
-            lambda request: {"cmp": comparison(*_texts(request, "a", "b"), order=order, read=read)},
+            lambda request: {"cmp": compared(*_texts(request, "a", "b"), order=order, read=read)},
             echo=[],
             arguments=(first, second),
         )
@@ -94,7 +94,7 @@ def compare(
     if first is None or second is None:
         raise CliError("semver compare: give A B, or --batch and requests on stdin", USAGE)
     try:
-        sign = comparison(first, second, order=order, read=read)
+        sign = compared(first, second, order=order, read=read)
     except ValueError as error:
         raise CliError(f"{first!r} and {second!r} cannot be compared: {error}", USAGE) from error
     sys.stdout.write(f"{first} {_IN_WORDS[sign]} {second}\n")

@@ -63,7 +63,7 @@ def _included(package: Listed, namespace: str, include: str) -> bytes:
         return b"null"
     if include == "Object":
         return package.json(namespace)
-    meta = package.seen_from(namespace)
+    meta = package.for_namespace(namespace)
     return orjson.dumps({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": meta})
 
 

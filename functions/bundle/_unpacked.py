@@ -26,8 +26,8 @@ def unpacked(
     if policy.unpack == "direct" or desired.is_inline:
         state = pulled.state(desired, config_map, now)
         return state, tuple(_asking(desired, state, config_map))
-    seen = read_unpacking(desired, config_map, cluster, now, warnings=warnings)
-    return seen.result, tuple(_writes(desired, seen))
+    found = read_unpacking(desired, config_map, cluster, now, warnings=warnings)
+    return found.result, tuple(_writes(desired, found))
 
 
 def pulls(desired: Unpacking, result: UnpackResult) -> tuple[Emit, ...]:
@@ -39,13 +39,13 @@ def pulls(desired: Unpacking, result: UnpackResult) -> tuple[Emit, ...]:
 def _asking(desired: Unpacking, result: UnpackResult, config_map: ConfigMap | None) -> Iterator[Write]:
     """The ConfigMap that tells the worker which image it is."""
     if isinstance(result, Pulling) and not result.has_asked:
-        asking = pulled.wanted_map(desired)
+        asking = pulled.requested_map(desired)
         yield Create(asking) if config_map is None else Merge(Ref.of(config_map), {"metadata": asking["metadata"]})
 
 
-def _writes(desired: Unpacking, seen: UnpackState) -> Iterator[Write]:
-    yield from (Delete(Ref.of(one), one.uid) for one in seen.repair.delete)
-    yield from map(Replace, seen.repair.replace)
-    yield from map(Create, (*seen.repair.create, *unpack_result.to_create(desired, seen.result)))
-    for job in unpack_result.to_delete(seen.result):
+def _writes(desired: Unpacking, state: UnpackState) -> Iterator[Write]:
+    yield from (Delete(Ref.of(one), one.uid) for one in state.repair.delete)
+    yield from map(Replace, state.repair.replace)
+    yield from map(Create, (*state.repair.create, *unpack_result.to_create(desired, state.result)))
+    for job in unpack_result.to_delete(state.result):
         yield Delete(kinds.JOB.ref(job.name, desired.catalog.namespace), job.uid)

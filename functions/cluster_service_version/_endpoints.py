@@ -18,7 +18,7 @@ from shared.domain.csv.phases import Status
 from shared.domain.endpoints import retreat, work
 from shared.domain.endpoints.certificates import StoredPair
 from shared.domain.endpoints.endpoint import endpoints_of, given_up, has_served, serves
-from shared.domain.endpoints.facts import Facts, named_versions, wanted_objects
+from shared.domain.endpoints.facts import Facts, named_versions, required_objects
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Cluster, Discovery, Keys, Listing
 from shared.reading.objects import read_all
@@ -43,7 +43,7 @@ def facts_of(
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, csv.namespace))
     facts = Facts(
         pairs,
-        read_all(cluster, wanted_objects(csv)),
+        read_all(cluster, required_objects(csv)),
         WebhookConfiguration.each(sum(listed[:-1], ())),
         ApiService.each(listed[-1]),
         groups[0] if len(groups) == 1 else None,

@@ -52,11 +52,11 @@ def check_requirements(ref: Ref, cluster: Cluster, discovery: Discovery, clock: 
 
 
 def _facts(csv: Csv, cluster: Cluster, discovery: Discovery, namespace_csvs: tuple[Csv, ...]) -> Facts:
-    desired = requirements.wanted_objects(csv, namespace_csvs)
+    desired = requirements.required_objects(csv, namespace_csvs)
     facts = Facts(
         namespace_csvs,
         dict(zip(desired, cluster.get_all(desired), strict=True)),
-        frozenset(api for api in requirements.wanted_apis(csv) if discovery.find(*api)),
+        frozenset(api for api in requirements.required_apis(csv) if discovery.find(*api)),
         discovery.version() if requirements.wants_version(csv) else "",
     )
     # The roles that an InstallPlan made for this version usually suffice; only otherwise all roles are read.

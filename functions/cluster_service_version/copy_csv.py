@@ -40,7 +40,7 @@ def copy_csv(ref: Ref, cluster: Cluster) -> Outcome:
     parent = Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, ref.name, copy.origin))
     if reason := copies.dangling(copy, parent):
         return Outcome((Delete(ref, copy.uid),), summary=f"deleted: {reason}")
-    if parent is None or copy.digests == copies.wanted_digests(parent):
+    if parent is None or copy.digests == copies.digests_of(parent):
         return NOTHING
     return Outcome(emits=(Emit(names.COPY_DUE, Ref.of(parent)),), summary="differs from its original")
 

@@ -58,7 +58,7 @@ def _deletions(present: Iterable[copies.Copy]) -> Iterator[Write]:
 
 def _copying(csv: Csv, work: copying.Work, attempt: Attempt) -> Iterator[Write]:
     present = {copy.namespace: copy for copy in work.to_refresh}
-    digests, refused = copies.wanted_digests(csv), attempt.failure.ref.namespace if attempt.failure else ""
+    digests, refused = copies.digests_of(csv), attempt.failure.ref.namespace if attempt.failure else ""
     for namespace in copying.rotated(sorted({*work.to_create, *present}), turn=attempt.number - 1, behind=refused):
         copy = present.get(namespace)
         if copy is None:

@@ -33,11 +33,11 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     hosts = publication.hosts(ref)
     content = publication.content_of(stored, ref, now, lambda: keys.issue(hosts, now))
     writes = _kept(deployment, content, stored)
-    if found.is_wanted:
+    if found.is_desired:
         writes += _registered(ref, content, present, Object.of(cluster.get(publication.OWNER)))
     else:
         writes += _withdrawn(present, deployment, found, timestamp(now))
-    again = SETTLED if content.following else found.look_again  # what takes longer is left to the audit
+    again = SETTLED if content.following else found.again_in  # what takes longer is left to the audit
     return Outcome(writes, again_in=again, summary=found.why)
 
 

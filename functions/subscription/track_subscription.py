@@ -38,7 +38,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     )
     csv = Csv.of(kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace))
     plan = InstallPlan.of(kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace))
-    seen = Surroundings(
+    around = Surroundings(
         sources,
         plan=plan,
         current=None if csv is None or csv.is_copy else csv,
@@ -46,9 +46,9 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
         is_given_up=has_failed(plan)
         and passes_failures(OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))),
     )
-    status = track.tracked(subscription, seen, clock.now())
+    status = track.tracked(subscription, around, clock.now())
     writes: list[Write] = [] if status is None else [SetStatus(ref, status, subscription.resource_version)]
-    parts: list[Object] = [subscription] if seen.current is None else [subscription, seen.current]
+    parts: list[Object] = [subscription] if around.current is None else [subscription, around.current]
     key = components.of(subscription)
     if key not in subscription.labels:  # it exists at once; what it lists, its own step says later
         writes += [Create(operators.operator(name)) for name in operators.names_of([key])]

@@ -26,8 +26,8 @@ class BoundedServer(ThreadedServer):
     request_queue_size = 1024
     most_connections = MOST_CONNECTIONS
 
-    def __init__(self, *given: Any, **named: Any) -> None:  # why: the arguments of its class
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # why: the arguments of its class
+        super().__init__(*args, **kwargs)
         self._free = threading.BoundedSemaphore(self.most_connections)
 
     @classmethod

@@ -52,14 +52,14 @@ def service_of(source: CatalogSource, server: ServerAddress) -> Manifest:
 
 def differs(present: Object, desired: Manifest) -> bool:
     """Whether a Service leads elsewhere, or its changes are not seen."""
-    found, wanted = (
+    have, want = (
         (
             fields.text(spec, "externalName"), fields.text(spec, "type"), bool(fields.part(spec, "selector")),
             [fields.value(one, "port") for one in fields.parts(spec, "ports")],
         )
         for spec in (present.spec, desired["spec"])
     )  # fmt: skip
-    return found != wanted or not labels_of(desired).items() <= present.labels.items()
+    return have != want or not labels_of(desired).items() <= present.labels.items()
 
 
 def registry_of(service: Manifest) -> Mapping[str, str]:

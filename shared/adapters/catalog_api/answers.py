@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from shared.adapters.catalog_api.errors import AnswerError, BadQuestionError
+from shared.adapters.catalog_api.errors import BadRequestError, ResponseError
 from shared.adapters.content.snapshot import Channels, Snapshot
 from shared.api.manifest import Manifest
 from shared.domain.catalog.graph import defect
@@ -58,7 +58,7 @@ class Answers:
         package, channel = self._channel(asked)
         name = asked.get("csvName", "")
         if name not in {entry.name for entry in channel.entries}:
-            raise AnswerError(f"package {quoted(package.name)}, channel {quoted(channel.name)}, "
+            raise ResponseError(f"package {quoted(package.name)}, channel {quoted(channel.name)}, "
                               f"bundle {quoted(name)} not found")  # fmt: skip
         return self._bundle(package, channel, name)
 
@@ -68,7 +68,7 @@ class Answers:
         head = registry_api.head_of(channel)
         if head is None:
             where = f"package {quoted(package.name)}, channel {quoted(channel.name)}"
-            raise AnswerError(f"{where} has no head: its entries replace each other")
+            raise ResponseError(f"{where} has no head: its entries replace each other")
         return self._bundle(package, channel, head.name)
 
     def entries_that_replace(self, asked: Manifest) -> Iterator[Manifest]:
@@ -80,11 +80,11 @@ class Answers:
     def get_bundle_that_replaces(self, asked: Manifest) -> Manifest:
         """The bundle that comes after another one in a channel."""
         if asked.get("pkgName", "") not in self._packages:
-            raise AnswerError(f"package {asked.get('pkgName', '')} not found")
+            raise ResponseError(f"package {asked.get('pkgName', '')} not found")
         package, channel = self._channel(asked)
         found = registry_api.successor(channel, self._bundles(package.name), asked.get("csvName", ""))
         if found is None:
-            raise AnswerError(f"no entry found for package {quoted(package.name)}, channel {quoted(channel.name)}")
+            raise ResponseError(f"no entry found for package {quoted(package.name)}, channel {quoted(channel.name)}")
         return self._bundle(package, channel, found.name)
 
     def entries_that_provide(self, asked: Manifest) -> Iterator[Manifest]:
@@ -103,7 +103,7 @@ class Answers:
             if row["channelName"] == package.default_channel:
                 channel = next(one for one in package.channels if one.name == package.default_channel)
                 return self._bundle(package, channel, row["bundleName"])
-        raise AnswerError(f"no entry found that provides {_described(gvk)}")
+        raise ResponseError(f"no entry found that provides {_described(gvk)}")
 
     def list_bundles(self, _: Manifest) -> Iterator[Manifest]:
         """Every bundle in every channel, with its edges; content only where no image has it."""
@@ -120,11 +120,11 @@ class Answers:
         """The documents of a package that have a schema OLM does not know; without a package, those of no package."""
         schema, package = asked.get("schema", ""), asked.get("packageName", "")
         if not schema:
-            raise BadQuestionError("schema is required")
+            raise BadRequestError("schema is required")
         for what, word in (("schema", schema), ("packageName", package)):
             if word and not _KEY.fullmatch(word):
                 why = f"invalid {what} {quoted(word)}: must match ^{_KEY.pattern}$"
-                raise BadQuestionError(f"invalid custom schema query: {why}")
+                raise BadRequestError(f"invalid custom schema query: {why}")
         if schema in _CORE:
             return iter(())
         pages = self._snapshot.documents(package)
@@ -132,7 +132,7 @@ class Answers:
 
     def _package(self, name: str) -> Package:
         if name not in self._packages:
-            raise AnswerError(f"package {quoted(name)} not found")
+            raise ResponseError(f"package {quoted(name)} not found")
         return self._packages[name]
 
     def _channel(self, asked: Manifest) -> tuple[Package, Channel]:
@@ -140,7 +140,7 @@ class Answers:
         for channel in package.channels:
             if channel.name == name:
                 return package, channel
-        raise AnswerError(f"package {quoted(package.name)}, channel {quoted(name)} not found")
+        raise ResponseError(f"package {quoted(package.name)}, channel {quoted(name)} not found")
 
     def _whole(self, package: Package) -> Package:
         return replace(package, bundles=self._bundles(package.name))
@@ -156,7 +156,7 @@ class Answers:
         try:
             return registry_api.content_of(document, bundle.version, about)
         except NotServable as error:
-            raise AnswerError(f"bundle {quoted(bundle.name)}: {error}") from error
+            raise ResponseError(f"bundle {quoted(bundle.name)}: {error}") from error
 
     def _providers(self, gvk: Gvk, *, is_latest: bool = False) -> Iterator[Manifest]:
         names = self._snapshot.providers_of(*gvk)
@@ -171,7 +171,7 @@ def _some(rows: Iterable[Manifest], otherwise: str) -> Iterator[Manifest]:
         found = True
         yield row
     if not found:
-        raise AnswerError(otherwise)
+        raise ResponseError(otherwise)
 
 
 def _gvk(asked: Manifest) -> Gvk:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 
-class AnswerError(Exception):
+class ResponseError(Exception):
     """There is no answer; the text is the one that clients know."""
 
 
-class BadQuestionError(Exception):
+class BadRequestError(Exception):
     """The question cannot be asked like this."""
 
 

@@ -18,11 +18,11 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_g
 
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import (
-    AnswerError,
-    BadQuestionError,
+    BadRequestError,
     NoCatalogError,
     NotHereError,
     PortTakenError,
+    ResponseError,
 )
 from shared.adapters.catalog_client import methods, registry_pb2
 from shared.adapters.catalog_client.methods import EXPERIMENTAL, REGISTRY, Handler
@@ -63,8 +63,8 @@ _CALLS: Final[Mapping[str, Call]] = {
     "ListBundles": Answers.list_bundles,
 }
 _CODES: Final[Mapping[type[Exception], grpc.StatusCode]] = {
-    AnswerError: grpc.StatusCode.UNKNOWN,
-    BadQuestionError: grpc.StatusCode.INVALID_ARGUMENT,
+    ResponseError: grpc.StatusCode.UNKNOWN,
+    BadRequestError: grpc.StatusCode.INVALID_ARGUMENT,
     NoCatalogError: grpc.StatusCode.NOT_FOUND,
     NotHereError: grpc.StatusCode.UNAVAILABLE,
     BrokenSnapshot: grpc.StatusCode.UNAVAILABLE,

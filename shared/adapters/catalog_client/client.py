@@ -19,7 +19,7 @@ from shared.adapters.oci import pace
 from shared.adapters.oci.addresses import OPEN, AddressRules
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import Manifest
-from shared.domain.serving.from_registry_api import BadAnswer, documents, lines_of
+from shared.domain.serving.from_registry_api import BadResponse, documents, lines_of
 
 _SECONDS: Final = 60.0
 _MESSAGE_BYTES: Final = 64 * 1024 * 1024
@@ -45,7 +45,7 @@ def catalog_at(address: str, *, limit: int = _CATALOG_BYTES, rules: AddressRules
         if error.code() == grpc.StatusCode.DEADLINE_EXCEEDED and (running := pace.present()) is not None:
             running.remember(f"{address} does not answer in time")
         raise _unreachable(address, error) from error
-    except (BadAnswer, DecodeError) as error:
+    except (BadResponse, DecodeError) as error:
         what = f"{address}: the server answered with what cannot be read: {error}"
         raise OciError("Malformed", f"{what}; ask who runs it") from error
 

@@ -22,7 +22,7 @@ from shared.domain.authoring.config_map_catalog import KEYS, converted
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog_source import IN_CONFIG_MAP
 from shared.domain.image_source import ImageSource
-from shared.domain.serving.from_registry_api import BadAnswer, lines_of
+from shared.domain.serving.from_registry_api import BadResponse, lines_of
 from shared.kinds import Ref
 
 Get: TypeAlias = Callable[[Ref], Manifest | None]
@@ -93,5 +93,5 @@ def _indexed(place: ConfigMapContent, config_map: ConfigMap, store: Store) -> Sn
         catalog = converted(config_map)
         lines = lines_of(catalog.documents)
         return snapshot_of_lines(store, name_of(place.digest), lines, left_out=catalog.left_out)
-    except (NotACatalog, BadAnswer) as error:
+    except (NotACatalog, BadResponse) as error:
         raise OciError("Malformed", f"ConfigMap {place.name} holds no catalog: {error}") from error

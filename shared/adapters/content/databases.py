@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from shared.api.manifest import Manifest
 from shared.domain.catalog.documents import NotACatalog
-from shared.domain.serving.from_registry_api import BadAnswer, documents
+from shared.domain.serving.from_registry_api import BadResponse, documents
 
 _SECONDS: Final = 120.0
 _STEPS: Final = 1000
@@ -39,7 +39,7 @@ def documents_of(path: Path, *, clock: Callable[[], float] = time.monotonic) -> 
             database.set_progress_handler(lambda: clock() > ends, _STEPS)
             tables = _Tables(database, _TIMES * path.stat().st_size, lambda: clock() > ends)
             return list(_documents(tables))
-    except (sqlite3.Error, BadAnswer) as error:
+    except (sqlite3.Error, BadResponse) as error:
         raise NotACatalog(f"the database cannot be read: {error}") from error
     except KeyError as error:
         raise NotACatalog(f"a table of the database has no column {error}") from error
@@ -156,7 +156,7 @@ def _objects(row: Row) -> Iterator[str]:
         try:
             _, end = decoder.raw_decode(text)
         except (ValueError, RecursionError) as error:
-            raise BadAnswer(f"bundle {row['name']}: its manifests cannot be read: {error}") from error
+            raise BadResponse(f"bundle {row['name']}: its manifests cannot be read: {error}") from error
         yield text[:end]
         text = text[end:].lstrip()
 

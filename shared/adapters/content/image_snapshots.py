@@ -25,7 +25,7 @@ from shared.adapters.oci.origin import N, Origin
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
 from shared.domain.catalog import ignore
 from shared.domain.catalog.documents import NotACatalog
-from shared.domain.serving.from_registry_api import BadAnswer, lines_of
+from shared.domain.serving.from_registry_api import BadResponse, lines_of
 
 _CHUNK_BYTES: Final = 1024 * 1024
 
@@ -94,7 +94,7 @@ def _of_databases(files: Mapping[str, Path], batch: Batch, store: Store) -> Iter
     for path, file in sorted(files.items()):
         try:
             lines = lines_of(documents_of(file))
-        except BadAnswer as error:
+        except BadResponse as error:
             raise NotACatalog(f"{path}: {error}") from error
         yield f"{path}.json", store.needed(batch.add(partial(_copied, BytesIO(lines))))
 

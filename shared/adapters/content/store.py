@@ -152,14 +152,14 @@ class Store:
         """The size of all files in bytes."""
         return sum(one.size for one in self._kept())
 
-    def forget(self, is_wanted: Callable[[str], bool], *, unused_seconds: float = 0.0) -> int:
+    def forget(self, is_kept: Callable[[str], bool], *, unused_seconds: float = 0.0) -> int:
         """Remove the files that are not wanted and that no wanted file needs; returns the bytes freed.
 
         A file that was used in the last `unused_seconds` counts as wanted.
         """
         self._sweep()
         kept, used_since = list(self._kept()), time.time_ns() - unused_seconds * 1e9
-        roots = [one.path for one in kept if is_wanted(one.path.name) or one.used_ns > used_since]
+        roots = [one.path for one in kept if is_kept(one.path.name) or one.used_ns > used_since]
         needed = {path.name for path in roots}
         while roots:
             more = {file_of(name) for path in roots for name in self._references(path)} - needed

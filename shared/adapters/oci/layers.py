@@ -90,7 +90,7 @@ class Tree(Generic[T]):
                     directory, name = posixpath.split(path)
                     if name.startswith(_WHITEOUT):
                         hidden.append((directory, name))
-                    elif self._is_wanted(path):
+                    elif self._is_selected(path):
                         added.add(path)
                         self._store(archive, member, path)
         except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
@@ -109,7 +109,7 @@ class Tree(Generic[T]):
                 self.files[path] = self.files[target]
         return self.files
 
-    def _is_wanted(self, path: str) -> bool:
+    def _is_selected(self, path: str) -> bool:
         return any(not one or path == one or path.startswith(f"{one}/") for one in self.directories)
 
     def _store(self, archive: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
@@ -186,7 +186,7 @@ class Tree(Generic[T]):
         """The file that a link ends at."""
         for _ in range(_LINKS):
             if path not in self._links:
-                if not self._is_wanted(path):
+                if not self._is_selected(path):
                     break
                 return path
             path = self._real(self._links[path])

@@ -138,17 +138,17 @@ def _paced(connection: socket.socket, read: Callable[[], int]) -> int:
 class PacedSocket(socket.socket):
     """A connection that a pull measures."""
 
-    def recv_into(self, *given: Any, **named: Any) -> int:  # why: the arguments of the class above
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:  # why: the arguments of the class above
         """What its class does, measured."""
-        return _paced(self, lambda: super(PacedSocket, self).recv_into(*given, **named))
+        return _paced(self, lambda: super(PacedSocket, self).recv_into(*args, **kwargs))
 
 
 class PacedTls(ssl.SSLSocket):
     """The same with TLS."""
 
-    def recv_into(self, *given: Any, **named: Any) -> int:  # why: as above
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:  # why: as above
         """The same."""
-        return _paced(self, lambda: super(PacedTls, self).recv_into(*given, **named))
+        return _paced(self, lambda: super(PacedTls, self).recv_into(*args, **kwargs))
 
 
 def _size(count: int) -> str:

@@ -47,10 +47,10 @@ def check(content: BinaryIO, descriptor: Descriptor, reference: object) -> None:
     compare(f"{seen.name}:{seen.hexdigest()}", descriptor.digest, reference)
 
 
-def compare(seen: str, desired: str, reference: object) -> None:
+def compare(found: str, desired: str, reference: object) -> None:
     """OciError when two digests differ."""
-    if seen != desired:
-        what = f"{reference}: found {seen} where {desired} was wanted: damaged, or tampered with"
+    if found != desired:
+        what = f"{reference}: found {found} where {desired} was wanted: damaged, or tampered with"
         raise OciError("DigestMismatch", f"{what}; push the image again, or ask who keeps it")
 
 

@@ -85,14 +85,14 @@ def views(kind: type[V], *path: str) -> Field[tuple[V, ...]]:
     return _property(found, tuple[kind, ...])  # type: ignore[valid-type]  # why: of no use to mypy, but to who looks
 
 
-def _field(read: Callable[[ReadOnly, Path], T], path: Path, answer: object) -> Field[T]:
+def _field(read: Callable[[ReadOnly, Path], T], path: Path, type_: object) -> Field[T]:
     def found(view: View) -> T:
         return read(view.raw, path)
 
-    return _property(found, answer)
+    return _property(found, type_)
 
 
-def _property(found: Callable[[View], T], answer: object) -> Field[T]:
-    """Declares the type of the answer, so that who looks at a view sees what each of its properties is."""
-    found.__annotations__["return"] = answer
+def _property(found: Callable[[View], T], type_: object) -> Field[T]:
+    """Declares the type of the value, so that whoever inspects a view sees the types of its properties."""
+    found.__annotations__["return"] = type_
     return cast("Field[T]", property(found))

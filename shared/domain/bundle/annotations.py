@@ -39,10 +39,10 @@ class Annotations:
 
 def parse(document: object) -> Annotations | None:
     """The annotations in a metadata document; None for a document of another kind."""
-    given = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
-    if not isinstance(given, Mapping) or any(isinstance(given.get(key), Mapping | list) for key in _TYPED):
+    annotations = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
+    if not isinstance(annotations, Mapping) or any(isinstance(annotations.get(key), Mapping | list) for key in _TYPED):
         return None
-    labels = {key: text_of(given.get(key)) for key in KEYS}
+    labels = {key: text_of(annotations.get(key)) for key in KEYS}
     if not any(labels[key] for key in _TYPED):
         return None
     channels = tuple(filter(None, (name.strip() for name in labels[CHANNELS].split(","))))

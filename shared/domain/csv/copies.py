@@ -88,7 +88,7 @@ def is_hidden(copy: Csv) -> bool:
     return is_ours and copy.labels.get(names.COPIED_FROM) != origin
 
 
-def wanted_digests(original: Csv) -> CopyDigests:
+def digests_of(original: Csv) -> CopyDigests:
     """The digests that every copy of the original must have.
 
     Annotations that are not about the group, times and history are updated with the next relevant change: they have no

@@ -9,7 +9,7 @@ from datetime import datetime
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Event, Namespace, OlmConfig
 from shared.domain.conditions import Condition, put_into
-from shared.domain.csv.copies import Copy, CopyNamespaces, copy_namespaces, is_member, lasts_from, wanted_digests
+from shared.domain.csv.copies import Copy, CopyNamespaces, copy_namespaces, digests_of, is_member, lasts_from
 from shared.domain.operator_groups.group import Group
 from shared.kinds import OLM_CONFIG
 
@@ -55,7 +55,7 @@ def work(original: Csv, group: Group, where: CopyNamespaces, present: Iterable[C
     A phase that has just begun is not written to existing copies, nor, for a global group, to new ones: an installation
     passes through four phases, and each would cost two writes in every namespace.
     """
-    copies, digests = {copy.namespace: copy for copy in present}, wanted_digests(original)
+    copies, digests = {copy.namespace: copy for copy in present}, digests_of(original)
     to_create = tuple(sorted(where.desired - copies.keys()))
     to_refresh = tuple(
         copy for name, copy in sorted(copies.items()) if name in where.desired and copy.digests != digests

@@ -97,7 +97,7 @@ class Changes:
 def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]) -> Changes:
     """The writes for the difference between the desired Deployments and those of the namespace."""
     there = {one.name: one for one in present}
-    wanted = {name_of(item) for item in desired}
+    names = {name_of(item) for item in desired}
     return Changes(
         tuple(_as_component(item, csv) for item in desired if name_of(item) not in there),
         tuple(
@@ -108,7 +108,7 @@ def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]
         tuple(
             one
             for one in there.values()
-            if one.name not in wanted and is_labelled_for(one, csv) and is_owned_by(one, csv) and not one.is_deleted
+            if one.name not in names and is_labelled_for(one, csv) and is_owned_by(one, csv) and not one.is_deleted
         ),
     )
 

@@ -87,10 +87,10 @@ def _missing(name: str, find: Callable[[str], ReadOnly | None]) -> Problem:
     return Problem("missing", message)
 
 
-def _problem(csv: Csv, wanted: Deployment, live: Deployment) -> Problem | None:
-    name = wanted.name
+def _problem(csv: Csv, desired: Deployment, live: Deployment) -> Problem | None:
+    name = desired.name
     # Checked first, so that an edit of the version also replaces a Deployment that exceeded its deadline.
-    if message := _difference(csv, wanted, live):
+    if message := _difference(csv, desired, live):
         return Problem("outdated", message)
     progress = rollout(live)
     if progress.is_overdue:
@@ -104,7 +104,7 @@ def _problem(csv: Csv, wanted: Deployment, live: Deployment) -> Problem | None:
     return None
 
 
-def _difference(csv: Csv, wanted: Deployment, live: Deployment) -> str:
+def _difference(csv: Csv, desired: Deployment, live: Deployment) -> str:
     found = live.template.annotations
     expected = csv.annotations
     if expected and not found:
@@ -114,7 +114,7 @@ def _difference(csv: Csv, wanted: Deployment, live: Deployment) -> str:
             return f"annotations on deployment does not contain expected key: {key}"
         if found[key] != value:
             return f"unexpected annotation on deployment. Expected {key}:{value}, found {key}:{found[key]}"
-    old, new = hash_label(live), hash_label(wanted)
+    old, new = hash_label(live), hash_label(desired)
     if not old:
-        return f"deployment {wanted.name} doesn't have a spec hash, update it"
+        return f"deployment {desired.name} doesn't have a spec hash, update it"
     return "" if old == new else f"deployment changed old hash={old}, new hash={new}"

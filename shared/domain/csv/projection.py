@@ -27,8 +27,8 @@ Granted: TypeAlias = tuple[tuple[Role, ...], tuple[RoleBinding, ...]]
 
 def planned(csv: Csv, plans: Iterable[InstallPlan]) -> Granted:
     """The roles and bindings that InstallPlans made for the permissions that the version has now."""
-    given = rbac.created_by_plans(csv, plans)
-    made = [one for one in rbac.objects_for(csv, csv.namespace) if (one["kind"], name_of(one)) in given]
+    created = rbac.created_by_plans(csv, plans)
+    made = [one for one in rbac.objects_for(csv, csv.namespace) if (one["kind"], name_of(one)) in created]
     roles, bindings = ([one for one in made if one["kind"] == kind.kind] for kind in (ROLE, ROLE_BINDING))
     return Role.each(roles), RoleBinding.each(bindings)
 

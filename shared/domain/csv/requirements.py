@@ -54,7 +54,7 @@ class Undecidable:
     message: str
 
 
-def wanted_objects(csv: Csv, namespace_csvs: Sequence[Csv] = ()) -> tuple[Ref, ...]:
+def required_objects(csv: Csv, namespace_csvs: Sequence[Csv] = ()) -> tuple[Ref, ...]:
     """The refs of the objects to read."""
     strategy = strategy_of(csv)
     accounts = strategy.service_accounts if isinstance(strategy, Strategy) else ()
@@ -68,7 +68,7 @@ def wanted_objects(csv: Csv, namespace_csvs: Sequence[Csv] = ()) -> tuple[Ref, .
     return tuple(filter(None, desired))
 
 
-def wanted_apis(csv: Csv) -> tuple[Api, ...]:
+def required_apis(csv: Csv) -> tuple[Api, ...]:
     """The kinds that the API server must serve."""
     return tuple(_api(entry) for entry in (*csv.native_apis, *_required_services(csv)))
 

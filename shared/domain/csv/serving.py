@@ -105,8 +105,8 @@ def _api_flaw(csv: Csv, facts: Facts) -> str:
     found = facts.api_service(change.ref.name) if change else None
     if found is None or change is None:
         return change.why if change else ""
-    present, wanted = (fields.part(one, "spec", "service") for one in (found.raw, change.desired))
-    return change.why if present == wanted else "found APIService and service reference mismatch"
+    present, desired = (fields.part(one, "spec", "service") for one in (found.raw, change.desired))
+    return change.why if present == desired else "found APIService and service reference mismatch"
 
 
 def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Problem | None:
@@ -188,5 +188,5 @@ def watched(transition: Transition, facts: Facts) -> Transition:
     if not contents or status.phase != "Succeeded" or transition.again_in:
         return transition
     rest = min(content.pair.rotates_at for content in contents.values()) - status.now
-    look = min(max(rest, timedelta(seconds=1)), SLICE)
-    return replace(transition, status=certified(status, contents), again_in=look)
+    interval = min(max(rest, timedelta(seconds=1)), SLICE)
+    return replace(transition, status=certified(status, contents), again_in=interval)

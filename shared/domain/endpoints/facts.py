@@ -17,7 +17,7 @@ from shared.domain.endpoints.owning import is_named, other_owner
 from shared.domain.endpoints.webhooks import Resource
 from shared.kinds import Kind, Ref
 
-_Seen = TypeVar("_Seen", bound=Object)
+_View = TypeVar("_View", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Facts:
     annotations: ReadOnly = field(default_factory=dict)
     """Of the Subscription's configuration."""
 
-    def find(self, kind: Kind, view: type[_Seen], name: str, namespace: str = "") -> _Seen | None:
+    def find(self, kind: Kind, view: type[_View], name: str, namespace: str = "") -> _View | None:
         """An object that was read."""
         return view.of(kind.look_up(self.objects.get, name, namespace))
 
@@ -65,7 +65,7 @@ class Facts:
         )
 
 
-def wanted_objects(csv: Csv) -> Iterator[Ref]:
+def required_objects(csv: Csv) -> Iterator[Ref]:
     """The refs of the objects to read; none for a text that is no name."""
     found: list[Ref | None] = []
     for endpoint in endpoints_of(csv):

@@ -8,9 +8,9 @@ from typing import Any
 
 def matches(pattern: str, text: str) -> bool | None:
     """Whether a text has a match of a pattern anywhere; None for a text that is not a pattern."""
-    given = {"text": _encodable(text), "pattern": _encodable(pattern)}
-    answer = _search().eval(data=given).value()
-    return answer if isinstance(answer, bool) else None
+    encoded = {"text": _encodable(text), "pattern": _encodable(pattern)}
+    result = _search().eval(data=encoded).value()
+    return result if isinstance(result, bool) else None
 
 
 def _encodable(text: str) -> str:

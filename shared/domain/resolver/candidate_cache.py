@@ -63,7 +63,7 @@ class CandidateCache:
             self._offers[key, name] = tuple(one for channel in self._channels(key, name).values() for one in channel)
         return self._offers[key, name]
 
-    def named(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
+    def operators_named(self, key: CatalogKey, name: str) -> tuple[Operator, ...]:
         """The operators of that name in all packages and channels."""
         source = self._sources[key]
         return tuple(

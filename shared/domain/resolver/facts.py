@@ -26,7 +26,7 @@ class Gvk(NamedTuple):
         return f"{self.kind} ({self.group}/{self.version})"
 
 
-class Named(NamedTuple):
+class PackageVersion(NamedTuple):
     """One `olm.package` property."""
 
     name: str
@@ -43,7 +43,7 @@ class Facts:
     """What the properties of one bundle say. A property whose value cannot be read is left out."""
 
     properties: tuple[Property, ...]
-    packages: tuple[Named, ...]
+    packages: tuple[PackageVersion, ...]
     """Its `olm.package` properties, in order."""
     apis: tuple[Gvk, ...]
     """Its `olm.gvk` properties, in order; duplicates are kept."""
@@ -113,9 +113,9 @@ def texts(value: object, keys: tuple[str, ...]) -> Sequence[str]:
     return [text(value, key) for key in keys]
 
 
-def _package(value: object) -> Named:
+def _package(value: object) -> PackageVersion:
     name, version = texts(value, _PACKAGE)
-    return Named(name, version_or_none(version))
+    return PackageVersion(name, version_or_none(version))
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

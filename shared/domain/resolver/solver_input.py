@@ -254,4 +254,4 @@ def namesakes(one: Operator, cache: CandidateCache) -> tuple[Operator, ...]:
     """Every operator of its catalog that has its name and channel."""
     if one.is_installed:
         return tuple(other for other in cache.installed if other.name == one.name)
-    return tuple(other for other in cache.named(one.catalog, one.name) if other.channel == one.channel)
+    return tuple(other for other in cache.operators_named(one.catalog, one.name) if other.channel == one.channel)

@@ -16,7 +16,7 @@ Message: TypeAlias = Mapping[str, Any]  # why: a message by field name
 _REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
 
 
-class BadAnswer(ValueError):
+class BadResponse(ValueError):
     """A property in the answer of a server cannot be read; the message names the bundle."""
 
 
@@ -39,14 +39,14 @@ def documents(packages: Iterable[Message], bundles: Iterable[Message]) -> Iterat
 
 
 def lines_of(found: Iterable[Manifest]) -> bytes:
-    """The same as a file, a document each line. BadAnswer when one cannot be written, as it is nested too deep."""
+    """The same as a file, a document each line. BadResponse when one cannot be written, as it is nested too deep."""
     pieces = []
     for one in found:
         try:
             pieces.append(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE))
         except orjson.JSONEncodeError as error:
             what = f"{one['schema']} {one['name']}" if "name" in one else str(one["schema"])
-            raise BadAnswer(f"{what} cannot be kept: {str(error).lower()}") from error
+            raise BadResponse(f"{what} cannot be kept: {str(error).lower()}") from error
     return b"".join(pieces)
 
 
@@ -59,7 +59,7 @@ def _bundle(package: str, bundle: Message) -> Manifest:
     try:
         properties = list(_properties(package, bundle))
     except gojson.JsonError as error:
-        raise BadAnswer(f"bundle {name} of package {package}: a property cannot be read: {error}") from error
+        raise BadResponse(f"bundle {name} of package {package}: a property cannot be read: {error}") from error
     return {
         "schema": "olm.bundle",
         "package": package,

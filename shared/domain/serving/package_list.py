@@ -72,14 +72,14 @@ class Listed:
         """The place in a list: by package, then by catalog."""
         return self.name, self.catalog_namespace, self.catalog
 
-    def seen_from(self, namespace: str) -> Manifest:
+    def for_namespace(self, namespace: str) -> Manifest:
         """Its metadata in a namespace; of the empty name that of its catalog."""
         return {**self.metadata, "namespace": namespace or self.catalog_namespace}
 
     def json(self, namespace: str) -> bytes:
         """The whole object in a namespace."""
         head = f'{{"kind":"{KIND}","apiVersion":"{API_VERSION}","metadata":'.encode()
-        return head + orjson.dumps(self.seen_from(namespace)) + b',"spec":{},"status":' + self.status + b"}"
+        return head + orjson.dumps(self.for_namespace(namespace)) + b',"spec":{},"status":' + self.status + b"}"
 
     def cells(self, now: datetime) -> Cells:
         """Its row in a table."""

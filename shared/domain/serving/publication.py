@@ -45,9 +45,9 @@ _PRIORITIES: Final = {"groupPriorityMinimum": 2000, "versionPriority": 15}
 class PublicationState:
     """Whether the API has to be registered."""
 
-    is_wanted: bool
+    is_desired: bool
     why: str
-    look_again: timedelta | None = None
+    again_in: timedelta | None = None
     """When time alone changes the answer."""
     is_unreachable: bool = False
     """The Pods are available, and the API server does not reach them."""
@@ -56,26 +56,26 @@ class PublicationState:
 def publication_state(deployment: Deployment | None, present: ApiService | None, now: datetime) -> PublicationState:
     """Whether the API has to be registered, by what Deployment and APIService say of themselves."""
     if deployment is None or deployment.is_deleted or deployment.wanted_replicas == 0:
-        return PublicationState(is_wanted=False, why="nothing serves PackageManifests")
+        return PublicationState(is_desired=False, why="nothing serves PackageManifests")
     if not deployment.available_replicas:
         since = deployment.condition("Available").since
         return _while_in_grace(present is not None, since, now, "no Pod that serves PackageManifests is available")
     tried = instant(deployment.annotation(names.UNREACHED))
     if present is None and tried and now < tried + PAUSE:
         why = "the API server did not reach the Pods that serve PackageManifests"
-        return PublicationState(is_wanted=False, why=why, look_again=tried + PAUSE - now)
+        return PublicationState(is_desired=False, why=why, again_in=tried + PAUSE - now)
     if present is None or present.is_available:
-        return PublicationState(is_wanted=True, why="PackageManifests are served")
+        return PublicationState(is_desired=True, why="PackageManifests are served")
     condition = present.condition("Available")
     since = condition.since or present.created
     found = _while_in_grace(True, since, now, f"the API server does not reach them: {condition.message}"[:300])
-    return replace(found, is_unreachable=not found.is_wanted)
+    return replace(found, is_unreachable=not found.is_desired)
 
 
 def _while_in_grace(is_there: bool, since: datetime | None, now: datetime, why: str) -> PublicationState:
     left = (since or now) + GRACE - now
     is_kept = is_there and left > timedelta()
-    return PublicationState(True, why, left) if is_kept else PublicationState(is_wanted=False, why=why)
+    return PublicationState(True, why, left) if is_kept else PublicationState(is_desired=False, why=why)
 
 
 def is_ours(present: ApiService, server: Ref) -> bool:

@@ -27,7 +27,7 @@ class SubscriptionState:
         installed = subscription.installed_csv
         return cls(subscription.state, installed, subscription.current_csv or installed)
 
-    def seen(self, csvs: Collection[str]) -> SubscriptionState:
+    def with_csvs(self, csvs: Collection[str]) -> SubscriptionState:
         """Updated from the ClusterServiceVersions of the namespace: `installedCSV` is `currentCSV` once that exists."""
         if not self.current_csv:
             return self
@@ -35,7 +35,7 @@ class SubscriptionState:
             return SubscriptionState(AT_LATEST, self.current_csv, self.current_csv)
         return SubscriptionState(FAILED if self.state == FAILED else PENDING, self.installed_csv, self.current_csv)
 
-    def judged(self, *, is_given_up: bool) -> SubscriptionState:
+    def with_plan(self, *, is_given_up: bool) -> SubscriptionState:
         """Updated from the plan: a missing version is pending, or given up when its failed plan may be skipped."""
         if self.state not in (PENDING, FAILED):
             return self
@@ -100,6 +100,6 @@ def waits(subscription: Subscription, csvs: Collection[str]) -> str:
         return f"InstallPlan {plan} has made it: whether that one is still there is looked up first"
     if has_plan_under_way(subscription):
         return f"InstallPlan {subscription.plan} is under way"
-    if state_now.seen(csvs) != state_now:
+    if state_now.with_csvs(csvs) != state_now:
         return f"ClusterServiceVersion {state_now.current_csv} has just appeared or gone"
     return ""

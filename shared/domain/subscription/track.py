@@ -45,24 +45,24 @@ class Surroundings:
     """Its plan has failed, and the group of its namespace allows a newer version."""
 
 
-def tracked(subscription: Subscription, seen: Surroundings, now: datetime) -> Manifest | None:
+def tracked(subscription: Subscription, around: Surroundings, now: datetime) -> Manifest | None:
     """The new status, or None when it would not change."""
-    status, adopted = subscription.status, _adopted(subscription, seen.plan)
+    status, adopted = subscription.status, _adopted(subscription, around.plan)
     subscription = Subscription({**subscription.raw, "status": {**status, **adopted}})
-    csvs = () if seen.current is None else (seen.current.name,)
+    csvs = () if around.current is None else (around.current.name,)
     state_now = SubscriptionState.read(subscription)
     is_deleted = state_now.is_deleted(csvs)
-    fields, put, drop = _plan(subscription, seen, csvs, is_deleted=is_deleted)
-    put.append(health.condition(subscription, seen.sources))
-    put += _ours(subscription, state_now.seen(csvs), is_deleted=is_deleted)
-    if seen.package is not None:
-        installed = state_now.seen(csvs).installed_csv
-        deprecations = deprecation_conditions(subscription, installed, seen.package)
-        put += (*(deprecations or ()), *pin_conditions(subscription, installed, seen.package))
+    fields, put, drop = _plan(subscription, around, csvs, is_deleted=is_deleted)
+    put.append(health.condition(subscription, around.sources))
+    put += _ours(subscription, state_now.with_csvs(csvs), is_deleted=is_deleted)
+    if around.package is not None:
+        installed = state_now.with_csvs(csvs).installed_csv
+        deprecations = deprecation_conditions(subscription, installed, around.package)
+        put += (*(deprecations or ()), *pin_conditions(subscription, installed, around.package))
         drop += DEPRECATION_CONDITIONS if deprecations is not None else ()
-    if seen.package is not None or not subscription_policy_of(subscription).version:
+    if around.package is not None or not subscription_policy_of(subscription).version:
         drop.append(PINNED)
-    catalog_health = health.catalog_health(subscription, seen.sources, now)
+    catalog_health = health.catalog_health(subscription, around.sources, now)
     shown = {one.type for one in put}
     gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
     fields = {**adopted, **fields, "catalogHealth": catalog_health or None}
@@ -78,20 +78,20 @@ def _adopted(subscription: Subscription, plan: InstallPlan | None) -> Manifest:
 
 
 def _plan(
-    subscription: Subscription, seen: Surroundings, csvs: Sequence[str], *, is_deleted: bool
+    subscription: Subscription, around: Surroundings, csvs: Sequence[str], *, is_deleted: bool
 ) -> tuple[Manifest, list[Condition], list[str]]:
     """The fields and conditions that follow from the plan; a lost plan is forgotten before it is finished."""
-    state_now = SubscriptionState.read(subscription).seen(csvs).judged(is_given_up=seen.is_given_up)
+    state_now = SubscriptionState.read(subscription).with_csvs(csvs).with_plan(is_given_up=around.is_given_up)
     versions = {"installedCSV": state_now.installed_csv or None, "currentCSV": state_now.current_csv or None}
     fields: Manifest = {"state": state_now.state, **versions}
     if not subscription.plan:
         return fields, [], []
     drop = list(plans.CONDITIONS)
-    if plans.is_lost(seen.plan) and state_now.state == state.PENDING and not is_deleted:
+    if plans.is_lost(around.plan) and state_now.state == state.PENDING and not is_deleted:
         return {**fields, "state": "", "currentCSV": None, "installPlanRef": None, "installplan": None}, [], drop
-    fields |= plans.completed(subscription, seen.plan)
-    blocking = plans.blocking(seen.plan) if state_now.state == state.PENDING else ()
-    return fields, [*plans.conditions(seen.plan), *blocking], drop
+    fields |= plans.completed(subscription, around.plan)
+    blocking = plans.blocking(around.plan) if state_now.state == state.PENDING else ()
+    return fields, [*plans.conditions(around.plan), *blocking], drop
 
 
 def _ours(subscription: Subscription, state_now: SubscriptionState, *, is_deleted: bool) -> list[Condition]:

@@ -123,7 +123,7 @@ class Unpacking:
         return job
 
     def _pod(self, registries: Registries) -> Manifest:
-        given = referred() if self.is_in_global_namespace else registries.environment
+        environment = referred() if self.is_in_global_namespace else registries.environment
         pod: Manifest = {
             "restartPolicy": "Never",
             "serviceAccountName": self.name,
@@ -139,7 +139,7 @@ class Unpacking:
                     "name": "extract",
                     "image": self.image,
                     "command": ["olmf", "unpack", *self._arguments(), *registries.arguments],
-                    "env": [{"name": "CONTAINER_IMAGE", "value": self.path}, *given],
+                    "env": [{"name": "CONTAINER_IMAGE", "value": self.path}, *environment],
                     "resources": {"requests": {"cpu": "10m", "memory": "50Mi"}},
                     "securityContext": dict(_SECURITY),
                     "terminationMessagePolicy": "FallbackToLogsOnError",

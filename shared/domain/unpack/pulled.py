@@ -20,7 +20,7 @@ RETRY: Final = timedelta(minutes=1)
 """After a failure."""
 
 
-def wanted_map(desired: Unpacking) -> Manifest:
+def requested_map(desired: Unpacking) -> Manifest:
     """The empty ConfigMap that asks for the pull."""
     manifest = desired.config_map()
     manifest["metadata"]["annotations"] = {names.PULL_IMAGE: desired.path}

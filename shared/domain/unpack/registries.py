@@ -41,13 +41,13 @@ class Registries:
         """What the arguments and variables of a stored Job say."""
         [container, *_] = job.template.containers
         command, known = fields.texts(container, "command"), {name for name, _, _ in _SOURCES}
-        given = (
+        values = (
             (fields.text(one, "name"), fields.text(one, "value"))
             for one in fields.parts(container, "env")
             if fields.value(one, "value") is not None
         )
         mirrors = command[command.index(_MIRRORS) + 1 :][:1] if _MIRRORS in command else ()
-        return cls("".join(mirrors), tuple(pair for pair in given if pair[0] in known))
+        return cls("".join(mirrors), tuple(pair for pair in values if pair[0] in known))
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -15,8 +15,8 @@ from shared.domain.csv.requirements import (
     is_permitted,
     malformed_definition,
     own_grants,
-    wanted_apis,
-    wanted_objects,
+    required_apis,
+    required_objects,
     wants_version,
 )
 from shared.domain.objects.authorizer import Grants
@@ -157,7 +157,7 @@ SERVED = frozenset({("example.com/v1", "Thing")})
 )
 def test_required_services(known: Facts, status: str) -> None:
     csv = a_csv(apiservicedefinitions={"required": [SERVICE]})
-    assert wanted_apis(Csv(csv)) == (("example.com/v1", "Thing"),)
+    assert required_apis(Csv(csv)) == (("example.com/v1", "Thing"),)
     assert judged(csv, known) == [("v1.example.com", status, "")]
 
 
@@ -186,7 +186,7 @@ def test_native_apis(served: frozenset[tuple[str, str]], status: str, message: s
 
 def test_a_native_api_of_the_core_group_csv_md_5_5() -> None:
     csv = a_csv(nativeAPIs=[{"version": "v1", "kind": "Pod"}])
-    assert wanted_apis(Csv(csv)) == (("v1", "Pod"),)
+    assert required_apis(Csv(csv)) == (("v1", "Pod"),)
     assert judged(csv, facts()) == [("v1.", "NotPresent", "Native API does not exist")]
 
 
@@ -316,9 +316,9 @@ def test_requirements_come_in_the_order_of_csv_md_5() -> None:
 def test_what_is_looked_up() -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions=owned_crd(), strategy={"permissions": [a_permission()]})
     wanted = (kinds.CUSTOM_RESOURCE_DEFINITION.ref(CRD), kinds.SERVICE_ACCOUNT.ref("sa", "ns"))
-    assert wanted_objects(Csv(csv)) == wanted
-    assert wanted_objects(Csv(csv), [Csv(a_csv("a.v0"))]) == (*wanted, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
-    assert wanted_objects(Csv(a_csv(strategy_name="helm"))) == ()
+    assert required_objects(Csv(csv)) == wanted
+    assert required_objects(Csv(csv), [Csv(a_csv("a.v0"))]) == (*wanted, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
+    assert required_objects(Csv(a_csv(strategy_name="helm"))) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.semver import InvalidVersion, parse_version
-from shared.domain.semver.questions import Order, comparison
+from shared.domain.semver.comparison import Order, compared
 from shared.domain.semver.release import (
     NO_RELEASE,
     InvalidRelease,
@@ -82,10 +82,10 @@ def test_v1_md_14_build_metadata_with_a_leading_zero_is_no_release() -> None:
     ],
 )
 def test_build_metadata_counts_where_it_is_asked_for(order: Order, sign: int) -> None:
-    assert comparison("1.0.0+2", "1.0.0+10", order=order) == sign
-    assert comparison("1.0.0", "1.0.0+0", order=order) == sign
-    assert comparison("1.0.0", "0.9.0+0", order=order) == 1
+    assert compared("1.0.0+2", "1.0.0+10", order=order) == sign
+    assert compared("1.0.0", "1.0.0+0", order=order) == sign
+    assert compared("1.0.0", "0.9.0+0", order=order) == 1
 
 
 def test_fbc_5_1_no_build_metadata_is_lower_than_any() -> None:
-    assert comparison("1.0.0", "1.0.0+0", order=Order.BUILD) == -1
+    assert compared("1.0.0", "1.0.0+0", order=Order.BUILD) == -1

@@ -7,7 +7,7 @@ import pytest
 
 from shared.domain.catalog.documents import Document
 from shared.domain.catalog.model import Package
-from shared.domain.serving.from_registry_api import BadAnswer, documents, lines_of
+from shared.domain.serving.from_registry_api import BadResponse, documents, lines_of
 from shared.domain.serving.registry_api import Content, bundle_message, package_message
 from tests.domain.serving.test_registry_api import TEA
 from tests.kit.fbc import packages_of
@@ -86,7 +86,7 @@ def test_the_message_about_a_package() -> None:
 
 @pytest.mark.parametrize("value", ["{", "", "NaN"])
 def test_a_property_that_is_no_json_names_its_bundle(value: str) -> None:
-    with pytest.raises(BadAnswer, match=r"bundle tea\.v1 of package tea: a property cannot be read"):
+    with pytest.raises(BadResponse, match=r"bundle tea\.v1 of package tea: a property cannot be read"):
         a_bundle(properties=[{"type": "x", "value": value}])
 
 
@@ -99,5 +99,5 @@ def test_a_document_that_is_nested_too_deep_is_told(name: dict[str, str]) -> Non
     deep: list[Any] = []
     for _ in range(300):
         deep = [deep]
-    with pytest.raises(BadAnswer, match=f"olm.bundle {name.get('name', 'cannot')}.*kept: recursion limit reached"):
+    with pytest.raises(BadResponse, match=f"olm.bundle {name.get('name', 'cannot')}.*kept: recursion limit reached"):
         lines_of([{"schema": "olm.bundle", **name, "properties": deep}])

@@ -170,8 +170,8 @@ def test_a_pending_plan_that_is_gone_is_forgotten() -> None:
 def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
     """catalog.md 8.6.57: not pending, so the reference stays and InstallPlanMissing is said."""
     status = {**REFERENCE, "state": "AtLatestKnown", "currentCSV": "etcd.v1", "installedCSV": "etcd.v1"}
-    seen = Surroundings([CatalogSource(a_source())], current=Csv({"metadata": {"name": "etcd.v1"}}))
-    after = tracked(Subscription(a_subscription(status)), seen, NOW)
+    around = Surroundings([CatalogSource(a_source())], current=Csv({"metadata": {"name": "etcd.v1"}}))
+    after = tracked(Subscription(a_subscription(status)), around, NOW)
     assert after is not None
     assert after["installPlanRef"] == REFERENCE["installPlanRef"]
     assert "InstallPlanMissing" in {one["type"] for one in after["conditions"]}
@@ -198,7 +198,7 @@ def test_a_plan_that_is_gone_after_its_work_is_missing() -> None:
     ],
 )  # fmt: skip
 def test_standing(state_now: SubscriptionState, csvs: tuple[str, ...], want: SubscriptionState) -> None:
-    assert state_now.seen(csvs) == want
+    assert state_now.with_csvs(csvs) == want
 
 
 def test_without_plan_nothing_is_said_of_one() -> None:
@@ -228,8 +228,8 @@ def test_what_waits_says_what_for() -> None:
 def test_what_is_held_says_so(annotation: str, installed: str, told: str) -> None:
     words = {"state": "AtLatestKnown", "currentCSV": installed, "installedCSV": installed} if installed else {}
     current = {"metadata": {"name": installed, "namespace": "ns"}} if installed else None
-    seen = Surroundings([CatalogSource(a_source())], current=Csv.of(current))
-    after = tracked(Subscription(a_subscription(words, annotations={annotation: "freeze"})), seen, NOW)
+    around = Surroundings([CatalogSource(a_source())], current=Csv.of(current))
+    after = tracked(Subscription(a_subscription(words, annotations={annotation: "freeze"})), around, NOW)
     assert after is not None
     assert [one["message"] for one in after["conditions"] if one["type"] == "Held"] == ([told] if told else [])
 

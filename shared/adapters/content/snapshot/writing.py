@@ -100,7 +100,7 @@ class _Reading:
         changed = {source.path for source in sources if not self._is_known(source)}
         self.affected.update(name for path in gone | (changed & set(self.known)) for name in self.known[path].packages)
         scanner, contents = Scanner(), dict[str, list[Found]]()
-        while desired := [one for one in sources if one.path not in contents and self._is_wanted(one, changed)]:
+        while desired := [one for one in sources if one.path not in contents and self._is_needed(one, changed)]:
             for source in desired:
                 contents[source.path] = scanner.scan(source.path, source.file)
                 advanced("reading", source.file.stat().st_size, "files")
@@ -114,7 +114,7 @@ class _Reading:
         """The packages that a file tells of."""
         return self._found[path] if path in self._found else self.known[path].packages
 
-    def _is_wanted(self, source: Source, changed: set[str]) -> bool:
+    def _is_needed(self, source: Source, changed: set[str]) -> bool:
         return source.path in changed or not self.affected.isdisjoint(self.known[source.path].packages)
 
     def _is_known(self, source: Source) -> bool:

@@ -27,23 +27,23 @@ class LabelOptions:
     default_channel: str = ""
 
 
-def labels(media_type: str, given: ReadOnly, desired: LabelOptions) -> dict[str, str]:
+def labels(media_type: str, annotations: ReadOnly, desired: LabelOptions) -> dict[str, str]:
     """All labels: what is wanted, else what the annotations say; a default channel only if there is one."""
     made = {
         MEDIA_TYPE: media_type,
         MANIFESTS: "manifests/",
         METADATA: "metadata/",
-        PACKAGE: desired.package or text_of(given.get(PACKAGE)),
-        CHANNELS: desired.channels or text_of(given.get(CHANNELS)),
+        PACKAGE: desired.package or text_of(annotations.get(PACKAGE)),
+        CHANNELS: desired.channels or text_of(annotations.get(CHANNELS)),
     }
-    default = desired.default_channel or text_of(given.get(DEFAULT_CHANNEL))
+    default = desired.default_channel or text_of(annotations.get(DEFAULT_CHANNEL))
     return made | {DEFAULT_CHANNEL: default} if default else made
 
 
-def differences(given: ReadOnly, made: Mapping[str, str]) -> Iterator[str]:
+def differences(annotations: ReadOnly, made: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each label that the annotations lack or contradict; other annotations are ignored."""
     for key, value in made.items():
-        if key not in given:
+        if key not in annotations:
             yield f"Missing field: {key}"
-        elif (found := text_of(given[key])) != value:
+        elif (found := text_of(annotations[key])) != value:
             yield f"Expect field {quoted(key)} to have value {quoted(value)} instead of {quoted(found)}"

@@ -79,8 +79,8 @@ class _Row:
         height = min(_HIGHEST_ARC, _ARC_STEP * abs(self._index[name] - self._index[link.source]))
         color = ' style="stroke:#F00"' if link.is_skipped else ""
         bend = f"M{start},{self._line} Q{(start + end) // 2},{self._line - 2 * height} {end},{self._line}"
-        look = f'marker-end="url(#to)"{_DASHES[link.kind]}{color}'
-        return f'<path d="{bend}" {look}><title>{_escaped(link.label)}</title></path>'
+        style = f'marker-end="url(#to)"{_DASHES[link.kind]}{color}'
+        return f'<path d="{bend}" {style}><title>{_escaped(link.label)}</title></path>'
 
     def _middle(self, name: str) -> int:
         return self._left[name] + _box_width(name) // 2

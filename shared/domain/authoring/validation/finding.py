@@ -34,7 +34,7 @@ class Finding:
         if self.is_plain:
             return self.detail
         field, value = f"Field {self.field}", f"Value {self.value}"
-        about = [text for text, is_said in ((field, self.field), (value, self.value is not None)) if is_said]
+        about = [text for text, is_known in ((field, self.field), (value, self.value is not None)) if is_known]
         return f"{self.level}: {', '.join(about)}: {self.detail}" if about else "ErrMessageMissing"
 
     def at(self, path: str) -> Finding:

@@ -69,10 +69,10 @@ def _has(subject: Subject, folder: str) -> bool:
 
 
 def _annotations(subject: Subject) -> Iterator[Finding]:
-    given, detected = subject.annotations, media_type(subject)
+    annotations, detected = subject.annotations, media_type(subject)
     for key in KEYS:
-        value = text_of(given.get(key))
-        if key not in given and key != DEFAULT_CHANNEL:
+        value = text_of(annotations.get(key))
+        if key not in annotations and key != DEFAULT_CHANNEL:
             yield plain(f"Missing annotation {quoted(key)}")
         if key == MEDIA_TYPE and value != detected:
             yield plain(
@@ -80,8 +80,10 @@ def _annotations(subject: Subject) -> Iterator[Finding]:
             )
             if lacks_csv(subject):
                 yield warned(NO_CSV)
-        if not value and (key == CHANNELS or (key == DEFAULT_CHANNEL and key in given)):
+        if not value and (key == CHANNELS or (key == DEFAULT_CHANNEL and key in annotations)):
             yield plain(f"Expecting annotation {quoted(key)} to have non-empty value")
     for key, folder in ((MANIFESTS, "manifests/"), (METADATA, "metadata/")):
-        if key in given and text_of(given[key]) != folder:
-            yield warned(f"annotation {quoted(key)} says {quoted(text_of(given[key]))}, but everybody reads {folder}")
+        if key in annotations and text_of(annotations[key]) != folder:
+            yield warned(
+                f"annotation {quoted(key)} says {quoted(text_of(annotations[key]))}, but everybody reads {folder}"
+            )

@@ -61,9 +61,9 @@ class Claim:
         """What to do with the object at a place (phase, index)."""
         desired = stamped(manifest, self.revision, actual, is_namespaced=is_namespaced)
         action = self._action(desired, actual, place)
-        seen = desired if actual is None else actual
-        found = ObjectResult(seen, action, self._probe(action, desired, seen), _report(action, seen))
-        return Task(found, desired, actual, self._rest(action, seen))
+        observed = desired if actual is None else actual
+        found = ObjectResult(observed, action, self._probe(action, desired, observed), _report(action, observed))
+        return Task(found, desired, actual, self._rest(action, observed))
 
     def _rest(self, action: Action, actual: ReadOnly) -> timedelta:
         last = last_applied(actual) if action is Action.RECOVER else None
@@ -85,12 +85,12 @@ class Claim:
         levels = (fields.text(each, "collisionProtection") for each in (one, phase))
         return cast("Protection", protection_of(*levels, self.revision.protection))
 
-    def _probe(self, action: Action, desired: ReadOnly, seen: ReadOnly) -> Result:
+    def _probe(self, action: Action, desired: ReadOnly, observed: ReadOnly) -> Result:
         try:
             before = probe(desired, self.revision.probes)
             if action is Action.ADOPT and before.status != "True":
                 return Result("Unknown", (".status outdated",))
-            return before if action in _ITS_CONTENT else probe(seen, self.revision.probes)
+            return before if action in _ITS_CONTENT else probe(observed, self.revision.probes)
         except UnknownProbe as error:
             return Result("Unknown", (str(error),))
 

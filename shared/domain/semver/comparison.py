@@ -1,4 +1,4 @@
-"""What people ask about versions: which lie in a range, and which of two is higher."""
+"""Which versions lie in a range, and which of two is higher: what `olmf semver` shows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def read(dialect: Dialect, text: str) -> Version:
     return parse_version(text) if dialect is Dialect.BLANG else parse_loose(text)
 
 
-def comparison(
+def compared(
     first: str,
     second: str,
     *,

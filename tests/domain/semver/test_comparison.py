@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.domain.semver import parse_tolerant
-from shared.domain.semver.questions import Dialect, comparison, members
+from shared.domain.semver.comparison import Dialect, compared, members
 from shared.domain.semver.version import parse_version
 
 ANSWERS = [json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text().splitlines()]
@@ -22,7 +22,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         if "range" in question:
             return {"in": members(Dialect(question["dialect"]), question["range"], question.get("in", ()))}
         read = parse_tolerant if question["dialect"] == "tolerant" else parse_version
-        return {"cmp": comparison(question["a"], question["b"], read=read)}
+        return {"cmp": compared(question["a"], question["b"], read=read)}
     except ValueError as error:
         return {"error": str(error)}
 
