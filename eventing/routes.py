@@ -147,6 +147,11 @@ ROUTES: tuple[Route, ...] = (
         for kind in (kinds.SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
     ),
     Route(kinds.API_SERVICE, "cluster_service_version/probe_operator", its_owner(CSV), always),
+    Route(names.CERTIFICATE_CHANGED, "cluster_service_version/probe_operator", its_owner(CSV), always),
+    *(
+        Route(kind, "cluster_service_version/replace_operator", its_owner(CSV), present)
+        for kind in (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
+    ),
     Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_permissions", its_owner(CSV), gone),
     *(Route(kind, "cluster_service_version/restore_permissions", its_owner(CSV), edited) for kind in kinds.RBAC),
     *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in RIGHTS),

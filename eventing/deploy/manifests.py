@@ -25,6 +25,7 @@ def render_manifests(api_ports: Iterable[int] = ()) -> Mapping[str, str]:
         "base/600-catalogs.yaml": [*catalogs.objects(), catalogs.network_policy()],
         "optional/disruption-budgets.yaml": base.disruption_budgets(),
         "optional/service-account-warning.yaml": admission.service_account_warning(),
+        "optional/watch-certificates.yaml": rbac.sight_of_certificates(),
         **{f"knative/{name}": objects for name, objects in knative.files().items()},
         **{f"eventing/{name}": objects for name, objects in plain.files().items()},
         **{f"keda/{name}": objects for name, objects in keda.files().items()},

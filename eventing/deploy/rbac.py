@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, V1_API_GROUPS, WRITE, Right
 from shared.api.manifest import Manifest
-from shared.kinds import WATCHED
+from shared.kinds import SECRET, WATCHED
 
 NAMESPACE = "olm"
 RBAC = "rbac.authorization.k8s.io"
@@ -26,6 +26,12 @@ def files() -> dict[str, list[Manifest]]:
         binding(WATCHER, WATCHER),
     ]
     return found
+
+
+def sight_of_certificates() -> list[Manifest]:
+    """The right of the watcher to see Secrets: it asks for metadata of labelled ones alone, which RBAC cannot say."""
+    name = "olmf-certificates"
+    return [role(name, rules([Right(SECRET, ("list", "watch"))])), binding(WATCHER, name)]
 
 
 def rules_by_role() -> dict[str, list[Manifest]]:

@@ -19,11 +19,12 @@ import structlog
 
 from eventing.events.event import Event
 from eventing.watch.following import Key
-from eventing.watch.kind_watch import KindWatch, Observer
+from eventing.watch.kind_watch import KindWatch
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.outage import Outage
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
+from eventing.watch.translated import Translated
 from eventing.watch.watch_health import WatchHealth
 from shared import names
 from shared.adapters.kube import Connection
@@ -144,7 +145,7 @@ class Demands:
             pauses = iter(CRD_SETTLE_PAUSES_SECONDS)
         means = self._means
         stream = Stream(means.session, means.connection, kind, Watch(), selector=SELECTOR)
-        observer = Guarded(Renamed(KnownObjects(kind, means.connection.origin)), kind, means.skips)
+        observer = Guarded(Translated(KnownObjects(kind, means.connection.origin), _renamed), kind, means.skips)
         watch = KindWatch(
             stream, observer, self._deliver,
             health=self._health, seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
@@ -165,24 +166,6 @@ class Demands:
         return kinds_in(demand[0], listed).get(demand[1])
 
 
-class Renamed:
-    """An observer whose events say that an object of a revision changed, whatever its kind is."""
-
-    def __init__(self, observer: Observer[Event]) -> None:
-        self._observer = observer
-
-    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
-        """One line of a watch."""
-        return _renamed(self._observer.observe(change, manifest))
-
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """One page of a list."""
-        return _renamed(self._observer.page(items, listed))
-
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
-        """The end of a list."""
-        return _renamed(self._observer.settle(listed))
-
-
 def _renamed(found: Sequence[Event]) -> Sequence[Event]:
+    """Events that say that an object of a revision changed, whatever its kind is."""
     return tuple(replace(one, type=names.OBJECT_CHANGED) for one in found)

@@ -19,6 +19,7 @@ from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
+from eventing.watch.certificates import certificates
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
 from eventing.watch.following import Following
@@ -34,7 +35,15 @@ from eventing.workqueue import UNREACHABLE, answering, is_temporary
 from shared.adapters.kube import Connection, connect
 from shared.adapters.kube.answers import Changes
 from shared.config import Settings
-from shared.kinds import CATALOG_SOURCE, CLUSTER_OBJECT_SET, CUSTOM_RESOURCE_DEFINITION, WATCHED, Kind, Watch
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_OBJECT_SET,
+    CLUSTER_SERVICE_VERSION,
+    CUSTOM_RESOURCE_DEFINITION,
+    WATCHED,
+    Kind,
+    Watch,
+)
 from shared.telemetry import Metric
 
 Sink: TypeAlias = Callable[[Sequence[Event]], None]
@@ -96,7 +105,8 @@ class Watcher:
                 )
             try:
                 async with asyncio.TaskGroup() as tasks:
-                    for watch in self._watches:
+                    secrets = [certificates(means, self.deliver)] if CLUSTER_SERVICE_VERSION in self._kinds else []
+                    for watch in (*self._watches, *secrets):
                         tasks.create_task(watch.run(), name=watch.name)
                     await self.health.complete.wait()
                     log.info("watch_ready", kinds=len(self._watches))

@@ -1,4 +1,4 @@
-"""Delete a ClusterServiceVersion whose successor has succeeded, and clean up one that is being deleted.
+"""Delete a ClusterServiceVersion whose successor has succeeded, and clean up one that is being deleted, or is gone.
 
 Reads:  the version and its neighbours; on deletion what carries its owner labels, and the definitions it converts.
 Writes: its status; deletes it; deletes its cluster roles, APIServices and configurations, ends its conversions, takes
@@ -17,13 +17,12 @@ from shared.domain.csv.phases import status_of
 from shared.domain.endpoints.changes import Change
 from shared.domain.endpoints.retreat import taken_back
 from shared.domain.endpoints.sharing import is_shared
-from shared.domain.objects.ownership import owner_labels
-from shared.ports import Clock, Cluster
+from shared.domain.objects.ownership import labels_for, owner_labels
+from shared.ports import Clock, Cluster, Listing
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
 
-_CLUSTER_SCOPED = (
-    kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE,
-)  # fmt: skip
+_LEADING = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
+_CLUSTER_SCOPED = (*_LEADING, kinds.CLUSTER_ROLE_BINDING, kinds.CLUSTER_ROLE)
 """Kinds tied to a version only by labels, which the garbage collector of Kubernetes ignores."""
 
 
@@ -32,7 +31,7 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     csv = Csv.of(cluster.get(ref))
     if csv is None:
         waiting = retirement.left_behind(ref, Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)))
-        return Outcome(emits=tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
+        return Outcome(_orphaned(ref, cluster), tuple(Emit(names.REQUIREMENT_CHANGED, other) for other in waiting))
     if csv.is_deleted:
         return _cleaned(ref, csv, cluster)
     if csv.is_copy or csv.phase not in ("Replacing", "Deleting"):
@@ -41,6 +40,13 @@ def replace_operator(ref: Ref, cluster: Cluster, clock: Clock) -> Outcome:
     transition = retirement.finish(csv, Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, ref.namespace)), status)
     is_over = transition.status.phase == "Deleting"
     return outcome_of(csv, transition, after=(Delete(ref, csv.uid),) if is_over else ())
+
+
+def _orphaned(ref: Ref, cluster: Cluster) -> tuple[Delete, ...]:
+    """Delete what leads to a version that is not there: somebody made it, or its finalizer was taken away."""
+    labels = labels_for(ref.name, ref.namespace)
+    found = cluster.list_all([Listing(kind, labels=labels) for kind in _LEADING])
+    return tuple(Delete(Ref.of(one), one.uid) for each in found for one in Object.each(each) if not one.is_deleted)
 
 
 def _cleaned(ref: Ref, csv: Csv, cluster: Cluster) -> Outcome:

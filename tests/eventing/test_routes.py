@@ -169,6 +169,13 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
             kinds.API_SERVICE.ref("v1.example.com"), "update", {}, {"fanout/notify_api_users"},
             id="csv.md 5.4: an APIService concerns those that require it",
         ),
+        *(
+            pytest.param(
+                kind.ref("v1.example.com"), "add", OWNED, {"cluster_service_version/replace_operator"},
+                id=f"csv.md 18 row 94: a {kind.kind} of a version that is not there",
+            )
+            for kind in (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)
+        ),
         pytest.param(
             kinds.OLM_CONFIG.ref("cluster"), "update", {}, {"maintenance/report_copying"},
             id="csv.md 1.3: the OLMConfig concerns the copies of global groups",

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from eventing.deploy.base import PORT
 from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
+from eventing.deploy.rbac import WATCHER
 from eventing.deploy.rights import RIGHTS
 from eventing.endpoint.app import asgi
 from eventing.packages.objects import PORT as PACKAGES_PORT
@@ -66,7 +67,7 @@ def test_no_role_uses_wildcards() -> None:
 
 
 def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -> None:
-    """Who watches must not: RBAC knows no right to see metadata alone."""
+    """Who watches must not, unless somebody applies what is optional: RBAC knows no right to see metadata alone."""
     seeing = {
         role["metadata"]["name"]
         for role in objects("rbac")
@@ -84,6 +85,13 @@ def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -
         PACKAGES,
         CATALOGS,
     }
+
+
+def test_the_sight_of_certificates_is_for_the_watcher_alone_and_optional() -> None:
+    role, binding = yaml.safe_load_all(render_manifests()["optional/watch-certificates.yaml"])
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["list", "watch"]}]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert [one["name"] for one in binding["subjects"]] == [WATCHER]
 
 
 CERTIFIES, PACKAGES, CATALOGS = "olmf-cluster-service-version", "olmf-packages", "olmf-catalogs"

@@ -5,7 +5,15 @@ import pytest
 from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
-from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION
+from shared.domain.objects.ownership import labels_for
+from shared.kinds import (
+    API_SERVICE,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CLUSTER_SERVICE_VERSION,
+    WEBHOOK_CONFIGURATIONS,
+    Kind,
+)
 from shared.names import CSV_CLEANUP, REQUIREMENT_CHANGED
 from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
 from tests.domain.csv.builders import a_component, a_csv, a_group, a_permission, a_status, at
@@ -33,6 +41,23 @@ REPLACED = a_csv(status=a_status("Replacing", "BeingReplaced"))
 )
 def test_nothing_to_do(csv: Manifest) -> None:
     assert World([csv, a_group()]).step("replace") == NOTHING
+
+
+@pytest.mark.parametrize("kind", [API_SERVICE, *WEBHOOK_CONFIGURATIONS])
+def test_what_leads_to_a_version_that_is_not_there_goes_at_once_csv_md_18_row_94(kind: Kind) -> None:
+    """Its namespace is gone, too, or its finalizer was taken away."""
+    living = a_csv("living")
+
+    def leading(name: str, owner: str, namespace: str = "ns") -> Manifest:
+        labels = labels_for(owner, namespace)
+        return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name, "labels": labels}}
+
+    world = World(
+        [living, leading("v1.kept", "living"), leading("v1.left", "gone"), leading("v1.else", "gone", "nowhere")]
+    )
+    assert world.step("replace", "living").writes == ()
+    world.does("replace", "gone")
+    assert [kind.ref(name) in world.objects for name in ("v1.kept", "v1.left", "v1.else")] == [True, False, True]
 
 
 def test_it_goes_when_its_successor_has_succeeded_csv_md_4_7_4_and_18_row_51() -> None:
