@@ -48,6 +48,11 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
             {"eventing/wiring.py": "import eventing.local", "eventing/local.py": ""}, "Floors of the event side",
             id="the pipeline imports what runs on one machine",
         ),
+        pytest.param(
+            {"eventing/catalogs.py": "import eventing.cli", "eventing/cli.py": ""}, "Floors of the event side",
+            id="what serves catalogs imports a verb",
+        ),
+        pytest.param({"eventing/new.py": ""}, "Floors of the event side", id="a new folder stands on no floor"),
     ],
 )  # fmt: skip
 def test_a_broken_contract_is_named(tmp_path: Path, files: dict[str, str], broken: str) -> None:
