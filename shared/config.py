@@ -1,4 +1,4 @@
-"""Every setting with its default, unit and meaning; `eventing/wiring.py` reads them once."""
+"""Every setting with its default, unit and meaning; `eventing/wiring/environment.py` reads them once."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from eventing.cli.output import CaptureOption, OutputOption, fitted, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.endpoint.sender import send as post
 from eventing.events.event import Event
+from eventing.wiring.environment import endpoint_token
 from shared import names
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ def send(
     With --from all that a capture has received, as it was. With --endpoint the token is that of OLMF_ENDPOINT_TOKEN or
     OLMF_ENDPOINT_TOKEN_FILE.
     """
-    from eventing import wiring
-
     if bool(target) is bool(source) or (until and not source):
         raise CliError("wanted KIND/NAME, or --from CAPTURE (and then perhaps --until)", USAGE)
     place = None if endpoint else choose(state, kubeconfig)
@@ -112,7 +111,7 @@ def send(
     url = place.endpoint if place else endpoint
     if not url:
         raise CliError("where is the endpoint? Name it with --endpoint, or a state directory with --state", USAGE)
-    token = place.endpoint_token if place else wiring.endpoint_token()
+    token = place.endpoint_token if place else endpoint_token()
     for count, event in enumerate(events):
         try:
             post(url, event, token=token)

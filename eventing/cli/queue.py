@@ -13,6 +13,7 @@ from eventing.cli.output import OutputOption, show
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.events.former import step_now
 from eventing.events.job import Job
+from eventing.wiring.environment import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,10 +81,9 @@ def retry(
 
 
 def _queue(client: Client) -> WorkQueue:
-    from eventing import wiring
     from eventing.workqueue import WorkQueue
 
-    return WorkQueue(client, wiring.settings())
+    return WorkQueue(client, settings())
 
 
 def _rows(jobs: Iterable[Listed]) -> list[dict[str, object]]:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import threading
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from eventing import scheduling
+from eventing.catalogs import tls_profile
 from eventing.cli.failure import USAGE, CliError
-from eventing.endpoint.serve import serve
-from eventing.local.kubelet.run import run as run_kubelet
 from eventing.local.processes.parent_watch import READY_FILE, WATCH_PARENT, announce, end_with_supervisor
 from eventing.local.state import is_alive
-from eventing.watch.run import run
-from shared.adapters.content.store import Store
+from eventing.wiring import environment
 from shared.config import Settings
 from shared.kinds import CONFIG_MAP
 
@@ -37,20 +32,19 @@ def register(app: typer.Typer) -> None:
     app.command()(unpack)
 
 
-def _settings(**given: str) -> Settings:
-    from eventing import wiring
+def _settings(**options: str) -> Settings:
     from shared.telemetry import configure_logging
 
-    values = wiring.settings(**given)
+    values = environment.settings(**options)
     configure_logging(values.log_level, as_json=values.log_json)
     return values
 
 
-def _of_pipeline(**given: str) -> Settings:
+def _of_pipeline(**options: str) -> Settings:
     """The settings of a program that works with the queue. NewerFormat when a newer release wrote what that holds."""
     from eventing.workqueue import check_format
 
-    values = _settings(**given)
+    values = _settings(**options)
     if values.redis_url:
         check_format(values.redis_url)
     return values
@@ -58,18 +52,9 @@ def _of_pipeline(**given: str) -> Settings:
 
 def watch() -> None:
     """Watch the Kubernetes API and enqueue the steps of every change."""
-    from eventing import wiring
-    from eventing.content.pulls import dialer
-    from shared.adapters.kube import connect
+    from eventing.wiring import watcher
 
-    settings = _of_pipeline()
-    dial = dialer(settings, api=connect(settings.kubeconfig).server, environ=os.environ)
-    run(
-        settings, wiring.sink(settings), dial=dial, changes=wiring.changes(settings),
-        on_ready=lambda address, probe: announce(address, probe=probe),
-    )  # fmt: skip
-    sys.stderr.flush()
-    os._exit(0)  # why: a usual end would wait for the thread of the sink, which may wait for Redis
+    watcher.main(_of_pipeline(), lambda address, probe: announce(address, probe=probe))
 
 
 def worker(
@@ -78,12 +63,9 @@ def worker(
     ] = "direct",
 ) -> None:
     """Run steps."""
-    from eventing import wiring
-    from eventing.worker.parent import work
+    from eventing.wiring import worker
 
-    settings = _of_pipeline(lane=lane)
-    wiring.check(settings)
-    raise typer.Exit(work(settings, wiring.runner_factory(settings), announce, wiring.worker_health(settings)))
+    raise typer.Exit(worker.main(_of_pipeline(lane=lane), announce))
 
 
 def endpoint(
@@ -91,45 +73,25 @@ def endpoint(
     drain: Annotated[bool, typer.Option("--drain", help="Work the queue off before each answer (Knative).")] = False,
 ) -> None:
     """Accept CloudEvents over HTTP."""
-    from eventing import wiring
-    from eventing.endpoint.senders import MOST_OF_UNKNOWN
+    from eventing.wiring import endpoint
 
-    settings = _of_pipeline()
-    senders = wiring.senders(settings)
-    worker = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
-    with wiring.drain(settings, worker, {WATCH_PARENT: "1", READY_FILE: ""}) if drain else nullcontext() as drained:
-        serve(
-            settings,
-            wiring.sink(settings, most=0 if senders.knows_any else MOST_OF_UNKNOWN),
-            drain=drained,
-            senders=senders,
-            on_ready=lambda address, probe: announce(address, probe=probe),
-        )
+    command = (sys.executable, "-m", "eventing.cli.main", "run", "worker")
+    drainer = (command, {WATCH_PARENT: "1", READY_FILE: ""}) if drain else None
+    endpoint.main(_of_pipeline(), lambda address, probe: announce(address, probe=probe), drainer)
 
 
 def scheduler() -> None:
     """Enqueue what is due, take back lost leases, start audits, post notifications to the sink, wake what rests."""
-    from eventing.waking import Waking
-    from eventing.worker import outlet
-    from eventing.worker.scheduler import schedule
+    from eventing.wiring import scheduler
 
-    settings = _of_pipeline()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
-    audit = scheduling.request_audit(settings)
-    waking = Waking(settings, audit) if settings.broker_namespace else None
-    heartbeat = scheduling.heartbeat(settings, waking.on_lost if waking else None)
-    if waking:
-        waking.start(heartbeat)
-    if settings.sink:
-        threading.Thread(target=outlet.serve_or_end, args=(settings, heartbeat), daemon=True).start()
-    announce()
-    schedule(settings, audit, heartbeat, after_loss=scheduling.after_loss(settings))
+    scheduler.main(_of_pipeline(), announce)
 
 
 def kubelet() -> None:
-    """Stand in for the kubelet where the cluster has no Nodes."""
-    run_kubelet(_settings(), on_ready=announce)
+    """Simulate the kubelet of a cluster without Nodes."""
+    from eventing.local.kubelet.program import run
+
+    run(_settings(), announce)
 
 
 def content(
@@ -159,11 +121,7 @@ def catalogs(
     curves: Annotated[str, typer.Option("--tls-custom-curves", help="One, e.g. prime256v1.")] = "",
 ) -> None:
     """Serve ClusterCatalogs over HTTP, as OLM v1's catalogd does, and CatalogSources over gRPC, as OLM's pods do."""
-    from eventing import wiring
-    from eventing.catalogs import program, tls_profile
-    from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
-    from eventing.catalogs.served_sources import ServedSources
-    from shared.adapters.kube import KubeClient
+    from eventing.wiring import catalogs
 
     if (certificate is None) != (key is None):
         raise CliError("--tls-cert and --tls-key come together", USAGE)
@@ -172,16 +130,7 @@ def catalogs(
         tls = tls_profile.profile_of(profile, version, *lists)
     except tls_profile.TlsProfileError as error:
         raise CliError(f"--tls-profile: {error}", USAGE) from None
-    settings = _settings()
-    client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/catalogs")
-    policy, store = settings.policy, Store(settings.content, limit_bytes=settings.content_bytes)
-    opens = [wiring.content(settings, client)[0].snapshot for _ in range(3 * OPENED_AT_ONCE)]
-    served = ServedCatalogs(opens[:OPENED_AT_ONCE], store, policy.global_namespace, policy.pull_secrets)
-    tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
-    content = program.Content(served, ServedSources(tenants, common, policy.global_namespace))
-    host = "127.0.0.1" if settings.kubeconfig else ""
-    place = program.Place(host, settings.port, certificate, key, settings.registry_port, tls)
-    program.run(place, client.connection, content, announce)
+    catalogs.main(_settings(), announce, certificate=certificate, key=key, tls=tls)
 
 
 def packages(
@@ -189,16 +138,9 @@ def packages(
     key: Annotated[Path, typer.Option("--tls-key", help="PEM file of its private key.")],
 ) -> None:
     """Serve PackageManifests as an aggregated API."""
-    from eventing import wiring
-    from eventing.packages.program import Serving
-    from eventing.packages.program import run as serve_packages
-    from shared.adapters.kube import KubeClient
+    from eventing.wiring import packages
 
-    settings = _settings()
-    client = KubeClient.from_kubeconfig(settings.kubeconfig, agent="olmf/packages")
-    host = "127.0.0.1" if settings.kubeconfig else ""
-    serving = Serving(host, settings.port, certificate, key, settings.policy.global_namespace)
-    serve_packages(serving, client, wiring.content(settings, client)[0].snapshot, announce)
+    packages.main(_settings(), announce, certificate, key)
 
 
 def api(state: StatePathOption = None) -> None:

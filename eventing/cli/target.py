@@ -17,6 +17,7 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.names import checked_namespace
 from eventing.local.marker import directory_of, works_on
 from eventing.local.state import Addresses, StateDirectory
+from eventing.wiring.environment import endpoint_token, first_token
 from shared.config import SettingError
 from shared.domain.command import kubectl
 
@@ -77,12 +78,8 @@ class Target:
     @property
     def endpoint_token(self) -> str:
         """What the endpoint knows us by: the token of the installation here, else that of the environment."""
-        from eventing import wiring
-
         found = self.addresses()
-        return (
-            wiring.first_token(StateDirectory(Path(found.state)).endpoint_token) if found else ""
-        ) or wiring.endpoint_token()
+        return (first_token(StateDirectory(Path(found.state)).endpoint_token) if found else "") or endpoint_token()
 
     @contextlib.contextmanager
     def redis(self) -> Iterator[Client]:

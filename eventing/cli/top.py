@@ -15,6 +15,7 @@ import typer
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose
 from eventing.cli.visible import Own
+from eventing.wiring.environment import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +42,12 @@ def top(
     kubeconfig: KubeconfigOption = None,
 ) -> None:
     """Show what the pipeline is busy with: queue, workers, waiting namespaces, slowest steps; until Ctrl-C."""
-    from eventing import wiring
     from eventing.diagnosis.top import look
     from eventing.workqueue import WorkQueue
 
     target = choose(state, kubeconfig, quiet=True)
     with target.redis() as client:
-        queue = WorkQueue(client, wiring.settings())
+        queue = WorkQueue(client, settings())
         frame = look(queue, datetime.now(UTC))
         if output != "table":
             document(as_json(frame), output)

@@ -80,7 +80,7 @@ class _Snapshot:
 
 def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     """The catalogs of a cluster, for a verb of the command line."""
-    from eventing.wiring import machine_mirrors, secret_reader
+    from eventing.wiring.content import machine_mirrors, secret_reader
     from shared.adapters.content.catalogs import ImageCatalogs
     from shared.adapters.content.pulling import Puller
     from shared.adapters.kube.mirrors import KubeMirrors

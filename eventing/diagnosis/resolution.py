@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from eventing.diagnosis.catalogs import catalogs_for
+from eventing.wiring.environment import settings
 from shared.adapters import files
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import namespace_of
@@ -106,8 +107,6 @@ def namespaces_in(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
 
 def inputs_of_namespace(cluster: KubeClient, namespace: str, *, is_whole: bool) -> Inputs:
     """The inputs for a namespace of a cluster, with the settings of the environment. Raises SettingError."""
-    from eventing.wiring import settings
-
     policy = replace(settings().policy, plan_scope="namespace" if is_whole else "component")
     snapshot = read_namespace(cluster, catalogs_for(cluster), namespace, policy, is_whole=True)
     return snapshot.inputs

@@ -42,7 +42,12 @@ def listen(
     senders: Senders | None = None,
     on_ready: Callable[[str, str], None] | None = None,
 ) -> None:
-    """Implements `eventing.endpoint.serve.serve`."""
+    """Listen on `settings.port` (0: any) until SIGTERM.
+
+    `accept` queues durably, or raises QueueUnavailable (or the queue's exception when Redis is away or full); `drain`
+    runs the queued jobs before the answer; `senders` knows who may send; `on_ready` receives the address and the URL of
+    the probe.
+    """
     listening = listener(settings)
     address = address_of(listening)
 

@@ -190,11 +190,17 @@ async def _answers(session: aiohttp.ClientSession, connection: Connection) -> bo
         return False
 
 
-def work(
+def run(
     settings: Settings, sink: Sink, *,
-    kinds: Sequence[Kind], dial: Dial | None, changes: Changes | None, on_ready: Ready | None,
+    kinds: Sequence[Kind] = WATCHED, dial: Dial | None = None, changes: Changes | None = None,
+    on_ready: Ready | None = None,
 ) -> None:  # fmt: skip
-    """Implements `eventing.watch.run.run`."""
+    """Watch until SIGTERM or SIGINT.
+
+    Events are delivered when `sink` returns. `dial` leads to servers of catalogs with an address, `changes` holds what
+    earlier events delivered. `/livez`, `/readyz` and `/metrics` are on `settings.port`; `on_ready` gets the address and
+    the URL of the probe once everything that exists was delivered.
+    """
     work = work_metrics.reader(settings)
     connection = connect(settings.kubeconfig)
     watcher = Watcher(

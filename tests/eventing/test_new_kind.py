@@ -23,7 +23,7 @@ from types import SimpleNamespace
 from eventing.deploy import knative, rbac
 from eventing.deploy.flow_chart import mermaid
 from eventing.runner.steps import Steps
-from eventing.watch.run import run
+from eventing.watch.program import run
 from functions.maintenance.audit_cluster import audit_cluster
 from shared import kinds
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from eventing.events.event import Event
 from eventing.journal import read_files
-from eventing.wiring import sink
+from eventing.wiring.intake import sink
 from shared import names
 from shared.config import Settings
 from shared.kinds import NAMESPACE

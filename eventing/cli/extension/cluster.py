@@ -9,6 +9,7 @@ from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.status.extension_reader import extension_statuses
+from eventing.wiring.environment import settings
 from shared.api.manifest import name_of
 from shared.api.views import ClusterExtension
 from shared.kinds import CLUSTER_EXTENSION
@@ -35,8 +36,6 @@ def extension_of(cluster: Cluster, name: str) -> ClusterExtension:
 
 def content_of_cluster(cluster: KubeClient) -> Sources:
     """The catalogs of a cluster, with the settings of the environment. SettingError."""
-    from eventing.wiring import settings
-
     return Sources(cluster, catalogs_for(cluster), settings().policy)
 
 

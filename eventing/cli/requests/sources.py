@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError, Request
 from eventing.diagnosis.offers import offered
+from eventing.wiring.environment import settings
 from shared.api.manifest import Manifest, name_of, namespace_of
 from shared.api.views import OperatorGroup
 from shared.domain.command import kubectl, olmf
@@ -28,8 +29,6 @@ def visible_sources(cluster: KubeClient, namespace: str) -> tuple[Manifest, ...]
 
 def places_in_sight(cluster: KubeClient, namespace: str) -> list[str]:
     """The namespaces whose catalogs a namespace sees."""
-    from eventing.wiring import settings
-
     everyones = (
         []
         if excludes_global(OperatorGroup.each(cluster.list(OPERATOR_GROUP, namespace)))

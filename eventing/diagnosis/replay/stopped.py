@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from eventing import wiring
 from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world import live_until
 from eventing.events.event import Event
@@ -19,6 +18,7 @@ from eventing.local import redis_server
 from eventing.local.apiserver.direct import Direct
 from eventing.local.apiserver.server import Settings, open_world, serve
 from eventing.local.state import Addresses, StateDirectory
+from eventing.wiring.environment import settings
 from eventing.workqueue import Client, WorkQueue, connect
 from shared.adapters.kube import KubeClient
 from shared.api.definitions import DEFINITIONS
@@ -66,7 +66,7 @@ def _live(path: Path, until: str, place: Settings, client: Client) -> int:
         for definition in DEFINITIONS:
             world.create(custom_resource_definition(definition))
         queue = live_until(path, until, world, note)
-    _keep(queue, WorkQueue(client, wiring.settings()))
+    _keep(queue, WorkQueue(client, settings()))
     return len(queue.index.runs)
 
 

@@ -130,8 +130,8 @@ class Kubelet:
         return KindWatch(stream, Objects(kind), deliver, health=self.health, seconds=self._seconds)
 
 
-def work(settings: Settings, on_ready: Callable[[], None] | None) -> None:
-    """Implements `eventing.local.kubelet.run.run`."""
+def run(settings: Settings, on_ready: Callable[[], None] | None = None) -> None:
+    """Run until SIGTERM or SIGINT. Exits with a message when the cluster has real Nodes."""
     asyncio.run(_run(settings, on_ready))
 
 

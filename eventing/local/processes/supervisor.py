@@ -19,8 +19,8 @@ log = structlog.get_logger()
 
 WARM = (
     "eventing.cli.main", "eventing.local.apiserver.server", "eventing.local.image_registry",
-    "eventing.local.redis_server", "eventing.wiring",
-    "eventing.worker.parent", "eventing.watch.program", "eventing.endpoint.program", "eventing.local.kubelet.program",
+    "eventing.local.redis_server", "eventing.local.kubelet.program",
+    "eventing.wiring.watcher", "eventing.wiring.worker", "eventing.wiring.endpoint", "eventing.wiring.scheduler",
 )  # fmt: skip
 """What the programs import, imported once for all."""
 STOP_SECONDS = 5

@@ -23,7 +23,7 @@ from eventing.events.cloudevents import to_request
 from eventing.metrics import work
 from eventing.metrics.exposition import text
 from eventing.routes import ROUTES, STEPS
-from eventing.waking import wake_up
+from eventing.wiring.waking import wake_up
 from eventing.worker.waker import KEEP_SECONDS
 from eventing.workqueue import WorkQueue, connect
 from shared import names

@@ -17,7 +17,8 @@ from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import to_request
 from eventing.events.event import Event, change_of
 from eventing.journal import RedisJournal
-from eventing.wiring import senders, sink
+from eventing.wiring.endpoint import senders
+from eventing.wiring.intake import sink
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
 from shared.adapters.kube.token_reviews import ReviewUnavailable

@@ -20,7 +20,7 @@ from eventing.events.event import Event
 from eventing.events.job import Job
 from eventing.local.processes.parent_watch import WATCH_PARENT
 from eventing.local.state import is_alive
-from eventing.wiring import drain
+from eventing.wiring.endpoint import drain
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
 from shared.config import Settings

@@ -10,7 +10,7 @@ from eventing.events.event import Event, change_id
 from eventing.events.job import SINK
 from eventing.events.trace import begun_by, continued
 from eventing.routes import ROUTES, TO_SINK, jobs_for
-from eventing.wiring import sink
+from eventing.wiring.intake import sink
 from eventing.worker.outlet import event_of
 from eventing.workqueue import WorkQueue, connect
 from eventing.workqueue.run_result import RunResult

@@ -16,7 +16,7 @@ from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.journal import RUN, STREAM, ReceivedEvent, Recorded, RedisJournal, Run
 from eventing.journal.records import Answer, Decision, Write, pack
-from eventing.wiring import runner_factory
+from eventing.wiring.worker import runner_factory
 from eventing.worker.drainer import Drainer
 from eventing.workqueue import WorkQueue, connect
 from eventing.workqueue.run_result import RunResult

@@ -34,7 +34,7 @@ from eventing.metrics.health import (  # fmt: skip
     HealthPort,
     Heartbeat,
 )
-from eventing.wiring import worker_health
+from eventing.wiring.worker import health_of
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
 from tests.kit.sandbox import running_sandbox
@@ -159,7 +159,7 @@ def test_a_client_that_says_nothing_stops_nobody() -> None:
 
 
 def test_a_kubeconfig_that_cannot_be_read_now_is_no_answer_of_the_api_server(tmp_path: Path) -> None:
-    health = worker_health(Settings(kubeconfig=str(tmp_path / "kubeconfig"), health_port=free_port()))
+    health = health_of(Settings(kubeconfig=str(tmp_path / "kubeconfig"), health_port=free_port()))
     assert health.port
     assert health.has_api
     with contextlib.closing(health.port):

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from eventing.journal import RedisJournal
 from eventing.local.redis_server import RedisServer
-from eventing.scheduling import after_loss
+from eventing.wiring.scheduler import after_loss
 from eventing.worker.continuity import Continuity
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings

@@ -1,4 +1,4 @@
-"""What the scheduler does besides on Knative: it wakes drainers that rest, and audits when a source returns."""
+"""The threads of the scheduler on Knative: they wake drainers at rest, and audit when a source of events is back."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ import structlog
 from eventing.endpoint.sender import send
 from eventing.events.event import Event
 from eventing.metrics.health import WAKER, Heartbeat
+from eventing.watch.senders import follow
 from eventing.worker.asked_audits import AskedAudits
 from eventing.worker.waker import POLL_SECONDS, Waker, repeat
 from eventing.workqueue import WorkQueue, connect
 from shared import names
+from shared.adapters.kube import connect as api_server
 from shared.config import Settings
 from shared.kinds import NAMESPACE
 
@@ -61,10 +63,7 @@ class Waking:
         log.info("group_woken", group=group, id=event.id)
 
     def _follow(self) -> None:
-        from eventing.watch.senders import follow  # why: only on Knative
-        from shared.adapters.kube import connect as server
-
-        connection = replace(server(self._settings.kubeconfig), agent="olmf/scheduler")
+        connection = replace(api_server(self._settings.kubeconfig), agent="olmf/scheduler")
         ours, brokers = self._settings.policy.global_namespace, self._settings.broker_namespace
         asyncio.run(follow(connection, ours, brokers, lambda which: self._audits.ask(f"back: {which}")))
 

@@ -1,26 +1,46 @@
-"""Builds what a scheduler needs: its probes, the audit, and what is done when Redis may have lost writes."""
+"""`olmf run scheduler`."""
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from eventing.events.event import Event
+from eventing.journal import RedisJournal
 from eventing.metrics.health import OUTLET, REDIS, SWEEPER, WAKER, HealthPort, Heartbeat, serve
 from eventing.metrics.listener import listener
 from eventing.routes import jobs_for
+from eventing.wiring.waking import Waking
+from eventing.worker import outlet
+from eventing.worker.scheduler import schedule
+from eventing.workqueue import WorkQueue
 from shared import names
 from shared.config import Settings
 from shared.kinds import NAMESPACE
 
-if TYPE_CHECKING:
-    from eventing.workqueue import WorkQueue
+
+def main(values: Settings, announce: Callable[[], None]) -> NoReturn:
+    """Enqueue what is due, audit, post notifications and wake Services, until SIGTERM."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
+    audit = request_audit(values)
+    waking = Waking(values, audit) if values.broker_namespace else None
+    beats = heartbeat(values, waking.on_lost if waking else None)
+    if waking:
+        waking.start(beats)
+    if values.sink:
+        threading.Thread(target=outlet.serve_or_end, args=(values, beats), daemon=True).start()
+    announce()
+    schedule(values, audit, beats, after_loss=after_loss(values))
 
 
 def heartbeat(values: Settings, on_lost: Callable[[], None] | None = None) -> Heartbeat:
-    """What the probes of the scheduler ask, served on its port; `on_lost` is told of each dead letter of a Broker."""
-    beside = ((OUTLET, values.sink), (WAKER, values.broker_namespace))
-    found = Heartbeat((REDIS,), loops=(SWEEPER, *(loop for loop, is_there in beside if is_there)))
+    """The probes of the scheduler, served on its port; `on_lost` is called for each dead letter of a Broker."""
+    optional = ((OUTLET, values.sink), (WAKER, values.broker_namespace))
+    found = Heartbeat((REDIS,), loops=(SWEEPER, *(loop for loop, is_there in optional if is_there)))
     if values.health_port:
         serve(HealthPort(listener(values, values.health_port), found, on_lost))
     return found
@@ -30,8 +50,6 @@ def request_audit(values: Settings) -> Callable[[WorkQueue, str], None]:
     """A function that emits `io.olmf.audit.requested` about the namespace of the installation."""
 
     def request(queue: WorkQueue, turn: str) -> None:
-        from eventing.journal import RedisJournal
-
         ref = NAMESPACE.ref(values.policy.global_namespace)
         event = Event(id=turn, type=names.AUDIT_REQUESTED, source="/olmf/scheduler", ref=ref)
         RedisJournal(queue.client, max_bytes=values.journal_bytes).record_events([event])
@@ -45,8 +63,6 @@ def after_loss(values: Settings) -> Callable[[WorkQueue, str], None]:
     audit = request_audit(values)
 
     def request(queue: WorkQueue, loss: str) -> None:
-        from eventing.journal import RedisJournal
-
         RedisJournal(queue.client, max_bytes=values.journal_bytes).forget_versions()
         audit(queue, loss)
 

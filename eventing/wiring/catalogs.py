@@ -1,0 +1,30 @@
+"""`olmf run catalogs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from eventing.catalogs import program
+from eventing.catalogs.served_catalogs import OPENED_AT_ONCE, ServedCatalogs
+from eventing.catalogs.served_sources import ServedSources
+from eventing.catalogs.tls_profile import TlsProfile
+from eventing.wiring.content import content
+from shared.adapters.content.store import Store
+from shared.adapters.kube import KubeClient
+from shared.config import Settings
+
+
+def main(
+    values: Settings, announce: Callable[[str], None], *, certificate: Path | None, key: Path | None, tls: TlsProfile
+) -> None:
+    """Serve catalogs until SIGTERM."""
+    client = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/catalogs")
+    policy, store = values.policy, Store(values.content, limit_bytes=values.content_bytes)
+    opens = [content(values, client)[0].snapshot for _ in range(3 * OPENED_AT_ONCE)]
+    served = ServedCatalogs(opens[:OPENED_AT_ONCE], store, policy.global_namespace, policy.pull_secrets)
+    tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
+    sources = ServedSources(tenants, common, policy.global_namespace)
+    host = "127.0.0.1" if values.kubeconfig else ""
+    place = program.Place(host, values.port, certificate, key, values.registry_port, tls)
+    program.run(place, client.connection, program.Content(served, sources), announce)

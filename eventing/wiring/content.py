@@ -1,0 +1,39 @@
+"""What reads images: catalogs and bundles, with the store, the logins and the mirrors of a program."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from eventing.content.pulls import puller
+from shared.adapters.content.bundles import ImageBundles
+from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.store import Store
+from shared.adapters.kube import KubeClient
+from shared.adapters.kube.mirrors import KubeMirrors
+from shared.adapters.oci.logins import mirrors_of_machine
+from shared.adapters.oci.mirrors import Mirrors
+from shared.api.manifest import Manifest
+from shared.config import Settings
+from shared.kinds import SECRET
+
+
+def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, ImageBundles]:
+    """The readers of catalog and bundle images."""
+    store = Store(values.content, limit_bytes=values.content_bytes)
+    mirrors = KubeMirrors(cluster, machine_mirrors)
+    pulls = puller(
+        values, secret_reader(cluster), mirrors, store.blobs, api=cluster.connection.server, environ=os.environ
+    )
+    return (catalogs := ImageCatalogs(store, pulls, get=cluster.get)), ImageBundles(pulls, catalogs)
+
+
+def secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
+    """A function that reads a Secret by namespace and name."""
+    return lambda namespace, name: SECRET.look_up(cluster.get, name, namespace)
+
+
+def machine_mirrors() -> Mirrors:
+    """The mirrors from `registries.conf` and `OLMF_MIRRORS` of this machine; read when an image is pulled."""
+    return mirrors_of_machine(os.environ, Path.home())

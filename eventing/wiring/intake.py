@@ -1,0 +1,41 @@
+"""What takes events: journal first, then the queue."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from eventing.events.event import Event
+from eventing.events.trace import begun_by
+from eventing.journal import JournalFiles, RedisJournal
+from eventing.routes import jobs_for
+from eventing.workqueue import WorkQueue, connect
+from shared.config import Settings
+
+
+def sink(values: Settings, *, most: int = 0) -> Callable[[Sequence[Event]], None]:
+    """A function that writes events to the journal and adds their jobs to the queue, durably when it returns.
+
+    It raises QueueFull when `most` jobs of their namespace wait already (0: any number may wait).
+    """
+    client = connect(values.redis_url)
+    queue = WorkQueue(client, values)
+    journal = RedisJournal(client, max_bytes=values.journal_bytes, also=journal_files(values, "events"))
+
+    def accept(events: Sequence[Event]) -> None:
+        journal.record_events(events)
+        for event in events:
+            trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
+            queue.add(jobs_for(event), event.id, trace=trace, most=most)
+
+    return accept
+
+
+def journal_files(values: Settings, program: str) -> Callable[[bytes], None]:
+    """A function that writes journal entries to files; each thread has its own files."""
+    if not values.journal_files:
+        return lambda _: None
+    name = f"{program}-{socket.gethostname()}-{threading.get_native_id()}"
+    return JournalFiles(Path(values.journal_files), name).append

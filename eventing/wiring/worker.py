@@ -1,0 +1,123 @@
+"""`olmf run worker`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import structlog
+
+from eventing.journal import Recorder, RedisChanges, RedisJournal
+from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
+from eventing.metrics.listener import listener
+from eventing.routes import ROUTES, TO_SINK
+from eventing.runner import Runner
+from eventing.runner.progress import LongRuns
+from eventing.runner.steps import Steps
+from eventing.wiring.content import content
+from eventing.wiring.intake import journal_files
+from eventing.worker.crew import one_per_thread
+from eventing.worker.parent import work
+from eventing.workqueue import Claim, WorkQueue
+from eventing.workqueue import connect as connect_redis
+from eventing.workqueue.run_result import RunResult
+from shared import ports
+from shared.adapters.keys import StoredKeys
+from shared.adapters.kube import (
+    ApiError,
+    CachedClient,
+    ConnectionSettingError,
+    KubeClient,
+    KubeInventory,
+    SystemClock,
+    connect,
+)
+from shared.adapters.kube.accounts import KubeAccounts
+from shared.adapters.kube.copies import KubeCopies
+from shared.adapters.kube.warnings import KubeWarnings
+from shared.config import Settings
+from shared.kinds import CACHED, HIGH_CARDINALITY
+
+Run = Callable[[Claim], RunResult]
+log = structlog.get_logger()
+
+
+def main(values: Settings, announce: Callable[[], None]) -> int:
+    """Run steps until SIGTERM; returns the exit code. SettingError without a Redis or a cluster."""
+    connect_redis(values.redis_url)  # why: the child would be started for ever
+    connect(values.kubeconfig)
+    return work(values, runner_factory(values), announce, health_of(values))
+
+
+def health_of(values: Settings) -> Health:
+    """The probes of a worker: whether it drains, and whether Redis and the API server answer."""
+    if not values.health_port:
+        return Health()
+    heartbeat = Heartbeat((REDIS, API))
+    port = HealthPort(listener(values, values.health_port), heartbeat)
+    return Health(heartbeat, port, lambda: _has_api(values))
+
+
+def _has_api(values: Settings) -> bool:
+    """Whether the API server answers this program's account."""
+    try:
+        with contextlib.closing(KubeClient(connect(values.kubeconfig))) as cluster:
+            cluster.request("GET", "/version")
+    except (ApiError, ConnectionSettingError, OSError) as error:
+        log.warning("api_server_away", error=str(error))
+        return False
+    return True
+
+
+def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
+    """A factory of what runs claims, called in the child of a worker; threads share the client of the cluster."""
+
+    def make(queue: WorkQueue) -> Run:
+        connection = replace(connect(values.kubeconfig), agent="olmf/worker")
+        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED, HIGH_CARDINALITY)
+        journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
+        runs = LongRuns(values.long_seconds, journal.ran)
+        queue.progress = lambda: runs.present
+        recording = Recorder(journal.secret())
+        routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
+
+        def of_thread() -> Run:
+            provided = {**_ports(values, cluster), ports.Journal: journal, ports.Runs: runs}
+            recorder = recording.beside(journal_files(values, "worker"))
+            runner = Runner(provided, cluster, SystemClock(), routes=routes, steps=steps, recorder=recorder)
+            return _trimming(runner, queue, journal, runs)
+
+        return one_per_thread(of_thread)
+
+    return make
+
+
+def _ports(values: Settings, cluster: CachedClient) -> dict[type, object]:
+    """The ports of steps, by type."""
+    catalogs, bundles = content(values, cluster)
+    return {
+        ports.Cluster: cluster,
+        ports.Accounts: KubeAccounts(cluster),
+        ports.Copies: KubeCopies(cluster),
+        ports.Inventory: KubeInventory(cluster),
+        ports.Keys: StoredKeys(cluster),
+        ports.Warnings: KubeWarnings(cluster),
+        ports.Discovery: cluster,
+        ports.Catalogs: catalogs, ports.Content: catalogs, ports.Bundles: bundles,
+        ports.Policy: values.policy,
+    }  # fmt: skip
+
+
+def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal, runs: LongRuns) -> Run:
+    """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
+
+    def once(claim: Claim) -> RunResult:
+        return runner.run(claim, lambda jobs: queue.is_lease_valid(claim, jobs), lambda: queue.is_awaited(claim))
+
+    def run(claim: Claim) -> RunResult:
+        result = runs.run(claim, once)
+        journal.grew(len(result.record))
+        return result
+
+    return run
