@@ -51,6 +51,10 @@ SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 V1_NAME: Final = "olm.operatorframework.io/metadata.name"
 """On a ClusterCatalog: its own name, so that selectors find it."""
 V1_CATALOG_FINALIZER: Final = "olm.operatorframework.io/delete-server-cache"
+V1_EXTENSION_FINALIZERS: Final = tuple(
+    f"olm.operatorframework.io/cleanup-{cache}-cache" for cache in ("unpack", "contentmanager")
+)
+"""On ClusterExtensions of upstream's program, whose caches it empties; once it is gone, nobody else takes them off."""
 V1_OWNER_KIND: Final = "olm.operatorframework.io/owner-kind"
 V1_OWNER_NAME: Final = "olm.operatorframework.io/owner-name"
 V1_REVISION_NAME: Final = "olm.operatorframework.io/revision-name"

@@ -233,23 +233,23 @@ class WriteFailure:
 
     kind: FailureKind
     message: str
-    index: int
-    """Index of the refused write in the Outcome."""
+    index: int  # of the write in the Outcome
     ref: Ref
+    batch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """The number of this attempt (1, 2, …), and the write that the API server refused in the previous one.
 
-    A step that names this port is run again at once after a refused write, with `failure` set, so that it can decide
-    what the refusal means. For a step that does not name it, the runner retries with back-off.
+    A step that names this port runs again at once after a refusal, and decides what it means; others with back-off.
     """
 
     number: int = 1
     failure: WriteFailure | None = None
     ended: str = ""
     """Why the attempt before was ended by force, e.g. `ended after 600 s: its time limit`."""
+    others: tuple[WriteFailure, ...] = ()  # beside `failure`, of the same batch
     conflict: WriteFailure | None = None
     """The write of the decision just before this one that met an object which has changed, or exists already."""
 

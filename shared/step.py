@@ -18,7 +18,7 @@ from shared.names import FIELD_MANAGER
 
 __all__ = [
     "NOTHING", "Apply", "Code", "Create", "Delete", "Emit", "Kind", "Merge", "Outcome", "Record", "Ref", "Replace",
-    "SetStatus", "Statement", "StoreKeys", "Wait", "Write", "acting_as",
+    "SetStatus", "Statement", "StoreKeys", "Try", "Wait", "Write", "acting_as",
 ]  # fmt: skip
 
 
@@ -35,6 +35,8 @@ class Create:
     """The ServiceAccount with whose rights the API server is asked; None: with ours."""
     field_manager: str = ""
     """Who owns the fields; empty: the program that sends it."""
+    batch: int = 0
+    """The batch that it is part of: each write of a batch is tried though others of it are refused. 0: of none."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
@@ -52,6 +54,22 @@ class Apply:
     """As in `Create`."""
     field_manager: str = FIELD_MANAGER
     """Who owns the fields."""
+    batch: int = 0
+    """As in `Create`."""
+
+    def __post_init__(self) -> None:
+        Ref.of(self.manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Dry run of a `Create`, or of an `Apply` where the manifest has a resourceVersion: refused like it, if at all."""
+
+    manifest: Manifest
+    field_manager: str = FIELD_MANAGER
+    """Who would own the fields."""
+    batch: int = 0
+    """As in `Create`."""
 
     def __post_init__(self) -> None:
         Ref.of(self.manifest)
@@ -81,6 +99,8 @@ class Merge:
     """Optimistic lock; empty means unconditional."""
     identity: Ref | None = None
     """As in `Create`."""
+    batch: int = 0
+    """As in `Create`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +125,8 @@ class Delete:
     """Precondition: when the object has a different uid it is a new object, and is not deleted."""
     propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
     identity: Ref | None = None
+    """As in `Create`."""
+    batch: int = 0
     """As in `Create`."""
 
 
@@ -143,14 +165,16 @@ class StoreKeys:
         Ref.of(self.manifest)
 
 
-Write: TypeAlias = Create | Apply | Replace | Merge | SetStatus | Delete | StoreKeys | Record
+Write: TypeAlias = Create | Apply | Try | Replace | Merge | SetStatus | Delete | StoreKeys | Record
 
 
 def acting_as(identity: Ref | None, writes: Iterable[Write]) -> tuple[Write, ...]:
     """The writes, made with the rights of a ServiceAccount (None: with ours); what we report is always ours."""
     if identity is None:
         return tuple(writes)
-    return tuple(one if isinstance(one, SetStatus | Record) else replace(one, identity=identity) for one in writes)
+    return tuple(
+        one if isinstance(one, SetStatus | Try | Record) else replace(one, identity=identity) for one in writes
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +198,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The decision of a step: writes in order (the first failure stops them), events, and a delay.
+    """The decision of a step: writes in order (the first failure stops them, once its batch is tried), events, a delay.
 
-    A later write may assume that the earlier ones succeeded. Any prefix of the writes is safe to repeat.
+    A later write may assume that the earlier ones, but those of its own batch, succeeded. Any prefix of the writes is
+    safe to repeat.
     """
 
     writes: tuple[Write, ...] = ()

@@ -90,6 +90,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.MIRROR_SETS),
         Right(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
         *_write(kinds.CLUSTER_OBJECT_SET),
+        Right(kinds.CLUSTER_EXTENSION, ("patch",)),  # upstream's finalizers on one that is deleted
         Right(kinds.CLUSTER_EXTENSION, ("update",), "finalizers"),  # to name it as the owner of a revision
         *_status(kinds.CLUSTER_EXTENSION),
     ),

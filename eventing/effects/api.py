@@ -28,6 +28,10 @@ class Api(Protocol):
         """Server-side apply."""
         ...
 
+    def try_out(self, manifest: Manifest, *, field_manager: str = "") -> None:
+        """Dry run of a POST; of a manifest with a resourceVersion of a PUT, or of an apply by `field_manager`."""
+        ...
+
     def replace(self, manifest: Manifest) -> Manifest:
         """PUT."""
         ...

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from eventing.effects import equality
 from eventing.effects.api import Api
+from eventing.effects.batches import batch_of, failed, goes_on
 from eventing.effects.failures import is_of_another_object, kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
@@ -21,7 +22,7 @@ from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of
 from shared.domain.merge_patch import merged
 from shared.ports import Clock, WriteFailure
-from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, StoreKeys, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Replace, SetStatus, StoreKeys, Try, Write
 
 SLICE = 50
 """Maximum number of writes in one run, Records not counted; the next run continues."""
@@ -68,20 +69,23 @@ class Effects:
         check_lease: Callable[[], bool],
     ) -> Performed:
         """Perform the writes until one is refused, the lease is lost, or the limit is reached."""
-        sent = 0
+        sent, failures = 0, list[WriteFailure]()
         for index, write in writes:
+            if failures and not goes_on(failures[-1], write):
+                break
             if not check_lease():
                 return Performed(is_lost=True)
             if sent == SLICE or (sent and run.may_rest()):
-                return Performed(is_partial=True)
+                return failed(failures) if failures else Performed(is_partial=True)
             try:
                 answer = run.write(write)
             except ApiError as error:
                 written[index] = _refused(error)
-                return Performed(failure=WriteFailure(kind_of(error), error.message, index, target(write)))
+                failures.append(WriteFailure(kind_of(error), error.message, index, target(write), batch_of(write)))
+                continue
             written[index] = run.after_warnings(write, answer)
             sent += answer.did == "sent"
-        return Performed()
+        return failed(failures) if failures else Performed()
 
     def _records(
         self, run: _Performance, writes: Sequence[Write], written: dict[int, Written], check_lease: Callable[[], bool]
@@ -130,6 +134,8 @@ class _Performance:
                 return self._create(write)
             case Apply():
                 return self._apply(write)
+            case Try():
+                return self._try(write)
             case Replace():
                 return self._replace(write)
             case Merge():
@@ -176,7 +182,7 @@ class _Performance:
         return self._sent(ref, self._created[ref])
 
     def _apply(self, write: Apply) -> Written:
-        ref, manifest = Ref.of(write.manifest), self._owners.fill(write.manifest)
+        ref, manifest = Ref.of(write.manifest), self._owners.fill(self._at_present(write.manifest))
         if self._looks_first and ref not in self._known:
             # why: the writes of earlier runs must not count towards the limit of this run
             self._known[ref] = self._api.get(ref)
@@ -184,6 +190,17 @@ class _Performance:
         if present and equality.applied(manifest, present, write.field_manager):
             return _same(present)
         return self._sent(ref, self._as(write).apply(manifest, field_manager=write.field_manager, force=True))
+
+    def _at_present(self, manifest: Manifest) -> Manifest:
+        """The manifest with the version that a write of this run made of the one that it names."""
+        moved = self._moved.get((Ref.of(manifest), resource_version_of(manifest)))
+        if moved is None:
+            return manifest
+        return {**manifest, "metadata": {**metadata(manifest), "resourceVersion": resource_version_of(moved)}}
+
+    def _try(self, write: Try) -> Written:
+        self._api.try_out(self._owners.fill(write.manifest), field_manager=write.field_manager)
+        return Written("tried")
 
     def _replace(self, write: Replace) -> Written:
         ref, manifest = Ref.of(write.manifest), self._owners.fill(write.manifest)

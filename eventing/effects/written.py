@@ -12,9 +12,9 @@ from shared.ports import WriteFailure
 class Written:
     """The result of one write."""
 
-    did: Literal["", "sent", "same", "exists", "absent", "refused"]
-    """`same`: not sent, it would change nothing; `exists`, `absent`: this was already the state on the server; empty:
-    not tried."""
+    did: Literal["", "sent", "tried", "same", "exists", "absent", "refused"]
+    """`tried`: a dry run that was not refused; `same`: not sent, it would change nothing; `exists`, `absent`: this was
+    already the state on the server; empty: not tried."""
     uid: str = ""
     resource_version: str = ""
     status: int = 0
@@ -28,6 +28,8 @@ class Performed:
 
     written: tuple[Written, ...] = ()
     failure: WriteFailure | None = None
+    others: tuple[WriteFailure, ...] = ()
+    """Refused beside it: writes of the same batch."""
     is_lost: bool = False
     """The lease was lost before a write: no further write is allowed."""
     is_partial: bool = False

@@ -23,6 +23,7 @@ from shared.step import (
     SetStatus,
     Statement,
     StoreKeys,
+    Try,
     Wait,
     Write,
 )
@@ -103,7 +104,7 @@ def write_json(write: Write) -> Manifest:
             return {**op, **_manager(write, ""), "manifest": manifest, **warning, **alone}
         case StoreKeys(manifest, texts, keys):
             return {**op, "manifest": manifest, "texts": dict(texts), "keys": dict(keys)}
-        case Apply(manifest):
+        case Apply(manifest) | Try(manifest):
             return {**op, **_manager(write, FIELD_MANAGER), "manifest": manifest}
         case Merge(_, patch, version):
             return {**op, "patch": patch, "resourceVersion": version}

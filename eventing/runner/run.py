@@ -144,7 +144,7 @@ class Runner:
                 continue
             if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
                 break
-            attempt = Attempt(claim.attempt, refusal, claim.ended)
+            attempt = Attempt(claim.attempt, refusal, claim.ended, performed.others)
         if len(self._rested) == MOST_RESTED:  # others ran what came after them
             self._rested.clear()
         (self._rested.add if performed.is_partial else self._rested.discard)((claim.step, claim.ref))

@@ -25,16 +25,24 @@ def writes_of(change: Change) -> tuple[Write, ...]:
     )
 
 
+def let_go(extension: ClusterExtension) -> tuple[Write, ...]:
+    """A deleted extension without the finalizers of upstream's program, which has no caches here to empty."""
+    kept = [one for one in extension.finalizers if one not in names.V1_EXTENSION_FINALIZERS]
+    if len(kept) == len(extension.finalizers):
+        return ()
+    return (Merge(Ref.of(extension), {"metadata": {"finalizers": kept}}, extension.resource_version),)
+
+
 def refused(
     extension: ClusterExtension, revisions: Revisions, target: Target, why: Refusal, *, now: datetime
 ) -> Outcome:  # fmt: skip
     """The status that says why the bundle is not rolled out; RetryLater when it says so already."""
     sentence = report.about(target, why.why)
-    progress = (report.refused(sentence, is_terminal=why.is_terminal), *report.available(revisions))
+    progress = (report.refused(sentence, terminal=why.terminal), *report.available(revisions))
     status = report.status(extension, revisions, progress, now)
     ref = Ref.of(extension)
     writes = () if status == extension.status else (SetStatus(ref, status, extension.resource_version),)
-    if why.is_terminal:
+    if why.terminal:
         return Outcome(writes, summary=sentence)
     wait = Wait(sentence, now, now + why.after)
     if not writes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functions.cluster_extension._writes import refused, writes_of
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision
-from shared.domain.extension.making import Addition, Refusal, change, rendered, unsafe
+from shared.domain.extension.making import Addition, Refusal, change, rendered, unreadable, unsafe
 from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Discovery, Policy
 from shared.reading.extension import Sources, cert_provider, definitions_like, fetched, sight_of
 from shared.step import NOTHING, Outcome, Ref
@@ -30,7 +30,7 @@ def install_bundle(
     if attempt.failure:
         why = f"{attempt.failure.ref}: {attempt.failure.message}"
         return refused(extension, sight.revisions, target, Refusal(why), now=clock.now())
-    files = fetched(target.bundle.image, bundles, policy, attempt)
+    files = unreadable(target.bundle.image) or fetched(target.bundle.image, bundles, policy, attempt)
     made = files if isinstance(files, Refusal) else rendered(extension, target, files, provider)
     if isinstance(made, Refusal):
         return refused(extension, sight.revisions, target, made, now=clock.now())

@@ -2,7 +2,8 @@
 
 Reads:  the extension, its ClusterObjectSets; ClusterCatalogs, and what those that it selects have of its package; the
         Secrets of a Helm release where it says that something is installed and has no ClusterObjectSet.
-Writes: its status; the first ClusterObjectSet of such a release, with its Secrets.
+Writes: its status; the first ClusterObjectSet of such a release, with its Secrets; once it is deleted, it takes the
+        finalizers of upstream's caches off.
 Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is to run.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from functions.cluster_extension._migration import migration
+from functions.cluster_extension._writes import let_go
 from shared import names
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision, report
@@ -27,16 +29,19 @@ def resolve_extension(
 ) -> Outcome:
     """The status of an extension; what is to be fetched and rendered, a worker of the long lane does."""
     extension = ClusterExtension.of(cluster.get(ref))
-    if extension is None or extension.is_deleted:
+    if extension is None:
         return NOTHING
+    if extension.is_deleted:
+        return Outcome(let_go(extension), summary="it is deleted, and its revisions with it")
     now = clock.now()
     sight = sight_of(extension, Sources(cluster, catalogs, policy))
     migrated = migration(extension, sight.revisions, cluster, namespace=policy.global_namespace, now=now)
     if migrated is not None:
         return migrated
     found = decision.decide(extension, sight.revisions, sight.catalogs)
-    is_due = isinstance(found, decision.Target) and decision.is_due(
-        extension, sight.revisions, found, cert_provider(discovery)
+    is_due = isinstance(found, decision.Target) and (
+        decision.active(sight.revisions) is None  # then nobody need ask who makes certificates
+        or decision.is_due(extension, sight.revisions, found, cert_provider(discovery))
     )
     conditions = (
         *decision.deprecations(extension, sight.revisions, found),

@@ -3,29 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from shared import names
 from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.api.views import ClusterObjectSet
-from shared.domain.extension.phases.actions import Teardown
+from shared.domain.extension.phases.actions import Action, Teardown
 from shared.domain.extension.phases.objects import TRUCE, Task, described
 from shared.domain.extension.phases.stamp import claimed, released, unmarked
+from shared.ports import Attempt
 from shared.reading.revision import Left
-from shared.step import Apply, Create, Delete, Merge, Record, Ref, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Ref, Try, Write
 
 _NAMED = 5
 
 
-def writes_of(task: Task) -> Iterator[Write]:
+def writes_of(tasks: Sequence[Task]) -> Iterator[Write]:
+    """The objects by phase, each a batch; one that changes what an older revision runs is tried dry first."""
+    for number, inside in groupby(tasks, lambda one: one.phase):
+        phase = tuple(inside)
+        if len(phase) > 1 and any(one.action is Action.ADOPT for one in phase):
+            yield from (Try(_at_read(one), names.V1_MANAGER, batch=-number - 1) for one in phase)
+        yield from (write for one in phase for write in _written(one, number + 1))
+
+
+def refused(attempt: Attempt, what: str = "revision reconcile") -> str:
+    """What the API server said of the writes of a revision; empty when it refused none."""
+    failure = attempt.failure
+    if failure is None:
+        return ""
+    together = [one for one in (failure, *attempt.others) if one is failure or one.kind != "conflict"]
+    told = "; ".join(f"{one.ref}: {one.message}" for one in together[:_NAMED])
+    more = f"; and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
+    if failure.batch < 0:
+        what = f"phase {-failure.batch - 1} validation error"
+    return f"{what}: {told}{more}"
+
+
+def _written(task: Task, batch: int) -> Iterator[Write]:
     """Create what is not there; else apply to exactly what was read. What somebody made meanwhile is never taken."""
     if task.actual is None:
-        yield Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER)
+        yield Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER, batch=batch)
         return
-    version = resource_version_of(task.actual)
     if (patch := claimed(task.actual)) is not None:
-        yield Merge(Ref.of(task.desired), patch, version)
-        version = ""  # that write was the lock
-    yield Apply(_at(task.desired, version), field_manager=names.V1_MANAGER)
+        yield Merge(Ref.of(task.desired), patch, resource_version_of(task.actual), batch=batch)
+    yield Apply(_at_read(task), field_manager=names.V1_MANAGER, batch=batch)
 
 
 def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write, ...]:
@@ -37,8 +59,14 @@ def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write,
     return (Record(Ref.of(revision), "Warning", "Contested", why),)
 
 
-def _at(desired: Manifest, version: str) -> Manifest:
-    return {**desired, "metadata": {**metadata(desired), "resourceVersion": version}} if version else desired
+def _at_read(task: Task) -> Manifest:
+    """The object, with the version that was read."""
+    version = resource_version_of(task.actual or {})
+    return (
+        {**task.desired, "metadata": {**metadata(task.desired), "resourceVersion": version}}
+        if version
+        else task.desired
+    )
 
 
 def teardown_of(left: Left, revision: ClusterObjectSet) -> Write:
@@ -46,7 +74,7 @@ def teardown_of(left: Left, revision: ClusterObjectSet) -> Write:
     version = resource_version_of(left.actual)
     match left.action:
         case Teardown.DELETE:
-            return Delete(left.ref, uid=uid_of(left.actual))
+            return Delete(left.ref, uid=uid_of(left.actual), batch=1)
         case Teardown.UNMARK:
-            return Merge(left.ref, unmarked(), version)
-    return Merge(left.ref, released(left.actual, revision.uid), version)
+            return Merge(left.ref, unmarked(), version, batch=1)
+    return Merge(left.ref, released(left.actual, revision.uid), version, batch=1)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from functions.cluster_object_set._report import reported
 from functions.cluster_object_set._revision import archived, owned, prepared
-from functions.cluster_object_set._writes import contested, writes_of
+from functions.cluster_object_set._writes import contested, refused, writes_of
 from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.api.views import ClusterObjectSet
@@ -33,8 +33,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     if revision is None or revision.is_deleted or revision.is_archived:
         return NOTHING
     now = clock.now()
-    if attempt.failure:
-        why = f"revision reconcile: {attempt.failure.ref}: {attempt.failure.message}"
+    if why := refused(attempt):
         return reported(revision, rollout.retrying(revision.raw, why, now, again=rollout.SOON), now)
     secrets = secrets_of(revision, cluster)
     content = content_of(revision, secrets, now)
@@ -48,7 +47,7 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     writes = (
         *prepared(revision, content.phases),
         *(owned(revision, place) for place in ownerless(revision.raw, secrets)),
-        *(write for task in done.tasks for write in writes_of(task)),
+        *writes_of(done.tasks),
         *map(archived, replaced),
         *contested(revision, done.contested),
     )

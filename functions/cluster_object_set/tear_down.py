@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from functions.cluster_object_set._report import reported
 from functions.cluster_object_set._revision import unguarded
-from functions.cluster_object_set._writes import teardown_of
+from functions.cluster_object_set._writes import refused, teardown_of
 from shared import names
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases import rollout
@@ -18,13 +18,13 @@ from shared.domain.extension.phases.actions import Teardown
 from shared.domain.extension.phases.objects import terminating
 from shared.domain.extension.phases.packing import Unreadable
 from shared.domain.extension.phases.sources import resolved
-from shared.ports import Clock, Cluster, Discovery
+from shared.ports import Attempt, Clock, Cluster, Discovery
 from shared.reading.present_objects import Present
 from shared.reading.revision import Left, left_of, secrets_of
 from shared.step import NOTHING, Outcome, Ref
 
 
-def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) -> Outcome:
+def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, attempt: Attempt) -> Outcome:
     """One look at the last phase that has objects left. Whoever is not ours is let go, never deleted."""
     revision = ClusterObjectSet.of(cluster.get(ref))
     if revision is None or names.V1_TEARDOWN not in revision.finalizers:
@@ -34,6 +34,8 @@ def tear_down(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock) ->
     if revision.is_archived and revision.condition(rollout.PROGRESSING).reason == "Archived":
         return Outcome(unguarded(revision), summary="its objects are gone")
     now = clock.now()
+    if why := refused(attempt, "error archiving revision"):
+        return reported(revision, rollout.retrying(revision.raw, why, now, again=rollout.SOON), now)
     try:
         phases = resolved(revision.raw, secrets_of(revision, cluster))
     except Unreadable as error:

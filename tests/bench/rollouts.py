@@ -19,8 +19,8 @@ from tests.conformance.lifecycle.test_install import _state
 from tests.kit.installation import Installation, a_namespace, condition, installed
 from tests.kit.waiting import wait_for
 
-MANY = 800
-"""A revision has 20 phases of 50 objects; those of a kind begin a phase of their own."""
+MANY = 1000
+"""20 phases of 50 objects: the most that a revision can have."""
 _SELECTOR = {"matchLabels": {"app": "a"}}
 TEN = (
     an_object("ConfigMap", "ten-a", data={"a": "b"}),

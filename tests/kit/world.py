@@ -99,12 +99,20 @@ class Client(KubeClient):
 
     def _asked(self, ref: Ref) -> None:
         self.requests["write"] += 1
+        self._refuse(ref)
+
+    def _refuse(self, ref: Ref) -> None:
         if failure := self.refused.get(ref):
             raise ApiError(_STATUS[failure.kind], failure.kind, failure.message)
 
     def create(self, manifest: Manifest, **options: Any) -> Manifest:
         self._asked(Ref.of(manifest))
         return super().create(manifest, **options)
+
+    def try_out(self, manifest: Manifest, **options: Any) -> None:
+        self.requests["try"] += 1
+        self._refuse(Ref.of(manifest))
+        super().try_out(manifest, **options)
 
     def apply(self, manifest: Manifest, **options: Any) -> Manifest:
         self._asked(Ref.of(manifest))

@@ -12,7 +12,7 @@ from eventing.cli.commands import quoted
 from eventing.cli.requests.deleting import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS
-from shared import kinds
+from shared import kinds, names
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import ReadOnly, uid_of
 from shared.api.views import ClusterExtension, ClusterObjectSet, CustomResourceDefinition, Object
@@ -29,6 +29,7 @@ from shared.reading.revision import secrets_of
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
+_OURS: Final = (names.V1_TEARDOWN, *names.V1_EXTENSION_FINALIZERS, "foregroundDeletion", "orphan")
 _NAMED: Final = 10
 """How many objects are named that are left."""
 
@@ -109,10 +110,14 @@ def _left(cluster: KubeClient, parts: Sequence[tuple[Ref, str]]) -> list[tuple[R
 def _blocked_by_finalizers(cluster: KubeClient, left: Sequence[tuple[Ref, str]]) -> str:
     """Which objects wait for finalizers of others; empty when none does."""
     objects = map(Object, filter(None, cluster.get_all([ref for ref, _ in left])))
-    ours = (kinds.CLUSTER_EXTENSION.kind, kinds.CLUSTER_OBJECT_SET.kind)
-    blocking = [one for one in objects if one.is_deleted and one.finalizers and one.kind not in ours]
-    shown = [f"{_shown(Ref.of(one.raw))} (finalizers: {', '.join(one.finalizers)})" for one in blocking[:_NAMED]]
+    blocking = [(one, foreign) for one in objects if one.is_deleted and (foreign := _foreign(one))]
+    shown = [f"{_shown(Ref.of(one.raw))} (finalizers: {', '.join(foreign)})" for one, foreign in blocking[:_NAMED]]
     return f"others hold back {', '.join(shown)}" if shown else ""
+
+
+def _foreign(found: Object) -> list[str]:
+    """The finalizers of an object that neither we nor the garbage collector take off."""
+    return [one for one in found.finalizers if one not in _OURS]
 
 
 def _remainder(cluster: KubeClient, left: Sequence[tuple[Ref, str]], timeout: timedelta) -> str:

@@ -33,6 +33,7 @@ VERSION_SECONDS = 300.0
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 
 Propagation = Literal["Background", "Foreground", "Orphan"]
 Query: TypeAlias = Mapping[str, str] | None
@@ -163,19 +164,24 @@ class KubeClient:
         query = {"fieldManager": field_manager} if field_manager else {}
         return self._write("POST", Ref.of(manifest), manifest, query=query)
 
-    def try_out(self, manifest: Manifest) -> None:
-        """POST, or PUT of an object with a resourceVersion, as a dry run: all is checked, and nothing is stored."""
-        ref = Ref.of(manifest)
-        method, name = ("PUT", ref.name) if resource_version_of(manifest) else ("POST", "")
-        path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, name)
-        self.request(method, path, manifest, query={"dryRun": "All"})
+    def try_out(self, manifest: Manifest, *, field_manager: str = "") -> None:
+        """POST, or PUT (apply, by a `field_manager`) of an object with a resourceVersion, as a dry run.
+
+        All is checked, and nothing is stored.
+        """
+        ref, is_there = Ref.of(manifest), bool(resource_version_of(manifest))
+        method = "POST" if not is_there else "PATCH" if field_manager else "PUT"
+        path = path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name if is_there else "")
+        query = {"dryRun": "All"} | ({"fieldManager": field_manager} if field_manager else {})
+        if method == "PATCH":
+            self.request(method, path, manifest, query=query | {"force": "true"}, content_type=APPLY_PATCH)
+        else:
+            self.request(method, path, manifest, query=query)
 
     def apply(self, manifest: Manifest, *, field_manager: str = FIELD_MANAGER, force: bool = True) -> Manifest:
         """Server-side apply."""
         query = {"fieldManager": field_manager, "force": "true" if force else "false"}
-        return self._write(
-            "PATCH", Ref.of(manifest), manifest, query=query, content_type="application/apply-patch+yaml"
-        )
+        return self._write("PATCH", Ref.of(manifest), manifest, query=query, content_type=APPLY_PATCH)
 
     def replace(self, manifest: Manifest) -> Manifest:
         """PUT."""

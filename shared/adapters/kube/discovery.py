@@ -54,8 +54,8 @@ class KindIndex:
         return kinds.get(kind)
 
     def forget(self) -> None:
-        """Drop all cached answers, because a CustomResourceDefinition has changed."""
-        self._known.clear()
+        """Drop what is cached of groups that definitions are about, because a CustomResourceDefinition has changed."""
+        self._known = {version: known for version, known in self._known.items() if _is_built_in(version)}
         self._changed_at = self._clock()
 
     def _served(self, api_version: str) -> dict[str, Kind]:
@@ -65,6 +65,11 @@ class KindIndex:
             if error.is_not_found:
                 return {}
             raise
+
+
+def _is_built_in(api_version: str) -> bool:
+    """Whether no definition can be about that group: only those of Kubernetes have no dot."""
+    return "." not in api_version.partition("/")[0]
 
 
 def kinds_in(api_version: str, listed: object) -> dict[str, Kind]:

@@ -98,8 +98,13 @@ def deprecations(extension: ClusterExtension, revisions: Revisions, decision: De
 
 def is_due(extension: ClusterExtension, revisions: Revisions, target: Target, provider: CertProvider) -> bool:
     """Whether the bundle is to be fetched and rendered: there is no revision yet of what would be made of it."""
-    newest = revisions.newest
-    return newest is None or newest not in revisions.active or not is_recorded(newest, extension, target, provider)
+    newest = active(revisions)
+    return newest is None or not is_recorded(newest, extension, target, provider)
+
+
+def active(revisions: Revisions) -> ClusterObjectSet | None:
+    """The newest revision, if it is not archived."""
+    return revisions.newest if revisions.newest in revisions.active else None
 
 
 def is_recorded(

@@ -11,6 +11,7 @@ from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.bundle.model import Files
+from shared.domain.catalog import image_reference
 from shared.domain.crd_safety.upgrade import message, problems
 from shared.domain.extension import decision
 from shared.domain.extension.decision import Target
@@ -22,14 +23,16 @@ from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import CertProvider, NotRenderedError
 from shared.domain.extension.render.render import render
 from shared.domain.extension.revisions import Revisions
+from shared.domain.go.text import quoted
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the bundle is not rolled out; what is terminal ends with an edit of the configuration alone."""
+    """Why the bundle is not rolled out."""
 
     why: str
-    is_terminal: bool = False
+    terminal: str = ""
+    """The reason of what ends with an edit of the configuration or the catalog alone; empty: it may end by itself."""
     after: timedelta = timedelta(minutes=5)
     """When it is tried again: what is wrong with a bundle or a definition seldom goes away by itself."""
 
@@ -82,13 +85,23 @@ def rendered(extension: ClusterExtension, target: Target, files: Files, provider
         objects = render(bundle, decision.options(extension, provider))
     except NotRenderedError as error:
         sentence = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.fix)))
-        return Refusal(sentence, is_terminal=error.is_terminal)
+        return Refusal(sentence, "InvalidConfiguration" if error.is_terminal else "")
     chosen = target.bundle
     package = decision.request_for(extension).package
     content = Content(
         package, chosen.name, target.identity, chosen.image, objects, bundle.annotations, decision.HAS_RELEASES
     )  # fmt: skip
     return Rendered(content, phases_of(extension.raw, content), decision.rendered_from(extension, target, provider))
+
+
+def unreadable(image: str) -> Refusal | None:
+    """Why nothing can be pulled by the reference of a bundle image (v1.md §4): only another catalog helps."""
+    found = image_reference.parsed(image)
+    if isinstance(found, str):
+        return Refusal(f"error parsing image reference {quoted(image)}: {found}", "Blocked")
+    if found.tag or found.digest:
+        return None
+    return Refusal(f"error creating reference: {quoted(image)} has neither a tag nor a digest", "Blocked")
 
 
 def unsafe(made: Rendered, present: Mapping[str, ReadOnly]) -> Refusal | None:

@@ -22,7 +22,7 @@ _UNNAMED: Final = ("create", "list", "watch")
 """Verbs that RBAC cannot restrict to names: what is created has none yet, and lists are of a whole kind."""
 _NAMED: Final = ("delete", "get", "patch", "update")
 _EVERYWHERE: Final = ""
-_FINALIZERS: Final = "clusterextensions/finalizers"
+_FINALIZERS: Final = f"{kinds.CLUSTER_OBJECT_SET.plural}/finalizers"
 _PLURALS: Final = {(kind.group, kind.kind): kind.plural for kind in kinds.KINDS}
 
 Scoped = dict[str, list[Manifest]]
@@ -37,7 +37,9 @@ class Installer:
     account: tuple[str, str] | None = None
     """Namespace and name of a ServiceAccount that the roles are bound to, if any."""
     extension: str = ""
-    """The ClusterExtension that the objects are owned by, if any: owners that block deletion must be writable."""
+    """The ClusterExtension whose revisions own the objects, if any: owners that block deletion must be writable.
+
+    How many revisions it will have nobody knows, so the rule names none."""
 
 
 def least(objects: Sequence[ReadOnly], installer: Installer) -> tuple[Manifest, ...]:
@@ -96,7 +98,6 @@ def _requests(objects: Sequence[ReadOnly], installer: Installer) -> Iterator[tup
             {
                 "apiGroups": ["olm.operatorframework.io"],
                 "resources": [_FINALIZERS],
-                "resourceNames": [installer.extension],
                 "verbs": ["update"],
             },
         )

@@ -78,11 +78,11 @@ def retrying(message: str) -> Condition:
     return Condition(PROGRESSING, "True", "Retrying", sanitised(message))
 
 
-def refused(message: str, *, is_terminal: bool) -> Condition:
-    """Why a bundle cannot be rolled out; what is terminal is about the configuration: only an edit of it can help."""
-    if not is_terminal:
+def refused(message: str, *, terminal: str) -> Condition:
+    """Why a bundle cannot be rolled out; `terminal` is the reason where only an edit can help."""
+    if not terminal:
         return retrying(message)
-    return Condition(PROGRESSING, "False", "InvalidConfiguration", sanitised(message.replace(_TERMINAL, "", 1)))
+    return Condition(PROGRESSING, "False", terminal, sanitised(message.replace(_TERMINAL, "", 1)))
 
 
 def about(target: Target, why: str) -> str:

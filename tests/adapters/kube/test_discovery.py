@@ -83,3 +83,18 @@ def test_what_a_broken_aggregated_api_says_is_no_kind(listed: object) -> None:
 def test_one_broken_entry_stops_itself_alone() -> None:
     good = {"name": "gauges", "kind": "Gauge", "namespaced": True}
     assert kinds_in("example.com/v1", {"resources": [None, {"kind": "Gauge"}, good]}) == {"Gauge": GAUGE}
+
+
+def test_a_definition_changes_nothing_about_the_api_groups_of_kubernetes() -> None:
+    asked: list[str] = []
+
+    def server(path: str) -> Manifest:
+        asked.append(path)
+        return {"resources": [{"name": "budgets", "kind": "Budget", "namespaced": True}]}
+
+    index = KindIndex(server, lambda: 100.0)
+    for _ in range(2):
+        assert index.find("policy/v1", "Budget")
+        assert index.find("example.com/v1", "Budget")
+        index.forget()
+    assert asked == ["/apis/policy/v1", "/apis/example.com/v1", "/apis/example.com/v1"]

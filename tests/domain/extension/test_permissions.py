@@ -147,7 +147,7 @@ def test_what_a_kind_is_called_in_requests(manifest: Object, want: tuple[str, st
 def test_the_owner_must_be_writable_where_it_blocks_deletion() -> None:
     [role] = least([], Installer("i", extension="e"))
     group = "olm.operatorframework.io"
-    assert role["rules"] == [rule("clusterextensions/finalizers", "update", group=group, named=("e",))]
+    assert role["rules"] == [rule("clusterobjectsets/finalizers", "update", group=group)]
 
 
 def test_roles_are_bound_to_an_account() -> None:

@@ -13,7 +13,16 @@ from cel_expr_python import cel
 
 from eventing.workqueue import connect
 from shared.api.manifest import Manifest
-from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_CATALOG,
+    CLUSTER_EXTENSION,
+    CLUSTER_OBJECT_SET,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    SUBSCRIPTION,
+    Kind,
+)
 from tests.eventing.diagnosis.status import test_extension as extensions
 from tests.functions.cluster_extension.world import EXTENSION, World, a_world, installed
 
@@ -58,13 +67,21 @@ def an_object(kind: Kind, **status: Any) -> Manifest:
     return {**found, **({"status": status} if status else {})}
 
 
-def a_catalog(progressing: str, reason: str, *, serving: str = "True", generation: int = 2) -> Manifest:
-    stated = (("Progressing", progressing, reason), ("Serving", serving, "x"))
-    listed = [
+def conditions(*stated: tuple[str, str, str], generation: int = 2) -> list[Manifest]:
+    return [
         {"type": kind, "status": status, "reason": why, "message": "m", "observedGeneration": generation}
         for kind, status, why in stated
     ]
-    return an_object(CLUSTER_CATALOG, conditions=listed)
+
+
+def a_catalog(progressing: str, reason: str, *, serving: str = "True", why: str = "x", generation: int = 2) -> Manifest:
+    stated = (("Progressing", progressing, reason), ("Serving", serving, why))
+    return an_object(CLUSTER_CATALOG, conditions=conditions(*stated, generation=generation))
+
+
+def a_revision(progressing: str, reason: str, *, available: str = "") -> Manifest:
+    found = (("Available", available, "x"),) if available else ()
+    return an_object(CLUSTER_OBJECT_SET, conditions=conditions(("Progressing", progressing, reason), *found))
 
 
 def a_subscription(*conditions: str, **status: Any) -> Manifest:
@@ -80,6 +97,21 @@ CASES = [
     pytest.param(a_catalog("True", "Succeeded", generation=1), WAITS, id="a catalog that was edited"),
     pytest.param(a_catalog("True", "Retrying"), WAITS, id="a catalog that serves an older content"),
     pytest.param(a_catalog("False", "Blocked", serving="False"), ILL, id="a catalog that only an edit can help"),
+    pytest.param(
+        a_catalog("True", "Succeeded", serving="False", why="UserSpecifiedUnavailable"),
+        HEALTHY,
+        id="a catalog that is not served because its spec says so",
+    ),
+    pytest.param(a_catalog("True", "Succeeded", serving="False"), WAITS, id="a catalog that is not served yet"),
+    pytest.param(an_object(CLUSTER_OBJECT_SET), WAITS, id="a new revision"),
+    pytest.param(a_revision("True", "RollingOut", available="False"), WAITS, id="a revision that is rolled out"),
+    pytest.param(a_revision("True", "Succeeded", available="True"), HEALTHY, id="a revision that is"),
+    pytest.param(a_revision("False", "ProgressDeadlineExceeded", available="False"), ILL, id="a revision that is late"),
+    pytest.param(a_revision("False", "Blocked"), ILL, id="a revision that only an edit can help"),
+    pytest.param(a_revision("False", "Archived", available="Unknown"), HEALTHY, id="a revision of the past"),
+    pytest.param(an_object(INSTALL_PLAN), WAITS, id="a new plan"),
+    pytest.param(an_object(INSTALL_PLAN, phase="Complete"), HEALTHY, id="a plan that was carried out"),
+    pytest.param(an_object(INSTALL_PLAN, phase="Failed"), ILL, id="a plan that failed"),
     pytest.param(an_object(CATALOG_SOURCE), WAITS, id="a new CatalogSource"),
     pytest.param(an_object(CATALOG_SOURCE, connectionState={"lastObservedState": "READY"}), HEALTHY, id="READY"),
     pytest.param(

@@ -58,7 +58,7 @@ class FakeApi:
             raise ApiError(409, "AlreadyExists", f"{ref.name} already exists")
         return self._store(manifest)
 
-    def try_out(self, manifest: Manifest) -> None:
+    def try_out(self, manifest: Manifest, *, field_manager: str = "") -> None:
         self._called("try_out", Ref.of(manifest))
 
     def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:

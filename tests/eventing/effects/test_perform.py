@@ -12,7 +12,7 @@ from eventing.effects.notes import event_ref
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import CONFIG_MAP, EVENT, SUBSCRIPTION, Ref
-from shared.step import Apply, Create, Delete, Merge, Record, Replace, SetStatus, Write
+from shared.step import Apply, Create, Delete, Merge, Record, Replace, SetStatus, Try, Write
 from tests.eventing.effects.fake_api import FakeApi
 from tests.kit.cluster import FixedClock
 
@@ -436,3 +436,48 @@ def test_warnings_that_cannot_be_written_stop_nothing() -> None:
         ("sent", "its warnings could not be written: Forbidden (403): full"), ("sent", ""),
     ]  # fmt: skip
     assert done.warned == 1
+
+
+def test_every_write_of_a_batch_is_tried_and_what_stands_behind_it_is_not() -> None:
+    api = FakeApi()
+    for name in ("one", "two"):
+        api.refuse("create", name, ApiError(403, "Forbidden", f"not {name}"))
+    batch = [Create(a_map(name), batch=1) for name in ("one", "two", "three")]
+    done = perform(api, *batch, Create(a_map("four"), batch=2))
+    assert api.calls == ["create one", "create two", "create three"]
+    assert done.failure is not None
+    assert [(one.message, one.batch) for one in (done.failure, *done.others)] == [("not one", 1), ("not two", 1)]
+    assert [written.did for written in done.written] == ["refused", "refused", "sent"]
+
+
+def test_a_server_that_serves_nobody_ends_a_batch() -> None:
+    api = FakeApi()
+    api.refuse("create", "one", ApiError(429, "TooManyRequests", "later"))
+    perform(api, *[Create(a_map(name), batch=1) for name in ("one", "two")])
+    assert api.calls == ["create one"]
+
+
+def test_a_refusal_counts_more_than_a_conflict_of_the_same_batch() -> None:
+    api = FakeApi([a_map("one")])
+    api.refuse("create", "two", ApiError(403, "Forbidden", "no"))
+    done = perform(api, *[Create(a_map(name), must_be_new=True, batch=1) for name in ("one", "two")])
+    assert (done.failure.kind if done.failure else "", [one.kind for one in done.others]) == ("forbidden", ["conflict"])
+
+
+def test_a_trial_stores_nothing_and_is_refused_like_the_write() -> None:
+    api = FakeApi()
+    done = perform(api, Try(a_map("one")), Create(a_map("one")))
+    assert api.calls == ["try_out one", "create one"]
+    assert [written.did for written in done.written] == ["tried", "sent"]
+    api.refuse("try_out", "two", ApiError(422, "Invalid", "no"))
+    assert perform(api, Try(a_map("two"), batch=-1), Create(a_map("two"), batch=1)).failure is not None
+    assert api.calls == ["try_out two"]
+
+
+def test_an_apply_follows_a_write_of_this_run_to_the_object() -> None:
+    api = FakeApi([a_map()])
+    read = version(api, MAP)
+    manifest = {**a_map(key="new"), "metadata": {**a_map()["metadata"], "resourceVersion": read}}
+    done = perform(api, Merge(MAP, {"data": {"other": "x"}}, read), Apply(manifest), read=(MAP,))
+    assert done.failure is None
+    assert [written.did for written in done.written] == ["sent", "sent"]

@@ -15,7 +15,7 @@ from shared.domain.extension.phases.stamp import claimed
 from shared.kinds import CLUSTER_CATALOG, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, SECRET, Ref
 from shared.ports import Attempt, Unavailable, WriteFailure
 from shared.reading.extension import cert_provider
-from shared.step import SetStatus
+from shared.step import Create, SetStatus
 from tests.functions.cluster_extension.world import (
     EXTENSION,
     PLACE,
@@ -164,6 +164,20 @@ def test_v1_md_26_4_d1_uninstall() -> None:
     kept = {"ClusterCatalog", "Namespace", "ServiceAccount"}
     assert {ref.kind for ref in world.objects} <= kept, list(world.objects)
     assert EXTENSION not in world.objects
+
+
+def test_v1_md_1_2_the_finalizers_of_upstreams_program_keep_nothing() -> None:
+    world = installed()
+    with world.edited(EXTENSION) as found:
+        found["metadata"]["finalizers"] = [*names.V1_EXTENSION_FINALIZERS, "somebody.example.com/else"]
+    world.api.delete(EXTENSION)
+    world.settle()
+    assert world.objects[EXTENSION]["metadata"]["finalizers"] == ["somebody.example.com/else"]
+    with world.edited(EXTENSION) as found:
+        del found["metadata"]["finalizers"]
+    world.remove(EXTENSION)
+    world.settle()
+    assert SETTINGS not in world.objects
 
 
 def test_v1_md_26_3_r3_what_is_there_already_is_never_taken() -> None:
@@ -355,6 +369,34 @@ def test_v1_md_12_7_an_unsafe_definition_is_refused(enforcement: str) -> None:
         assert world.revision(2) in world.objects
 
 
+@pytest.mark.parametrize(
+    ("image", "why"),
+    [
+        pytest.param(
+            "registry/Etcd:v1",
+            'error parsing image reference "registry/Etcd:v1": '
+            "invalid reference format: repository name must be lowercase",
+            id="not a reference",
+        ),
+        pytest.param(
+            "registry/etcd",
+            'error creating reference: "registry/etcd" has neither a tag nor a digest',
+            id="neither tag nor digest",
+        ),
+    ],
+)
+def test_v1_md_11_2_an_image_that_nobody_can_pull_is_blocked_until_the_catalog_changes(image: str, why: str) -> None:
+    world, package = a_world(), a_package("etcd", "1.0.0")
+    world.publish(replace(package, bundles={name: replace(one, image=image) for name, one in package.bundles.items()}))
+    world.settle()
+    about = f'error for resolved bundle "etcd.v1.0.0" with version "1.0.0": {why}'
+    assert progressing(world) == ("False", "Blocked", about)
+    assert not world.delayed
+    world.publish(a_package("etcd", "1.0.0"))
+    world.settle()
+    assert progressing(world)[1] == "RollingOut"
+
+
 def test_an_image_that_is_not_there_is_tried_again() -> None:
     world = a_world()
     bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
@@ -526,22 +568,35 @@ def test_an_object_that_fits_no_secret_is_told() -> None:
     assert "exceeds maximum Secret data size" in progressing(world)[2]
 
 
-@pytest.mark.parametrize("count", [55, 1_000])
-def test_a_bundle_of_many_objects_has_several_phases_of_a_kind(count: int) -> None:
+def a_world_of_many(count: int) -> World:
     world = a_world()
     settings = (a_config_map(f"settings-{number:04}") for number in range(count))
     world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "1.0.0", *settings)
+    return world
+
+
+def test_a_bundle_of_many_objects_has_several_phases_of_a_kind() -> None:
+    world = a_world_of_many(55)
     world.settle()
-    if count == 1_000:
-        why = "its 1006 objects are 26 phases: a revision has 20 phases of 50 objects at most"
-        assert progressing(world)[2].endswith(why)
-        assert not any(ref.kind in ("Secret", "ClusterObjectSet") for ref in world.objects), "and nothing is left of it"
-        return
     world.runs()
     assert progressing(world)[1] == "Succeeded"
     phases = {one["name"]: len(one["objects"]) for one in world.objects[world.revision(1)]["spec"]["phases"]}
     assert (phases["configuration"], phases["configuration-2"]) == (50, 6)
     assert CONFIG_MAP.ref("settings-0054", PLACE) in world.objects
+
+
+def test_a_bundle_of_a_thousand_objects_becomes_a_revision() -> None:
+    made = a_world_of_many(994).decide(Job("cluster_extension/install_bundle", EXTENSION)).writes[-1]
+    assert isinstance(made, Create)
+    assert [len(phase["objects"]) for phase in made.manifest["spec"]["phases"]] == [50] * 20
+
+
+def test_more_than_a_thousand_objects_are_refused_and_nothing_is_left_of_them() -> None:
+    world = a_world_of_many(995)
+    world.settle()
+    why = "its 1001 objects are 21 phases: a revision has 20 phases of 50 objects at most"
+    assert progressing(world)[2].endswith(why)
+    assert not any(ref.kind in ("Secret", "ClusterObjectSet") for ref in world.objects)
 
 
 def test_what_was_made_for_a_revision_that_never_came_goes_with_the_extension() -> None:

@@ -15,7 +15,7 @@ from shared import names
 from shared.api.manifest import Manifest, annotations_of, metadata
 from shared.domain.extension.phases.stamp import unmarked
 from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, DEPLOYMENT, SECRET, Ref
-from shared.ports import WriteFailure
+from shared.ports import Attempt, WriteFailure
 from shared.step import Merge
 from tests.functions.cluster_extension.world import World, a_config_map
 from tests.kit.cluster import FakeCluster, FixedClock
@@ -215,6 +215,65 @@ def test_what_the_server_refuses_is_told_and_tried_again() -> None:
     assert told(world)[1] == "Succeeded"
 
 
+def test_v1_md_21_7_one_object_that_is_refused_does_not_keep_its_phase_from_being_tried() -> None:
+    world = World()
+    world.objects.setdefault_namespace(PLACE)
+    third = CONFIG_MAP.ref("third", PLACE)
+    for ref in (FIRST, SECOND):
+        world.refused[ref] = WriteFailure("forbidden", f"not the {ref.name}", 0, ref)
+    phase = held(*(a_config_map(name, PLACE, a="b") for name in ("first", "second", "third")))
+    world.put(a_set(phase, held(a_config_map("fourth", PLACE))))
+    world.settle()
+    assert third in world.objects
+    assert CONFIG_MAP.ref("fourth", PLACE) not in world.objects, "a later phase waits"
+    why = f"revision reconcile: {FIRST}: not the first; {SECOND}: not the second"
+    assert told(world) == ("True", "Retrying", why)
+    world.refused.clear()
+    world.later(seconds=11)
+    assert told(world)[1] == "Succeeded"
+
+
+def a_hand_over() -> World:
+    """A revision with two objects, and the next one, which changes both and is refused one of them."""
+    world = a_world(a_set(held(*(a_config_map(name, PLACE, a="1") for name in ("first", "second")))))
+    world.refused[SECOND] = WriteFailure("invalid", "no such value", 0, SECOND)
+    phase = held(*(a_config_map(name, PLACE, a="2") for name in ("first", "second")))
+    world.put(a_set(phase, name="set-2", number=2))
+    world.settle()
+    return world
+
+
+def test_v1_md_21_7_a_phase_that_would_be_refused_leaves_what_runs_as_it_is() -> None:
+    world = a_hand_over()
+    assert world.objects[FIRST]["data"] == {"a": "1"}
+    why = f"phase 0 validation error: {SECOND}: no such value"
+    assert told(world, ref=CLUSTER_OBJECT_SET.ref("set-2")) == ("True", "Retrying", why)
+    world.refused.clear()
+    world.later(seconds=11)
+    assert told(world, ref=CLUSTER_OBJECT_SET.ref("set-2"))[1] == "Succeeded"
+    assert [world.objects[ref]["data"] for ref in (FIRST, SECOND)] == [{"a": "2"}, {"a": "2"}]
+
+
+def test_what_changes_nothing_that_runs_is_not_tried_first() -> None:
+    world = a_world(a_set(held(*(a_config_map(name, PLACE) for name in ("first", "second")))))
+    assert told(world)[1] == "Succeeded"
+    assert world.requests["try"] == 0
+
+
+def test_v1_md_21_6_a_teardown_that_is_refused_is_told() -> None:
+    world = a_world(a_set(held(*(a_config_map(name, PLACE) for name in ("first", "second")))))
+    world.refused[FIRST] = WriteFailure("forbidden", "you may not", 0, FIRST)
+    with world.edited(REF) as found:
+        found["spec"]["lifecycleState"] = "Archived"
+    world.settle()
+    assert SECOND not in world.objects
+    assert told(world) == ("True", "Retrying", f"error archiving revision: {FIRST}: you may not")
+    world.refused.clear()
+    world.later(seconds=11)
+    world.later(seconds=6)
+    assert told(world)[1] == "Archived"
+
+
 def test_a_kind_that_is_not_served_is_told() -> None:
     thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a", "namespace": PLACE}}
     world = a_world(a_set(held(thing)))
@@ -256,9 +315,9 @@ def test_v1_md_21_7_what_is_to_outlive_its_revision_is_unmarked() -> None:
     revision = world.objects[REF]
     revision["metadata"] |= {"finalizers": ["orphan", names.V1_TEARDOWN], "deletionTimestamp": "2026-01-01T00:00:00Z"}
     cluster = FakeCluster([revision, world.objects[FIRST]])
-    found = tear_down(REF, cluster, cluster, FixedClock())
+    found = tear_down(REF, cluster, cluster, FixedClock(), attempt=Attempt())
     assert [(type(one), target(one)) for one in found.writes] == [(Merge, FIRST), (Merge, REF)]
-    assert found.writes[0] == Merge(FIRST, unmarked(), world.objects[FIRST]["metadata"]["resourceVersion"])
+    assert found.writes[0] == Merge(FIRST, unmarked(), world.objects[FIRST]["metadata"]["resourceVersion"], batch=1)
 
 
 def test_what_is_orphaned_is_not_deleted() -> None:

@@ -39,6 +39,8 @@ class Task:
     result: ObjectResult
     desired: Manifest
     actual: ReadOnly | None
+    phase: int = 0
+    """The number of its phase."""
     rest: timedelta = timedelta()
     """How long it is left as it is: somebody takes back what we put back."""
 
@@ -63,7 +65,7 @@ class Claim:
         action = self._action(desired, actual, place)
         observed = desired if actual is None else actual
         found = ObjectResult(observed, action, self._probe(action, desired, observed), _report(action, observed))
-        return Task(found, desired, actual, self._rest(action, observed))
+        return Task(found, desired, actual, place[0], self._rest(action, observed))
 
     def _rest(self, action: Action, actual: ReadOnly) -> timedelta:
         last = last_applied(actual) if action is Action.RECOVER else None

@@ -15,7 +15,7 @@ from shared import names
 from shared.domain.extension.model import Identity
 from shared.domain.extension.phases import packing
 from shared.domain.extension.phases.digest import difference, phase_digest
-from shared.domain.extension.phases.order import PHASES, Phase, phase_of, phase_sort
+from shared.domain.extension.phases.order import AWAITED, MOST_PHASES, PHASES, Phase, phase_of, phase_sort
 from shared.domain.extension.phases.packing import Owner, TooLarge, Unreadable, pack, unpack
 from shared.domain.extension.phases.probes import DEFAULT_PROBES
 from shared.domain.extension.phases.revision import (
@@ -287,3 +287,34 @@ def test_numbers_go_on() -> None:
     assert next_number([revision(2, state="Archived"), revision(1)]) == 3
     assert newest_active([revision(1), revision(2), revision(3, state="Archived")]) == revision(2)
     assert newest_active([revision(3, state="Archived")]) is None
+
+
+def test_v1_md_21_5_what_is_awaited_is_what_a_probe_is_about() -> None:
+    selectors = [one["selector"]["groupKind"] for one in DEFAULT_PROBES]
+    assert {(one.get("group", ""), one["kind"]) for one in selectors} == AWAITED
+
+
+def _many(kind: str, api: str, count: int) -> list[dict[str, Any]]:
+    return [{"apiVersion": api, "kind": kind, "metadata": {"name": f"n{one:04}"}} for one in range(count)]
+
+
+def test_phases_are_filled_with_the_next_kinds_where_they_would_be_too_many() -> None:
+    accounts, maps = _many("ServiceAccount", "v1", 460), _many("ConfigMap", "v1", 460)
+    definitions = _many("CustomResourceDefinition", "apiextensions.k8s.io/v1", 1)
+    roles = _many("Role", "rbac.authorization.k8s.io/v1", 5)
+    found = phase_sort([*roles, *definitions, *maps, *accounts])
+    assert [phase.name for phase in found[8:12]] == ["identity-9", "identity-10", "configuration", "configuration-2"]
+    assert {one["kind"] for one in found[9].objects} == {"ServiceAccount", "ConfigMap"}
+    assert [one["kind"] for one in found[-2].objects][-1] == "CustomResourceDefinition", "roles wait for it"
+    assert {one["kind"] for one in found[-1].objects} == {"Role"}
+    assert len({phase.name for phase in found}) == len(found) <= MOST_PHASES
+
+
+def test_a_thousand_objects_are_twenty_phases_whatever_they_are() -> None:
+    definitions = _many("CustomResourceDefinition", "apiextensions.k8s.io/v1", 333)
+    deployments, maps = _many("Deployment", "apps/v1", 334), _many("ConfigMap", "v1", 333)
+    found = phase_sort([*deployments, *definitions, *maps])
+    assert [len(phase.objects) for phase in found] == [50] * MOST_PHASES
+    assert [one["kind"] for phase in found for one in phase.objects] == [
+        one["kind"] for one in [*maps, *definitions, *deployments]
+    ], "in the order of the phases"
