@@ -49,7 +49,7 @@ class Ref:
     def __post_init__(self) -> None:
         pattern = names_of(self.api_version, self.kind)
         if not pattern.fullmatch(self.name) or len(self.name) > LONGEST_NAME:
-            raise InvalidName(f"{_quoted(self.name)} is no name of a {self.kind}: wanted {_WANTED[pattern]}")
+            raise InvalidName(f"{_quoted(self.name)} is no name of a {self.kind}: wanted {_EXPECTED[pattern]}")
         if self.namespace:
             check_namespace(self.namespace)
 
@@ -104,7 +104,7 @@ def names_of(api_version: str, kind: str) -> re.Pattern[str]:
     """The pattern of the names of a kind. InvalidName when no kind can be called so."""
     group, slash, version = api_version.rpartition("/")
     if slash and (not _SUBDOMAIN.fullmatch(group) or len(group) > LONGEST_NAME):
-        raise InvalidName(f"{_quoted(group)} is no API group: wanted {_WANTED[_SUBDOMAIN]}")
+        raise InvalidName(f"{_quoted(group)} is no API group: wanted {_EXPECTED[_SUBDOMAIN]}")
     if not _VERSION.fullmatch(version) or len(version) > _LONGEST_LABEL:
         raise InvalidName(f"{_quoted(api_version)} is no apiVersion: wanted e.g. v1 or apps/v1")
     if not _KIND.fullmatch(kind) or len(kind) > _LONGEST_LABEL:
@@ -127,10 +127,10 @@ def is_possible(api_version: str, kind: str) -> bool:
 def check_namespace(text: str) -> None:
     """InvalidName unless the text can be the name of a Namespace."""
     if not _NAMESPACE.fullmatch(text) or len(text) > _LONGEST_LABEL:
-        raise InvalidName(f"{_quoted(text)} is no namespace: wanted {_WANTED[_NAMESPACE]}")
+        raise InvalidName(f"{_quoted(text)} is no namespace: wanted {_EXPECTED[_NAMESPACE]}")
 
 
-_WANTED = {
+_EXPECTED = {
     _SUBDOMAIN: f"lower case letters, digits, '-' and '.', at most {LONGEST_NAME}",
     _SEGMENT: f"no '/' or '%', not '.' or '..', at most {LONGEST_NAME} characters",
     _NAMESPACE: f"lower case letters, digits and '-', at most {_LONGEST_LABEL}",

@@ -38,7 +38,7 @@ from shared.refs import InvalidName
 
 if TYPE_CHECKING:
     from shared.ports import Cluster, Discovery
-    from shared.reading.extension import Sight
+    from shared.reading.extension import ExtensionInputs
 
 
 _NOT_MADE: Final = "?"
@@ -66,11 +66,13 @@ class Outlook:
     remarks: tuple[str, ...] = ()
 
 
-def outlook(extension: ClusterExtension, sight: Sight, place: Place, waivers: Sequence[Waiver] = ()) -> Outlook:
+def outlook(
+    extension: ClusterExtension, inputs: ExtensionInputs, place: Place, waivers: Sequence[Waiver] = ()
+) -> Outlook:
     """The roll-out of what its catalogs give it now, whether or not another one goes on."""
-    kept = sight.revisions.installed
+    kept = inputs.revisions.installed
     request, installed = request_for(extension), bundle_of(kept) if kept else None
-    resolution = resolve(request, installed, sight.catalogs)
+    resolution = resolve(request, installed, inputs.catalogs)
     reasons = sentences(resolution, request, installed)
     target = _target(resolution)
     if target is None:
@@ -79,7 +81,7 @@ def outlook(extension: ClusterExtension, sight: Sight, place: Place, waivers: Se
     if isinstance(made, Refusal):
         return Outlook(reasons, blockers=(made.why,))
     try:
-        return replace(_judged(_Rollout(extension, sight.revisions, made.phases), place, waivers), reasons=reasons)
+        return replace(_judged(_Rollout(extension, inputs.revisions, made.phases), place, waivers), reasons=reasons)
     except InvalidName as error:
         return Outlook(reasons, blockers=(str(error),))
 

@@ -11,7 +11,7 @@ from shared.api.views import ClusterExtension
 from shared.domain.extension import decision
 from shared.domain.extension.making import Addition, Refusal, change, rendered, unreadable, unsafe
 from shared.ports import Attempt, Bundles, Catalogs, Clock, Cluster, Discovery, Policy
-from shared.reading.extension import Sources, cert_provider, definitions_like, fetched, sight_of
+from shared.reading.extension import Sources, cert_provider, definitions_like, fetched, read_inputs
 from shared.step import NOTHING, Outcome, Ref
 
 
@@ -23,20 +23,20 @@ def install_bundle(
     extension = ClusterExtension.of(cluster.get(ref))
     if extension is None or extension.is_deleted:
         return NOTHING
-    sight = sight_of(extension, Sources(cluster, catalogs, policy))
-    target, provider = decision.decide(extension, sight.revisions, sight.catalogs), cert_provider(discovery)
-    if not (isinstance(target, decision.Target) and decision.is_due(extension, sight.revisions, target, provider)):
+    inputs = read_inputs(extension, Sources(cluster, catalogs, policy))
+    target, provider = decision.decide(extension, inputs.revisions, inputs.catalogs), cert_provider(discovery)
+    if not (isinstance(target, decision.Target) and decision.is_due(extension, inputs.revisions, target, provider)):
         return Outcome(summary="no bundle is to be fetched")
     if attempt.failure:
         why = f"{attempt.failure.ref}: {attempt.failure.message}"
-        return refused(extension, sight.revisions, target, Refusal(why), now=clock.now())
+        return refused(extension, inputs.revisions, target, Refusal(why), now=clock.now())
     files = unreadable(target.bundle.image) or fetched(target.bundle.image, bundles, policy, attempt)
     made = files if isinstance(files, Refusal) else rendered(extension, target, files, provider)
     if isinstance(made, Refusal):
-        return refused(extension, sight.revisions, target, made, now=clock.now())
-    done = change(extension, sight.revisions, made, policy.global_namespace)
+        return refused(extension, inputs.revisions, target, made, now=clock.now())
+    done = change(extension, inputs.revisions, made, policy.global_namespace)
     if isinstance(done, Addition) and extension.is_strict:
         done = unsafe(made, definitions_like(made.definitions, cluster)) or done
     if isinstance(done, Refusal):
-        return refused(extension, sight.revisions, target, done, now=clock.now())
+        return refused(extension, inputs.revisions, target, done, now=clock.now())
     return Outcome(writes_of(done), summary=f"{target.bundle.name}: {done}")

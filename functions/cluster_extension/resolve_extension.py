@@ -17,7 +17,7 @@ from shared import names
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision, report
 from shared.ports import Catalogs, Clock, Cluster, Discovery, Policy
-from shared.reading.extension import Sources, cert_provider, sight_of
+from shared.reading.extension import Sources, cert_provider, read_inputs
 from shared.step import NOTHING, Emit, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
@@ -34,21 +34,21 @@ def resolve_extension(
     if extension.is_deleted:
         return Outcome(let_go(extension), summary="it is deleted, and its revisions with it")
     now = clock.now()
-    sight = sight_of(extension, Sources(cluster, catalogs, policy))
-    migrated = migration(extension, sight.revisions, cluster, namespace=policy.global_namespace, now=now)
+    inputs = read_inputs(extension, Sources(cluster, catalogs, policy))
+    migrated = migration(extension, inputs.revisions, cluster, namespace=policy.global_namespace, now=now)
     if migrated is not None:
         return migrated
-    found = decision.decide(extension, sight.revisions, sight.catalogs)
+    found = decision.decide(extension, inputs.revisions, inputs.catalogs)
     is_due = isinstance(found, decision.Target) and (
-        decision.active(sight.revisions) is None  # then nobody need ask who makes certificates
-        or decision.is_due(extension, sight.revisions, found, cert_provider(discovery))
+        decision.active(inputs.revisions) is None  # then nobody need ask who makes certificates
+        or decision.is_due(extension, inputs.revisions, found, cert_provider(discovery))
     )
     conditions = (
-        *decision.deprecations(extension, sight.revisions, found),
-        *report.progress(sight.revisions, found, is_due=is_due),
+        *decision.deprecations(extension, inputs.revisions, found),
+        *report.progress(inputs.revisions, found, is_due=is_due),
     )
-    status = report.status(extension, sight.revisions, conditions, now)
-    again = _RETRY if sight.is_blurred and isinstance(found, decision.Failed) else None
+    status = report.status(extension, inputs.revisions, conditions, now)
+    again = _RETRY if inputs.is_incomplete and isinstance(found, decision.Failed) else None
     summary = report.summary(found, is_due=is_due)
     return Outcome(
         () if status == extension.status else (SetStatus(ref, status, extension.resource_version),),

@@ -57,7 +57,7 @@ def _facts(csv: Csv, cluster: Cluster, discovery: Discovery, namespace_csvs: tup
         namespace_csvs,
         dict(zip(desired, cluster.get_all(desired), strict=True)),
         frozenset(api for api in requirements.required_apis(csv) if discovery.find(*api)),
-        discovery.version() if requirements.wants_version(csv) else "",
+        discovery.version() if requirements.needs_server_version(csv) else "",
     )
     # The roles that an InstallPlan made for this version usually suffice; only otherwise all roles are read.
     for granting, labels in ((requirements.own_grants(csv), owner_labels(csv)), (kinds.RBAC, None)):

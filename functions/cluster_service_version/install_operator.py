@@ -24,7 +24,7 @@ from shared.domain.csv.overrides import PROXY
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.strategy import UnknownStrategy, strategy_of
 from shared.domain.endpoints import work
-from shared.domain.endpoints.secret_changes import wanted_contents
+from shared.domain.endpoints.secret_changes import desired_contents
 from shared.ports import Attempt, Clock, Cluster, Keys
 from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
@@ -47,7 +47,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     facts = facts_of(csv, cluster, pairs_of(csv, keys), subscriptions)
     if why := work.refusal(csv, facts):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
-    contents = wanted_contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
+    contents = desired_contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
     proxy, used = Proxy.of(cluster.get(PROXY)), {name: one.pair.digest for name, one in contents.items()}
     desired = desired_deployments(csv, subscriptions, used, proxy=proxy)
     if why := next(filter(None, map(misnamed, desired)), ""):

@@ -34,12 +34,12 @@ _PULL_AGAIN = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ExtensionInputs:
     """What there is to decide about an extension."""
 
     revisions: Revisions
     catalogs: tuple[CatalogView, ...] = ()
-    is_blurred: bool = False
+    is_incomplete: bool = False
     """Whether the content of a catalog could not be read that may be read later."""
 
 
@@ -58,15 +58,15 @@ def revisions_of(extension: ClusterExtension, cluster: Cluster) -> Revisions:
     return Revisions.of(cluster.list(kinds.CLUSTER_OBJECT_SET, labels=labels), extension)
 
 
-def sight_of(extension: ClusterExtension, sources: Sources) -> Sight:
+def read_inputs(extension: ClusterExtension, sources: Sources) -> ExtensionInputs:
     """The revisions, and the catalogs."""
     found = ClusterCatalog.each(sources.cluster.list(kinds.CLUSTER_CATALOG))
-    views, is_blurred = [], False
+    views, is_incomplete = [], False
     for catalog in found:
         view, is_lost = _view(catalog, extension, sources)
         views.append(view)
-        is_blurred |= is_lost
-    return Sight(revisions_of(extension, sources.cluster), tuple(views), is_blurred)
+        is_incomplete |= is_lost
+    return ExtensionInputs(revisions_of(extension, sources.cluster), tuple(views), is_incomplete)
 
 
 def cert_provider(discovery: Discovery) -> CertProvider:

@@ -17,7 +17,7 @@ from shared.adapters.oci.reference import Reference
 from shared.api.views import ClusterExtension
 from shared.domain.bundle.model import Files
 from shared.kinds import CLUSTER_EXTENSION
-from shared.reading.extension import sight_of
+from shared.reading.extension import read_inputs
 
 if TYPE_CHECKING:
     from eventing.cli.target import Target
@@ -50,7 +50,7 @@ def report_on(
         lambda image: files_of(bundle, image),
         lambda changed: [*there.stored([*map(dict, changed)])],
     )
-    found = outlook(extension, sight_of(extension, content), place, waivers)
+    found = outlook(extension, read_inputs(extension, content), place, waivers)
     return Report(found.reasons, found.changes, (), found.blockers, found.remarks)
 
 

@@ -39,7 +39,7 @@ from shared.kinds import (
     OPERATOR_GROUP,
     Ref,
 )
-from shared.reading.extension import cert_provider, sight_of
+from shared.reading.extension import cert_provider, read_inputs
 from shared.reading.present_objects import read_phase
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _move(
     identity = {"apiVersion": CLUSTER_EXTENSION.api_version, "kind": CLUSTER_EXTENSION.kind}
     meta = {"name": operator.subscription.package, **(extension.raw["metadata"] if extension else {})}
     final = ClusterExtension({**identity, "metadata": meta, "spec": spec_of(operator, request.catalog)})
-    target = decide(final, Revisions(), sight_of(final, request.content).catalogs)
+    target = decide(final, Revisions(), read_inputs(final, request.content).catalogs)
     if not isinstance(target, Target):
         answer = target.resolution.error if target.resolution else "there is no ClusterCatalog"
         raise _Refused(f"no ClusterCatalog offers {operator.csv.name}: {answer}")

@@ -11,7 +11,7 @@ from shared.api.views import ClusterExtension
 from shared.domain.extension.decision import decide
 from shared.domain.extension.revisions import Revisions
 from shared.kinds import CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, Ref
-from shared.reading.extension import sight_of
+from shared.reading.extension import read_inputs
 
 if TYPE_CHECKING:
     from shared.reading.extension import Sources as Content
@@ -25,15 +25,15 @@ def extension_statuses(sources: Sources, namespace: str = "") -> list[PackageSta
 
 def read(sources: Sources, extension: ClusterExtension, content: Content | None = None) -> ExtensionRead:
     """What there is about one extension; with `content` also what catalogs would give it now."""
-    sight = sight_of(extension, content) if content and not extension.is_deleted else None
-    revisions = sight.revisions if sight else Revisions.of(sources.list(CLUSTER_OBJECT_SET), extension)
+    inputs = read_inputs(extension, content) if content and not extension.is_deleted else None
+    revisions = inputs.revisions if inputs else Revisions.of(sources.list(CLUSTER_OBJECT_SET), extension)
     refs = [*(CLUSTER_OBJECT_SET.ref(one.name) for one in reversed(revisions.active)), _ref(extension)]
     jobs = sources.jobs_about(refs)
     return ExtensionRead(
         extension,
         revisions,
-        decide(extension, revisions, sight.catalogs) if sight else None,
-        sight.catalogs if sight else (),
+        decide(extension, revisions, inputs.catalogs) if inputs else None,
+        inputs.catalogs if inputs else (),
         job=next((job for job in jobs if job.error), None),
         due=min((job.due.isoformat(timespec="seconds") for job in jobs if job.due), default=""),
         last=tuple(run for ref in refs for run in last_of(sources.index, ref, sources.jobs)) if sources.index else (),

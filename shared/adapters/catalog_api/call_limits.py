@@ -38,15 +38,15 @@ class CallLimits(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bri
         name, _ = _MAKE[handler.request_streaming, handler.response_streaming]
         # why: the library would wait for a single question before anything here is called, as long as the client likes
         _, make = _MAKE[True, handler.response_streaming]
-        answer = getattr(handler, name)
+        serve = getattr(handler, name)
 
-        def bounded(questions: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        def bounded(requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
             clock = self._enter(context)
             if handler.request_streaming:
-                return answer(questions, context)
-            for asked in questions:
+                return serve(requests, context)
+            for asked in requests:
                 clock.set(self._seconds if handler.response_streaming else None)
-                return answer(asked, context)
+                return serve(asked, context)
             return context.abort(grpc.StatusCode.INVALID_ARGUMENT, "no question was asked")
 
         return make(bounded, handler.request_deserializer, handler.response_serializer)

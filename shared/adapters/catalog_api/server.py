@@ -78,21 +78,21 @@ _GONE: Final = (BrokenSnapshot, FileNotFoundError)
 class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc brings no types
     """Tells of every call before it is answered."""
 
-    def __init__(self, tell: Callable[[str], object]) -> None:
-        self._tell = tell
+    def __init__(self, log: Callable[[str], object]) -> None:
+        self._log = log
 
     def intercept_service(
         self, proceed: Callable[[grpc.HandlerCallDetails], Any], details: grpc.HandlerCallDetails
     ) -> grpc.RpcMethodHandler:
         """Called by the server."""
         metadata = " ".join(f"{key}={value!r}" for key, value in details.invocation_metadata)
-        self._tell(f"{details.method} {metadata}".rstrip())
+        self._log(f"{details.method} {metadata}".rstrip())
         return proceed(details)
 
 
-def server_of(answers: Answers, address: str, tell: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
+def server_of(answers: Answers, address: str, log: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
     """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
-    interceptors = [_CallLog(tell)] if tell else []
+    interceptors = [_CallLog(log)] if log else []
     server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=[NOT_SHARED])
     return server, bind(server, address, lambda _: answers, lambda _: None, forget=lambda *_: None)
 
@@ -120,10 +120,10 @@ def bind(
 
 @contextmanager
 def running(
-    answers: Answers, address: str = "127.0.0.1:0", tell: Callable[[str], object] | None = None
+    answers: Answers, address: str = "127.0.0.1:0", log: Callable[[str], object] | None = None
 ) -> Iterator[int]:
     """The port of a server that answers until the end of the block, which lets running calls end."""
-    server, port = server_of(answers, address, tell)
+    server, port = server_of(answers, address, log)
     server.start()
     try:
         yield port
@@ -203,7 +203,7 @@ def _health(check: Callable[[grpc.ServicerContext], object]) -> Mapping[str, Han
     """Serving, whatever service is asked for, where there is a catalog."""
     states = health_pb2.HealthCheckResponse
 
-    def tell(_: Message, context: grpc.ServicerContext) -> Message:
+    def report(_: Message, context: grpc.ServicerContext) -> Message:
         try:
             check(context)
         except NotHereError:
@@ -215,7 +215,7 @@ def _health(check: Callable[[grpc.ServicerContext], object]) -> Mapping[str, Han
     def refuse(_: Message, context: grpc.ServicerContext) -> None:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, "only Check is implemented")
 
-    return {"Check": tell, "List": refuse, "Watch": refuse}
+    return {"Check": report, "List": refuse, "Watch": refuse}
 
 
 def _reflect(server: grpc.Server) -> None:

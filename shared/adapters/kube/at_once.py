@@ -27,22 +27,22 @@ class AtOnce:
         self._threads: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
 
-    def ask(self, questions: Sequence[Callable[[], T]]) -> tuple[T, ...]:
-        """The answers, in the order of the questions; the first error is raised when all have ended.
+    def ask(self, calls: Sequence[Callable[[], T]]) -> tuple[T, ...]:
+        """The results, in the order of the calls; the first error is raised when all have ended.
 
-        The calling thread asks the first of them itself.
+        The calling thread makes the first call itself.
         """
-        if len(questions) < 2:
-            return tuple(ask() for ask in questions)
-        first, *others = questions
+        if len(calls) < 2:
+            return tuple(ask() for ask in calls)
+        first, *others = calls
         threads = self._started()
         asked = [threads.submit(copy_context().run, ask) for ask in others]
         try:
-            answer = first()
+            result = first()
         finally:
             for one in asked:
                 one.exception()
-        return (answer, *(one.result() for one in asked))
+        return (result, *(one.result() for one in asked))
 
     def close(self) -> None:
         """End the threads."""

@@ -12,11 +12,11 @@ from shared.kinds import BY_IDENTITY, Kind
 from shared.refs import is_possible
 
 FRESH_SECONDS = 30.0
-"""How long a positive answer is cached: a bound for aggregated APIs, which no event reports."""
-SETTLING_SECONDS = 0.05
-"""How long a negative answer is cached: long enough for many kinds of one group, and a new CRD is found at once."""
+"""How long a kind that was found is cached: a bound for aggregated APIs, whose changes no event reports."""
+ABSENT_SECONDS = 0.05
+"""How long it is cached that a kind is absent: long enough for many kinds of one group, short enough for a new CRD."""
 SETTLED_SECONDS = 0.5
-"""After a change of any definition: by then an API server serves what it defines."""
+"""The time after a change of a definition by which an API server serves what it defines."""
 
 
 class KindIndex:
@@ -27,9 +27,9 @@ class KindIndex:
         get: Callable[[str], Manifest],
         clock: Callable[[], float] = time.monotonic,
         *,
-        absent: float = SETTLING_SECONDS,
+        absent: float = ABSENT_SECONDS,
     ) -> None:
-        """`absent` is how long a negative answer is cached, in seconds; longer for who is told of definitions."""
+        """`absent`: for how many seconds a kind stays absent; more where changes of definitions are watched."""
         self._get = get
         self._clock = clock
         self._absent = absent
@@ -44,7 +44,7 @@ class KindIndex:
             return None
         read_at, kinds = self._known.get(api_version, (float("-inf"), {}))
         is_settled = read_at - self._changed_at > SETTLED_SECONDS
-        absent = self._absent if is_settled else SETTLING_SECONDS
+        absent = self._absent if is_settled else ABSENT_SECONDS
         if self._clock() - read_at < (FRESH_SECONDS if kind in kinds else absent):
             return kinds.get(kind)
         asked_at = self._clock()

@@ -86,9 +86,9 @@ def from_bundles(published: Iterable[Published]) -> tuple[tuple[Manifest, ...], 
     return tuple(documents), tuple(findings)
 
 
-def _unusable(one: Published, twin: Published | None) -> str:
-    if twin is not None:
-        return f"{twin} has the same name, {one.offer.name}; rename one of the two"
+def _unusable(one: Published, namesake: Published | None) -> str:
+    if namesake is not None:
+        return f"{namesake} has the same name, {one.offer.name}; rename one of the two"
     if not one.offer.channels:
         return f"metadata/annotations.yaml names no channel; add the annotation {CHANNELS}"
     try:

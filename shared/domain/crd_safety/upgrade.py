@@ -111,8 +111,8 @@ def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
     """What a client of one served version would miss in a newer one, unless it was missing before."""
     if ((new.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook":
         return
-    known = {_likeness(problem) for problem in _pairs(old) if problem.finding.known is not None}
-    yield from (problem for problem in _pairs(new) if _likeness(problem) not in known)
+    known = {_similarity(problem) for problem in _pairs(old) if problem.finding.known is not None}
+    yield from (problem for problem in _pairs(new) if _similarity(problem) not in known)
 
 
 def _pairs(crd: ReadOnly) -> Iterator[Problem]:
@@ -123,7 +123,7 @@ def _pairs(crd: ReadOnly) -> Iterator[Problem]:
         yield from (Problem(label, path, finding) for path, finding in _changes(flatten(older), flatten(newer)))
 
 
-def _likeness(problem: Problem) -> tuple[Hashable, ...]:
+def _similarity(problem: Problem) -> tuple[Hashable, ...]:
     return problem.version, problem.path, problem.finding.check, problem.finding.message, problem.finding.known
 
 

@@ -105,7 +105,7 @@ def is_permitted(csv: Csv, facts: Facts) -> bool:
     )
 
 
-def wants_version(csv: Csv) -> bool:
+def needs_server_version(csv: Csv) -> bool:
     """Whether a requirement depends on the version of the API server."""
     return bool(csv.min_kube_version)
 

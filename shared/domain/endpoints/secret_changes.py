@@ -30,7 +30,7 @@ class SecretChange:
     """What its owner should know: that something was wrong with what was there, or is somebody else's."""
 
 
-def wanted_contents(
+def desired_contents(
     csv: Csv, facts: Facts, now: datetime, issue: Callable[[tuple[str, ...]], Pair]
 ) -> dict[str, Content]:
     """What the Secret of each Deployment holds after an installation, by Deployment."""

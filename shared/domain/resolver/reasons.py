@@ -39,7 +39,7 @@ class Code(StrEnum):
     VERSION_NOT_ACCEPTED = "VersionNotAccepted"
     HELD = "Held"
     DEPENDENCIES_REQUIRED = "DependenciesRequired"
-    WANTED = "Wanted"
+    DEMANDED = "Demanded"
     """A version is demanded, only to find out what excludes it."""
 
 

@@ -124,17 +124,17 @@ class Sat:
         if len(options) <= _FEW:
             return list(map(self._number, options))
         if id(options) not in self._any:
-            stands = self._fresh()
-            self._solver.add_clause([-stands, *map(self._number, options)])
-            self._any[id(options)] = stands, options  # why: the tuple is kept, so that its id() is not given away
+            helper = self._fresh()
+            self._solver.add_clause([-helper, *map(self._number, options)])
+            self._any[id(options)] = helper, options  # why: the tuple is kept, so that its id() is not given away
         return [self._any[id(options)][0]]
 
     def _single_of(self, ids: tuple[Id, ...]) -> Clause:
         """At most one of the ids is chosen: a variable stands for it, which all that versions provide alike share."""
         if ids not in self._single:
-            self._single[ids] = stands = self._fresh()
+            self._single[ids] = helper = self._fresh()
             for clause in self._at_most_one(list(map(self._number, ids))):
-                self._solver.add_clause([-stands, *clause])
+                self._solver.add_clause([-helper, *clause])
         return [self._single[ids]]
 
     def _at_most_one(self, numbers: Clause) -> Iterator[Clause]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.adapters.kube.discovery import FRESH_SECONDS, SETTLED_SECONDS, SETTLING_SECONDS, KindIndex, kinds_in
+from shared.adapters.kube.discovery import ABSENT_SECONDS, FRESH_SECONDS, SETTLED_SECONDS, KindIndex, kinds_in
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import Kind
@@ -27,7 +27,7 @@ class Server:
         return {"resources": [parts, {"name": "gauges", "kind": "Gauge", "namespaced": True}]}
 
 
-@pytest.mark.parametrize(("absent", "asked"), [(SETTLING_SECONDS, 2), (FRESH_SECONDS, 1)])
+@pytest.mark.parametrize(("absent", "asked"), [(ABSENT_SECONDS, 2), (FRESH_SECONDS, 1)])
 def test_that_a_kind_is_absent_is_believed_longer_by_who_is_told_of_definitions(absent: float, asked: int) -> None:
     server = Server()
     index = KindIndex(server, lambda: server.now, absent=absent)

@@ -14,10 +14,10 @@ from shared.domain.csv.requirements import (
     evaluate,
     is_permitted,
     malformed_definition,
+    needs_server_version,
     own_grants,
     required_apis,
     required_objects,
-    wants_version,
 )
 from shared.domain.objects.authorizer import Grants
 from shared.kinds import Ref
@@ -57,7 +57,7 @@ def judged(csv: Manifest, known: Facts) -> list[tuple[str, str, str]]:
 )  # fmt: skip
 def test_minimum_version(minimum: str, server: str, status: str, message: str) -> None:
     csv = a_csv(minKubeVersion=minimum)
-    assert wants_version(Csv(csv))
+    assert needs_server_version(Csv(csv))
     assert judged(csv, Facts(server_version=server)) == [("a.v1", status, message)]
 
 

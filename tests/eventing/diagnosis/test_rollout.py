@@ -15,7 +15,7 @@ from shared.domain.bundle.payload import files_in
 from shared.domain.image_source import ImageSource
 from shared.kinds import DEPLOYMENT, SECRET
 from shared.ports import Unavailable
-from shared.reading.extension import Sources, sight_of
+from shared.reading.extension import Sources, read_inputs
 from tests.functions.cluster_extension.world import (
     EXTENSION,
     PLACE,
@@ -38,8 +38,8 @@ def planned(world: World, stored: Sequence[ReadOnly] = ()) -> Outlook:
         return stored
 
     extension = ClusterExtension(world.objects[EXTENSION])
-    sight = sight_of(extension, Sources(world.api, world.catalogs, world.policy))
-    return outlook(extension, sight, Place(world.api, world.api, files_of, stored_of))
+    inputs = read_inputs(extension, Sources(world.api, world.catalogs, world.policy))
+    return outlook(extension, inputs, Place(world.api, world.api, files_of, stored_of))
 
 
 def effects(found: Outlook) -> dict[str, str]:

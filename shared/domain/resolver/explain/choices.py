@@ -14,7 +14,7 @@ from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.request import ResolutionRequest, memoized
 
-_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.WANTED)
+_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.DEMANDED)
 
 
 @dataclass(frozen=True, slots=True)

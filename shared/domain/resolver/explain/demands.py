@@ -64,4 +64,4 @@ class Demands:
 
 
 def _demand(subject: Id, one: Operator) -> Mandatory:
-    return Mandatory(subject, f"{subject} of package {one.package} is wanted", Code.WANTED)
+    return Mandatory(subject, f"{subject} of package {one.package} is wanted", Code.DEMANDED)
