@@ -129,7 +129,7 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         Right(kinds.SERVICE_ACCOUNT, ("create",)),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *_write(kinds.SERVICE, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS),
-        Right(kinds.SECRET, ("get", "create", "update")),  # of serving certificates
+        Right(kinds.SECRET, ("get", "create", "update", "delete")),  # of serving certificates
         *_read(*ADOPTED),
         *(Right(kind, ("patch",)) for kind in ADOPTED),  # a label; of a definition its conversion, too
         *GIVE_AWAY,

@@ -4,7 +4,8 @@ Reads:  the version; the Subscriptions and Deployments of its namespace; the pro
         aggregated APIs: certificates, Services and rights around its Deployments, APIServices, configurations, the
         definitions it converts, its group and the ServiceAccount that this names.
 Writes: its status; with the rights of that account Deployments that are missing or differ; deletes Deployments that the
-        version no longer names; Secrets with certificates, and everything by which the API server finds webhooks, APIs.
+        version no longer names; Secrets with certificates, and everything by which the API server finds webhooks, APIs;
+        deletes what is left of these under former names.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import filterfalse
 
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
 from functions.cluster_service_version._endpoints import facts_of, pairs_of
+from functions.cluster_service_version._former import left_of_former_names
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
@@ -61,6 +63,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         *map(Replace, found.replaced),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
         *writes_of((*filterfalse(work.is_in_force, registered), *work.surplus(csv, facts))),
+        *writes_of(left_of_former_names(csv, cluster, keys)),
     )
     begun = outcome_of(csv, installation.started(serving.certified(status, contents)), before=writes)
     return limited(begun, csv, status, cluster)

@@ -77,9 +77,6 @@ LEFT_OUT: Mapping[str, str] = {
         "the roles of an API are written only for definitions that an InstallPlan installed for the version that "
         "claims them (k8s/SECURITY.md): here the definition and the version are made by hand"
     ),
-    "ClusterServiceVersion AllNamespaces OperatorGroup api service resource migrated if adoptable": (
-        "deletes certificates and bindings by a naming scheme that no supported OLM uses"
-    ),
 }
 """Our behaviour is better, or the spec cannot run here."""
 

@@ -10,6 +10,7 @@ import pytest
 
 from shared.adapters.keys.stored import public_part
 from shared.api.manifest import Manifest, timestamp
+from shared.domain.objects.ownership import labels_for
 from shared.kinds import (
     API_SERVICE,
     CLUSTER_ROLE_BINDING,
@@ -19,6 +20,7 @@ from shared.kinds import (
     OPERATOR_GROUP,
     ROLE,
     ROLE_BINDING,
+    SECRET,
     SERVICE,
     VALIDATING_WEBHOOKS,
     Ref,
@@ -323,6 +325,51 @@ def test_a_description_is_refused_whatever_leads_to_an_installation_csv_md_18_ro
         world.later(seconds=30)
         assert configuration(world) == before
     assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "InvalidWebhookDescription"), refused)
+
+
+def of_former_names(api: str, labels: dict[str, str]) -> list[Manifest]:
+    """What an old OLM made around an APIService."""
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": f"{api}-cert"}
+    above = {**role, "kind": "ClusterRole", "name": "system:auth-delegator"}
+    reader = {**role, "name": "extension-apiserver-authentication-reader"}
+    contents: list[tuple[Ref, Manifest]] = [
+        (SERVICE.ref(api.replace(".", "-"), "ns"), {"spec": {"ports": [{"port": 433}]}}),
+        (SECRET.ref(f"{api}-cert", "ns"), {"type": "Opaque"}),
+        (ROLE.ref(f"{api}-cert", "ns"), {"rules": []}),
+        (ROLE_BINDING.ref(f"{api}-cert", "ns"), {"roleRef": role}),
+        (CLUSTER_ROLE_BINDING.ref(f"{api}-system:auth-delegator"), {"roleRef": above}),
+        (ROLE_BINDING.ref(f"{api}-auth-reader", "kube-system"), {"roleRef": reader}),
+    ]
+    return [
+        {
+            "apiVersion": ref.api_version, "kind": ref.kind, **content,
+            "metadata": {"name": ref.name, "labels": labels, **({"namespace": ref.namespace} if ref.namespace else {})},
+        }
+        for ref, content in contents
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_kept"),
+    [
+        pytest.param("a.v1", False, id="the version's own"),
+        pytest.param("b.v1", True, id="those of another version"),
+        pytest.param("", True, id="those of nobody"),
+    ],
+)
+def test_what_is_left_of_former_names_goes_csv_md_7_4_and_18_row_96(owner: str, is_kept: bool) -> None:
+    labels = labels_for(owner, "ns") if owner else {}
+    left = of_former_names("v1.api.example.com", labels)
+    world = installed(a_world(*left, hooks=(), apis=(an_api(),)))
+    assert [Ref.of(one) in world.objects for one in left] == [is_kept] * len(left)
+
+
+def test_a_former_name_that_is_the_present_one_stays_csv_md_7_4() -> None:
+    """The Deployment is called as the version of the API, whose group is `service`."""
+    service, *_ = of_former_names("v1.service", labels_for("a.v1", "ns"))
+    api, strategy = an_api("service", deploymentName="v1"), {"deployments": [a_component("v1")]}
+    world = installed(a_world(service, hooks=(), apis=(api,), strategy=strategy))
+    assert world.objects[SERVICE.ref("v1-service", "ns")]["spec"]["ports"][0]["port"] == 9443
 
 
 def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> None:
