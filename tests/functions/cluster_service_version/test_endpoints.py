@@ -369,7 +369,8 @@ def test_a_former_name_that_is_the_present_one_stays_csv_md_7_4() -> None:
     service, *_ = of_former_names("v1.service", labels_for("a.v1", "ns"))
     api, strategy = an_api("service", deploymentName="v1"), {"deployments": [a_component("v1")]}
     world = installed(a_world(service, hooks=(), apis=(api,), strategy=strategy))
-    assert world.objects[SERVICE.ref("v1-service", "ns")]["spec"]["ports"][0]["port"] == 9443
+    kept = world.objects[Ref.of(service)]
+    assert (kept["metadata"]["labels"]["olm.owner"], kept["spec"]["ports"][0]["port"]) == ("a.v1", 9443)
 
 
 def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> None:
