@@ -22,18 +22,20 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.api.manifest import name_of
+from shared.api.views import Csv
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle, Files
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
+from shared.domain.endpoints.outline import converted
 from shared.domain.extension.outlook import Change, Effect, changes, identity_of, misfits
 from shared.domain.plan.crds import risk
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.resolve import resolve
 from shared.domain.serving.registry_api import NotServable, content_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, RBAC
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, RBAC
 
 if TYPE_CHECKING:
     from shared.domain.resolver.model import Inputs
@@ -113,11 +115,11 @@ def _report(
         desired += objects
         images |= dict.fromkeys(needed)
     present_objects = source.present_objects()
-    present = [*present_objects.present(desired)]
+    names = {one.replaces for one in chosen if one.replaces}
+    present = [*present_objects.leading_to(names), *present_objects.present(desired)]
     found = changes(present, desired)
     changed = {identity_of(one.manifest) for one in found if one.effect is not Effect.KEEP}
     stored = [*present_objects.stored([one for one in definitions(present) if identity_of(one) in changed])]
-    names = {one.replaces for one in chosen if one.replaces}
     replaced = [Change(Effect.REMOVE, one) for one in present_objects.csvs() if name_of(one) in names]
     report = Report(
         reasons,
@@ -135,14 +137,22 @@ def _content(source: NamespaceInputs, chosen: Chosen, namespace: str) -> tuple[l
     bundle = parse(files, chosen.bundle.name, is_complete=True) if image else None
     if isinstance(bundle, BadBundle):
         raise CliError(bundle.message, NEGATIVE)
-    target = Target(namespace, chosen.replaces, properties_annotation(chosen.bundle.properties))
+    properties, group = properties_annotation(chosen.bundle.properties), source.present_objects().group()
+    target = Target(namespace, chosen.replaces, properties, group)
     found = install_steps(documents(files, MANIFESTS), target, chosen.bundle.name)
     if isinstance(found, BadBundle):
         raise CliError(found.message, NEGATIVE)
     steps = [_manifest(step, namespace) for step in found.steps]
-    objects = [*steps, *(_manifest(step, namespace, is_placed=True) for step in found.served)]
+    objects = [*_converted(steps), *(_manifest(step, namespace, is_placed=True) for step in found.served)]
     csvs = [bundle.csv] if bundle else _of(objects, (CLUSTER_SERVICE_VERSION.kind,))
     return objects, [str(one["image"]) for csv in csvs for one in related_images(csv, image)]
+
+
+def _converted(objects: Sequence[Manifest]) -> Iterator[Manifest]:
+    """The objects, definitions with the conversion that the version gives them once it is installed."""
+    csvs = [Csv(one) for one in _of(objects, (CLUSTER_SERVICE_VERSION.kind,))]
+    for one in objects:
+        yield converted(csvs[0], one) if csvs and one["kind"] == CUSTOM_RESOURCE_DEFINITION.kind else one
 
 
 def _files(source: NamespaceInputs, chosen: Chosen) -> tuple[Files, str]:

@@ -6,11 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shared.api.manifest import name_of
-from shared.api.views import CustomResourceDefinition
+from shared.api.manifest import labels_of, name_of
+from shared.api.views import CustomResourceDefinition, OperatorGroup
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, KINDS, OPERATOR_GROUP, Kind
+from shared.domain.objects.ownership import labels_for
+from shared.kinds import (
+    API_SERVICE,
+    CLUSTER_SERVICE_VERSION,
+    CUSTOM_RESOURCE_DEFINITION,
+    KINDS,
+    OPERATOR_GROUP,
+    WEBHOOK_CONFIGURATIONS,
+    Kind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +74,19 @@ class PresentObjects:
     def groups(self) -> list[Manifest]:
         """Its OperatorGroups."""
         return self._of(OPERATOR_GROUP)
+
+    def group(self) -> OperatorGroup | None:
+        """The only OperatorGroup."""
+        groups = self.groups()
+        return OperatorGroup(groups[0]) if len(groups) == 1 else None
+
+    def leading_to(self, versions: Iterable[str]) -> Iterator[Manifest]:
+        """The configurations of webhooks and APIServices that are labelled for versions of the namespace."""
+        desired = [labels_for(name, self.namespace) for name in versions]
+        for kind in (API_SERVICE, *WEBHOOK_CONFIGURATIONS) if desired else ():
+            found = self.cluster.list(kind) if self.cluster else self.objects
+            of_kind = (one for one in found if self.cluster or group_kind(one) == (kind.group, kind.kind))
+            yield from (dict(one) for one in of_kind if any(each.items() <= labels_of(one).items() for each in desired))
 
     def stored(self, changed: Sequence[Manifest]) -> Iterator[Manifest]:
         """The stored objects of definitions that would change; `changed` are their present definitions."""

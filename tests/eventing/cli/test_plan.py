@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -95,17 +95,70 @@ def test_issue_15_1_5_an_install_is_listed_object_by_object() -> None:
     assert any(line.startswith("image ") for line in told["remarks"])
 
 
-def test_what_webhooks_and_aggregated_apis_need_is_listed(registry: ScriptedRegistry, tmp_path: Path) -> None:
-    """csv.md 7.1: no plan names certificates, Services and configurations, but the installation makes them."""
-    images = {one: put(registry, SAMPLES.parent / "webhooks" / "lamps" / one) for one in ("1.0.0", "1.1.0")}
-    write_catalog(tmp_path, images, "lamps")
-    write_objects(tmp_path, a_subscription("lamps", "here", source="local"), an_operator_group("here"))
+LAMPS = SAMPLES.parent / "webhooks" / "lamps"
+
+
+@pytest.fixture
+def lamps(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    """A catalog of an operator with webhooks of every type and an aggregated API."""
+    write_catalog(tmp_path, {one: put(registry, LAMPS / one) for one in ("1.0.0", "1.1.0")}, "lamps")
+
+
+def planned() -> list[Json]:
+    """The rows of the objects, with their manifests."""
     result = plan("-o", "json")
     assert result.exit_code == 0, result.output
+    return list(json.loads(result.stdout)["objects"])
+
+
+@pytest.mark.usefixtures("lamps")
+def test_what_webhooks_and_aggregated_apis_need_is_listed(tmp_path: Path) -> None:
+    """csv.md 7.1: no plan names certificates, Services and configurations, but the installation makes them."""
+    write_objects(tmp_path, a_subscription("lamps", "here", source="local"), an_operator_group("here"))
+    found = {one["object"]: one for one in planned()}
     served = {"Secret", "Service", "APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
-    assert served <= {one.partition(" ")[0] for one in effects(result)}
-    assert effects(result)["Secret here/lamps-controller-service-cert"] == "create"
-    assert effects(result)["RoleBinding kube-system/lamps-controller-service-auth-reader"] == "create"
+    assert served <= {one.partition(" ")[0] for one in found}
+    assert found["Secret here/lamps-controller-service-cert"]["effect"] == "create"
+    assert found["RoleBinding kube-system/lamps-controller-service-auth-reader"]["effect"] == "create"
+    conversion = found["CustomResourceDefinition lamps.samples.olmf.io"]["manifest"]["spec"]["conversion"]
+    assert conversion["webhook"]["clientConfig"]["service"]["name"] == "lamps-controller-service"
+    assert [one["manifest"]["webhooks"][0].get("namespaceSelector") for one in configurations(found.values())] == [
+        None
+    ] * 2
+
+
+def configurations(found: Iterable[Json]) -> list[Json]:
+    return [one for one in found if "WebhookConfiguration" in one["object"]]
+
+
+@pytest.mark.usefixtures("lamps")
+def test_webhooks_are_for_the_namespaces_of_their_group(tmp_path: Path) -> None:
+    """csv.md 7.6: a group that is not global narrows rules to namespaced objects."""
+    group = an_operator_group("here", targets=("here",))
+    group = {**group, "metadata": {**group["metadata"], "uid": "u"}, "status": {"namespaces": ["here"]}}
+    write_objects(tmp_path, a_subscription("lamps", "here", source="local"), group)
+    result = plan("-o", "json")
+    hooks = [one["manifest"]["webhooks"][0] for one in configurations(json.loads(result.stdout)["objects"])]
+    assert [one["namespaceSelector"] for one in hooks] == [{"matchLabels": {"olm.operatorgroup.uid/u": ""}}] * 2
+    assert {rule["scope"] for one in hooks for rule in one["rules"]} == {"Namespaced"}
+
+
+@pytest.mark.usefixtures("lamps")
+def test_an_upgrade_says_which_configurations_come_and_go(tmp_path: Path) -> None:
+    """csv.md 18 row 104: those of the old version go with it; the Service, the Secret and the APIService stay."""
+    subscription = a_subscription("lamps", "here", source="local", channel="stable", startingCSV="lamps.v1.0.0")
+    write_objects(tmp_path, subscription, an_operator_group("here"))
+    csv, *others = [one["manifest"] for one in planned()]
+    installed = {"installedCSV": "lamps.v1.0.0", "currentCSV": "lamps.v1.0.0", "state": "AtLatestKnown"}
+    there = {**csv, "status": {"phase": "Succeeded"}}
+    write_objects(tmp_path, subscription | {"status": installed}, an_operator_group("here"), there, *others)
+    found = planned()
+    effects = sorted(one["effect"] for one in configurations(found))
+    assert effects == ["create", "create", "remove", "remove"]
+    names = {one["object"] for one in configurations(found)}
+    assert len(names) == 4
+    kept = {one["object"].partition(" ")[0]: one["effect"] for one in found}
+    assert (kept["Secret"], kept["Service"], kept["APIService"]) == ("keep", "keep", "change")
 
 
 def test_an_upgrade_says_what_changes_and_what_goes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.api.views import Csv
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.bundle.model import BadBundle
 from shared.domain.bundle.payload import key_of
 from shared.domain.bundle.reading import Documents, Passed
@@ -41,6 +41,8 @@ class Target:
     replaces: str = ""
     properties: str = "{}"
     """The text of the annotation `operatorframework.io/properties`."""
+    group: OperatorGroup | None = None
+    """The one of the namespace, which decides where webhooks are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def install_steps(manifests: Documents, target: Target, where: str) -> Installat
         return BadBundle("Malformed", f"{where}: {csvs[-1]}: {error}")
     others = [_step(found[path], is_sorted=True) for path in in_order if path not in csvs]
     extra = tuple(Passed(path, f"{path} is a second {_CSV.kind}: only the last one is installed") for path in csvs[:-1])
-    served = tuple(map(_served, outline(Csv(csv))))
+    served = tuple(map(_served, outline(Csv(csv), target.group)))
     return Installation(_grouped([_step(csv), *others, *generated]), (*passed, *extra), served)
 
 
