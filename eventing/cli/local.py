@@ -21,6 +21,8 @@ from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.local.served import Served, is_without_bundles, recall
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
+from shared.api.views import Csv
+from shared.kinds import CLUSTER_SERVICE_VERSION
 
 
 def register(app: typer.Typer) -> None:
@@ -148,8 +150,14 @@ def _print_faults(plan: Plan) -> None:
     sys.stderr.flush()
 
 
-def down(state: StateOption = None) -> None:
-    """Stop what `olmf up` started; what it stored stays in the state directory."""
+def down(
+    state: StateOption = None,
+    *,
+    take_over: Annotated[
+        bool, typer.Option("--take-over", help="Say what OLM has to carry on when it takes the cluster over again.")
+    ] = False,
+) -> None:
+    """Stop what `olmf up` started; what it stored stays in the state directory, and OLM can go on with the cluster."""
     from eventing.local.detach import stop
 
     directory = _directory(state)
@@ -163,6 +171,21 @@ def down(state: StateOption = None) -> None:
             "nobody serves now; "
             f"`{directory.command('up', '--kubeconfig', addresses.kubeconfig)}` brings them back\n"
         )
+        if take_over:
+            _hand_over(addresses.kubeconfig)
+
+
+def _hand_over(kubeconfig: str) -> None:
+    """Say which versions are on their way; OLM finds everything else as it would have made it."""
+    from shared.adapters.kube import ApiError, KubeClient
+
+    try:
+        csvs = Csv.each(KubeClient.from_kubeconfig(kubeconfig).list(CLUSTER_SERVICE_VERSION))
+    except (ApiError, OSError) as error:
+        raise CliError(f"stopped, but what OLM has to carry on is not known: {error}", UNKNOWN) from error
+    under_way = [csv for csv in csvs if not csv.is_copy and csv.phase not in ("Succeeded", "Failed")]
+    found = [f"{csv.namespace}/{csv.name} ({csv.phase or 'new'})" for csv in under_way]
+    sys.stdout.write(f"OLM has to carry on with {', '.join(sorted(found)) or 'nothing'}: start its Deployments again\n")
 
 
 def status(state: StateOption = None, kubeconfig: KubeconfigOption = None, output: OutputOption = "table") -> None:
