@@ -64,7 +64,7 @@ class DeliveredVersions:
 
 def _read(value: bytes | None) -> tuple[str, int]:
     """Version and day; empty without an event."""
-    version, _, day = (value or b"").decode().partition(" ")
+    version, _, day = (value or b"").decode().rpartition(" ")  # a version may be any text
     return version, int(day or 0)
 
 

@@ -18,6 +18,7 @@ from eventing.packages.package_cache import Change, Expired, PackageCache
 from shared.domain.serving.package_list import Listed, visible
 from shared.domain.serving.package_manifest import API_VERSION, KIND
 
+_MOST_DIGITS = 20
 _LONGEST_SECONDS: Final = 3_600
 _CHUNK: Final = 64 * 1024
 _RENEW_SECONDS: Final = 55.0
@@ -61,7 +62,7 @@ async def follow(request: web.Request, cache: PackageCache, watching: Watching) 
             if since in ("", "0"):
                 await _send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
             else:
-                position = int(since) if since.isdecimal() else -1
+                position = _number(since)
             try:
                 await _rest(request, response, cache, watching, position=position)
             except Expired as error:
@@ -105,7 +106,12 @@ def _bookmark(version: int) -> bytes:
 
 
 def _seconds(request: web.Request) -> float:
-    asked = request.query.get("timeoutSeconds", "")
-    if asked.isdecimal() and 0 < int(asked) <= _LONGEST_SECONDS:
+    asked = _number(request.query.get("timeoutSeconds", ""))
+    if 0 < asked <= _LONGEST_SECONDS:
         return float(asked)
     return _LONGEST_SECONDS / 2 * random.uniform(1, 2)  # noqa: S311  # why: clients should not all come back at once
+
+
+def _number(text: str) -> int:
+    """A number of our own counting, or of seconds; -1 for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < _MOST_DIGITS else -1

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import merge
 
 import msgspec
@@ -20,6 +19,7 @@ from shared import names
 from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.kinds import EVENT, Ref
 from shared.ports import Catalogs
+from shared.resource_versions import Order, order_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,12 @@ class Recording:
     def __init__(self, capture: Capture) -> None:
         self.index: JournalIndex = capture.index
         self._objects = {Ref.of(manifest): manifest for manifest in capture.objects}
-        self._versions: dict[str, dict[int, Manifest]] = {}
-        for manifest in (*capture.objects, *_read(self.index)):  # of one version, what a step has read counts
-            if uid_of(manifest) and resource_version_of(manifest).isdecimal():
-                self._versions.setdefault(uid_of(manifest), {})[int(resource_version_of(manifest))] = manifest
+        self._versions: dict[str, dict[Order, Manifest]] = {}
+        self._read_at: dict[tuple[str, Order], int] = {}
+        for manifest in capture.objects:
+            self._note(manifest)
+        for at, manifest in _read(self.index):  # of one version, what a step has read counts
+            self._note(manifest, at)
         writes = [write for run in self.index.runs.values() for write in writes_of(run) if write.did == "sent"]
         self.written = tuple(ref for ref in map(Ref.parse, sorted({w.ref for w in writes})) if ref.kind != EVENT.kind)
         """The objects that we wrote, without Kubernetes Events."""
@@ -55,19 +57,28 @@ class Recording:
         self.uids |= {write.uid: Ref.parse(write.ref) for write in writes if write.uid}
         times = [run.at for run in self.index.runs.values()]
         self.began, self.ended = min(times, default=0), max(times, default=0) + 1000
-        self._ours: dict[str, list[int]] = {}
+        self._ours: dict[str, list[Order]] = {}
         for write in writes:
-            if write.version.isdecimal() and write.op != "SetStatus":
-                self._ours.setdefault(write.uid, []).append(int(write.version))
+            if (order := order_of(write.version)) and write.op != "SetStatus":
+                self._ours.setdefault(write.uid, []).append(order)
         self._created = {write.uid: made for write in writes if (made := self._creation(write))}
         added = (change_of(received.id) for received in self.index.events.values() if received.type.endswith(".add"))
-        self._born = {change[0]: int(change[1]) for change in added if change and change[1].isdecimal()}
+        self._born = {change[0]: order for change in added if change and (order := order_of(change[1]))}
         self._made = {write.uid for write in writes if write.op == "Create" or self._is_first(write)}
+
+    def _note(self, manifest: Manifest, read_at: int | None = None) -> None:
+        """Remember a version of an object, and when a step has read it first."""
+        uid, order = uid_of(manifest), order_of(resource_version_of(manifest))
+        if not uid or not order:
+            return
+        self._versions.setdefault(uid, {})[order] = manifest
+        if read_at is not None:
+            self._read_at[uid, order] = min(read_at, self._read_at.get((uid, order), read_at))
 
     def _is_first(self, write: Write) -> bool:
         """Whether the write applied an object without a known older version."""
-        known = self._versions.get(write.uid)
-        return write.op == "Apply" and write.version.isdecimal() and (not known or int(write.version) <= min(known))
+        known, order = self._versions.get(write.uid), order_of(write.version)
+        return write.op == "Apply" and order is not None and (not known or order <= min(known))
 
     def _creation(self, write: Write) -> Manifest | None:
         """The object as we created it, if that was recorded."""
@@ -89,7 +100,8 @@ class Recording:
 
     def changes(self) -> Iterator[Change]:
         """The objects that existed at the start of the journal, then the changes from outside, in order of time."""
-        return merge(self._of_objects(), self._of_images(), key=lambda change: change.at)
+        changes = (self._of_objects(), self._of_events(), self._unseen(), self._of_images())
+        return merge(*changes, key=lambda change: change.at)
 
     def _of_images(self) -> Iterator[Change]:
         """A resync request where a catalog image answered a run differently from before: no API event reports it."""
@@ -105,35 +117,34 @@ class Recording:
                     )
 
     def _of_objects(self) -> Iterator[Change]:
+        """The objects that were there before the first event."""
         for uid, versions in self._versions.items():
             first = min(versions)
-            if uid not in self._made and first < self._born.get(uid, first + 1):
-                ref = Ref.of(versions[first])
-                event = Event(f"{uid}.{first}.add", names.ADDED, "capture", ref)
+            born = self._born.get(uid)
+            if uid not in self._made and (born is None or first < born):
+                event = Event(f"{uid}.{first[1]}.add", names.ADDED, "capture", Ref.of(versions[first]))
                 yield Change(event, self.began, after=versions[first])
-        unseen = deque(self._unseen())
+
+    def _of_events(self) -> Iterator[Change]:
         for received in sorted(self.index.events.values(), key=lambda received: received.at):
-            change = change_of(received.id)
-            while unseen and change and change[1].isdecimal() and unseen[0][0] < int(change[1]):
-                yield replace(unseen.popleft()[1], at=received.at)
             if self.index.writer_of(received.id) is None:
                 yield self._change(received)
-        yield from (replace(change, at=self.ended) for _, change in unseen)
 
-    def _unseen(self) -> list[tuple[int, Change]]:
+    def _unseen(self) -> list[Change]:
         """Changes by others to objects that we made and no event tells of, as builds before did not watch their kind.
 
-        They are known because a step read them.
+        They are known because a step read them, and so had happened when its run began.
         """
         reported = {change[0] for change in map(change_of, self.index.events) if change}
         found = []
         for uid in (self._made & self._versions.keys()) - reported:
-            for version, manifest in self._versions[uid].items():
-                event = Event(f"{uid}.{version}.update", names.UPDATED, "capture", Ref.of(manifest))
-                is_ours = any(self.index.writer_of(f"{uid}.{version}.{verb}") for verb in ("add", "update"))
+            for order, manifest in sorted(self._versions[uid].items(), key=lambda each: each[0]):
+                event = Event(f"{uid}.{order[1]}.update", names.UPDATED, "capture", Ref.of(manifest))
+                is_ours = any(self.index.writer_of(f"{uid}.{order[1]}.{verb}") for verb in ("add", "update"))
                 if not is_ours:
-                    found.append((version, Change(event, self.ended, self._created.get(uid), manifest, is_answer=True)))
-        return sorted(found, key=lambda each: each[0])
+                    at = self._read_at.get((uid, order), self.ended)
+                    found.append(Change(event, at, self._created.get(uid), manifest, is_answer=True))
+        return sorted(found, key=lambda change: change.at)
 
     def moment(self, entry: str) -> int:
         """When an event was received, or a run began, in milliseconds. NotInCapture when nothing has that id."""
@@ -147,8 +158,14 @@ class Recording:
             return self._objects
         gone = {change_of(received.id) for received in self.index.events.values() if received.type.endswith(".delete")}
         dead = {change[0] for change in gone if change}
-        last = [versions[max(versions)] for uid, versions in self._versions.items() if uid not in dead]
-        return {Ref.of(manifest): manifest for manifest in sorted(last, key=lambda one: int(resource_version_of(one)))}
+        last = {uid: max(versions) for uid, versions in self._versions.items() if uid not in dead}
+        found: dict[Ref, tuple[Order, Manifest]] = {}
+        for uid, order in last.items():
+            manifest = self._versions[uid][order]
+            ref = Ref.of(manifest)
+            if ref not in found or found[ref][0] < order:  # of two with that name, one was deleted
+                found[ref] = order, manifest
+        return {ref: manifest for ref, (_, manifest) in found.items()}
 
     def answers(self, port: type) -> list[Timed]:
         """Every answer of a port with the start time of its run, in the order of the runs."""
@@ -156,9 +173,10 @@ class Recording:
 
     def _change(self, received: ReceivedEvent) -> Change:
         change = change_of(received.id)
-        if change is None or not change[1].isdecimal():
+        then = order_of(change[1]) if change else None
+        if change is None or then is None:
             return Change(received.event(), received.at)
-        uid, then = change[0], int(change[1])
+        uid = change[0]
         versions = self._versions.get(uid, {})
         before = max((version for version in versions if version < then), default=None)
         after = min((version for version in versions if version >= then), default=None)
@@ -180,15 +198,13 @@ def _answers(index: JournalIndex) -> Iterator[Timed]:
             yield from ((run.at, answer) for answer in decision.answers)
 
 
-def _read(index: JournalIndex) -> Iterable[Manifest]:
-    """Every object that a step has read, as it was then; without objects whose body was not stored."""
-    desired = [
-        digest
-        for _, answer in _answers(index)
-        if answer.port == "Cluster"
-        for digest in (*(answer.bodies or ()), answer.body)
-    ]
-    for digest in dict.fromkeys(desired):
+def _read(index: JournalIndex) -> Iterator[tuple[int, Manifest]]:
+    """Every object that a step has read, as it was then, and when; without objects whose body was not stored."""
+    first: dict[str, int] = {}
+    for at, answer in _answers(index):
+        for digest in (*(answer.bodies or ()), answer.body) if answer.port == "Cluster" else ():
+            first[digest] = min(at, first.get(digest, at))
+    for digest, at in first.items():
         body = msgspec.json.decode(index.bodies.get(digest, b"null"))
         if isinstance(body, dict):
-            yield body
+            yield at, body

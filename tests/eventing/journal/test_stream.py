@@ -68,6 +68,7 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
         pytest.param(("7",), "7", False, id="an event told of this version"),
         pytest.param(("9",), "7", False, id="an event told of a later version"),
         pytest.param(("9",), "10", True, id="an event told of an earlier version"),
+        pytest.param(("a b",), "a b", False, id="a version with a blank, which is a version"),
     ],
 )
 def test_the_audit_learns_what_no_event_told_of(client: Redis, seen: tuple[str, ...], asked: str, unseen: bool) -> None:

@@ -55,6 +55,16 @@ async def test_what_changes_during_a_write_is_told(monkeypatch: pytest.MonkeyPat
     assert names == ["a", "b", "x"]
 
 
+@pytest.mark.parametrize(
+    "version", ["abc", "٣", "9" * 5000, "-1"], ids=["a word", "foreign digits", "thousands", "less"]
+)
+async def test_a_version_that_was_never_counted_has_expired(version: str) -> None:
+    async with TestClient(serving(PackageCache(), asyncio.Event())) as client:
+        answer = await client.get("/", params={"resourceVersion": version, "timeoutSeconds": "9" * 99})
+        told = json.loads(await answer.content.readline())
+        assert (told["type"], told["object"]["code"]) == ("ERROR", 410)
+
+
 async def test_a_client_that_does_not_read_is_let_go_when_its_time_is_over() -> None:
     cache, ended = PackageCache(), asyncio.Event()
     cache.replace(CATALOG, [listed(f"package-{number}", 1_000_000) for number in range(40)])

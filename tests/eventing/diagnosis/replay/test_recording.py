@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
+import pytest
 
 from eventing.diagnosis.replay import present_objects
 from eventing.diagnosis.replay.archive import Capture
@@ -83,6 +85,48 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
     told = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
     assert changes(a_recording(read=read, saw=saw, wrote=(ours,)))[-1].before is None
     assert changes(a_recording(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
+
+
+@pytest.mark.parametrize(
+    ("older", "later"),
+    [
+        pytest.param("9", "10", id="one digit more"),
+        pytest.param("9" * 5000, "1" + "0" * 5000, id="thousands of digits"),
+        pytest.param("17000000000000000009", "17000000000000000010", id="versions that look like times"),
+    ],
+)
+def test_versions_of_one_object_have_an_order_at_any_length(older: str, later: str) -> None:
+    read = (an_object(SUBSCRIPTION, later), an_object(SUBSCRIPTION, older))
+    found = {change.event.type: change for change in changes(a_recording(read=read, saw=((SUB, f"{later}.update"),)))}
+    first, change = found[names.ADDED], found[names.UPDATED]
+    assert (first.after, change.before, change.after) == (read[1], read[1], read[0])
+    assert a_recording(read=read).final() == {SUB: read[0]}
+
+
+@pytest.mark.parametrize("version", ["", "abc", "٣", "-7", "1e3"], ids=repr)
+def test_a_version_that_is_no_number_is_no_reason_to_fail(version: str) -> None:
+    """A server behind the API server may have any."""
+    wrote = Write("Apply", str(SUB), did="sent", uid="another", version=version)
+    recording = a_recording(read=(an_object(SUBSCRIPTION, version),), wrote=(wrote,), saw=((SUB, f"{version}.update"),))
+    assert [change.event.type for change in changes(recording)] == [names.UPDATED]
+    assert recording.final() == {}
+
+
+def test_of_two_objects_with_one_name_the_later_one_is_left() -> None:
+    old, new = an_object(SUBSCRIPTION, "9"), an_object(SUBSCRIPTION, "10")
+    old["metadata"]["uid"] = "v"
+    assert a_recording(read=(new, old)).final() == a_recording(read=(old, new)).final() == {SUB: new}
+
+
+def test_what_no_event_tells_of_had_happened_when_the_run_that_read_it_began() -> None:
+    """Versions of different kinds have no order, so the time decides where it belongs."""
+    filled = an_object(SERVICE, "7", data={"a": "b"})
+    wrote = Write("Create", str(SERVED), "body", did="sent", uid="u", version="6")
+    other = Event("w.3.update", names.UPDATED, "api", SUB)
+    recording = a_recording(read=(filled,), wrote=(wrote,))
+    for at in (15, 25):
+        recording.index.add(ReceivedEvent.of(replace(other, id=f"w.{at}.update"), at))
+    assert [change.event.id for change in changes(recording)] == ["w.15.update", "u.7.update", "w.25.update"]
 
 
 def test_a_capture_holds_the_kinds_that_enqueue_us_and_whatever_else_we_wrote() -> None:
