@@ -253,7 +253,7 @@ class WorkQueue:
         answer = run(
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
-            result.record, result.run_id, "\n".join(result.wrote),
+            result.record, result.run_id, "\n".join(map(_one_line, result.wrote)),
             _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
             result.trace, result.warned, int(is_alone_next), *_arguments(result.jobs),
         )  # fmt: skip

@@ -23,17 +23,22 @@ def labels(text: str) -> Predicate:
     return lambda manifest: matches(metadata(manifest).get("labels") or {})
 
 
+_TERM = re.compile(r"(?:\\.|[^,\\])+")
+_ESCAPED = re.compile(r"\\(.)")
+"""A value has a backslash before each comma, equals sign and backslash."""
+
+
 def fields(text: str, known: Sequence[str]) -> Predicate:
     """The predicate of a field selector such as `metadata.name=x,metadata.namespace!=y` on known fields."""
     tests: list[tuple[str, bool, str]] = []
-    for part in filter(None, text.split(",")):
+    for part in _TERM.findall(text):
         found = re.fullmatch(r"([\w.]+)(==|=|!=)(.*)", part.strip())
         if not found:
             raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
         path, operator, value = found.groups()
         if path not in known:
             raise bad_request(f"field label not supported: {path}")
-        tests.append((path, operator != "!=", value))
+        tests.append((path, operator != "!=", _ESCAPED.sub(r"\1", value)))
     return lambda manifest: all((_at(manifest, path) == value) is desired for path, desired, value in tests)
 
 

@@ -107,7 +107,7 @@ class Grants:
 
     def _key(self, *parts: str) -> str:
         """A name that tells nothing of a login, also not to who guesses it."""
-        text = "\0".join(parts).encode("utf-8", "surrogatepass")
+        text = repr(parts).encode()
         return GRANT + hmac.new(self._salted(), text, "sha256").hexdigest()
 
     def _salted(self) -> bytes:

@@ -15,6 +15,8 @@ from shared.refs import InvalidName
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T")
+_SPECIAL = re.compile(r"[\\,=]")
+"""What the API server's parser of such selectors wants a backslash before."""
 _PREFIX = re.compile(r"([a-z0-9.-]+/)?[^/]+")
 
 
@@ -32,6 +34,11 @@ def label_selector(labels: Mapping[str, str]) -> str:
     if not can_be_set(labels):
         raise InvalidName(f"{dict(labels)} are no labels that an object can have")
     return ",".join(key if value == ANY else f"{key}={value}" for key, value in sorted(labels.items()))
+
+
+def field_selector(fields: Mapping[str, str]) -> str:
+    """The query parameter for objects of which all these fields have these values, whatever letters they have."""
+    return ",".join(f"{key}=" + _SPECIAL.sub(r"\\\g<0>", value) for key, value in fields.items())
 
 
 def items(

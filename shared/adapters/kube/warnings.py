@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from shared.adapters.kube.client import KubeClient
+from shared.adapters.kube.listing import field_selector
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, ReadOnly, metadata
 from shared.domain.unpack.causes import Warned
@@ -27,8 +28,7 @@ class KubeWarnings:
         selected = {"involvedObject.kind": ref.kind, "involvedObject.name": ref.name, "type": "Warning"}
         if uid:
             selected["involvedObject.uid"] = uid
-        text = ",".join(f"{key}={value}" for key, value in selected.items())
-        query = {"limit": str(PAGE), "fieldSelector": text}
+        query = {"limit": str(PAGE), "fieldSelector": field_selector(selected)}
         page = self._client.request("GET", path_of(EVENT, ref.namespace), query=query)
         return newest(page.get("items") or ())
 

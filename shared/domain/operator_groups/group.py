@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shared import names
 from shared.api.views import OperatorGroup
 from shared.domain.operator_groups.install_modes import ALL_NAMESPACES
+from shared.refs import encoded
 
 NamespaceSet = frozenset[str]
 """A set of namespaces; a set with the empty name means all namespaces."""
@@ -105,8 +106,8 @@ class Group:
 
     @property
     def annotation(self) -> str:
-        """The text of `olm.targetNamespaces` on members."""
-        return ",".join(self.targets or ())
+        """The text of `olm.targetNamespaces` on members; what no namespace can be called stays one item of it."""
+        return ",".join(map(encoded, self.targets or ()))
 
     def membership(self) -> dict[str, str]:
         """The annotations of members; without targets while none are selected: an empty text means all namespaces."""

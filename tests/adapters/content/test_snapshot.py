@@ -111,6 +111,17 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     assert snapshot.providers_of("tea.io", "v1", "Cup") == ()
 
 
+def test_what_no_api_can_be_called_is_not_taken_for_another(tmp_path: Path) -> None:
+    """`a/b` + `c` reads as `a` + `b/c`."""
+    odd = [{"group": "tea.io", "version": "v1/x", "kind": "Cup"}, {"group": "tea.io", "version": "v1", "kind": "x/Cup"}]
+    package = a_package("tea")
+    package[-1]["properties"] += [{"type": "olm.gvk", "value": one} for one in odd]
+    snapshot = of(lines(package), tmp_path)
+    assert not snapshot.providers_of("tea.io/v1", "x", "Cup")
+    assert not snapshot.providers_of("tea.io", "v1/x", "Cup")
+    assert not [key for key in snapshot.providers if "x" in key]
+
+
 def test_the_packages_that_provide_an_api(tmp_path: Path) -> None:
     snapshot = of(lines([*a_package("tea"), *a_package("pot")]), tmp_path)
     assert snapshot.providers_of("tea.io", "v1", "Pot") == ("pot", "tea")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from eventing.local.apiserver import selectors
 from shared.adapters.kube import KubeClient
 from shared.adapters.kube.warnings import KubeWarnings
 from shared.domain.unpack.causes import Warned
-from shared.kinds import JOB
+from shared.kinds import JOB, ROLE
 
 
 class EventServer:
@@ -43,6 +44,18 @@ def test_an_object_that_was_not_stored_is_known_by_its_name() -> None:
     server = EventServer()
     about(server, "")
     assert "uid" not in server.asked[0][1]["fieldSelector"]
+
+
+def test_a_name_adds_nothing_to_the_selection() -> None:
+    """RBAC objects may have any name, and the API server takes commas in a selector for the next term."""
+    server = EventServer()
+    KubeWarnings(cast("KubeClient", server)).about(ROLE.ref("a,type=Normal\\", "olm"), "")
+    asked = server.asked[0][1]["fieldSelector"]
+    assert asked == "involvedObject.kind=Role,involvedObject.name=a\\,type\\=Normal\\\\,type=Warning"
+    involved = {"kind": "Role", "name": "a,type=Normal\\"}
+    holds = selectors.fields(asked, ("involvedObject.kind", "involvedObject.name", "type"))
+    assert holds({"involvedObject": involved, "type": "Warning"})
+    assert not holds({"involvedObject": {**involved, "name": "a"}, "type": "Normal"})
 
 
 def test_the_newest_come_last_whichever_way_they_state_their_time() -> None:

@@ -271,6 +271,11 @@ def test_a_group_is_read_from_its_object() -> None:
     assert Group.of(OperatorGroup({**manifest, "status": {}})).targets is None
 
 
+def test_a_target_that_no_namespace_can_be_called_is_not_two_of_them() -> None:
+    assert Group("ns", "g", ("a,victim", "b")).annotation == "a%2Cvictim,b"
+    assert Group("ns", "g", ("",)).annotation == "", "all namespaces"
+
+
 def test_apis_of_a_version() -> None:
     """csv.md 9.1: Kind.version.group, the plural ignored; csv.md 2.1: entries of one service collapse to the last."""
     csv = {

@@ -164,3 +164,8 @@ def read_sections(content: memoryview) -> dict[str, memoryview]:
         raise BrokenSnapshot("not a whole snapshot of this format")
     table = _TABLE.decode(content[end - length : end])
     return {name: content[start + offset : start + offset + size] for name, (offset, size) in table.items()}
+
+
+def provider_key(group: str, version: str, kind: str) -> str:
+    """The key of an API among the providers; empty for what no API can be called, which could be read as another."""
+    return "" if "/" in version or "/" in kind else f"{group}/{version}/{kind}"

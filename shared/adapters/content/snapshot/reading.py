@@ -23,6 +23,7 @@ from shared.adapters.content.snapshot.form import (
     Header,
     Part,
     Row,
+    provider_key,
     read_sections,
 )
 from shared.adapters.content.snapshot.identity import is_still
@@ -89,7 +90,7 @@ class Snapshot:
 
     def providers_of(self, group: str, version: str, kind: str) -> tuple[str, ...]:
         """The healthy packages of which at least one bundle provides an API, sorted."""
-        return self.providers.get(f"{group}/{version}/{kind}", ())
+        return self.providers.get(provider_key(group, version, kind), ())
 
     def channels(self, name: str) -> Channels | SickPackage | None:
         """A package without its bundles: default channel, channels with their entries, deprecations."""

@@ -23,6 +23,7 @@ from shared.adapters.content.snapshot.form import (
     Row,
     checksum,
     encode,
+    provider_key,
     write_sections,
 )
 from shared.adapters.content.snapshot.reading import Snapshot
@@ -208,7 +209,8 @@ def _provided(package: Package) -> Iterator[str]:
         if entry.type == _GVK and isinstance(entry.value, dict)
     }
     for value in values.values():
-        yield "/".join(str(value.get(key) or "") for key in ("group", "version", "kind"))
+        if key := provider_key(*(str(value.get(part) or "") for part in ("group", "version", "kind"))):
+            yield key
 
 
 @contextmanager
