@@ -150,7 +150,7 @@ REGISTRY_CA: Final = "OLMF_REGISTRY_CA"
 REGISTRIES_CONF: Final = "OLMF_REGISTRIES_CONF"
 """The text of a registries.conf; it counts before the files of the machine."""
 
-# CloudEvents we accept (DESIGN §4)
+# CloudEvents we accept
 RESOURCE_EVENT: Final = "dev.knative.apiserver.resource."
 REF_EVENT: Final = "dev.knative.apiserver.ref."
 ADDED: Final = "dev.knative.apiserver.resource.add"

@@ -33,11 +33,11 @@ def refused(attempt: Attempt, what: str = "revision reconcile") -> str:
     if failure is None:
         return ""
     together = [one for one in (failure, *attempt.others) if one is failure or one.kind != "conflict"]
-    told = "; ".join(f"{one.ref}: {one.message}" for one in together[:_NAMED])
+    messages = "; ".join(f"{one.ref}: {one.message}" for one in together[:_NAMED])
     more = f"; and {len(together) - _NAMED} more" if len(together) > _NAMED else ""
     if failure.batch < 0:
         what = f"phase {-failure.batch - 1} validation error"
-    return f"{what}: {told}{more}"
+    return f"{what}: {messages}{more}"
 
 
 def _written(task: Task, batch: int) -> Iterator[Write]:
