@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from shared.api.manifest import resource_version_of
 from shared.api.views import CatalogSource
-from shared.domain import pulling
+from shared.domain.catalog_source import with_pulling
 from shared.ports import Clock, Cluster, Runs
 from shared.step import NOTHING, Outcome, Ref, SetStatus
 
@@ -20,5 +20,5 @@ def report_progress(ref: Ref, cluster: Cluster, runs: Runs, clock: Clock) -> Out
     source, progress = cluster.get(ref), runs.progress(ref)
     if source is None or progress is None:
         return NOTHING
-    status = pulling.shown(CatalogSource(source), progress, clock.now())
+    status = with_pulling(CatalogSource(source), progress, clock.now())
     return Outcome((SetStatus(ref, status, resource_version_of(source)),), summary=str(progress))

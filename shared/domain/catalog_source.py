@@ -11,8 +11,9 @@ from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import CatalogSource, Connection
-from shared.domain import durations, pulling
+from shared.domain import durations
 from shared.domain.conditions import Condition, put_into
+from shared.domain.progress import Progress
 from shared.domain.server_address import ServerAddress
 
 CONNECTING = "CONNECTING"
@@ -22,6 +23,8 @@ SPEC_INVALID = "SpecInvalidError"
 REGISTRY_ERROR = "RegistryServerError"
 INTERVAL_INVALID = "InvalidIntervalError"
 CONTENT_LEFT_OUT = "ContentLeftOut"
+PULLING: Final = "Pulling"
+"""The condition that says how far a pull is that takes long."""
 _NO_CONNECTION: Final = "couldn't connect to registry - "
 _REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
 """Reasons of a catalog that is used nevertheless."""
@@ -190,6 +193,20 @@ def _address(status: ReadOnly, request: CatalogRequest) -> str:
     return f"{name}.{namespace}.svc:{port}" if name else ""
 
 
+def with_pulling(source: CatalogSource, progress: Progress, now: datetime) -> Manifest:
+    """The status with the condition `Pulling`."""
+    reason = progress.phase.capitalize() or PULLING
+    condition = Condition(PULLING, "True", reason, str(progress))
+    return {**source.status, "conditions": put_into([one.raw for one in source.conditions], condition, now)}
+
+
+def without_pulling(status: ReadOnly) -> Manifest:
+    """The status without that condition."""
+    others = [one for one in fields.parts(status, "conditions") if fields.text(one, "type") != PULLING]
+    rest = {key: value for key, value in status.items() if key != "conditions"}
+    return {**rest, "conditions": others} if others else rest
+
+
 def _with_content(status: ReadOnly, reference: str, now: datetime) -> Manifest:
     condition = Condition(names.RESOLVED_CONTENT, "True", "ContentRead", reference)
     return {**status, "conditions": put_into(fields.parts(status, "conditions"), condition, now)}
@@ -197,4 +214,4 @@ def _with_content(status: ReadOnly, reference: str, now: datetime) -> Manifest:
 
 def _without_error(status: ReadOnly) -> Manifest:
     """The status as it is before an answer: without one, and without a pull that goes on."""
-    return {key: value for key, value in pulling.without(status).items() if key not in ("reason", "message")}
+    return {key: value for key, value in without_pulling(status).items() if key not in ("reason", "message")}
