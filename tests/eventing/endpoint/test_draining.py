@@ -178,7 +178,7 @@ def test_a_worker_that_dies_is_started_again(redis_url: str) -> None:
 def test_the_program_answers_when_the_jobs_have_run(redis_url: str, tmp_path: Path) -> None:
     steps = {"OLMF_STEPS": "operator_group"}
     with running_endpoint(redis_url, tmp_path, "--drain", environ=steps) as endpoint, connect(redis_url) as client:
-        event = Event("1", names.RESYNC_REQUESTED, "/test", kinds.OPERATOR_GROUP.ref("group", "team-a"))
+        event = Event("1", names.ADDED, "/test", kinds.OPERATOR_GROUP.ref("group", "team-a"))
         headers, body = to_request(event)
         answer = urllib3.request(
             "POST", endpoint.address, headers=headers, body=body, timeout=PATIENCE_SECONDS, retries=False

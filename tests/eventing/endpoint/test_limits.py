@@ -22,7 +22,7 @@ from shared import kinds, names
 from tests.kit.endpoint import Endpoint, running_endpoint
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
-AN_EVENT = to_request(Event("1", names.RESYNC_REQUESTED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm")))
+AN_EVENT = to_request(Event("1", names.ADDED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm")))
 MIB = 1024 * 1024
 
 
