@@ -24,6 +24,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, 
 from eventing.cli.why_text import text_of
 from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
 from shared.api.manifest import name_of
+from shared.domain.command import olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
@@ -175,6 +176,7 @@ def _print_namespace(known: _Known, namespace: str, output: str) -> None:
 def capture(
     out: Annotated[Path, typer.Option("-o", "--out", help="The tar to write; .tar.gz is compressed.")],
     since: Annotated[int, typer.Option(min=0, help="Only the last so many seconds; 0: all that it holds.")] = 0,
+    *,
     journal: Annotated[
         Path | None,
         typer.Option(exists=True, file_okay=False, help="Folder of OLMF_JOURNAL_FILES, which reaches further back."),
@@ -197,4 +199,6 @@ def capture(
     with target.redis() as client:
         index = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).index()
         count = write(index, out, present_objects(cluster, index), since_ms=since_ms)
-    sys.stdout.write(f"{out}: {count} runs; `olmf replay {out}` decides them again with this version\n")
+    sys.stdout.write(
+        f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
+    )

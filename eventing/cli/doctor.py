@@ -7,13 +7,14 @@ from datetime import UTC, datetime
 
 import typer
 
-from eventing.cli.commands import fix_text, fix_value, values
+from eventing.cli.commands import fix_text, fix_value, quoted, values
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.target import KubeconfigOption, StateOption, Target, choose
 from eventing.deploy import rbac
 from eventing.diagnosis.doctor.finding import Finding, Unknown
 from eventing.diagnosis.doctor.rights import check_rights
+from eventing.diagnosis.status.decider import RETRY
 from shared.domain.command import Fix, olmf
 
 
@@ -60,7 +61,7 @@ def _dead_letters(target: Target) -> Iterator[Finding | Unknown]:
     for one in dead:
         why = olmf("why", f"{one.ref.kind}/{one.ref.name}", namespace=one.ref.namespace)
         state = f"is a dead letter of {one.step} after {one.attempts} attempts: {one.error}"
-        effect = "nothing is done about it until it changes, or until `olmf queue retry`"
+        effect = f"nothing is done about it until it changes, or until {quoted(RETRY)}"
         yield Finding(one.ref, state, effect, Fix("see what happened", why))
 
 

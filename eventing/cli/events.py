@@ -20,6 +20,7 @@ from eventing.endpoint.sender import send as post
 from eventing.events.event import Event
 from eventing.wiring.environment import endpoint_token
 from shared import names
+from shared.domain.command import olmf
 
 if TYPE_CHECKING:
     from eventing.journal import ReceivedEvent, Recorded
@@ -53,6 +54,7 @@ def tail(state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None
 def list_entries(
     source: CaptureOption = None,
     output: OutputOption = "table",
+    *,
     last: Annotated[
         int, typer.Option(min=0, help="Only so many, the newest; 0: all that the journal holds.")
     ] = _NEWEST,
@@ -83,6 +85,7 @@ def _entries_of_capture(source: Path) -> list[Recorded | ReceivedEvent]:
 def send(
     target: Annotated[str, typer.Argument(metavar="[KIND/NAME]", help="What the event is about.")] = "",
     namespace: NamespaceOption = "",
+    *,
     type_: Annotated[
         str, typer.Option("--type", help="add, update, delete, or a whole type.")
     ] = "io.olmf.resync.requested",
@@ -127,7 +130,9 @@ def _recorded(source: Path, until: str) -> list[Event]:
     received = [entry for entry in _entries_of_capture(source) if isinstance(entry, ReceivedEvent)]
     last = next((place for place, one in enumerate(received) if one.id == until), None)
     if until and last is None:
-        raise CliError(f"{source}: no event {until}; `olmf events list --from {source}` tells their ids", USAGE)
+        raise CliError(
+            f"{source}: no event {until}; {olmf('events', 'list', '--from', str(source))} lists their ids", USAGE
+        )
     return [one.event() for one in received[: None if last is None else last + 1]]
 
 

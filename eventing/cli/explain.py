@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eventing.cli.alike import alike
-from eventing.cli.commands import shown, values
+from eventing.cli.commands import quoted, shown, values
 from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, read_inputs
@@ -18,6 +18,7 @@ from eventing.cli.status_text import is_failing, row_of, stands
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
+from shared.domain.command import olmf
 from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.findings import as_json
 from shared.domain.resolver.explain.fixes import explain as refusals
@@ -100,8 +101,10 @@ def _extensions(
     """
     if any(files):
         if is_extension(words):
-            why = f"{words}: files and captures do not tell of extensions here"
-            raise CliError(f"{why}; `olmf extension resolve -f` and `olmf why --from` do", USAGE)
+            verbs = " and ".join(
+                map(quoted, (olmf("extension", "resolve", "-f", "FILE"), olmf("why", "--from", "CAPTURE")))
+            )
+            raise CliError(f"{words}: extensions are not read from files and captures here; {verbs} read them", USAGE)
         return (), False
     target = choose(*cluster)
     if is_extension(words):

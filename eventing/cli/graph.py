@@ -9,6 +9,7 @@ import typer
 
 from eventing.cli.catalog.graph import FORMS, drawing_of, drawn
 from eventing.cli.catalog.source import check_form
+from eventing.cli.commands import quoted
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.offers import CatalogOption, PackageRequest, SourceOption, offer_of
 from eventing.cli.output import document
@@ -16,6 +17,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.deploy.flow_chart import mermaid as flow_chart
 from shared.domain.authoring.pictures.drawing import GraphOptions, documents_of
 from shared.domain.catalog.graph import heads
+from shared.domain.command import olmf
 
 if TYPE_CHECKING:
     from shared.domain.authoring.pictures.drawing import DrawnChannel
@@ -48,7 +50,9 @@ def graph(
     """Draw the update graph of a package: who replaces or skips whom in each channel, and what is never installed."""
     form = _form(output, mermaid=mermaid, svg=svg, json=json)
     if bool(package) == flow:
-        raise CliError("name what to draw: `olmf graph PACKAGE` or `olmf graph --flow`", USAGE)
+        raise CliError(
+            f"name what to draw: {quoted(olmf('graph', 'PACKAGE'))} or {quoted(olmf('graph', '--flow'))}", USAGE
+        )
     if flow:
         sys.stdout.write(flow_chart())
         return

@@ -22,6 +22,7 @@ from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.local.served import Served, is_without_bundles, recall
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 from shared.api.views import Csv
+from shared.domain.command import kubectl
 from shared.kinds import CLUSTER_SERVICE_VERSION
 
 
@@ -129,7 +130,7 @@ def _print_addresses(plan: Plan) -> None:
             if plan.source == "endpoint"
             else ""
         )
-        + f"try: kubectl --kubeconfig {addresses.kubeconfig} get catsrc,sub,installplans,csv,og -A\n"
+        + f"try: {kubectl('--kubeconfig', addresses.kubeconfig, 'get', 'catsrc,sub,installplans,csv,og', '-A')}\n"
     )
     sys.stdout.flush()
 

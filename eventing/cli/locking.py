@@ -67,7 +67,9 @@ def _opened(path: Path) -> Lock:
         raise CliError(f"--locked {path}: {error.strerror}", USAGE) from error
     except (ValueError, RecursionError) as error:
         what = str(error) if isinstance(error, InvalidLock) else "it is not JSON"
-        raise CliError(f"--locked {path}: {what}; `olmf resolve … --lock {path}` writes one", USAGE) from error
+        raise CliError(
+            f"--locked {path}: {what}; {quoted(olmf('resolve', '--lock', str(path)))} writes one", USAGE
+        ) from error
 
 
 def _as_locked(read: Read, lock: Lock) -> Read:

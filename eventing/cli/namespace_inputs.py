@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eventing.cli.catalog.cache import default_store
-from eventing.cli.commands import lead_to_capture
+from eventing.cli.commands import lead_to_capture, quoted
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.manifests import at, manifests
@@ -25,6 +25,7 @@ from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespa
 from shared.adapters.content.anywhere import snapshot_at
 from shared.api.manifest import name_of, namespace_of
 from shared.domain.catalog.documents import NotACatalog
+from shared.domain.command import olmf
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.shape import InvalidRequest
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
@@ -269,5 +270,5 @@ def _snapshot_at(path: str) -> Snapshot:
     except CliError as error:
         if not isinstance(error.__cause__, NotACatalog):
             raise CliError(f"--catalog: {error}", error.code) from error
-        hint = f"`olmf catalog validate {path}` lists all errors"
+        hint = f"{quoted(olmf('catalog', 'validate', path))} lists all errors"
         raise CliError(f"--catalog {path}: {error}; {hint}", UNKNOWN) from error

@@ -70,10 +70,10 @@ def _place(
 def install(
     package: PackageArgument,
     namespace: NamespaceOption = "",
+    *,
     channel: Annotated[str, typer.Option(help="Channel; empty: the default channel.")] = "",
     source: Annotated[str, typer.Option(help="CatalogSource as NAMESPACE/NAME; empty: the one that has it.")] = "",
     starting_csv: Annotated[str, typer.Option(help="First version to install, e.g. etcdoperator.v0.9.4.")] = "",
-    *,
     manual: Annotated[bool, typer.Option("--manual", help="Each plan waits for `olmf approve`.")] = False,
     v1: Annotated[
         bool, typer.Option("--v1", help="By OLM v1: a ClusterExtension; --source is a ClusterCatalog.")

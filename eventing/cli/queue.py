@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.objects import checked_step, ref_of
 from eventing.cli.output import OutputOption, show
@@ -14,6 +15,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, 
 from eventing.events.former import step_now
 from eventing.events.job import Job
 from eventing.wiring.environment import settings
+from shared.domain.command import olmf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -63,7 +65,7 @@ def cancel(
         jobs = [Job(one.step, one.ref, "long") for one in _queue(client).ls() if one.lane == "long" and one.ref == ref]
         found = sum(rq_long.cancel(client, job) for job in dict.fromkeys(jobs))
     if not found:
-        raise CliError(f"no long run about {ref}; `olmf queue ls` shows what runs", NEGATIVE)
+        raise CliError(f"no long run about {ref}; {quoted(olmf('queue', 'ls'))} shows what runs", NEGATIVE)
     sys.stdout.write(f"canceled {found}\n")
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.commands import shown
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.objects import checked_step
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
+from shared.domain.command import kubectl, olmf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +67,7 @@ def replay(
     )
     with _sentences(file):
         if world:
-            raise typer.Exit(_lived(file, until, state, perturb, range(seed, seed + runs)))
+            raise typer.Exit(_lived(file, until, state, perturb, seeds=range(seed, seed + runs)))
         raise typer.Exit(_other_code(file, code, only) if code else _decisions(file, only, until, is_stepping=step))
 
 
@@ -99,7 +101,7 @@ def _sentences(file: Path) -> Iterator[None]:
         raise CliError(str(error), USAGE) from error
 
 
-def _lived(file: Path, until: str, state: Path | None, perturb: str, seeds: range) -> int:
+def _lived(file: Path, until: str, state: Path | None, perturb: str, *, seeds: range) -> int:
     if until:
         return _stopped(file, until, state)
     return _perturbed(file, _kind(perturb), seeds) if perturb else _world(file)
@@ -169,12 +171,13 @@ def _stopped(file: Path, until: str, state: Path | None) -> int:
     from eventing.diagnosis.replay.stopped import NotEmpty, serve_stopped
 
     def print_addresses(found: Addresses, runs: int) -> None:
-        sys.stdout.write(
-            f"stopped after {runs} runs; nothing is at work here, until Ctrl-C\n"
-            f"try: olmf list --state {found.state}\n"
-            f"     olmf queue ls --state {found.state}\n"
-            f"     kubectl --kubeconfig {found.kubeconfig} get sub,installplans,csv,og -A\n"
+        tries = (
+            olmf("list", "--state", str(found.state)),
+            olmf("queue", "ls", "--state", str(found.state)),
+            kubectl("--kubeconfig", found.kubeconfig, "get", "sub,installplans,csv,og", "-A"),
         )
+        sys.stdout.write(f"stopped after {runs} runs; no program works on it; it is served until Ctrl-C\ntry: ")
+        sys.stdout.write("\n     ".join(map(shown, tries)) + "\n")
         sys.stdout.flush()
 
     _quiet()

@@ -115,6 +115,7 @@ def content(
 def catalogs(
     certificate: Annotated[Path | None, typer.Option("--tls-cert", help="PEM file of the serving certificate.")] = None,
     key: Annotated[Path | None, typer.Option("--tls-key", help="PEM file of its private key.")] = None,
+    *,
     profile: Annotated[str, typer.Option("--tls-profile", help="modern, intermediate or custom.")] = "intermediate",
     version: Annotated[str, typer.Option("--tls-custom-version", help="Profile custom: TLSv1.2|TLSv1.3.")] = "TLSv1.2",
     ciphers: Annotated[str, typer.Option("--tls-custom-ciphers", help="Of TLS 1.2, with commas.")] = "",

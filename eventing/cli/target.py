@@ -164,12 +164,11 @@ def _is_pod_of_ours() -> bool:
 
 def nothing_runs(directory: StateDirectory) -> str:
     """Why there is no installation in a state directory, and how to get one."""
-    words = directory.command("up", "--detach")
     if (killed := directory.left_behind()) is None:
-        return f"nothing runs in {directory.root}; start it with `{words}`"
-    sandbox = Path(killed.kubeconfig) == directory.kubeconfig
-    words += "" if sandbox or not killed.kubeconfig else f" --kubeconfig {killed.kubeconfig}"
+        return f"nothing runs in {directory.root}; start it with `{directory.command('up', '--detach')}`"
+    is_sandbox = Path(killed.kubeconfig) == directory.kubeconfig
+    cluster = () if is_sandbox or not killed.kubeconfig else ("--kubeconfig", killed.kubeconfig)
     return (
         f"nothing runs in {directory.root} any more: `olmf up` (pid {killed.supervisor}) was killed, and its processes "
-        f"ended with it. What it stored is kept; `{words}` goes on from there"
+        f"ended with it. What it stored is kept; `{directory.command('up', '--detach', *cluster)}` goes on from there"
     )

@@ -37,11 +37,11 @@ def register(app: typer.Typer) -> None:
 def upgrades(
     package: PackageArgument,
     start: Annotated[str, typer.Option("--from", metavar="VERSION", help="The installed version, or its CSV.")],
+    *,
     catalog: CatalogOption = None,
     channel: Annotated[str, typer.Option(help="The channel that is followed; empty: the default one.")] = "",
     source: SourceOption = "",
     namespace: NamespaceOption = "",
-    *,
     output: TextOption = "text",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,

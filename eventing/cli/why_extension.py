@@ -20,6 +20,7 @@ def register(group: typer.Typer) -> None:
 def why(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The ClusterExtension.")],
     source: CaptureOption = None,
+    *,
     output: OutputOption = "table",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,

@@ -12,6 +12,7 @@ from eventing.packages.objects import service, simulated
 from shared import names
 from shared.api.manifest import Manifest, labels_of, uid_of
 from shared.api.views import ApiService
+from shared.domain.command import olmf
 from shared.domain.serving.publication import API, is_ours, server_of
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, NODE, Ref
 
@@ -104,7 +105,7 @@ def refuse_beside_olm(cluster: KubeClient) -> None:
         if meta["name"] in _MANAGERS:
             raise TakeOverError(
                 f"{_MANAGERS[meta['name']]} on this cluster (Deployment {meta['namespace']}/{meta['name']}): two "
-                "managers of the same objects would fight. Scale it to zero and say --take-over, or choose another "
+                "managers of the same objects would fight. Scale it to zero and give --take-over, or choose another "
                 "cluster"
             )
 
@@ -114,9 +115,10 @@ def refuse_beside_another(cluster: KubeClient, mine: InstallationMarker) -> None
     other = InstallationMarker.read(cluster)
     if other is None or other == mine or other.is_over():
         return
+    down = olmf("down", "--state", str(other.root))
     raise TakeOverError(
         f"`olmf up` works on this cluster already, on {other.machine} in {other.root}: two managers of the same "
-        f"objects would fight. There, `olmf down --state {other.root}` ends it; or say --take-over, if it ended"
+        f"objects would fight. There, `{down}` ends it; or give --take-over, if it has ended"
     )
 
 

@@ -8,7 +8,6 @@ import json
 import os
 import random
 import secrets
-import shlex
 import socket
 import time
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from shared.adapters.whole_file import write_whole
+from shared.domain.command import Command, olmf
 
 
 class AlreadyRunningError(RuntimeError):
@@ -101,10 +101,10 @@ class StateDirectory:
         write_whole(self.endpoint_token, [token.encode(), b"\n"], mode=0o600)
         return token
 
-    def command(self, *words: str) -> str:
-        """The command line `olmf <words>` for this directory."""
+    def command(self, *words: str) -> Command:
+        """The command `olmf <words>` for this directory."""
         is_default = self.root == StateDirectory.default().root
-        return shlex.join(["olmf", *words, *([] if is_default else ["--state", str(self.root)])])
+        return olmf(*words, *(() if is_default else ("--state", str(self.root))))
 
     def ready_file(self, program: str) -> Path:
         """Written by a program when it is ready: JSON `{"pid", "address", "probe"}`."""

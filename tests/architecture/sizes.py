@@ -26,11 +26,10 @@ def _of_function(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> li
     size = (node.end_lineno or node.lineno) - node.lineno + 1
     positional = [*node.args.posonlyargs, *node.args.args]
     own = [argument for argument in positional if argument.arg not in ("self", "cls")]
-    is_command = path.is_relative_to("eventing/cli")  # typer turns parameters into options
     is_step = path.parts[0] == "functions" and node.name == path.stem  # its parameters are its ports
     found = []
     if size > FUNCTION:
         found.append(f"{path}:{node.lineno} {node.name}: {size} lines (at most {FUNCTION})")
-    if len(own) > PARAMETERS and not is_command and not is_step:
+    if len(own) > PARAMETERS and not is_step:
         found.append(f"{path}:{node.lineno} {node.name}: {len(own)} positional parameters (at most {PARAMETERS})")
     return found

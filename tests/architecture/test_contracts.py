@@ -18,7 +18,11 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
         "adapters", "telemetry", "config", "reading", "ports", "errors", "step", "domain", "kinds", "refs", "api",
         "names", "resource_versions",
     )  # fmt: skip
-    packages = ["functions", "functions/g", "eventing", "shared", *(f"shared/{name}" for name in names)]
+    answers = ("", "/doctor", "/revision_objects", "/rollout", "/status", "/why")
+    packages = [
+        "functions", "functions/g", "eventing", *(f"eventing/diagnosis{name}" for name in answers),
+        "shared", *(f"shared/{name}" for name in names),
+    ]  # fmt: skip
     for package in packages:
         (root / package).mkdir(parents=True, exist_ok=True)
         (root / package / "__init__.py").write_text("")
@@ -54,6 +58,10 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
         pytest.param(
             {"eventing/catalogs.py": "import eventing.cli", "eventing/cli.py": ""}, "Floors of the event side",
             id="what serves catalogs imports a verb",
+        ),
+        pytest.param(
+            {"eventing/diagnosis/status/a.py": "import shared.adapters"}, "Answers for people",
+            id="an answer is given a client that writes",
         ),
         pytest.param({"eventing/new.py": ""}, "Floors of the event side", id="a new folder stands on no floor"),
     ],

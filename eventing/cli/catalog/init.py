@@ -23,6 +23,7 @@ def init(
     default_channel: Annotated[
         str, typer.Option("-c", "--default-channel", help="Channel of whoever names none.")
     ] = "",
+    *,
     icon: Annotated[Path | None, typer.Option("-i", "--icon", help="Picture of the package.")] = None,
     description: Annotated[
         Path | None, typer.Option("-d", "--description", help="Text file about the package.")

@@ -39,13 +39,13 @@ def register(group: typer.Typer) -> None:
 
 def serve(
     path: PathArgument,
+    *,
     port: Annotated[
         int, typer.Option("-p", "--port", min=0, max=65535, help="Port of the registry API (gRPC).")
     ] = 50051,
     http: Annotated[str, typer.Option(help="Also serve OLM v1's HTTP API at this [HOST]:PORT.")] = "",
     name: Annotated[str, typer.Option(help="What the HTTP API calls the catalog.")] = "catalog",
     cache_dir: CacheOption = None,
-    *,
     cache_only: Annotated[bool, typer.Option("--cache-only", help="Make the index and end.")] = False,
     cache_enforce_integrity: EnforceOption = None,
     all_or_nothing: Annotated[bool, typer.Option(help="End when a package is broken, as opm does.")] = False,

@@ -19,7 +19,7 @@ from shared.domain.authoring.writing.write_yaml import to_yaml
 from shared.domain.catalog.validation_result import Finding, Place, ValidationResult
 from shared.domain.command import olmf
 
-_ABOUT, _NO_SCHEMA = "metadata/annotations.yaml", "is missing root schema field"
+_ABOUT = "metadata/annotations.yaml"
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
 FormatOption = Annotated[
     str, typer.Option("-o", "--output", help="text; json: a list with every finding; opm or yaml: what opm prints.")
@@ -95,9 +95,9 @@ def _as_text(results: Sequence[tuple[str, ValidationResult]]) -> None:
 
 
 def _of_bundles(path: str, result: ValidationResult) -> str:
-    """One hint for a folder of bundles, of which every file would be told to be no part of a catalog; else empty."""
+    """One hint for a folder of bundles instead of a finding for each of its files; empty for other folders."""
     folders = [one.place.file.removesuffix(_ABOUT) for one in result.findings if one.place.file.endswith(_ABOUT)]
-    if not folders or not all(one.message.endswith(_NO_SCHEMA) for one in result.findings):
+    if not folders or not all(one.lacks_schema for one in result.findings):
         return ""
     first = quoted(olmf("bundle", "validate", f"{path.rstrip('/')}/{folders[0]}".rstrip("/")))
     whole = quoted(olmf("up", "--bundles", path))

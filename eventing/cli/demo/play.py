@@ -32,6 +32,7 @@ from eventing.local.processes.supervisor import StartError
 from eventing.local.state import StateDirectory
 from shared.adapters.kube import KubeClient
 from shared.api.views import Object
+from shared.domain.command import Command, kubectl, olmf
 from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, DEPLOYMENT
 
 NAMESPACE = "demo"
@@ -169,13 +170,19 @@ def _explain(stage: Stage) -> None:
         write(f"{line}\n")
     write(f"\nWhy is Deployment {NAMESPACE}/tide-controller as it is?\n")
     write(text_of(why(index, DEPLOYMENT.ref("tide-controller", NAMESPACE), writes=1)) + "\n")
-    write(
-        "\nGo on by yourself:\n"
-        f"  olmf up --detach --bundles {_shown(samples())}\n"
-        "  export KUBECONFIG=~/.local/state/olmf/kubeconfig\n"
-        "  kubectl get catsrc,sub,installplans,csv,og -A    # then olmf install beacon -n lights; olmf down\n"
-        "  kubectl get clustercatalogs,clusterextensions,clusterobjectsets    # OLM v1; `olmf list` shows both\n"
-    )
+    write("\nGo on by yourself:\n")
+    for command in _next_commands():
+        write(f"  {command}\n")
+
+
+def _next_commands() -> Iterator[Command]:
+    yield olmf("up", "--detach", "--bundles", _shown(samples()))
+    yield Command(("export", f"KUBECONFIG={StateDirectory.default().kubeconfig}"))
+    yield kubectl("get", "catsrc,sub,installplans,csv,og", "-A")
+    yield olmf("install", "beacon", namespace="lights")
+    yield kubectl("get", "clustercatalogs,clusterextensions,clusterobjectsets")
+    yield olmf("list")
+    yield olmf("down")
 
 
 def _shown(folder: Path) -> str:

@@ -61,7 +61,7 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     match found:
         case []:
             why = out_of_sight(cluster, request.namespace)
-            first = f"`olmf up --catalog` or {quoted(kubectl('apply'))} one first"
+            first = f"{quoted(olmf('up', '--catalog', 'PATH'))} or {quoted(kubectl('apply', '-f', 'FILE'))} makes one"
             raise PackageError(f"{request.namespace} sees no CatalogSource{why}; {first}")
         case [only]:
             return only

@@ -22,6 +22,7 @@ from eventing.journal.redact import Redactor
 from shared import names
 from shared.api.manifest import Manifest, labels_of
 from shared.domain.bundle.shape import defect
+from shared.domain.command import olmf
 from shared.kinds import EVENT, SUBSCRIPTION, WATCHED, Ref
 from shared.ports import Cluster
 
@@ -109,7 +110,7 @@ def open_capture(path: Path) -> Capture:
     except FileNotFoundError:
         raise
     except (tarfile.TarError, zlib.error, EOFError) as error:
-        why = "it is not a tar archive, or only a part of one; `olmf capture -o FILE` writes one"
+        why = f"it is not a tar archive, or only a part of one; `{olmf('capture', '-o', 'FILE')}` writes one"
         raise NotACapture(f"{path}: not a capture of olmf: {why}") from error
     except (ValueError, KeyError, OSError) as error:
         why = getattr(error, "strerror", None) or error.args[0]

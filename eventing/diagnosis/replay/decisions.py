@@ -21,6 +21,7 @@ from eventing.journal.outcomes import Decided, write_json
 from eventing.journal.records import Decision, Run, StatementRecord
 from eventing.journal.redact import Redactor, holds_stand_in
 from eventing.runner.steps import Steps, UnknownStep, arguments
+from shared.domain.command import olmf
 from shared.kinds import SECRET, Ref
 
 WITHHELD = "it decides by a digest of what holds secret values, which were not recorded"
@@ -80,7 +81,7 @@ def replay(
 def replay_index(index: JournalIndex, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
     """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
     if until and until not in index.runs:
-        raise NotInCapture(f"no run {until} in this capture; `olmf replay --step` tells the ids")
+        raise NotInCapture(f"no run {until} in this capture; `{olmf('replay', 'CAPTURE', '--step')}` lists the ids")
     for run in _chosen(index.runs.values(), only, until):
         for decision in run.decisions:
             yield _replay(index, run, decision, steps)

@@ -17,6 +17,7 @@ from eventing.journal.journal_index import writes_of
 from eventing.journal.records import Write
 from shared import names
 from shared.api.manifest import Manifest, resource_version_of, uid_of
+from shared.domain.command import olmf
 from shared.kinds import EVENT, Ref
 from shared.ports import Catalogs
 from shared.resource_versions import Order, order_of
@@ -150,7 +151,9 @@ class Recording:
         """When an event was received, or a run began, in milliseconds. NotInCapture when nothing has that id."""
         if found := self.index.events.get(entry) or self.index.runs.get(entry):
             return found.at
-        raise NotInCapture(f"nothing in this capture has the id {entry}; `olmf events list --from CAPTURE` tells them")
+        raise NotInCapture(
+            f"nothing in this capture has the id {entry}; `{olmf('events', 'list', '--from', 'CAPTURE')}` lists them"
+        )
 
     def final(self) -> dict[Ref, Manifest]:
         """Every object as captured; for a capture without objects, as it was read last."""

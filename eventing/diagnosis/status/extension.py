@@ -131,7 +131,9 @@ def _cause(read: ExtensionRead) -> tuple[str, _Rule, StoredCondition]:
         return "Unavailable", _UNAVAILABLE, available
     if progressing.reason == "Succeeded":
         return WORKS, _INSTALLED, progressing
-    is_of_revision = _rolling(read).condition(PROGRESSING).message == progressing.message
+    is_of_revision = _rolling(read).condition(PROGRESSING).reason == "Retrying" and not isinstance(
+        read.decision, Failed
+    )
     if progressing.reason == "Retrying" and is_of_revision:
         return "Retrying", _REFUSED, progressing
     return progressing.reason, OF_REASON.get(progressing.reason, _RESOLVING), progressing

@@ -145,6 +145,11 @@ class PackageStatus:
     """The last run about it failed."""
 
     @property
+    def headline(self) -> str:
+        """The first line of the message."""
+        return next(iter(self.message.splitlines()), "")
+
+    @property
     def is_well(self) -> bool:
         """Its version works."""
         return self.phase == "Succeeded"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from shared.api.manifest import Manifest
+from shared.domain.command import olmf
 from shared.domain.go import text as gotext
 
 
@@ -158,7 +159,7 @@ def unsupported_media(desired: str) -> Failure:
 
 def not_served(what: str) -> Failure:
     """Something that a real server does and the sandbox does not."""
-    message = f"the sandbox does not serve {what}; use a real API server (olmf up --kubeconfig FILE)"
+    message = f"the sandbox does not serve {what}; use a real API server (`{olmf('up', '--kubeconfig', 'FILE')}`)"
     return Failure(501, "NotImplemented", message)
 
 

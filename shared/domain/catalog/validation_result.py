@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
@@ -40,6 +40,8 @@ class Finding:
     place: Place = NOWHERE
     path: tuple[str, ...] = ()
     """The parts of the catalog around it, from the outside in; empty before there is a model."""
+    lacks_schema: bool = field(default=False, compare=False)
+    """The document names no schema, so it is none of a catalog."""
 
 
 @dataclass(frozen=True, slots=True)

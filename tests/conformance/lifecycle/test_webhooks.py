@@ -224,7 +224,7 @@ def test_what_olm_installed_with_webhooks_is_adopted_without_a_restart(left: Lef
     assert deployment
     words = ("--kubeconfig", str(left.kubeconfig))
     refused = olmf("up", "--detach", "--state", str(state), *words, check=False)
-    assert (refused.returncode, "say --take-over" in refused.stderr) == (1, True)
+    assert (refused.returncode, "give --take-over" in refused.stderr) == (1, True)
     with installed(state, *words, "--take-over") as host:
         host.until(GUARD, lambda found: labels_of(found)["olm.deployment-spec-hash"] != "made-by-olm")
         host.until(CSV, lambda found: found["status"].get("certsRotateAt"))

@@ -72,8 +72,8 @@ def test_what_a_later_version_adds_is_left_out(directory: StateDirectory) -> Non
 
 
 def test_commands_name_a_directory_that_is_not_the_default(directory: StateDirectory) -> None:
-    assert StateDirectory.default().command("down") == "olmf down"
-    assert directory.command("up", "--detach") == f"olmf up --detach --state {directory.root}"
+    assert str(StateDirectory.default().command("down")) == "olmf down"
+    assert str(directory.command("up", "--detach")) == f"olmf up --detach --state {directory.root}"
 
 
 def test_a_port_stays_until_somebody_else_takes_it(directory: StateDirectory) -> None:

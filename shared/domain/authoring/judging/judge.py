@@ -41,7 +41,7 @@ class Reading:
                 self._add(meta_of(part.value), place)
 
     def _refuse(self, blob: str, place: Place) -> None:
-        self.findings.append(Finding(f"object '{blob}' is missing root schema field", place))
+        self.findings.append(Finding(f"object '{blob}' is missing root schema field", place, lacks_schema=True))
 
     def _add(self, meta: Meta, place: Place) -> None:
         if not meta.schema:

@@ -85,7 +85,7 @@ def test_the_catalog_that_is_meant(places: list[str], source: str, want: tuple[s
         pytest.param(
             ["other/theirs"], Request("tide", "mine"),
             "mine sees no CatalogSource (a namespace sees only the catalogs of olm and mine; there are others "
-            "elsewhere); `olmf up --catalog` or `kubectl apply` one first", id="none in sight",
+            "elsewhere); `olmf up --catalog PATH` or `kubectl apply -f FILE` makes one", id="none in sight",
         ),
     ],
 )  # fmt: skip
