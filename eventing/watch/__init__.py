@@ -2,10 +2,11 @@
 
 There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `known_objects` (the objects seen so far, and so what changed), `stream` (its
-requests), `kind_watch` (the life of one watch), `outage` (when the API server answers again), `skips` (what could not
-be handled), `connections` (to the servers of catalogs with an address), `demands` (kinds that only ClusterObjectSets
-need), `certificates` (Secrets, where that is allowed), `translated` (events that become others), `watch_health`
-(liveness), `object_metrics` (metrics of objects), `program` (the process, with its probes and `/metrics`).
+requests), `kind_watch` (the life of one watch), `history` and `older_lists` (what a list is compared with), `outage`
+(when the API server answers again), `skips` (what could not be handled), `connections` (to the servers of catalogs with
+an address), `demands` (kinds that only ClusterObjectSets need), `certificates` (Secrets, where that is allowed),
+`translated` (events that become others), `watch_health` (liveness), `object_metrics` (metrics of objects), `program`
+(the process, with its probes and `/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
@@ -26,7 +27,10 @@ Decisions:
   back-off, up to 10 seconds.
 - When more than 20 events in a row were skipped because the sink could not handle them, it is not they that are at
   fault: that counts as a refusal of Redis, until one is taken.
-- Versions are compared for being equal only; the position of a watch is passed on as it came.
+- The position of a watch is passed on as it came; versions are compared only to see which of two of a kind is newer.
+- A list that is older than what was seen before is asked for again, and believed only when the API server certainly
+  has an older state (`older_lists`): a proxy that answers for a while with old, empty lists would delete everything.
+  Likewise a kind that is not found takes the objects that were seen along only if discovery does not name it either.
 - Of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
   50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
 - Of Jobs and ConfigMaps only those with the label `olm.managed` are watched, by a selector: the others, which are most

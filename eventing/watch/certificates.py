@@ -14,6 +14,7 @@ from eventing.events.predicates import edited
 from eventing.watch.demands import REFUSED_PAUSE_SECONDS, Means
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.known_objects import KnownObjects
+from eventing.watch.older_lists import Judge
 from eventing.watch.skips import Guarded
 from eventing.watch.stream import Stream
 from eventing.watch.translated import Translated
@@ -25,10 +26,11 @@ from shared.kinds import SECRET, Watch
 def certificates(means: Means, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> KindWatch[Event]:
     """The watch, which is not running yet."""
     stream = Stream(means.session, means.connection, SECRET, Watch(is_ours_alone=True))
-    observer = Guarded(Translated(KnownObjects(SECRET, means.connection.origin), _harmed), SECRET, means.skips)
+    known = KnownObjects(SECRET, means.connection.origin)
     return KindWatch(
-        stream, observer, deliver,
+        stream, Guarded(Translated(known, _harmed), SECRET, means.skips), deliver,
         health=WatchHealth(), seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
+        judge=Judge(known, stream.version_of, means.restored),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from eventing.events.event import Event
 from eventing.watch.following import Key
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.known_objects import KnownObjects
+from eventing.watch.older_lists import Judge, Restored
 from eventing.watch.outage import Outage
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
@@ -57,6 +58,7 @@ class Means:
     outage: Outage
     skips: Skips
     seconds: int
+    restored: Restored
 
 
 @dataclass(slots=True)
@@ -145,10 +147,11 @@ class Demands:
             pauses = iter(CRD_SETTLE_PAUSES_SECONDS)
         means = self._means
         stream = Stream(means.session, means.connection, kind, Watch(), selector=SELECTOR)
-        observer = Guarded(Translated(KnownObjects(kind, means.connection.origin), _renamed), kind, means.skips)
+        known = KnownObjects(kind, means.connection.origin)
         watch = KindWatch(
-            stream, observer, self._deliver,
+            stream, Guarded(Translated(known, _renamed), kind, means.skips), self._deliver,
             health=self._health, seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
+            judge=Judge(known, stream.version_of, means.restored),
         )  # fmt: skip
         entry.watch = watch
         log.info("watch_begins", kind=watch.name)

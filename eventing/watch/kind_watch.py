@@ -12,12 +12,13 @@ import aiohttp
 import structlog
 
 from eventing.watch.history import History, NoHistory
+from eventing.watch.older_lists import Judge
 from eventing.watch.outage import Outage, no_outage
 from eventing.watch.stream import UNREADABLE, Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError
 from shared.api.manifest import ReadOnly, resource_version_of
-from shared.resource_versions import is_newer
+from shared.resource_versions import is_newer, newer
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 10.0
@@ -26,6 +27,8 @@ UNSERVED_PAUSE_SECONDS = 30.0
 """Interval of attempts for a kind that is not served; the CRD that adds it wakes the watch earlier (`retry_soon`)."""
 CRD_SETTLE_SECONDS, CRD_SETTLE_PAUSE_SECONDS = 10.0, 0.25
 """Time and interval of attempts after `retry_soon`: a kind is served some time after its CRD is established."""
+_OLDER_FAILURES = 3
+"""As after so few failures, a list that is not believed is asked for again soon: it may tell the truth then."""
 SHORT_WATCH_SECONDS = 1.0
 """A watch that the server ends earlier than this is renewed only after a pause."""
 
@@ -64,8 +67,12 @@ class KindWatch(Generic[Result]):
         outage: Outage | None = None,
         longest: float = LONGEST_PAUSE_SECONDS,
         history: History | None = None,
+        judge: Judge | None = None,
     ) -> None:
-        """`longest` is the interval of attempts, in seconds, while the API server refuses this kind alone."""
+        """`longest` is the interval of attempts, in seconds, while the API server refuses this kind alone.
+
+        Without a `judge` every list is believed: nothing is lost with what nobody keeps.
+        """
         self.name = stream.kind.definition
         self._is_optional = bool(stream.kind.watch and stream.kind.watch.is_optional)
         self._observer = observer
@@ -76,6 +83,9 @@ class KindWatch(Generic[Result]):
         self._outage = outage or no_outage()
         self._longest = longest
         self._history = history or NoHistory()
+        self._judge = judge
+        self._newest = ""
+        """The newest resourceVersion that the watch has had."""
         self._position = ""
         """The resourceVersion up to which all changes were delivered; empty: list first."""
         self._failures = 0
@@ -101,7 +111,7 @@ class KindWatch(Generic[Result]):
                 if error.is_expired:
                     self._position = ""
                     log.info("watch_relists", kind=self.name, reason=error.message)
-                elif error.is_not_found:
+                elif error.is_not_found and await self._is_unserved():
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
                     if self._is_optional and not self._is_crd_settling:
@@ -133,16 +143,26 @@ class KindWatch(Generic[Result]):
 
     async def _list(self) -> None:
         listed: set[tuple[str, str]] = set()
-        position, newest = "", await self._history.newest()
+        position, newest = "", newer(self._newest, await self._history.newest())
         async for items, position in self._stream.pages():  # the last position is the one to use
             self._health.record_activity(self.name)
             if is_newer(newest, position):
-                await self._history.forget()
+                await self._accept(position)
                 newest = ""
             await self._deliver(self._observer.page(items, listed))
         await self._deliver(self._observer.settle(listed))
-        self._position = position
+        self._position = self._newest = position
         self._health.record_first_list(self.name)
+        if newest and self._judge:
+            self._judge.refuted()
+
+    async def _accept(self, position: str) -> None:
+        """Let a list be believed that is older than what was seen. ApiError when it is to be asked for again."""
+        if self._judge and not await self._judge.believes(position):
+            self._failures = min(self._failures, _OLDER_FAILURES)
+            raise ApiError(0, "OlderState", f"a list of version {position}, older than what was seen before")
+        self._newest = ""
+        await self._history.forget()
 
     async def _follow(self) -> None:
         seconds = int(self._seconds * random.uniform(0.8, 1.0))  # noqa: S311  # why: twenty watches should not end at once
@@ -159,6 +179,7 @@ class KindWatch(Generic[Result]):
                 self._failures = 0
             versions = (resource_version_of(change.object) for change in reversed(changes) if change.type != UNREADABLE)
             self._position = next(filter(None, versions), self._position)
+            self._newest = newer(self._position, self._newest)
 
     async def _vanish(self) -> None:
         """The kind is not served (any more): report all its known objects as deleted."""
@@ -166,6 +187,15 @@ class KindWatch(Generic[Result]):
         self._position = ""
         await self._deliver(self._observer.settle(set()))
         self._health.record_first_list(self.name)
+
+    async def _is_unserved(self) -> bool:
+        """Whether a kind that was not found is not served; where there are objects to lose, discovery must say so."""
+        if not self._judge or not self._judge.has_seen_any:
+            return True
+        try:
+            return not await self._stream.is_served()
+        except (ApiError, aiohttp.ClientError, TimeoutError, ValueError):
+            return False
 
     async def _rest(self) -> None:
         """Ask for nothing until the definition of the kind is reported."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from eventing.routes import jobs_for
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
+from shared.resource_versions import order_of
 
 Verb = Literal["add", "update", "delete"]
 _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
@@ -73,6 +75,11 @@ class KnownObjects:
         self.has_listed = True
         gone = [key for key in self.objects if key not in listed]
         return tuple(event for key in gone for event in self._forget(key))
+
+    def newest(self, most: int) -> list[tuple[tuple[str, str], str]]:
+        """(namespace, name) and version of the objects that changed last, the newest first; of those with an order."""
+        placed = ((order, key) for key, known in self.objects.items() if (order := order_of(known.version)))
+        return [(key, version) for (_, version), key in heapq.nlargest(most, placed)]
 
     def _present(self, manifest: ReadOnly) -> tuple[Event, ...]:
         key = (namespace_of(manifest), name_of(manifest))

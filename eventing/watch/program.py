@@ -27,6 +27,7 @@ from eventing.watch.history import EventHistory
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
+from eventing.watch.older_lists import Judge, Restored
 from eventing.watch.outage import Outage
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
@@ -80,29 +81,16 @@ class Watcher:
         self.health = WatchHealth()
         self.object_metrics = ObjectMetrics()
         self.skips = Skips()
+        self.restored = Restored()
 
     async def run(self, on_ready: Callable[[], None] | None = None) -> None:
         """Watch until cancelled; `on_ready` is called once everything that exists was delivered."""
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             outage = Outage(partial(_answers, session, self._connection))
-            means = Means(session, self._connection, outage, self.skips, self._seconds)
+            means = Means(session, self._connection, outage, self.skips, self._seconds, self.restored)
             self._demands = Demands(means, self.deliver)
-            for kind in self._kinds:
-                observer = self._observer(kind)
-                stream = Stream(session, self._connection, kind, kind.watch or Watch())
-                guarded = Guarded(observer, kind, self.skips)
-                self._watches.append(
-                    KindWatch(
-                        stream,
-                        guarded,
-                        self.deliver,
-                        health=self.health,
-                        seconds=self._seconds,
-                        outage=outage,
-                        history=EventHistory(self._changes, kind, self._thread) if self._changes else None,
-                    )
-                )
+            self._watches += [self._watch(kind, means) for kind in self._kinds]
             try:
                 async with asyncio.TaskGroup() as tasks:
                     secrets = [certificates(means, self.deliver)] if CLUSTER_SERVICE_VERSION in self._kinds else []
@@ -118,14 +106,23 @@ class Watcher:
                 self._demands.keep(set())
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def _watch(self, kind: Kind, means: Means) -> KindWatch[Event]:
+        known = KnownObjects(kind, self._connection.origin)
+        stream = Stream(means.session, self._connection, kind, kind.watch or Watch())
+        return KindWatch(
+            stream, Guarded(self._observer(kind, known), kind, self.skips), self.deliver,
+            health=self.health, seconds=self._seconds, outage=means.outage,
+            history=EventHistory(self._changes, kind, self._thread) if self._changes else None,
+            judge=Judge(known, stream.version_of, means.restored),
+        )  # fmt: skip
+
     @property
     def demanded(self) -> frozenset[tuple[str, str]]:
         """(apiVersion, kind) of what is watched for the sake of revisions alone."""
         return self._demands.watched if self._demands else frozenset()
 
-    def _observer(self, kind: Kind) -> Observer[Event]:
-        known_objects = KnownObjects(kind, self._connection.origin)
-        counting = Counting(known_objects, kind, self.object_metrics) if kind in COUNTED else known_objects
+    def _observer(self, kind: Kind, known: KnownObjects) -> Observer[Event]:
+        counting = Counting(known, kind, self.object_metrics) if kind in COUNTED else known
         if kind == CLUSTER_OBJECT_SET and self._demands:
             return Following(counting, self._demands)
         return Following(counting, self._connections) if self._connections and kind == CATALOG_SOURCE else counting

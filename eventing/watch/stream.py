@@ -11,7 +11,9 @@ import orjson
 
 from shared import names
 from shared.adapters.kube import ApiError, Connection, path_of
-from shared.api.manifest import Manifest
+from shared.adapters.kube.discovery import kinds_in
+from shared.adapters.kube.paths import root_of
+from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import Kind, Watch
 
 PAGE = 100
@@ -64,6 +66,36 @@ class Stream:
         async with self._get({"limit": "1"}, "List", timeout) as response:
             page = orjson.loads(await self._body(response))
         return (page.get("metadata") or {}).get("resourceVersion") or ""
+
+    async def version_of(self, namespace: str, name: str) -> str:
+        """The resourceVersion of one object now; empty when it is absent."""
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=5)
+        url = self._connection.server + path_of(self.kind, namespace, name)
+        options = request_options(self._connection, self._accept.format(""))
+        async with self._session.get(url, timeout=timeout, **options) as response:
+            if response.status == 404:
+                return ""
+            return resource_version_of(orjson.loads(await self._body(response)))
+
+    async def is_served(self) -> bool:
+        """Whether discovery names the kind. ApiError where it does not say: a list that is not found proves nothing."""
+        api_version = self.kind.api_version
+        try:
+            return self.kind.kind in kinds_in(api_version, await self._found(root_of(api_version)))
+        except ApiError as error:
+            if not error.is_not_found or not self.kind.group:
+                raise
+        groups = (await self._found("/apis")).get("groups")
+        if not isinstance(groups, list):
+            raise ApiError(0, "Unreachable", "the API server does not say which groups it serves")
+        return any(served.get("groupVersion") == api_version for group in groups for served in group["versions"])
+
+    async def _found(self, path: str) -> Manifest:
+        timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=5)
+        options = request_options(self._connection)
+        async with self._session.get(self._connection.server + path, timeout=timeout, **options) as response:
+            found = orjson.loads(await self._body(response))
+        return found if isinstance(found, dict) else {}
 
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""

@@ -28,6 +28,8 @@ class ChangeCounts:
     """The newest resourceVersion; empty when none is a decimal number."""
     writes: int = 0
     """The number of writes of all workers, each counted before its event."""
+    restored: str = ""
+    """Of a kind in all namespaces: which time it was that the API server went back to an older state."""
 
 
 class Changes(Protocol):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 
 from shared.adapters.kube.answers import GOOD_SECONDS, Cache, CacheEntry, ChangeCounts, Changes, Key, Moment
@@ -25,6 +25,7 @@ from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.discovery import FRESH_SECONDS, KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import named
+from shared.adapters.kube.transport import Transport
 from shared.adapters.kube.written import Written
 from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
@@ -52,7 +53,7 @@ class CachedClient(KubeClient):
 
     def __init__(
         self,
-        connection: Connection,
+        server: Connection | Transport,
         changes: Changes,
         kinds: Collection[Kind],
         labelled: Collection[Kind] = (),
@@ -60,7 +61,7 @@ class CachedClient(KubeClient):
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`changes` reports every change of the `kinds`; of the `labelled` ones those of objects labelled as ours."""
-        super().__init__(connection)
+        super().__init__(server)
         self._kinds = KindIndex(lambda path: self.request("GET", path), absent=FRESH_SECONDS)
         self._changes = changes
         self._remembered = frozenset((*kinds, *labelled))
@@ -70,6 +71,8 @@ class CachedClient(KubeClient):
         self._definitions: tuple[ChangeCounts, ...] = ()
         self._lock = threading.RLock()
         self._written = Written()
+        self._restored: dict[Kind, str] = {}
+        """What was told when the API server was last believed to be restored."""
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None. Discovery is asked again after a change of any definition or APIService."""
@@ -142,12 +145,24 @@ class CachedClient(KubeClient):
             names = self._remember(Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
         return ref not in names.objects
 
-    def _accept_older(self, kind: Kind, path: str) -> None:
-        """Forget what events told of a time that the API server does not know any more: it was restored."""
-        newest = self._changes.counts(kind, "").newest
-        if is_newer(newest, resource_version_of(self.request("GET", path, query={"limit": "1"}))):
-            self._changes.forget(kind)
-        super()._accept_older(kind, path)
+    def pages(
+        self, kind: Kind, path: str, query: Mapping[str, str], *, first: Query = None, accept: str = JSON
+    ) -> Iterator[Manifest]:
+        """Every item of a collection; none is older than what events told of the kind."""
+        if kind.watch:
+            self._freshness.at_least(kind, self._changes.counts(kind, "").newest)
+        return super().pages(kind, path, query, first=first, accept=accept)
+
+    def check_age(self, kind: Kind, page: Manifest) -> None:
+        """As the watcher has it, which saw what became of known objects: it says when the server was restored."""
+        try:
+            super().check_age(kind, page)
+        except ApiError:
+            counts = self._changes.counts(kind, "")
+            if counts.restored == self._restored.get(kind, "") or is_newer(counts.newest, resource_version_of(page)):
+                raise
+            self._restored[kind] = counts.restored
+            self._freshness.forget(kind)
 
     def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> CacheEntry | None:
         """A current list of the whole namespace; `counts` are the changes of the namespace."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -111,8 +111,7 @@ class KubeClient:
             found = self._items(kind, path, query, {} if most else self._freshness.query(kind), most=most)
         except ApiError as error:
             if error.is_expired or error.status == 504:
-                # why: the history was compacted between two pages, or the server went back to an older state
-                self._accept_older(kind, path)
+                # why: the history was compacted between two pages, or the server does not know what was seen
                 found = self._items(kind, path, query, {}, most=most)
             elif error.is_not_found:
                 return ()
@@ -121,21 +120,27 @@ class KubeClient:
         filled = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in found)
         return tuple(sorted(filled, key=lambda manifest: (namespace_of(manifest), name_of(manifest))))
 
-    def _accept_older(self, kind: Kind, path: str) -> None:
-        """Let the next list be what the store has now. `path` is that of the list."""
-        del path
-        self._freshness.forget(kind)
+    def pages(
+        self, kind: Kind, path: str, query: Mapping[str, str], *, first: Query = None, accept: str = JSON
+    ) -> Iterator[Manifest]:
+        """Every item of a collection. ApiError without a status when a page is of an older state than what was seen."""
+
+        def ask(asked: Mapping[str, str]) -> Manifest:
+            page = list_of(kind, self.request("GET", path, query=asked, accept=accept))
+            self.check_age(kind, page)
+            return page
+
+        return items(ask, query, first=first or {})
+
+    def check_age(self, kind: Kind, page: Manifest) -> None:
+        """Refuse a list that is older than what was seen: asked again, the server does better, or was restored."""
+        if self._freshness.is_older(kind, resource_version_of(page)):
+            raise unexpected(f"a list of {kind.plural} that is older than what was seen before")
 
     def _items(
         self, kind: Kind, path: str, query: Mapping[str, str], first: Mapping[str, str], *, most: int
     ) -> tuple[Manifest, ...]:
-        def ask(asked: Mapping[str, str]) -> Manifest:
-            page = list_of(kind, self.request("GET", path, query=asked))
-            if self._freshness.is_older(kind, resource_version_of(page)):
-                raise unexpected(f"a list of {kind.plural} that is older than what was seen before")
-            return page
-
-        return tuple(islice(items(ask, query, first=first), most or None))
+        return tuple(islice(self.pages(kind, path, query, first=first), most or None))
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         """What `get` answers for each, asked for at once."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from shared.adapters.kube.client import KubeClient
+from shared.adapters.kube.client import JSON, KubeClient
 from shared.adapters.kube.inventory import METADATA
-from shared.adapters.kube.listing import items, label_selector, unexpired
+from shared.adapters.kube.listing import label_selector, unexpired
 from shared.adapters.kube.paths import path_of
 from shared.api.manifest import Manifest, namespace_of
 from shared.api.views import Csv
@@ -32,21 +32,19 @@ class KubeCopies:
             query["labelSelector"] = label_selector({COPIED_FROM: namespace})
         if name:
             query["fieldSelector"] = _named(name, namespace)
-        found = unexpired(lambda: map(Copy.of, map(Csv, items(self._page, query))))
+        found = unexpired(lambda: map(Copy.of, map(Csv, self._listed(query))))
         return tuple(sorted(found, key=lambda copy: (copy.namespace, copy.name)))
 
     def others(self, namespace: str, name: str) -> frozenset[str]:
         """Namespaces with a ClusterServiceVersion of that name that is not a copy of the one in `namespace`."""
         check_namespace(namespace)
         query = {"labelSelector": f"{COPIED_FROM}!={namespace}", "fieldSelector": _named(name, namespace)}
-        found = unexpired(lambda: items(self._names, query))
+        found = unexpired(lambda: self._listed(query, accept=METADATA))
         return frozenset(map(namespace_of, found)) - {namespace}
 
-    def _names(self, query: Mapping[str, str]) -> Manifest:
-        return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query, accept=METADATA)
-
-    def _page(self, query: Mapping[str, str]) -> Manifest:
-        return self._client.request("GET", path_of(CLUSTER_SERVICE_VERSION), query=query)
+    def _listed(self, query: Mapping[str, str], *, accept: str = JSON) -> Iterator[Manifest]:
+        kind = CLUSTER_SERVICE_VERSION
+        return self._client.pages(kind, path_of(kind), query, accept=accept)
 
 
 def _named(name: str, namespace: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +15,26 @@ RESTORED_SECONDS = 60.0
 """How long lists that are older than what was seen are refused: long enough for a server that lags or errs."""
 
 
+class OlderLists:
+    """For how long the lists of one kind have been older than what was seen of it."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._first = self._last = -math.inf
+
+    def have_lasted(self) -> bool:
+        """Note one more; whether they have come for so long, again and again, that the server counts as restored."""
+        now = self._clock()
+        if now - self._last > RESTORED_SECONDS:  # why: nobody asked meanwhile, and it may have been well in between
+            self._first = now
+        self._last = now
+        return now - self._first > RESTORED_SECONDS
+
+    def end(self) -> None:
+        """There was one that is not older."""
+        self._last = -math.inf
+
+
 class Freshness:
     """The newest resourceVersion seen of each kind, by this client.
 
@@ -24,7 +45,7 @@ class Freshness:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._seen: dict[tuple[str, str], str] = {}
-        self._older_since: dict[tuple[str, str], float] = {}
+        self._older: dict[tuple[str, str], OlderLists] = {}
         self._lock = threading.Lock()
 
     def noted(self, answer: Manifest) -> Manifest:
@@ -45,17 +66,17 @@ class Freshness:
         """Whether a list is older than what was seen. After a minute of such lists the server counts as restored."""
         key = (kind.api_version, kind.kind)
         if not is_newer(self._seen.get(key, ""), version):
-            self._older_since.pop(key, None)
+            self._older.pop(key, None)
             return False
-        if self._clock() - self._older_since.setdefault(key, self._clock()) > RESTORED_SECONDS:
+        if self._older.setdefault(key, OlderLists(self._clock)).have_lasted():
             self.forget(kind)
             return False
         return True
 
     def forget(self, kind: Kind) -> None:
-        """Accept any list of the kind: the server may have been restored from an older state."""
+        """Accept any list of the kind: the server was restored from an older state."""
         self._seen.pop((kind.api_version, kind.kind), None)
-        self._older_since.pop((kind.api_version, kind.kind), None)
+        self._older.pop((kind.api_version, kind.kind), None)
 
     def _note(self, key: tuple[str, str], version: str) -> None:
         with self._lock:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.errors import ApiError
-from shared.adapters.kube.listing import can_be_set, items, label_selector, unexpired
+from shared.adapters.kube.listing import can_be_set, label_selector, unexpired
 from shared.adapters.kube.paths import path_of
-from shared.api.manifest import Manifest, name_of, namespace_of, resource_version_of
+from shared.api.manifest import name_of, namespace_of, resource_version_of
 from shared.kinds import Kind, Ref
 
 PAGE = 100
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 """A line of each object, its name first."""
 
@@ -39,12 +38,9 @@ class KubeInventory:
             raise
 
     def _versions(self, kind: Kind, query: Mapping[str, str]) -> Iterator[tuple[Ref, str]]:
-        def ask(asked: Mapping[str, str]) -> Manifest:
-            return self._client.request("GET", path_of(kind), query=asked, accept=METADATA)
-
         found = (
             (kind.ref_or_none(name_of(item), namespace_of(item)), resource_version_of(item))
-            for item in items(ask, query)
+            for item in self._client.pages(kind, path_of(kind), query, accept=METADATA)
         )
         return ((ref, version) for ref, version in found if ref)
 
@@ -52,5 +48,6 @@ class KubeInventory:
 def named(client: KubeClient, kind: Kind, query: Mapping[str, str]) -> Iterator[Ref]:
     """All objects of a cluster-scoped kind: a table without them has a tenth of the bytes of their metadata."""
     table = client.request("GET", path_of(kind), query={**query, "includeObject": "None"}, accept=TABLE)
+    client.check_age(kind, table)
     names = (kind.ref_or_none(row["cells"][0]) for row in table.get("rows") or ())
     return filter(None, names)

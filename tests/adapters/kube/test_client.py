@@ -148,9 +148,9 @@ def test_a_list_with_a_bound_is_not_read_further(
     asked: list[Mapping[str, str]] = []
     request = paging.request
 
-    def noted(method: str, path: str, *, query: Mapping[str, str]) -> Manifest:
+    def noted(method: str, path: str, *, query: Mapping[str, str], accept: str) -> Manifest:
         asked.append(query)
-        return request(method, path, query=query)
+        return request(method, path, query=query, accept=accept)
 
     monkeypatch.setattr(paging, "request", noted)
     found = paging.list(kinds.CONFIG_MAP, "default", labels={"all": "yes"}, most=most)

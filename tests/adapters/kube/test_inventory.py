@@ -7,17 +7,20 @@ import pytest
 
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient, KubeInventory
+from shared.adapters.kube.transport import Transport
 
 
 class PagedServer:
-    """Answers with the given pages of names, one after the other; a page may be an error. Stands for a `KubeClient`."""
+    """Answers with the given pages of names, one after the other; a page may be an error. Stands for a `Transport`."""
 
     def __init__(self, *pages: list[str] | ApiError) -> None:
         self._pages = list(pages)
         self.asked: list[Mapping[str, str]] = []
         self.accepted: set[str] = set()
 
-    def request(self, verb: str, path: str, *, query: Mapping[str, str], accept: str) -> dict[str, Any]:
+    def request(
+        self, verb: str, path: str, _: object, *, query: Mapping[str, str], accept: str, **rest: object
+    ) -> dict[str, Any]:
         assert (verb, path) == ("GET", "/apis/rbac.authorization.k8s.io/v1/roles")
         self.asked.append(query)
         self.accepted.add(accept.partition(",")[0])
@@ -25,11 +28,12 @@ class PagedServer:
         if isinstance(page, ApiError):
             raise page
         items = [{"metadata": {"name": name, "namespace": "ns", "resourceVersion": f"v-{name}"}} for name in page]
-        return {"items": items, "metadata": {"continue": "more"} if self._pages else {}}
+        meta = {"continue": "more"} if self._pages else {}
+        return {"kind": "PartialObjectMetadataList", "items": items, "metadata": meta}
 
 
 def versions(server: PagedServer, **labels: str) -> list[tuple[str, str]]:
-    found = KubeInventory(cast("KubeClient", server)).versions(kinds.ROLE, labels=labels)
+    found = KubeInventory(KubeClient(cast("Transport", server))).versions(kinds.ROLE, labels=labels)
     return [(str(ref), version) for ref, version in found]
 
 

@@ -104,7 +104,11 @@ def test_what_was_told_of_one_kind_is_forgotten(redis_url: str) -> None:
         other = NAMESPACE.ref("ns")
         journal.record_events([an_event("7"), replace(an_event("8"), ref=other)])
         changes.forget(SUBSCRIPTION)
-        assert [changes.counts(SUBSCRIPTION, place) for place in ("ns", "")] == [ChangeCounts(), ChangeCounts()]
+        assert changes.counts(SUBSCRIPTION, "ns") == ChangeCounts()
+        first = changes.counts(SUBSCRIPTION, "")
+        assert first == ChangeCounts(restored=first.restored)
+        changes.forget(SUBSCRIPTION)
+        assert changes.counts(SUBSCRIPTION, "").restored not in ("", first.restored), "workers tell the times apart"
         assert changes.counts(NAMESPACE, "").newest == "8"
         assert journal.unseen([(REF, "7"), (other, "8")]) == (REF,)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -56,6 +57,10 @@ class ScriptedApi:
     version: str = "opaque"
     """What the store has now, for whoever asks for no more than that."""
     asked_version: int = 0
+    has_discovery: bool = True
+    """It says that it serves no groups."""
+    objects: Mapping[str, str] = field(default_factory=dict)
+    """The versions of single objects now, by name."""
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the last answer of the script was sent."""
 
@@ -66,6 +71,12 @@ class ScriptedApi:
         if request.query.get("limit") == "1":
             self.asked_version += 1
             return _json({"items": [], "metadata": {"resourceVersion": self.version}})
+        if request.path == "/apis" or re.search("/v[0-9][^/]*$", request.path):
+            return _json({"groups": []}, 200 if request.path == "/apis" and self.has_discovery else 404)
+        if "/namespaces/" in request.path:
+            name = request.path.rpartition("/")[2]
+            found = {"metadata": {"name": name, "resourceVersion": self.objects.get(name, "")}}
+            return _json(found, 200 if name in self.objects else 404)
         self.asked.append(dict(request.query))
         said = self.script.pop(0) if self.script else Lines() if "watch" in request.query else Listed([], "5")
         match said:

@@ -13,6 +13,7 @@ from eventing.events.event import Event
 from eventing.routes import jobs_for
 from eventing.watch import demands
 from eventing.watch.demands import Demands, Means
+from eventing.watch.older_lists import Restored
 from eventing.watch.program import Watcher
 from shared import names
 from shared.adapters.kube import Connection, KubeClient, connect
@@ -180,7 +181,9 @@ def test_a_broken_discovery_is_asked_again(broken: bytes | Exception, monkeypatc
 
     async def story() -> None:
         session = Answering(broken, b"{}")
-        means = Means(cast("Any", session), Connection("http://x"), cast("Any", None), cast("Any", None), 60)
+        means = Means(
+            cast("Any", session), Connection("http://x"), cast("Any", None), cast("Any", None), 60, Restored()
+        )
         found = Demands(means, cast("Any", None))
         found.put(a_set(held(an_object(GAUGE, None))))
         await until(lambda: session.asked > 1)
