@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from http import HTTPStatus
 from typing import Any, Generic, Protocol, TypeVar
 
 import aiohttp
@@ -103,7 +104,7 @@ class KindWatch(Generic[Result]):
     async def run(self) -> None:
         """List and watch, for ever."""
         while True:
-            longest, is_away = self._longest, False
+            longest, is_away, is_rejected = self._longest, False, False
             try:
                 await self._turn()
                 continue
@@ -119,12 +120,13 @@ class KindWatch(Generic[Result]):
                         continue
                 else:
                     is_away = error.status >= 500 or error.status in (0, 429)
+                    is_rejected = error.status == HTTPStatus.UNAUTHORIZED
                     self._complain("watch_refused", str(error))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-                is_away = True
+                is_away, is_rejected = True, isinstance(error, aiohttp.ClientSSLError)
                 self._complain("watch_broken", f"{type(error).__name__}: {error}")
             self._was_away |= is_away
-            await self._pause(longest, is_away=is_away)
+            await self._pause(longest, is_away=is_away, is_rejected=is_rejected)
 
     async def _turn(self) -> None:
         if self._position and self._was_away and is_newer(self._position, await self._stream.version()):
@@ -213,9 +215,9 @@ class KindWatch(Generic[Result]):
         level = logging.DEBUG if self._failures else logging.WARNING
         log.log(level, what, kind=self.name, error=error)
 
-    async def _pause(self, longest: float, *, is_away: bool = False) -> None:
-        # why: while the API server is away, a restart would only make the watch later
-        self._health.record_outage(self.name)
+    async def _pause(self, longest: float, *, is_away: bool = False, is_rejected: bool = False) -> None:
+        if not is_rejected:  # while the API server is away, a restart would only make the watch later
+            self._health.record_outage(self.name)
         if self._is_crd_settling:
             longest = CRD_SETTLE_PAUSE_SECONDS
         seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter

@@ -11,13 +11,13 @@ from shared.adapters.kube.client import KubeClient
 from shared.adapters.kube.clock import SystemClock
 from shared.adapters.kube.connection import (
     Connection,
-    ConnectionSettingError,
     Context,
     connect,
     context_of,
     is_in_pod,
     pod_namespace,
 )
+from shared.adapters.kube.credentials import ConnectionSettingError
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import KubeInventory
 from shared.adapters.kube.paths import path_of

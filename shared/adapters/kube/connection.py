@@ -11,28 +11,28 @@ import base64
 import binascii
 import os
 import ssl
-import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
 
+from shared.adapters.kube.credentials import (
+    ConnectionSettingError,
+    Credentials,
+    FileCredentials,
+    bearer,
+    bearer_of,
+    load_pair,
+    verifying,
+)
+
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-TOKEN_SECONDS = 60.0
-"""How long a token read from a file is used before the file is read again (kubelets rotate it)."""
-
-_PLAIN = {
-    "token", "tokenFile", "client-certificate", "client-certificate-data", "client-key", "client-key-data",
-    "username", "password",
-}  # fmt: skip
-
-
-class ConnectionSettingError(ValueError):
-    """The kubeconfig cannot be used; the message says which one and why."""
+_FILES = ("tokenFile", "client-certificate", "client-key")
+_PLAIN = {"token", "client-certificate-data", "client-key-data", "username", "password", *_FILES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,22 @@ class Connection:
 
     server: str
     """`https://host:port`, perhaps with a path; never a trailing slash."""
-    tls: ssl.SSLContext | None = None
-    authorization: Callable[[], str] = str
-    """Returns the current value of the header `Authorization`; empty: the header is not sent."""
+    credentials: Callable[[], Credentials] = Credentials
+    """Returns the present ones: they may change while a program works."""
     proxy: str = ""
     server_name: str = ""
     """Name in the server's certificate, where it differs from the host."""
     agent: str = "olmf"
     """The user agent, for the audit log of the cluster. Its part before `/` is also the default field manager."""
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """What verifies the server now; another object after its files were replaced."""
+        return self.credentials().tls
+
+    def authorization(self) -> str:
+        """The present value of the header `Authorization`; empty: the header is not sent."""
+        return self.credentials().authorization()
 
     @property
     def origin(self) -> str:
@@ -97,8 +105,15 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         return _by_library(kubeconfig)
     path = Path(kubeconfig).expanduser()
     try:
-        _, cluster, user = _chosen(_read(path))
-        return _by_library(kubeconfig) if set(user) - _PLAIN else _plain(cluster, user, path.parent)
+        config = _read(path)
+        _, cluster, user = _chosen(config)
+        if set(user) - _PLAIN:
+            return _by_library(kubeconfig)
+        files = [path, *_files(cluster, user, path.parent)]
+        read = partial(_read_again, path, config["current-context"], _server(cluster))
+        credentials = FileCredentials(read, files)
+        server_name = _text(cluster, "tls-server-name")
+        return Connection(_server(cluster), credentials, _url(cluster, "proxy-url"), server_name)
     except (OSError, yaml.YAMLError, ValueError) as error:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
 
@@ -111,13 +126,13 @@ def _read(path: Path) -> Any:
         raise ConnectionSettingError((error.strerror or str(error)).lower()) from error
 
 
-def _chosen(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:
-    """The current context, its cluster and its user."""
+def _chosen(config: Any, name: str = "") -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:
+    """The context of that name, or the current one, its cluster and its user."""
     if not isinstance(config, dict):
         raise ConnectionSettingError("not a mapping")
-    if not config.get("current-context"):
+    if not (name or config.get("current-context")):
         raise ConnectionSettingError("no current-context; choose one with `kubectl config use-context NAME`")
-    context = _named(config, "contexts", "context", config["current-context"])
+    context = _named(config, "contexts", "context", name or config["current-context"])
     user = _named(config, "users", "user", context["user"]) if context.get("user") else {}
     return context, _named(config, "clusters", "cluster", context.get("cluster")), user
 
@@ -155,17 +170,37 @@ def _server(cluster: Mapping[str, Any]) -> str:
     return server.rstrip("/")
 
 
-def _plain(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) -> Connection:
-    server = _server(cluster)
+def _read_again(path: Path, context: str, server: str) -> Credentials:
+    """What the kubeconfig says now of the context that was chosen. ConnectionSettingError.
+
+    Whoever makes another context the current one does not move the programs that work; nor does a new address, which
+    may be that of another cluster.
+    """
+    try:
+        _, cluster, user = _chosen(_read(path), context)
+    except yaml.YAMLError as error:
+        raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
+    if _server(cluster) != server:
+        raise ConnectionSettingError(f"context {context!r} leads to {_server(cluster)} now: start again to go there")
+    return _credentials(cluster, user, path.parent)
+
+
+def _credentials(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) -> Credentials:
     tls = None
-    if server.startswith("https:"):
-        tls = _tls(_content(cluster, "certificate-authority", folder), insecure=cluster.get("insecure-skip-tls-verify"))
-        certificate = _content(user, "client-certificate", folder)
-        if certificate:
-            _load_pair(tls, certificate, _content(user, "client-key", folder))
-    return Connection(
-        server, tls, _authorization(user, folder), _url(cluster, "proxy-url"), _text(cluster, "tls-server-name")
-    )
+    if _server(cluster).startswith("https:"):
+        tls = verifying(
+            _content(cluster, "certificate-authority", folder), insecure=cluster.get("insecure-skip-tls-verify")
+        )
+        if certificate := _content(user, "client-certificate", folder):
+            load_pair(tls, certificate, _content(user, "client-key", folder))
+    header = _authorization(user, folder)
+    return Credentials(tls, lambda: header)
+
+
+def _files(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) -> list[Path]:
+    """The files that are named beside the kubeconfig itself."""
+    names = [_text(cluster, "certificate-authority"), *(_text(user, key) for key in _FILES)]
+    return [folder / name for name in names if name]
 
 
 def _content(entry: Mapping[str, Any], key: str, folder: Path) -> bytes:
@@ -178,60 +213,15 @@ def _content(entry: Mapping[str, Any], key: str, folder: Path) -> bytes:
     return (folder / name).read_bytes() if name else b""
 
 
-def _tls(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
-    if insecure:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        return context
-    try:
-        context = ssl.create_default_context(cadata=authority.decode() or None)
-    except UnicodeDecodeError as error:
-        raise ConnectionSettingError("the certificate authority is not PEM") from error
-    # why: the API servers of many clusters, kube-apiserver's own self-signed ones among them, lack extensions that
-    # Python 3.13 demands by default.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return context
-
-
-def _load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Load a key pair through a temporary file, because Python reads key pairs from files only."""
-    with tempfile.NamedTemporaryFile(prefix="olmf-") as pair:
-        pair.write(certificate + b"\n" + key)
-        pair.flush()
-        context.load_cert_chain(pair.name)
-
-
-def _authorization(user: Mapping[str, Any], folder: Path) -> Callable[[], str]:
+def _authorization(user: Mapping[str, Any], folder: Path) -> str:
     if name := _text(user, "tokenFile"):
-        return _token_file(folder / name)
-    value = ""
+        return bearer_of(folder / name)
     if token := _text(user, "token"):
-        value = _bearer(token, "token")
-    elif name := _text(user, "username"):
+        return bearer(token, "token")
+    if name := _text(user, "username"):
         pair = f"{name}:{_text(user, 'password')}"
-        value = "Basic " + base64.b64encode(pair.encode()).decode()
-    return lambda: value
-
-
-def _bearer(token: str, where: str) -> str:
-    """The header of a token. ConnectionSettingError when no header can hold it: other errors would print the token."""
-    if not (token.isascii() and token.isprintable()):
-        raise ConnectionSettingError(f"{where} has characters that no token has, such as a line end")
-    return f"Bearer {token}"
-
-
-def _token_file(path: Path) -> Callable[[], str]:
-    header, read_at = "", float("-inf")
-
-    def current() -> str:
-        nonlocal header, read_at
-        if time.monotonic() - read_at > TOKEN_SECONDS:
-            header = _bearer(path.read_text("ascii", "replace").strip(), str(path))
-            read_at = time.monotonic()
-        return header
-
-    return current
+        return "Basic " + base64.b64encode(pair.encode()).decode()
+    return ""
 
 
 def is_in_pod(environ: Mapping[str, str] = os.environ, account: Path = POD) -> bool:
@@ -254,10 +244,27 @@ def _pod(environ: Mapping[str, str]) -> Connection:
             "no cluster: not in a pod with a service account, and no kubeconfig was given (--kubeconfig or KUBECONFIG)"
         )
     host = f"[{host}]" if ":" in host else host
-    return Connection(f"https://{host}:{port}", _tls((POD / "ca.crt").read_bytes()), _token_file(POD / "token"))
+    authority, token = POD / "ca.crt", POD / "token"
+    read = partial(of_pod, authority, token)
+    return Connection(f"https://{host}:{port}", FileCredentials(read, (authority, token)))
+
+
+def of_pod(authority: Path, token: Path) -> Credentials:
+    """The credentials of a pod, from what its kubelet mounts. ConnectionSettingError or OSError."""
+    header = bearer_of(token)
+    return Credentials(verifying(authority.read_bytes()), lambda: header)
 
 
 def _by_library(kubeconfig: str) -> Connection:
+    settings = _library_settings(kubeconfig)
+    files = [Path(name).expanduser() for name in kubeconfig.split(os.pathsep) if name]
+    read = partial(_of_library, kubeconfig, settings.host)
+    return Connection(
+        settings.host.rstrip("/"), FileCredentials(read, files), settings.proxy or "", settings.tls_server_name or ""
+    )
+
+
+def _library_settings(kubeconfig: str) -> Any:
     from kubernetes.client import Configuration
     from kubernetes.config import ConfigException, load_kube_config
 
@@ -266,17 +273,17 @@ def _by_library(kubeconfig: str) -> Connection:
         load_kube_config(config_file=kubeconfig, client_configuration=settings)
     except ConfigException as error:
         raise ConnectionSettingError(f"kubeconfig {kubeconfig}: {error}") from error
+    return settings
+
+
+def _of_library(kubeconfig: str, server: str) -> Credentials:
+    settings = _library_settings(kubeconfig)
+    if settings.host != server:
+        raise ConnectionSettingError(f"kubeconfig {kubeconfig} leads to {settings.host} now: start again to go there")
     tls = None
-    if settings.host.startswith("https:"):
-        tls = _tls(
-            Path(settings.ssl_ca_cert).read_bytes() if settings.ssl_ca_cert else b"", insecure=not settings.verify_ssl
-        )
+    if server.startswith("https:"):
+        authority = Path(settings.ssl_ca_cert).read_bytes() if settings.ssl_ca_cert else b""
+        tls = verifying(authority, insecure=not settings.verify_ssl)
         if settings.cert_file:
             tls.load_cert_chain(settings.cert_file, settings.key_file)
-    return Connection(
-        settings.host.rstrip("/"),
-        tls,
-        lambda: settings.get_api_key_with_prefix("BearerToken") or "",
-        settings.proxy or "",
-        settings.tls_server_name or "",
-    )
+    return Credentials(tls, lambda: settings.get_api_key_with_prefix("BearerToken") or "")

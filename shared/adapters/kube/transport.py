@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import ssl
 import threading
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -51,23 +52,10 @@ class Transport:
         self.connection = connection
         self.requests_made = 0
         """The number of requests sent."""
-        tls: dict[str, object] = {}
-        if connection.tls is not None:
-            tls["ssl_context"] = connection.tls
-            if connection.server_name:
-                tls["server_hostname"] = connection.server_name
-            if not connection.tls.check_hostname:
-                # why: the kubeconfig demands it; without `cert_reqs` urllib3 verifies all the same, or warns each time
-                tls["cert_reqs"] = "CERT_NONE"
-                urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._heard = threading.local()
-        timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-        settings = {"maxsize": POOL_SIZE, "timeout": timeout, **tls}
-        self._pool: urllib3.PoolManager = (
-            urllib3.ProxyManager(connection.proxy, **settings)  # type: ignore[arg-type]  # keywords of one table
-            if connection.proxy
-            else urllib3.PoolManager(**settings)  # type: ignore[arg-type]  # keywords of one table
-        )
+        self._lock = threading.Lock()
+        self._made = (tls := connection.tls, _pool(connection, tls))
+        """The pool of connections, and what verifies the server in it."""
 
     def request(
         self,
@@ -107,7 +95,7 @@ class Transport:
         url = self.connection.server + path + ("?" + urlencode(query) if query else "")
         retries = _READS if method == "GET" else _WRITES
         try:
-            response = self._pool.request(method, url, body=body, headers=headers, retries=retries)
+            response = self._connections().request(method, url, body=body, headers=headers, retries=retries)
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
         return Reply(response.status, response.data, _warnings(response.headers.get("Warning", "")))
@@ -128,7 +116,31 @@ class Transport:
 
     def close(self) -> None:
         """Close the idle connections."""
-        self._pool.clear()
+        self._connections().clear()
+
+    def _connections(self) -> urllib3.PoolManager:
+        """The pool; a new one when the certificates were replaced, which those that are open do not heed."""
+        tls = self.connection.tls
+        with self._lock:
+            before, pool = self._made
+            if tls is not before:
+                pool.clear()
+                self._made = (tls, _pool(self.connection, tls))
+            return self._made[1]
+
+
+def _pool(connection: Connection, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
+    timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
+    settings: dict[str, Any] = {"maxsize": POOL_SIZE, "timeout": timeout}
+    if tls is not None:
+        settings["ssl_context"] = tls
+        if connection.server_name:
+            settings["server_hostname"] = connection.server_name
+        if not tls.check_hostname:
+            # why: the kubeconfig demands it; without `cert_reqs` urllib3 verifies all the same, or warns each time
+            settings["cert_reqs"] = "CERT_NONE"
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    return urllib3.ProxyManager(connection.proxy, **settings) if connection.proxy else urllib3.PoolManager(**settings)
 
 
 def _warnings(header: str) -> tuple[str, ...]:

@@ -263,6 +263,17 @@ async def test_an_api_server_that_is_away_is_measured_but_makes_no_watch_stale()
         assert watcher.health.stale() == {}
 
 
+async def test_who_is_refused_by_an_api_server_that_is_there_does_not_look_alive() -> None:
+    """Certificates and tokens are read again when they are rotated; if that did not help, a restart may."""
+    async with (
+        an_api(*[Refused(401, "Unauthorized")] * 4) as (api, connection),
+        watching(connection, Sink()) as watcher,
+    ):
+        watcher.health.clock = lambda: 100.0 * len(api.asked)
+        await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
+        assert list(watcher.health.stale()) == ["subscriptions.operators.coreos.com"]
+
+
 async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
     listening = listener(Settings(kubeconfig="given", port=0))
     async with an_api(Listed([A], "5")) as (_, connection):
