@@ -9,7 +9,6 @@ from shared.ports import FailureKind
 
 _BY_STATUS: dict[int, FailureKind] = {
     400: "invalid",
-    401: "forbidden",
     403: "forbidden",
     404: "gone",
     405: "invalid",
@@ -22,7 +21,10 @@ _BY_STATUS: dict[int, FailureKind] = {
 
 
 def kind_of(error: ApiError) -> FailureKind:
-    """The kind of a refusal; a status that is not in the table (no answer, 429, 5xx) may go away by itself."""
+    """The kind of a refusal; a status that is not in the table (no answer, 429, 5xx) may go away by itself.
+
+    So may 401: our token is being rotated, or the server does not yet know who signs it. What an account lacks is 403.
+    """
     if error.is_unanswered:
         return "unanswered"
     return _BY_STATUS.get(error.status, "unavailable")

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import aiohttp
 import structlog
@@ -52,6 +53,27 @@ class Observer(Protocol[Result]):
     def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
         """The results for the known objects that are missing in the complete list."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """What an error says of the API server."""
+
+    is_away: bool = False
+    is_rejected: bool = False
+    """It is there, and we do not know each other: its certificate, our token."""
+    retry_after: float = 0.0
+    """In how many seconds it wants to be asked again; 0: it did not say."""
+
+
+_NO_TROUBLE: Final = _Trouble()
+
+
+def _trouble(error: Exception) -> _Trouble:
+    if not isinstance(error, ApiError):
+        return _Trouble(is_away=True, is_rejected=isinstance(error, aiohttp.ClientSSLError))
+    is_away = error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or error.status in (0, HTTPStatus.TOO_MANY_REQUESTS)
+    return _Trouble(is_away, error.status == HTTPStatus.UNAUTHORIZED, error.retry_after)
 
 
 class KindWatch(Generic[Result]):
@@ -104,7 +126,7 @@ class KindWatch(Generic[Result]):
     async def run(self) -> None:
         """List and watch, for ever."""
         while True:
-            longest, is_away, is_rejected = self._longest, False, False
+            longest, trouble = self._longest, _NO_TROUBLE
             try:
                 await self._turn()
                 continue
@@ -119,14 +141,13 @@ class KindWatch(Generic[Result]):
                         await self._rest()
                         continue
                 else:
-                    is_away = error.status >= 500 or error.status in (0, 429)
-                    is_rejected = error.status == HTTPStatus.UNAUTHORIZED
+                    trouble = _trouble(error)
                     self._complain("watch_refused", str(error))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-                is_away, is_rejected = True, isinstance(error, aiohttp.ClientSSLError)
+                trouble = _trouble(error)
                 self._complain("watch_broken", f"{type(error).__name__}: {error}")
-            self._was_away |= is_away
-            await self._pause(longest, is_away=is_away, is_rejected=is_rejected)
+            self._was_away |= trouble.is_away
+            await self._pause(longest, trouble)
 
     async def _turn(self) -> None:
         if self._position and self._was_away and is_newer(self._position, await self._stream.version()):
@@ -215,18 +236,19 @@ class KindWatch(Generic[Result]):
         level = logging.DEBUG if self._failures else logging.WARNING
         log.log(level, what, kind=self.name, error=error)
 
-    async def _pause(self, longest: float, *, is_away: bool = False, is_rejected: bool = False) -> None:
-        if not is_rejected:  # while the API server is away, a restart would only make the watch later
+    async def _pause(self, longest: float, trouble: _Trouble = _NO_TROUBLE) -> None:
+        if not trouble.is_rejected:  # while the API server is away, a restart would only make the watch later
             self._health.record_outage(self.name)
         if self._is_crd_settling:
             longest = CRD_SETTLE_PAUSE_SECONDS
-        seconds = min(longest, FIRST_PAUSE_SECONDS * 2**self._failures) * random.uniform(0.8, 1.2)  # noqa: S311  # jitter
-        self._failures = min(self._failures + 1, 16)
+        seconds = trouble.retry_after or min(longest, FIRST_PAUSE_SECONDS * 2**self._failures)
+        self._failures = min(self._failures + (not trouble.retry_after), 16)
         self._is_retrying_soon.clear()
         wakers: list[asyncio.Task[Any]] = [asyncio.create_task(self._is_retrying_soon.wait())]
-        wakers += [asyncio.create_task(self._outage.over())] if is_away else []
+        wakers += [asyncio.create_task(self._outage.over())] if trouble.is_away else []
         try:
-            await asyncio.wait(wakers, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            jitter = random.uniform(0.8, 1.2) + 0.2 * bool(trouble.retry_after)  # noqa: S311  # not before it is due
+            await asyncio.wait(wakers, timeout=seconds * jitter, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for waker in wakers:
                 waker.cancel()

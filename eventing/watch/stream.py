@@ -146,7 +146,7 @@ class Stream:
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         body = await response.read()
         if response.status != 200:
-            raise ApiError.of_response(response.status, body)
+            raise ApiError.of_response(response.status, body, response.headers.get("Retry-After", ""))
         return body
 
 

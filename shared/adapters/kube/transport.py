@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import re
 import ssl
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -14,7 +17,7 @@ import orjson
 import urllib3
 
 from shared.adapters.kube.connection import Connection
-from shared.adapters.kube.errors import ApiError
+from shared.adapters.kube.errors import ApiError, seconds_of
 from shared.api.manifest import Manifest
 
 POOL_SIZE = 16
@@ -23,14 +26,19 @@ once; further threads open and close their own."""
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
 
+THROTTLED_TRIES = 3
+"""How often a request is sent again that the server throttled: after ten seconds each, at most."""
+
 PRESENT_RUN: ContextVar[str] = ContextVar("PRESENT_RUN", default="")
 """The id of the run of a step that goes on in this thread, for the audit log of the API server."""
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 """One warning in the header `Warning`: code, agent, quoted text."""
 
-_READS = urllib3.Retry(total=3, connect=3, read=3, status=0, other=0, redirect=0, backoff_factor=0.05)
-_WRITES = urllib3.Retry(total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05)
+_WRITES = urllib3.Retry(
+    total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05, respect_retry_after_header=False
+)
+_READS = _WRITES.new(read=3)
 """A write is repeated only if it was not sent; when the answer is lost, the caller must read what happened."""
 
 
@@ -40,6 +48,7 @@ class Reply(NamedTuple):
     status: int
     body: bytes
     warnings: tuple[str, ...] = ()
+    retry_after: str = ""
 
 
 class Transport:
@@ -53,6 +62,8 @@ class Transport:
         self.requests_made = 0
         """The number of requests sent."""
         self._heard = threading.local()
+        self._resting_until = 0.0
+        """When the server may be asked again, which was too busy."""
         self._lock = threading.Lock()
         self._made = (tls := connection.tls, _pool(connection, tls))
         """The pool of connections, and what verifies the server in it."""
@@ -81,11 +92,11 @@ class Transport:
         if run := PRESENT_RUN.get():
             headers["Audit-ID"] = f"{run}.{self.requests_made}"
         payload = orjson.dumps(body) if body is not None else None
-        reply = self.exchange(method, path, payload, headers, query=query or {})
+        reply = self._patiently(lambda: self.exchange(method, path, payload, headers, query=query or {}))
         if method != "GET":
             self._heard.warnings = reply.warnings
         if not 200 <= reply.status < 300:
-            raise ApiError.of_response(reply.status, reply.body)
+            raise ApiError.of_response(reply.status, reply.body, reply.retry_after)
         return self._decode(reply.body, path)
 
     def exchange(
@@ -98,7 +109,22 @@ class Transport:
             response = self._connections().request(method, url, body=body, headers=headers, retries=retries)
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
-        return Reply(response.status, response.data, _warnings(response.headers.get("Warning", "")))
+        said = response.headers
+        return Reply(response.status, response.data, _warnings(said.get("Warning", "")), said.get("Retry-After", ""))
+
+    def _patiently(self, exchange: Callable[[], Reply]) -> Reply:
+        """Ask again when the server, which is too busy, wants that; it did not look at a request that it throttles.
+
+        Meanwhile no thread of this client asks for anything.
+        """
+        for tries_left in range(THROTTLED_TRIES, -1, -1):
+            time.sleep(max(0.0, self._resting_until - time.monotonic()))
+            reply = exchange()
+            pause = seconds_of(reply.retry_after) if reply.status == HTTPStatus.TOO_MANY_REQUESTS else 0.0
+            if not (pause and tries_left):
+                break
+            self._resting_until = time.monotonic() + pause * random.uniform(1.0, 1.2)  # noqa: S311  # jitter
+        return reply
 
     def _decode(self, data: bytes, path: str) -> Manifest:
         try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from shared.adapters.kube import ApiError, Connection
-from shared.adapters.kube.transport import PRESENT_RUN, Transport
+from shared.adapters.kube.transport import PRESENT_RUN, THROTTLED_TRIES, Transport
+from tests.kit.waiting import wait_for
 
 
 @contextmanager
@@ -101,6 +103,52 @@ def test_an_answer_that_is_no_object_counts_as_none(body: bytes) -> None:
     with a_server(an_answer(body)) as (connection, _), pytest.raises(ApiError) as caught:
         Transport(connection).request("GET", "/x")
     assert caught.value.is_unreachable
+
+
+def throttled(seconds: str) -> bytes:
+    return an_answer(b"", "429 Too Many Requests").replace(b"\r\n\r\n", f"\r\nRetry-After: {seconds}\r\n\r\n".encode())
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_request_that_is_throttled_is_sent_again_when_the_server_wants_it(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shared.adapters.kube.errors.LONGEST_PAUSE_SECONDS", 0.2)
+    with a_server(throttled("1"), throttled("3600"), an_answer(b'{"a": 1}')) as (connection, asked):
+        started = time.monotonic()
+        assert Transport(connection).request(method, "/x", {}) == {"a": 1}
+        assert 0.4 < time.monotonic() - started < 3600, "as long as it wants, but not for ever"
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "count"),
+    [
+        pytest.param(throttled("1"), 1 + THROTTLED_TRIES, id="again and again: a few times"),
+        pytest.param(throttled("Fri, 27 Nov 2026 19:00:00 GMT"), 1, id="until a date: never, the caller backs off"),
+        pytest.param(throttled("-1"), 1, id="until before now"),
+        pytest.param(an_answer(b"", "429 Too Many Requests"), 1, id="it does not say when"),
+        pytest.param(an_answer(b"", "503 Service Unavailable"), 1, id="another refusal"),
+    ],
+)
+def test_a_request_is_not_sent_again_for_ever(answer: bytes, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.adapters.kube.errors.LONGEST_PAUSE_SECONDS", 0.01)
+    with a_server(*[answer] * count) as (connection, asked), pytest.raises(ApiError):
+        Transport(connection).request("GET", "/x")
+    assert len(asked) == count
+
+
+def test_while_a_server_is_busy_no_thread_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.adapters.kube.errors.LONGEST_PAUSE_SECONDS", 0.3)
+    with a_server(throttled("1"), *[an_answer(b"{}")] * 2) as (connection, asked):
+        transport = Transport(connection)
+        first = threading.Thread(target=transport.request, args=("GET", "/first"))
+        first.start()
+        wait_for(lambda: transport._resting_until)
+        transport.request("GET", "/second")
+        assert time.monotonic() >= transport._resting_until
+        first.join()
+    assert asked[0] == b"GET /first HTTP/1.1"
 
 
 def test_a_server_that_is_not_there_is_named() -> None:

@@ -96,7 +96,7 @@ def test_the_first_failure_stops_the_rest() -> None:
     [
         (0, "unavailable"),
         (400, "invalid"),
-        (401, "forbidden"),
+        (401, "unavailable"),
         (403, "forbidden"),
         (404, "gone"),
         (409, "conflict"),

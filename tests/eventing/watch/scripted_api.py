@@ -31,6 +31,7 @@ class Refused:
 
     status: int
     reason: str
+    retry_after: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,9 @@ class ScriptedApi:
             case Listed(items, version, following):
                 meta = {"resourceVersion": version, "continue": following}
                 response: web.StreamResponse = _json({"items": list(items), "metadata": meta})
-            case Refused(status, reason):
+            case Refused(status, reason, retry_after):
                 response = _json({"kind": "Status", "reason": reason, "message": "no", "code": status}, status)
+                response.headers.update({"Retry-After": retry_after} if retry_after else {})
             case Lines():
                 return await self._stream(request, said)
         self._tell()

@@ -263,6 +263,18 @@ async def test_an_api_server_that_is_away_is_measured_but_makes_no_watch_stale()
         assert watcher.health.stale() == {}
 
 
+async def test_a_watch_comes_again_when_a_busy_server_wants_it() -> None:
+    """Not sooner, and not later and later: of its own it would come after 0.1 s, and after the sixth time after 6 s."""
+    busy = [Refused(429, "TooManyRequests", "1")] * 2
+    async with an_api(*busy, Listed([A], "5")) as (_, connection):
+        loop, sink = asyncio.get_running_loop(), Sink()
+        started = loop.time()
+        async with watching(connection, sink) as watcher:
+            await until(sink, 1)
+            assert loop.time() - started > 2
+            assert watcher._watches[0]._failures == 0
+
+
 async def test_who_is_refused_by_an_api_server_that_is_there_does_not_look_alive() -> None:
     """Certificates and tokens are read again when they are rotated; if that did not help, a restart may."""
     async with (
