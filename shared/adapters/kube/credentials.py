@@ -15,11 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-import structlog
-
 LOOK_SECONDS: Final = 5.0
 """How long what was read is used before the files are looked at."""
-log = structlog.get_logger()
 
 
 class ConnectionSettingError(ValueError):
@@ -65,6 +62,9 @@ class FileCredentials:
         stamps = self._now()
         if stamps == self._stamps:
             return
+        import structlog
+
+        log = structlog.get_logger()
         try:
             self._present = self._read()
         except (OSError, ValueError) as error:
