@@ -109,8 +109,8 @@ class Transport:
             response = self._connections().request(method, url, body=body, headers=headers, retries=retries)
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
-        said = response.headers
-        return Reply(response.status, response.data, _warnings(said.get("Warning", "")), said.get("Retry-After", ""))
+        warnings, retry_after = (response.headers.get(name, "") for name in ("Warning", "Retry-After"))
+        return Reply(response.status, response.data, _warnings(warnings), retry_after)
 
     def _patiently(self, exchange: Callable[[], Reply]) -> Reply:
         """Ask again when the server, which is too busy, wants that; it did not look at a request that it throttles.
