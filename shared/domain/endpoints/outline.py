@@ -46,9 +46,9 @@ def converted(csv: Csv, definition: Manifest) -> Manifest:
     """The definition as the version has it converted; without the certificate, which comes of a cluster."""
     for hook, name in conversions(csv):
         if name == name_of(definition) and any(entry.name == name for entry in csv.owned_definitions):
-            wanted = desired(csv, hook, bundle="")
-            client = {"service": wanted["webhook"]["clientConfig"]["service"]}
-            conversion = {**wanted, "webhook": {**wanted["webhook"], "clientConfig": client}}
+            whole = desired(csv, hook, bundle="")
+            client = {"service": whole["webhook"]["clientConfig"]["service"]}
+            conversion = {**whole, "webhook": {**whole["webhook"], "clientConfig": client}}
             return {**definition, "spec": {**definition["spec"], "conversion": conversion}}
     return definition
 
