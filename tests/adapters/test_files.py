@@ -51,7 +51,7 @@ def test_fbc_md_r012_only_what_is_not_ignored_is_read(tmp_path: Path) -> None:
     assert judge(str(tmp_path)).is_valid
 
 
-def test_fbc_md_r013_every_broken_file_is_told(tmp_path: Path) -> None:
+def test_fbc_md_r013_every_broken_file_is_reported(tmp_path: Path) -> None:
     put(tmp_path, a_yaml=SOUND, b_yaml=BROKEN, c__d_yaml=f"schema: a\n---\n{BROKEN}")
     places = [str(one.place) for one in judge(str(tmp_path)).findings]
     assert places == ["b.yaml, document 1, line 1", "c/d.yaml, document 2, line 3"]

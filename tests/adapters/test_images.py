@@ -211,12 +211,12 @@ def test_what_is_no_image_is_refused_with_a_sentence(tmp_path: Path, reference: 
     assert len(caught.value.message.splitlines()) == 1
 
 
-def test_a_label_that_points_nowhere_is_told(tmp_path: Path) -> None:
+def test_a_label_that_points_nowhere_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OciError, match="where no file is"):
         folder_of(a_layout(tmp_path, "v1", labels={CONFIGS: "/elsewhere"})).__enter__()
 
 
-def test_a_name_too_long_for_the_machine_is_told(tmp_path: Path) -> None:
+def test_a_name_too_long_for_the_machine_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OciError, match="File name too long"):
         folder_of(a_layout(tmp_path, "v1", {"configs/" + "x" * 300: b""})).__enter__()
 

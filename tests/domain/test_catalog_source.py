@@ -129,7 +129,7 @@ def test_a_bad_interval_does_not_make_a_catalog_unhealthy() -> None:
         ),
     ],
 )
-def test_catalog_md_8_3_43_what_is_no_address_is_told_as_olm_does(address: str, message: str) -> None:
+def test_catalog_md_8_3_43_what_is_no_address_is_reported_as_olm_does(address: str, message: str) -> None:
     assert catalog_request(sourceType="grpc", address=address) == Refused("RegistryServerError", message)
 
 

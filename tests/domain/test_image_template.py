@@ -66,7 +66,7 @@ _WHY = "cannot construct catalog image reference, because "
 
 
 @pytest.mark.parametrize(
-    ("image", "verdict", "message"),
+    ("image", "result", "message"),
     [
         pytest.param(
             Filled("foo/v1"),
@@ -95,11 +95,11 @@ _WHY = "cannot construct catalog image reference, because "
         ),
     ],
 )
-def test_two_conditions_say_what_became_of_it(image: Filled, verdict: str, message: str) -> None:
-    reason = "AllTemplatesResolved" if verdict == "True" else "UnableToResolve"
+def test_two_conditions_say_what_became_of_it(image: Filled, result: str, message: str) -> None:
+    reason = "AllTemplatesResolved" if result == "True" else "UnableToResolve"
     assert [tuple(one.values())[:4] for one in with_conditions({}, image, NOW)["conditions"]] == [
-        ("TemplatesHaveResolved", verdict, reason, message),
-        ("ResolvedImage", verdict, reason, image.image),
+        ("TemplatesHaveResolved", result, reason, message),
+        ("ResolvedImage", result, reason, image.image),
     ]
 
 

@@ -59,9 +59,9 @@ def test_many_objects_with_its_label_are_not_read(others: int, listed: int) -> N
     phases = (Phase("phase0", (*mine, MISSING)),)
     present = Present(ClusterObjectSet(a_set(held(*mine, MISSING))), phases, cluster, cluster)
     refs = [Ref.of(one) for one in phases[0].objects]
-    wanted = {**{Ref.of(one): one for one in mine}, Ref.of(MISSING): None}
+    desired = {**{Ref.of(one): one for one in mine}, Ref.of(MISSING): None}
     for _ in range(2):
-        assert present.of(refs) == wanted
+        assert present.of(refs) == desired
     assert cluster.listed == listed, "read once, and no more than that"
 
 

@@ -11,11 +11,11 @@ from shared.api.manifest import Manifest, metadata
 from shared.api.views import ConfigMap, Job, RoleBinding
 from shared.domain.unpack.result import Broken, Missing, Running, Stale
 from shared.reading.unpacking import Repair, UnpackState, read_unpacking, repair
-from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job, a_pod
+from tests.domain.unpack.test_unpack import DESIRED, HASH, NOW, a_job, a_pod
 from tests.kit.cluster import FakeCluster
 
-ROLE, ACCOUNT, BINDING = WANTED.access()
-CONFIG_MAP = WANTED.config_map()
+ROLE, ACCOUNT, BINDING = DESIRED.access()
+CONFIG_MAP = DESIRED.config_map()
 
 
 def a_catalog(minutes_ago: float) -> Manifest:
@@ -25,7 +25,7 @@ def a_catalog(minutes_ago: float) -> Manifest:
 
 
 def looked(cluster: FakeCluster, config_map: Manifest | None) -> UnpackState:
-    return read_unpacking(WANTED, ConfigMap.of(config_map), cluster, NOW, warnings=cluster)
+    return read_unpacking(DESIRED, ConfigMap.of(config_map), cluster, NOW, warnings=cluster)
 
 
 ELSE: Manifest = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
@@ -62,7 +62,7 @@ OTHER_ROLE = {**BINDING, "roleRef": {**BINDING["roleRef"], "name": "admin"}}
     ],
 )
 def test_the_permissions_of_a_job_come_back(live: list[Manifest], want: Repair) -> None:
-    assert repair(WANTED, FakeCluster(live)) == want
+    assert repair(DESIRED, FakeCluster(live)) == want
 
 
 @pytest.mark.parametrize("job", [a_job(minutes_ago=1), None], ids=["a slow Job", "no Job, but its ConfigMap"])
@@ -71,7 +71,7 @@ def test_permissions_are_looked_at_when_something_is_unusual(job: Manifest | Non
     assert looked(cluster, CONFIG_MAP).repair == Repair(delete=RoleBinding.each((FOREIGN,)), create=(BINDING,))
 
 
-def test_what_goes_as_usual_costs_one_question() -> None:
+def test_what_goes_as_usual_costs_one_request() -> None:
     assert looked(FakeCluster([FOREIGN]), None) == UnpackState(Missing(HASH))
     assert looked(FakeCluster([a_job(), FOREIGN]), CONFIG_MAP) == UnpackState(Running(Job(a_job())))
 
@@ -84,7 +84,7 @@ def test_a_slow_job_says_what_its_pods_wait_for() -> None:
     assert "Reason: ErrImagePull, Message: unauthorized" in seen.result.message
 
 
-def test_what_ended_pods_said_is_told_before_the_job_fails() -> None:
+def test_what_ended_pods_said_is_reported_before_the_job_fails() -> None:
     """The controller waits longer and longer before it makes another one."""
     pods = []
     for name in ("first", "second"):

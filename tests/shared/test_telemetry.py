@@ -37,7 +37,7 @@ def test_a_line_for_which_the_disk_has_no_room_does_not_end_the_program(tmp_path
 def test_a_password_in_a_url_is_not_logged(tmp_path: Path) -> None:
     log = structlog.get_logger()
     with (tmp_path / "log").open("w") as file, redirect_stderr(file):
-        log.info("pulled", verdict="https://me:hunter2@registry.example/a:v1 is not there", mail="a@b.example")
+        log.info("pulled", result="https://me:hunter2@registry.example/a:v1 is not there", mail="a@b.example")
     text = (tmp_path / "log").read_text()
     assert "hunter2" not in text
     assert "https://me:***@registry.example/a:v1 is not there" in text

@@ -78,7 +78,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
     yield from client_of(tmp_path, *tea(), *CUP)
 
 
-def test_a_channel_without_a_head_says_so(tmp_path: Path) -> None:
+def test_a_channel_without_a_head_reports_it(tmp_path: Path) -> None:
     circle = [{"name": "cup.v1.0.0", "replaces": "cup.v2.0.0"}, {"name": "cup.v2.0.0", "replaces": "cup.v1.0.0"}]
     channel = {"schema": "olm.channel", "package": "cup", "name": "stable", "entries": circle}
     documents = [CUP[0], channel, a_bundle("1.0.0", package="cup"), a_bundle("2.0.0", package="cup")]
@@ -88,7 +88,7 @@ def test_a_channel_without_a_head_says_so(tmp_path: Path) -> None:
         assert caught.value.details() == 'package "cup", channel "stable" has no head: its entries replace each other'
 
 
-def test_the_services_are_told_by_reflection(client: Client) -> None:
+def test_the_services_are_reported_by_reflection(client: Client) -> None:
     assert client.database.get_services() == ["api.ExperimentalRegistry", "api.Registry", "grpc.health.v1.Health"]
 
 
@@ -213,7 +213,7 @@ def test_fbc_md_r368_a_bundle_without_image_is_listed_with_its_content(tmp_path:
         ),
     ],
 )
-def test_what_is_not_found_is_told_in_known_words(
+def test_what_is_not_found_is_reported_in_known_words(
     client: Client, method: str, asked: dict[str, str], text: str
 ) -> None:
     with pytest.raises(grpc.RpcError) as caught:
@@ -344,14 +344,14 @@ def test_what_reflection_does_not_know(client: Client) -> None:
         client.database.FindFileContainingSymbol("none.Message")
 
 
-def test_a_broken_package_is_left_out_and_its_neighbours_are_served(tmp_path: Path) -> None:
+def test_a_broken_package_is_left_out_and_its_siblings_are_served(tmp_path: Path) -> None:
     snapshot = snapshot_of(written(tmp_path / "catalog", *tea(), CUP[1]), Store(tmp_path / "store"))
     answers = Answers(snapshot)
     assert list(answers.sick) == ["cup"]
     assert list(answers.list_packages({})) == [{"name": "tea"}]
 
 
-def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
     answers = Answers(snapshot_of(written(tmp_path / "catalog"), Store(tmp_path / "store")))
     with running(answers) as port, pytest.raises(PortTakenError):
         server_of(answers, f"127.0.0.1:{port}")

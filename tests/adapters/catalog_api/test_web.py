@@ -209,7 +209,7 @@ def test_how_an_answer_is_packed(client: Client, path: str, accepted: str, codin
     assert part[0] == (206 if coding is None else 200), "the rest of packed bytes is never that of the others"
 
 
-def said(port: int, *requests: bytes) -> bytes:
+def reported(port: int, *requests: bytes) -> bytes:
     """All that a server says until it hangs up."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
         connection.sendall(b"".join(requests))
@@ -218,7 +218,7 @@ def said(port: int, *requests: bytes) -> bytes:
 
 
 def test_who_speaks_an_old_http_gets_nothing_packed(client: Client) -> None:
-    answer = said(client.port, f"GET {_ALL} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n".encode())
+    answer = reported(client.port, f"GET {_ALL} HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n".encode())
     head, _, body = answer.partition(b"\r\n\r\n")
     assert b"chunked" not in head
     assert body == client.ask(_ALL)[1]
@@ -226,13 +226,13 @@ def test_who_speaks_an_old_http_gets_nothing_packed(client: Client) -> None:
 
 def test_the_body_of_a_read_is_no_request(client: Client) -> None:
     hidden = b"GET /hidden HTTP/1.1\r\n\r\n"
-    answer = said(client.port, f"GET /one HTTP/1.1\r\nContent-Length: {len(hidden)}\r\n\r\n".encode(), hidden)
+    answer = reported(client.port, f"GET /one HTTP/1.1\r\nContent-Length: {len(hidden)}\r\n\r\n".encode(), hidden)
     assert answer.count(b"404 Not Found") == 1
 
 
 @pytest.mark.parametrize("target", ["http://[", "http://[::1/catalogs/tea/api/v1/all", "//[x"])
 def test_an_address_that_is_none_is_no_defect(client: Client, target: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(client.port, f"GET {target} HTTP/1.1\r\n\r\n".encode())[9:12] in (b"400", b"404")
+    assert reported(client.port, f"GET {target} HTTP/1.1\r\n\r\n".encode())[9:12] in (b"400", b"404")
     assert capsys.readouterr().err == ""
 
 
@@ -302,7 +302,7 @@ def test_who_comes_when_all_places_are_taken_is_hung_up_on() -> None:
             first.sendall(b"GET")
             with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
                 assert second.recv(1) == b""
-        wait_for(lambda: b"501" in said(port, b"GET / HTTP/1.1\r\n\r\n"), "a free place")
+        wait_for(lambda: b"501" in reported(port, b"GET / HTTP/1.1\r\n\r\n"), "a free place")
 
 
 @contextmanager

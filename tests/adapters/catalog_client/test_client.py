@@ -73,7 +73,7 @@ def test_what_was_damaged_is_asked_for_again(tmp_path: Path) -> None:
         assert port.pull(source) == pulled
 
 
-def test_what_was_forgotten_between_two_questions_is_asked_for_again(tmp_path: Path) -> None:
+def test_what_was_forgotten_between_two_requests_is_asked_for_again(tmp_path: Path) -> None:
     port = catalogs(tmp_path)
     with served(written(tmp_path / "catalog", *tea())) as address:
         source = ImageSource(f"grpc://{address}", "olm")
@@ -102,7 +102,7 @@ def test_what_a_server_has_no_more_is_not_made_up(tmp_path: Path) -> None:
     assert answer.reason == "NotFound"
 
 
-def test_nobody_at_an_address_is_told(tmp_path: Path) -> None:
+def test_nobody_at_an_address_is_reported(tmp_path: Path) -> None:
     answer = catalogs(tmp_path).pull(ImageSource("grpc://127.0.0.1:1", "olm"))
     assert isinstance(answer, Unavailable)
     assert answer.reason == "Unreachable"
@@ -128,7 +128,7 @@ def dying() -> Iterator[bytes]:
         pytest.param(map(a_name, repeat(b"tea")), "TooLarge", id="issue 3 §3: names without end"),
     ],
 )
-def test_a_server_that_lies_is_told(names: Iterator[bytes], reason: str) -> None:
+def test_a_server_that_lies_is_reported(names: Iterator[bytes], reason: str) -> None:
     server = grpc.server(ThreadPoolExecutor(2))
     lie = grpc.unary_stream_rpc_method_handler(lambda *_: names, bytes, bytes)
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("api.Registry", {"ListPackages": lie}),))

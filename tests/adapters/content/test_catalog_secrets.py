@@ -14,7 +14,7 @@ from tests.adapters.content.test_catalogs import a_package, publish
 from tests.kit.image_registry import scripted_registry
 
 
-def test_questions_to_an_open_catalog_read_no_secret(tmp_path: Path) -> None:
+def test_requests_to_an_open_catalog_read_no_secret(tmp_path: Path) -> None:
     read: list[str] = []
     puller = Puller(lambda _, name: read.append(name), Transport(attempts=1))
     catalogs = ImageCatalogs(Store(tmp_path), puller)

@@ -140,14 +140,14 @@ def test_a_file_that_a_disk_lost_is_indexed_again(registry: ScriptedRegistry, tm
     assert catalogs(tmp_path).pull(source) == first
 
 
-def test_a_folder_that_cannot_be_written_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(registry: ScriptedRegistry, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     answer = catalogs(tmp_path / "file").pull(publish(registry, ("configs/c.json", a_package("tea"))))
     assert isinstance(answer, Unavailable)
     assert "check the folder that OLMF_CONTENT names" in answer.message
 
 
-def test_a_sick_package_is_unavailable_and_its_neighbours_are_not(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_sick_package_is_unavailable_and_its_siblings_are_not(registry: ScriptedRegistry, tmp_path: Path) -> None:
     sick = orjson.dumps({"schema": "olm.package", "name": "pot", "defaultChannel": "gone"})
     source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/pot.json", sick))
     port = catalogs(tmp_path)
@@ -197,7 +197,7 @@ def test_what_the_catalog_ignores_is_not_read(registry: ScriptedRegistry, tmp_pa
     assert isinstance(catalogs(tmp_path).pull(source), Pulled)
 
 
-def test_an_image_name_that_is_none_is_told(tmp_path: Path) -> None:
+def test_an_image_name_that_is_none_is_reported(tmp_path: Path) -> None:
     answer = catalogs(tmp_path).pull(ImageSource("quay.io/UPPER", "olm"))
     assert isinstance(answer, Unavailable)
     assert "repository name must be lowercase" in answer.message
@@ -243,7 +243,7 @@ def test_a_refused_image_leaves_no_files(registry: ScriptedRegistry, tmp_path: P
     assert [path.name for path in tmp_path.iterdir() if not path.name.startswith("grant-")] == []
 
 
-def test_a_catalog_that_does_not_fit_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_catalog_that_does_not_fit_is_reported(registry: ScriptedRegistry, tmp_path: Path) -> None:
     source = publish(registry, ("configs/a.json", a_package("tea")), ("configs/b.json", b" " * 100_000))
     port = ImageCatalogs(Store(tmp_path, limit_bytes=50_000), Puller(lambda *_: None, Transport(attempts=1)))
     answer = port.pull(source)
@@ -253,7 +253,7 @@ def test_a_catalog_that_does_not_fit_is_told(registry: ScriptedRegistry, tmp_pat
     assert Store(tmp_path).size() == 0
 
 
-def test_a_file_name_that_is_no_text_is_told(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_file_name_that_is_no_text_is_reported(registry: ScriptedRegistry, tmp_path: Path) -> None:
     answer = catalogs(tmp_path).pull(publish(registry, ("configs/caf\udce9.json", a_package("tea"))))
     assert isinstance(answer, Unavailable)
     assert answer.reason == "Malformed"

@@ -122,7 +122,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
         pytest.param(f"{LAST}; UPDATE properties SET value = 'x'", "a property cannot be read", id="no property"),
     ],
 )
-def test_what_is_no_catalog_is_told(tmp_path: Path, script: str, words: str) -> None:
+def test_what_is_no_catalog_is_reported(tmp_path: Path, script: str, words: str) -> None:
     with pytest.raises(NotACatalog, match=words):
         documents_of(a_database(tmp_path / "index.db", script))
 
@@ -163,7 +163,7 @@ def test_pages_that_many_rows_share_are_not_read_for_ever(tmp_path: Path) -> Non
         documents_of(path)
 
 
-def test_an_image_with_a_database_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_an_image_with_a_database_that_cannot_be_kept_is_reported(tmp_path: Path) -> None:
     deep = "[" * 300 + "]" * 300
     content = a_database(tmp_path / "index.db", f"{LAST}; UPDATE properties SET value = '{deep}'").read_bytes()
     with scripted_registry() as registry:

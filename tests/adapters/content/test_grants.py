@@ -150,7 +150,7 @@ def test_the_table_says_nothing_of_logins_and_stays_small(tmp_path: Path) -> Non
     assert not Grants(tmp_path).has_answered("server:1", f"sha256:{1:064}")
 
 
-def test_a_folder_that_cannot_be_written_costs_only_questions(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_costs_only_requests(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     grants = Grants(tmp_path / "file")
     grants.answered("server:1", "sha256:1")

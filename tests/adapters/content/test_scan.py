@@ -27,10 +27,10 @@ def both(content: bytes) -> tuple[Any, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "c")
         file.write_bytes(content)
-        return told(lambda: Scanner().scan("c", file)), told(lambda: list(carefully("c", content)))
+        return reported(lambda: Scanner().scan("c", file)), reported(lambda: list(carefully("c", content)))
 
 
-def told(read: Any) -> Any:
+def reported(read: Any) -> Any:
     try:
         return [one.document for one in read()]
     except NotACatalog:

@@ -127,7 +127,7 @@ def test_the_packages_that_provide_an_api(tmp_path: Path) -> None:
     assert snapshot.providers_of("tea.io", "v1", "Pot") == ("pot", "tea")
 
 
-def test_a_sick_package_leaves_its_neighbours_alone(tmp_path: Path) -> None:
+def test_a_sick_package_leaves_its_siblings_alone(tmp_path: Path) -> None:
     snapshot = of(lines([*a_package("tea"), *a_package("pot")[1:]]), tmp_path)
     assert snapshot.package("tea") == TEA
     sick = snapshot.package("pot")
@@ -299,7 +299,7 @@ def test_a_folder_is_indexed_once_and_again_when_a_file_changes(tmp_path: Path) 
     assert list(snapshot_of(folder, store).bundles("tea")) == ["tea.v1.0.0", "tea.v3.0.0"]
 
 
-def test_a_text_of_a_file_that_changed_is_not_told(tmp_path: Path) -> None:
+def test_a_text_of_a_file_that_changed_is_not_reported(tmp_path: Path) -> None:
     snapshot = of(lines(a_package("tea")), tmp_path)
     (tmp_path / "catalog" / "c").write_bytes(lines(a_package("tea", "9.0.0")))
     pages = snapshot.documents("tea")

@@ -57,7 +57,7 @@ def test_a_catalog_is_found_wherever_it_is(tmp_path: Path) -> None:
         assert snapshot_at(str(place), store).package("tea") is not None, place
 
 
-def test_what_is_nowhere_is_told(tmp_path: Path) -> None:
+def test_what_is_nowhere_is_reported(tmp_path: Path) -> None:
     with pytest.raises(NoSuchPath):
         snapshot_at(f"oci:{tmp_path / 'none'}", Store(tmp_path / "store"))
     with pytest.raises(OciError):

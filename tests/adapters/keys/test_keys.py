@@ -74,7 +74,7 @@ PAIR, KEY = x509.issue(HOSTS, NOW)
         pytest.param(lambda: {"tls.key": OTHER_KEY.decode()}, "the private key belongs to another", id="another key"),
     ],
 )
-def test_what_nobody_can_use_says_why(change: Callable[[], dict[str, str]], flaw: str) -> None:
+def test_what_nobody_can_use_states_why(change: Callable[[], dict[str, str]], flaw: str) -> None:
     found = public_part(a_secret(PAIR, KEY, **change())).content.pair
     assert found.flaw.startswith(flaw)
     assert not found.serves(HOSTS, NOW)
@@ -88,10 +88,10 @@ def test_a_step_gets_nothing_private() -> None:
     keys = StoredKeys(FakeCluster([a_secret(PAIR, KEY)]))
     issued = keys.issue(HOSTS, NOW)
     assert keys.stored(SECRET.ref("absent", "ns")) is None
-    told = repr((issued, keys.stored(REF)))
+    reported = repr((issued, keys.stored(REF)))
     secret = KEY.decode().splitlines()[1]
-    assert secret not in told
-    assert "PRIVATE" not in told
+    assert secret not in reported
+    assert "PRIVATE" not in reported
     assert (keys.keyring.private(issued.key) or b"").startswith(b"-----BEGIN EC PRIVATE KEY")
 
 

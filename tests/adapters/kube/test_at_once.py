@@ -16,12 +16,12 @@ def answer(value: int) -> int:
     return value
 
 
-def test_answers_are_in_the_order_of_the_questions_however_many() -> None:
+def test_answers_are_in_the_order_of_the_requests_however_many() -> None:
     for count in (0, 1, 2, 5 * THREADS):
         assert AtOnce().ask([partial(answer, value) for value in range(count)]) == tuple(range(count))
 
 
-def test_no_question_waits_for_another() -> None:
+def test_no_request_waits_for_another() -> None:
     meeting = threading.Barrier(THREADS)
     assert len(AtOnce().ask([meeting.wait] * THREADS)) == THREADS
 

@@ -17,7 +17,7 @@ from tests.kit.sandbox import running_sandbox
 REF = SERVICE_ACCOUNT.ref("one", "default")
 
 
-class Bell:
+class Notifier:
     """Tells of the changes that a test lets it tell of."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Bell:
     def wrote(self, kind: Kind, namespace: str) -> None:
         self.writes += 1
 
-    def tell(self, manifest: Manifest | None) -> None:
+    def notify(self, manifest: Manifest | None) -> None:
         self.total += weight(resource_version_of(manifest or {}))
 
 
@@ -62,8 +62,8 @@ def other(kubeconfig: Path) -> Iterator[KubeClient]:
 
 
 @pytest.fixture
-def bell() -> Bell:
-    return Bell()
+def notifier() -> Notifier:
+    return Notifier()
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def hands() -> Hands:
 
 
 @pytest.fixture
-def cached(kubeconfig: Path, bell: Bell, hands: Hands) -> CachedClient:
+def cached(kubeconfig: Path, notifier: Notifier, hands: Hands) -> CachedClient:
     kinds = [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION]
-    return CachedClient(connect(str(kubeconfig)), bell, kinds, [CONFIG_MAP], now=hands)
+    return CachedClient(connect(str(kubeconfig)), notifier, kinds, [CONFIG_MAP], now=hands)
 
 
 def an_account(**labels: str) -> Manifest:
@@ -122,49 +122,53 @@ def test_a_list_of_all_answers_for_each_namespace(cached: CachedClient, other: K
     assert cached.requests_made == before
 
 
-def test_a_foreign_change_spoils_the_list_of_all(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_a_foreign_change_spoils_the_list_of_all(cached: CachedClient, other: KubeClient, notifier: Notifier) -> None:
     cached.list(SERVICE_ACCOUNT)
-    bell.tell(other.create(an_account()))
+    notifier.notify(other.create(an_account()))
     assert REF in [Ref.of(found) for found in cached.list(SERVICE_ACCOUNT, "default")]
     assert cached.get(REF) is not None
 
 
-def test_a_foreign_change_that_was_told_is_read(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_a_foreign_change_that_was_told_is_read(cached: CachedClient, other: KubeClient, notifier: Notifier) -> None:
     other.create(an_account(colour="blue"))
     cached.get(REF)
-    bell.tell(other.replace(an_account(colour="red")))
+    notifier.notify(other.replace(an_account(colour="red")))
     assert labels(cached.get(REF)) == {"colour": "red"}
 
 
-def test_a_foreign_change_spoils_the_list_too(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_a_foreign_change_spoils_the_list_too(cached: CachedClient, other: KubeClient, notifier: Notifier) -> None:
     cached.list(SERVICE_ACCOUNT, "default")
-    bell.tell(other.create(an_account()))
+    notifier.notify(other.create(an_account()))
     assert REF in [Ref.of(found) for found in cached.list(SERVICE_ACCOUNT, "default")]
 
 
-def test_our_own_write_is_known_before_and_after_its_event(cached: CachedClient, bell: Bell) -> None:
+def test_our_own_write_is_known_before_and_after_its_event(cached: CachedClient, notifier: Notifier) -> None:
     cached.list(SERVICE_ACCOUNT, "default")
     written = cached.create(an_account())
     assert requests(cached, REF) == 0
     assert cached.get(REF) == written
-    bell.tell(written)
+    notifier.notify(written)
     assert requests(cached, REF) == 0
 
 
-def test_a_foreign_change_between_two_of_ours_is_read(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
-    bell.tell(cached.create(an_account()))
+def test_a_foreign_change_between_two_of_ours_is_read(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
+) -> None:
+    notifier.notify(cached.create(an_account()))
     cached.get(REF)
-    bell.tell(cached.replace(an_account(colour="blue")))
-    bell.tell(other.replace(an_account(colour="red")))
+    notifier.notify(cached.replace(an_account(colour="blue")))
+    notifier.notify(other.replace(an_account(colour="red")))
     assert labels(cached.get(REF)) == {"colour": "red"}
 
 
-def test_a_write_that_changes_nothing_expects_no_event(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_a_write_that_changes_nothing_expects_no_event(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
+) -> None:
     other.create(an_account(colour="blue"))
     cached.get(REF)
     cached.replace(an_account(colour="blue"))
     assert requests(cached, REF) == 0
-    bell.tell(other.replace(an_account(colour="red")))
+    notifier.notify(other.replace(an_account(colour="red")))
     assert labels(cached.get(REF)) == {"colour": "red"}
 
 
@@ -186,9 +190,9 @@ def test_an_answer_is_good_for_seconds_only_even_if_no_event_comes(
 
 
 def test_a_write_of_another_worker_is_read_before_its_event(
-    cached: CachedClient, kubeconfig: Path, bell: Bell, hands: Hands
+    cached: CachedClient, kubeconfig: Path, notifier: Notifier, hands: Hands
 ) -> None:
-    worker = CachedClient(connect(str(kubeconfig)), bell, [SERVICE_ACCOUNT], now=hands)
+    worker = CachedClient(connect(str(kubeconfig)), notifier, [SERVICE_ACCOUNT], now=hands)
     cached.create(an_account(colour="blue"))
     assert labels(worker.get(REF)) == {"colour": "blue"}
     cached.replace(an_account(colour="red"))
@@ -223,10 +227,10 @@ def labelled(other: KubeClient) -> Iterator[Manifest]:
 
 
 def test_of_a_kind_of_which_only_ours_are_told_ours_are_remembered(
-    cached: CachedClient, other: KubeClient, bell: Bell, labelled: Manifest
+    cached: CachedClient, other: KubeClient, notifier: Notifier, labelled: Manifest
 ) -> None:
     assert requests(cached, MAP, MAP) == 1
-    bell.tell(other.merge(MAP, {"data": {"a": "b"}}))
+    notifier.notify(other.merge(MAP, {"data": {"a": "b"}}))
     assert (cached.get(MAP) or {})["data"] == {"a": "b"}
     assert requests(cached, MAP) == 0
 
@@ -244,7 +248,9 @@ def test_what_we_take_our_label_from_is_read_again(cached: CachedClient, labelle
     assert requests(cached, MAP, MAP) == 2
 
 
-def test_a_selection_by_labels_is_read_once_per_change(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_a_selection_by_labels_is_read_once_per_change(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
+) -> None:
     def selected(value: str = "b") -> list[str]:
         return [Ref.of(one).name for one in cached.list(SERVICE_ACCOUNT, "default", labels={"a": value})]
 
@@ -252,15 +258,15 @@ def test_a_selection_by_labels_is_read_once_per_change(cached: CachedClient, oth
     written = cached.create(an_account(a="b"))
     asked = cached.requests_made
     assert selected() == ["one"]
-    bell.tell(written)
+    notifier.notify(written)
     assert selected() == ["one"]
-    bell.tell(cached.merge(REF, {"metadata": {"labels": {"a": "c"}}}))
+    notifier.notify(cached.merge(REF, {"metadata": {"labels": {"a": "c"}}}))
     assert selected() == []
     assert cached.requests_made == asked + 1, "our own writes are known"
     assert selected("c") == ["one"]
-    bell.tell(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
+    notifier.notify(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
     assert (selected("b"), selected("c")) == (["one"], [])
-    bell.tell(other.create({**an_account(), "metadata": {"name": "two", "namespace": "default"}}))
+    notifier.notify(other.create({**an_account(), "metadata": {"name": "two", "namespace": "default"}}))
     cached.list(SERVICE_ACCOUNT, "default")
     asked = cached.requests_made
     assert selected(ANY) == ["one"], "of a list of all"
@@ -268,13 +274,13 @@ def test_a_selection_by_labels_is_read_once_per_change(cached: CachedClient, oth
     other.delete(SERVICE_ACCOUNT.ref("two", "default"))
 
 
-def test_what_we_made_is_known(cached: CachedClient, other: KubeClient, bell: Bell) -> None:
+def test_what_we_made_is_known(cached: CachedClient, other: KubeClient, notifier: Notifier) -> None:
     written = cached.create(an_account())
     assert requests(cached, REF) == 0
     assert cached.get(REF) == written
-    bell.tell(written)
+    notifier.notify(written)
     assert requests(cached, REF) == 0
-    bell.tell(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
+    notifier.notify(other.merge(REF, {"metadata": {"labels": {"a": "b"}}}))
     assert labels(cached.get(REF)) == {"a": "b"}
 
 
@@ -294,32 +300,32 @@ def a_definition(letter: str) -> Manifest:
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta, "spec": spec}
 
 
-def test_a_kind_is_not_found_any_more_once_the_change_of_its_definition_was_told(
-    cached: CachedClient, other: KubeClient, bell: Bell
+def test_a_kind_is_not_found_any_more_once_the_change_of_its_definition_was_reported(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
 ) -> None:
     definition = other.create(a_definition("r"))
     api = ("cached.example/v1", "R")
     assert cached.find(*api)
     other.delete(Ref.of(definition))
     assert cached.find(*api), "remembered, until an event tells of it"
-    bell.tell(definition)
+    notifier.notify(definition)
     asked = cached.requests_made
     assert [cached.find(*api), cached.find(*api)] == [None, None]
     assert cached.requests_made == asked + 1
 
 
 def test_definitions_that_are_absent_cost_two_reads_however_many(
-    cached: CachedClient, other: KubeClient, bell: Bell
+    cached: CachedClient, other: KubeClient, notifier: Notifier
 ) -> None:
     definitions = [a_definition(letter) for letter in "mnop"]
-    bell.tell(other.create(definitions[3]))
+    notifier.notify(other.create(definitions[3]))
     refs = [Ref.of(each) for each in definitions]
     assert requests(cached, *refs[:3]) == 2
     assert [cached.get(ref) for ref in refs[:3]] == [None, None, None]
     assert cached.get(refs[3]) is not None
     cached.create(definitions[0])
     assert cached.get(refs[0]) is not None
-    bell.tell(other.create(definitions[1]))
+    notifier.notify(other.create(definitions[1]))
     assert cached.get(refs[1]) is not None
 
 

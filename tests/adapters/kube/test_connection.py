@@ -54,7 +54,7 @@ def test_what_people_see_of_the_server_holds_no_secret() -> None:
     assert Connection("http://user:word@127.0.0.1:6443/token/s3cret").origin == "http://127.0.0.1:6443"
 
 
-def test_verification_is_left_out_only_where_the_file_says_so(tmp_path: Path) -> None:
+def test_verification_is_left_out_only_where_the_file_reports_it(tmp_path: Path) -> None:
     found = connect(a_kubeconfig(tmp_path, cluster={"insecure-skip-tls-verify": True}))
     assert found.tls is not None
     assert found.tls.verify_mode == ssl.CERT_NONE
@@ -156,8 +156,8 @@ def test_plain_credentials_do_without_the_library(tmp_path: Path) -> None:
         "import sys; from shared.adapters.kube import connect; connect(sys.argv[1]); print('kubernetes' in sys.modules)"
     )
     path = a_kubeconfig(tmp_path, user={"token": "t"})
-    told = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert told.stdout == "False\n"
+    reported = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert reported.stdout == "False\n"
 
 
 @pytest.mark.parametrize("token", ["s3cret\ns3cret", "s3cret\N{EURO SIGN}"])

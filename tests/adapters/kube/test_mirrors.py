@@ -67,6 +67,6 @@ def test_a_cluster_that_does_not_answer_is_not_one_without_mirrors() -> None:
         locations(KubeMirrors(Refusing(0)))
 
 
-def test_a_mirror_set_that_is_none_is_told() -> None:
+def test_a_mirror_set_that_is_none_is_reported() -> None:
     with pytest.raises(OciError, match="the mirror sets of the cluster"):
         locations(KubeMirrors(FakeCluster([a_set() | {"spec": {"imageTagMirrors": ["x"]}}])))

@@ -61,8 +61,8 @@ def test_the_audit_log_of_the_server_can_name_the_run_that_asked() -> None:
             transport.request("GET", "/x")
         PRESENT_RUN.reset(token)
         transport.request("GET", "/x")
-    told = [line for head in heads for line in head.split(b"\r\n") if line.startswith(b"Audit-ID")]
-    assert told == [b"Audit-ID: 0198-ab.1", b"Audit-ID: 0198-ab.2"]
+    reported = [line for head in heads for line in head.split(b"\r\n") if line.startswith(b"Audit-ID")]
+    assert reported == [b"Audit-ID: 0198-ab.1", b"Audit-ID: 0198-ab.2"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -92,7 +92,7 @@ def test_a_write_is_not(method: str) -> None:
         pytest.param(an_answer(b"", "500 Oops"), (500, "Unknown", "HTTP 500 without a body"), id="nothing at all"),
     ],
 )
-def test_a_refusal_is_told_as_it_was_said(answer: bytes, want: tuple[int, str, str]) -> None:
+def test_a_refusal_is_reported_as_it_was_said(answer: bytes, want: tuple[int, str, str]) -> None:
     with a_server(answer) as (connection, _), pytest.raises(ApiError) as caught:
         Transport(connection).request("GET", "/x")
     assert (caught.value.status, caught.value.reason, caught.value.message) == want

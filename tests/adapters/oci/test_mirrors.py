@@ -237,7 +237,7 @@ def test_a_mirror_that_lies_is_passed_over(registry: ScriptedRegistry) -> None:
     assert pulled(registry, mirrored(registry)) == {"a": b"A"}
 
 
-def test_when_nobody_has_an_image_all_answers_are_told(registry: ScriptedRegistry) -> None:
+def test_when_nobody_has_an_image_all_answers_are_reported(registry: ScriptedRegistry) -> None:
     with pytest.raises(OciError) as caught:
         pulled(registry, mirrored(registry, is_source_asked=False))
     assert caught.value.reason == "MirrorMiss"

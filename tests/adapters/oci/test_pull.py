@@ -253,7 +253,7 @@ def test_a_layer_that_is_no_archive_is_refused(registry: ScriptedRegistry, layer
     assert refusal(registry).reason == "Malformed"
 
 
-def test_issue_3_3_an_image_that_does_not_exist_says_so(registry: ScriptedRegistry) -> None:
+def test_issue_3_3_an_image_that_does_not_exist_reports_it(registry: ScriptedRegistry) -> None:
     error = refusal(registry)
     assert error.reason == "NotFound"
     assert "check its name and tag" in error.message
@@ -301,7 +301,7 @@ def test_a_token_is_bought_once(registry: ScriptedRegistry, login: Login | None)
 
 
 @pytest.mark.parametrize("answer", [b"{}", b"no JSON", b'{"token": 3}', rb'{"token": "s3cr\net"}'])
-def test_a_token_service_without_a_token_is_told(registry: ScriptedRegistry, answer: bytes) -> None:
+def test_a_token_service_without_a_token_is_reported(registry: ScriptedRegistry, answer: bytes) -> None:
     registry.put("tea", "1", [])
     registry.answers["/token"] = Answer(answer)
     registry.gate = _locked(f'Bearer realm="http://{registry.address}/token"', "Bearer T")
@@ -319,17 +319,17 @@ def test_a_token_service_without_a_token_is_told(registry: ScriptedRegistry, ans
         ("", "Unauthorized"),
     ],
 )
-def test_a_challenge_that_leads_nowhere_is_told(registry: ScriptedRegistry, realm: str, reason: str) -> None:
+def test_a_challenge_that_leads_nowhere_is_reported(registry: ScriptedRegistry, realm: str, reason: str) -> None:
     registry.gate = _locked(f'Bearer realm="{realm}"', "never")
     assert refusal(registry).reason == reason
 
 
-def test_a_redirect_that_leads_nowhere_is_told(registry: ScriptedRegistry) -> None:
+def test_a_redirect_that_leads_nowhere_is_reported(registry: ScriptedRegistry) -> None:
     registry.gate = lambda _: Answer(status=302, headers={"Location": "http://["})
     assert refusal(registry).reason == "Unreachable"
 
 
-def test_a_registry_that_redirects_for_ever_is_told(registry: ScriptedRegistry) -> None:
+def test_a_registry_that_redirects_for_ever_is_reported(registry: ScriptedRegistry) -> None:
     registry.gate = lambda request: Answer(status=302, headers={"Location": request.path})
     error = refusal(registry)
     assert error.reason == "Unreachable"

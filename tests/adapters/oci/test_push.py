@@ -31,11 +31,11 @@ class Receiving:
     """A registry that takes everything, as far as a test wants it to."""
 
     has: set[str] = field(default_factory=set)
-    told: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
     refused: dict[str, Answer] = field(default_factory=dict)
 
     def __call__(self, request: Request) -> Answer:
-        self.told.append(f"{request.method} {request.path.partition('?')[0].rpartition(':')[0] or request.path}")
+        self.reported.append(f"{request.method} {request.path.partition('?')[0].rpartition(':')[0] or request.path}")
         if request.method in self.refused:
             return self.refused[request.method]
         match request.method:
@@ -55,7 +55,15 @@ def test_an_image_is_sent_blob_by_blob_and_then_named(registry: ScriptedRegistry
     receiving = Receiving()
     written = pushed(registry, receiving)
     assert written.startswith(f"{registry.address}/tea@sha256:")
-    assert [one.partition(" ")[0] for one in receiving.told] == ["HEAD", "POST", "PUT", "HEAD", "POST", "PUT", "PUT"]
+    assert [one.partition(" ")[0] for one in receiving.reported] == [
+        "HEAD",
+        "POST",
+        "PUT",
+        "HEAD",
+        "POST",
+        "PUT",
+        "PUT",
+    ]
     assert [request.path for request in registry.requests][2].startswith(
         "/v2/tea/blobs/uploads/1?state=x&digest=sha256%3A"
     )
@@ -65,7 +73,7 @@ def test_an_image_is_sent_blob_by_blob_and_then_named(registry: ScriptedRegistry
 def test_what_is_there_is_not_sent_again(registry: ScriptedRegistry) -> None:
     receiving = Receiving(refused={"HEAD": Answer()})
     pushed(registry, receiving)
-    assert [one.partition(" ")[0] for one in receiving.told] == ["HEAD", "HEAD", "PUT"]
+    assert [one.partition(" ")[0] for one in receiving.reported] == ["HEAD", "HEAD", "PUT"]
 
 
 @pytest.mark.parametrize(
@@ -77,7 +85,7 @@ def test_what_is_there_is_not_sent_again(registry: ScriptedRegistry) -> None:
         pytest.param("PUT", Answer(status=500), "Unreachable", id="it is broken"),
     ],
 )
-def test_a_push_that_fails_says_so(registry: ScriptedRegistry, method: str, answer: Answer, reason: str) -> None:
+def test_a_push_that_fails_reports_it(registry: ScriptedRegistry, method: str, answer: Answer, reason: str) -> None:
     with pytest.raises(OciError) as caught:
         pushed(registry, Receiving(refused={method: answer}))
     assert caught.value.reason == reason
@@ -99,7 +107,7 @@ def test_a_layer_holds_files_and_folders_of_no_time_and_nobody(tmp_path: Path) -
     assert found == {"b": (0o755, 0, 0, ""), "a": (0o644, 0, 0, ""), "b/c": (0o644, 0, 0, "")}
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for target in (f"oci:{tmp_path}/file", f"docker-archive:{tmp_path}/file/x"):
         with pytest.raises(OciError, match="cannot be written"):

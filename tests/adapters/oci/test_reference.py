@@ -39,7 +39,7 @@ def test_a_reference_has_four_parts(text: str, desired: Reference) -> None:
         pytest.param("a_b.c/d", "its first part is no host", id="a name that no host has"),
     ],
 )
-def test_what_is_no_reference_says_why(text: str, words: str) -> None:
+def test_what_is_no_reference_states_why(text: str, words: str) -> None:
     with pytest.raises(OciError) as caught:
         Reference.parse(text)
     assert caught.value.reason == "Malformed"

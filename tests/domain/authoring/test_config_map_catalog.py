@@ -24,12 +24,12 @@ OTHER = {**CRD, "metadata": {"name": "pots.tea.io"}}
 def a_csv(name: str, replaces: str = "", **spec: Json) -> Json:
     meta = {"name": name, "annotations": {"olm.skipRange": "<2.0.0"} if name == "tea.v2" else {}}
     owned = {"owned": [{"name": "cups.tea.io", "version": "v1", "kind": "Cup"}]}
-    stated = {"version": f"{name[-1]}.0.0", "replaces": replaces, "customresourcedefinitions": owned, **spec}
+    declared = {"version": f"{name[-1]}.0.0", "replaces": replaces, "customresourcedefinitions": owned, **spec}
     return {
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "ClusterServiceVersion",
         "metadata": meta,
-        "spec": stated,
+        "spec": declared,
     }
 
 
@@ -118,8 +118,8 @@ def test_a_wrong_package_is_left_out_alone(package: Json, why: str) -> None:
     csvs = (*TEA, a_csv("bad.v1", version=7))
     catalog = converted(a_config_map(package, a_package(("a", "tea.v1"), name="cup"), csvs=csvs))
     assert catalog.documents[0]["name"] == "cup"
-    [told] = catalog.left_out
-    assert why in told
+    [reported] = catalog.left_out
+    assert why in reported
 
 
 @pytest.mark.parametrize("key", ["customResourceDefinitions", "clusterServiceVersions", "packages"])

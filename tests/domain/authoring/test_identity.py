@@ -93,7 +93,7 @@ def test_r176_without_build_metadata_there_is_no_release() -> None:
         ),
     ],
 )
-def test_a_bundle_that_cannot_be_ordered_says_why(blob: Blob, message: str) -> None:
+def test_a_bundle_that_cannot_be_ordered_states_why(blob: Blob, message: str) -> None:
     with pytest.raises(InvalidBundle) as caught:
         version_release(blob)
     assert str(caught.value).startswith(message)

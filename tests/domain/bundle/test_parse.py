@@ -85,7 +85,7 @@ def test_what_is_no_bundle_is_refused_with_a_sentence(files: dict[str, bytes], n
         ),
     ],
 )
-def test_what_is_missing_is_told_in_the_words_of_opm(files: dict[str, bytes], cause: str) -> None:
+def test_what_is_missing_is_reported_in_the_words_of_opm(files: dict[str, bytes], cause: str) -> None:
     found = parse(files, "here")
     assert isinstance(found, BadBundle)
     assert found.cause == cause

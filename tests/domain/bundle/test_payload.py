@@ -88,12 +88,12 @@ def test_the_payload_of_the_same_files_is_the_same_bytes() -> None:
         ),
     ],
 )
-def test_what_cannot_be_unpacked_says_why(files: dict[str, bytes], reason: str, words: str) -> None:
-    verdict = payload(files, "registry/tea:1")
-    assert isinstance(verdict, BadBundle)
-    assert verdict.reason == reason
-    assert words in verdict.message
-    assert "registry/tea:1" in verdict.message
+def test_what_cannot_be_unpacked_states_why(files: dict[str, bytes], reason: str, words: str) -> None:
+    result = payload(files, "registry/tea:1")
+    assert isinstance(result, BadBundle)
+    assert result.reason == reason
+    assert words in result.message
+    assert "registry/tea:1" in result.message
 
 
 def test_fbc_md_r405_only_the_encoded_size_counts() -> None:
@@ -179,12 +179,12 @@ def _encoded(content: bytes) -> str:
         ),
     ],
 )
-def test_a_config_map_that_holds_no_bundle_says_why(binary: dict[str, str], reason: str, words: str) -> None:
+def test_a_config_map_that_holds_no_bundle_states_why(binary: dict[str, str], reason: str, words: str) -> None:
     annotations = {"olm.contentEncoding": "gzip+base64"}
-    verdict = load({"metadata": {"name": "h", "annotations": annotations}, "binaryData": binary})
-    assert isinstance(verdict, BadBundle)
-    assert verdict.reason == reason
-    assert words in verdict.message
+    result = load({"metadata": {"name": "h", "annotations": annotations}, "binaryData": binary})
+    assert isinstance(result, BadBundle)
+    assert result.reason == reason
+    assert words in result.message
 
 
 def test_whole_files_come_back_as_they_were() -> None:

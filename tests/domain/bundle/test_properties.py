@@ -102,8 +102,8 @@ def test_required_apis_come_from_the_csv_and_from_dependencies_each_once() -> No
 def test_fbc_md_9_4_of_several_packages_the_last_source_counts(annotation: str, version: str) -> None:
     csv = a_csv()
     csv["metadata"]["annotations"] = {"olm.properties": annotation}
-    stated = {"properties": [{"type": "olm.package", "value": {"packageName": "tea", "version": "0.0.1"}}]}
-    assert of(csv, metadata__properties=stated)["olm.package"] == [{"packageName": "tea", "version": version}]
+    declared = {"properties": [{"type": "olm.package", "value": {"packageName": "tea", "version": "0.0.1"}}]}
+    assert of(csv, metadata__properties=declared)["olm.package"] == [{"packageName": "tea", "version": version}]
 
 
 @pytest.mark.parametrize(
@@ -146,14 +146,14 @@ def test_channels_are_split_at_commas_and_trimmed() -> None:
         pytest.param("metadata/annotations.yaml", "Malformed", "annotations.yaml", id="fbc.md 9.3: no annotations"),
     ],
 )
-def test_a_bundle_that_lacks_a_file_says_which(drop: str, reason: str, words: str) -> None:
+def test_a_bundle_that_lacks_a_file_states_which(drop: str, reason: str, words: str) -> None:
     files = a_bundle(a_csv())
     del files[drop]
-    verdict = parse(files, "quay.io/tea:1")
-    assert isinstance(verdict, BadBundle)
-    assert verdict.reason == reason
-    assert words in verdict.message
-    assert verdict.message.startswith("quay.io/tea:1: ")
+    result = parse(files, "quay.io/tea:1")
+    assert isinstance(result, BadBundle)
+    assert result.reason == reason
+    assert words in result.message
+    assert result.message.startswith("quay.io/tea:1: ")
 
 
 _values = st.recursive(
@@ -199,7 +199,7 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
         pytest.param({"annotations": "x"}, "its annotations are not texts", id="text for annotations"),
     ],
 )
-def test_an_object_of_the_wrong_shape_is_told(metadata: object, words: str) -> None:
+def test_an_object_of_the_wrong_shape_is_reported(metadata: object, words: str) -> None:
     found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
     why = found.message if isinstance(found, BadBundle) else ""
     assert words in why
@@ -324,7 +324,7 @@ def test_fbc_md_r213_a_version_may_be_absent() -> None:
 
 
 def refused(csv: dict[str, Any], **more: object) -> str:
-    verdict = parse(a_bundle(csv, **more), "here", is_complete=True)
-    assert isinstance(verdict, BadBundle)
-    assert verdict.cause
-    return verdict.message
+    result = parse(a_bundle(csv, **more), "here", is_complete=True)
+    assert isinstance(result, BadBundle)
+    assert result.cause
+    return result.message

@@ -55,6 +55,6 @@ def test_fbc_md_r207_hidden_files_and_folders_below_do_not_count() -> None:
         pytest.param(b"a: [b", "error converting", id="the first line is not named"),
     ],
 )
-def test_the_line_of_a_document_that_cannot_be_read_is_told(content: bytes, place: str) -> None:
+def test_the_line_of_a_document_that_cannot_be_read_is_reported(content: bytes, place: str) -> None:
     _, passed = documents({"manifests/a.yaml": content}, "manifests").objects()
     assert str(passed[0]).startswith(f"manifests/a.yaml cannot be read: {place}")

@@ -33,7 +33,7 @@ def test_the_package_that_a_document_is_about(value: Any, owner: str) -> None:
         pytest.param({"schema": "a", "Schema": "b"}, 'duplicate keys for key "schema": [Schema schema]', id="two"),
     ],
 )
-def test_a_value_that_is_no_document_says_why(value: Any, why: str) -> None:
+def test_a_value_that_is_no_document_states_why(value: Any, why: str) -> None:
     assert Document.of("file, document 1", value) == why
 
 
@@ -44,6 +44,6 @@ def test_a_property_with_a_broken_type_is_kept_for_the_rules_that_refuse_it() ->
     assert light(document).fields["properties"] == [broken]
 
 
-def test_what_is_no_catalog_is_told_with_its_place() -> None:
+def test_what_is_no_catalog_is_reported_with_its_place() -> None:
     assert str(NotACatalog("it is empty", Place("a.yaml", 2, 10, 3))) == "a.yaml, document 2, line 3: it is empty"
     assert str(NotACatalog("nobody knows where")) == "nobody knows where"

@@ -184,7 +184,7 @@ def test_a_defect_makes_its_package_sick_and_says_where(text: str, finding: str)
     assert finding in "\n".join(why for one in sick for why in one.findings)
 
 
-def test_a_sick_package_leaves_its_neighbours_alone() -> None:
+def test_a_sick_package_leaves_its_siblings_alone() -> None:
     found = {one.name: one for one in parsed("schema: olm.package\nname: pot\n---" + _TEA)}
     assert isinstance(found["pot"], SickPackage)
     assert isinstance(found["tea"], Package)

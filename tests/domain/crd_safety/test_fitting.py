@@ -118,7 +118,7 @@ def test_what_does_not_fit(schema: Schema, value: object, want: str) -> None:
     assert defects_of(schema, value) == [want]
 
 
-def test_of_alternatives_the_closest_is_told() -> None:
+def test_of_alternatives_the_closest_is_reported() -> None:
     far, near = {"type": "integer"}, {"type": "string", "maxLength": 1}
     assert defects_of({"anyOf": [far, near]}, "xy") == [
         '[]: Invalid value: "": "a" must validate at least one schema (anyOf)',
@@ -130,7 +130,7 @@ def test_of_alternatives_the_closest_is_told() -> None:
     ]
 
 
-def test_what_must_hold_together_is_told_with_its_parts() -> None:
+def test_what_must_hold_together_is_reported_with_its_parts() -> None:
     tail = '[]: Invalid value: "": "a" must validate all the schemas (allOf)'
     assert defects_of({"allOf": [{"maximum": 1}, {}]}, 2)[-1] == tail
     assert defects_of({"allOf": [{"maximum": 1}]}, 2) == [

@@ -28,7 +28,7 @@ def crd(*versions: Schema, conversion: str = "") -> Schema:
     return {"metadata": {"name": "as.g"}, "spec": spec}
 
 
-def test_findings_are_told_with_a_way_out() -> None:
+def test_findings_are_reported_with_a_way_out() -> None:
     old, new = crd(version("v1", {"a": TEXT})), crd(version("v1", {"a": TEXT | {"maxLength": 3}}))
     found = [Definition("as.g", "new.yaml", judged(old, new)), Definition("bs.g", "new.yaml", ())]
     assert as_text(found).splitlines() == [
@@ -87,7 +87,7 @@ def test_versions_that_clients_lose_are_findings_of_ours(new: Schema, want: tupl
     assert not waived.counts
 
 
-def test_what_is_lost_is_told_with_the_objects_that_are_known() -> None:
+def test_what_is_lost_is_reported_with_the_objects_that_are_known() -> None:
     stored = [
         {"apiVersion": "g/v1", "kind": "A", "metadata": {"name": f"a{number}", "namespace": "s"}} for number in range(7)
     ]

@@ -31,8 +31,8 @@ def crd(*versions: Schema, scope: str = "Namespaced", stored: tuple[str, ...] = 
     }
 
 
-def spec_of(stated: Schema) -> Schema:
-    found: Schema = stated["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+def spec_of(declared: Schema) -> Schema:
+    found: Schema = declared["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     return found
 
 
@@ -241,7 +241,7 @@ def test_every_schema_inside_has_its_own_path() -> None:
     }  # fmt: skip
 
 
-def test_numbers_are_told_as_go_prints_them() -> None:
+def test_numbers_are_reported_as_go_prints_them() -> None:
     """v1.md 19: maximum and minimum are floating point numbers, lengths are whole."""
     want = "{0}: {1} constraint added when there was none previously : {2}"
     for key, number, written in (

@@ -32,7 +32,7 @@ OBJECT = {"apiVersion": "example.com/v1", "kind": "A", "metadata": {"name": "one
                      id="catalog.md 8.11.133: required fields are listed"),
     ],
 )  # fmt: skip
-def test_an_object_that_does_not_fit_is_told_as_olm_does(schema: Manifest, spec: object, want: str) -> None:
+def test_an_object_that_does_not_fit_is_reported_as_olm_does(schema: Manifest, spec: object, want: str) -> None:
     new = a_crd(schema)
     [misfit] = stored.misfits(new, KIND, [OBJECT | {"spec": spec}, OBJECT])
     assert misfit.sentence(new) == (

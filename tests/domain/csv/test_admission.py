@@ -19,12 +19,12 @@ STATIC = (
 API = "Thing.v1.example.com"
 
 
-def barred(csv: Manifest, *groups: Manifest) -> Transition | None:
+def refused(csv: Manifest, *groups: Manifest) -> Transition | None:
     return not_admitted(Csv(csv), OperatorGroup.each(groups), status_of(Csv(csv), NOW))
 
 
 def transition(csv: Manifest, *groups: Manifest) -> tuple[str, str, str] | None:
-    found = barred(csv, *groups)
+    found = refused(csv, *groups)
     return (found.status.phase, found.status.reason, found.status.message) if found else None
 
 
@@ -66,9 +66,9 @@ def test_membership(groups: list[Manifest], want: tuple[str, str]) -> None:
 @pytest.mark.parametrize("reason", ["NoOperatorGroup", "TooManyOperatorGroups"])
 def test_the_same_failure_is_not_written_again_csv_md_18_row_38_and_19_6(reason: str) -> None:
     groups = [] if reason == "NoOperatorGroup" else [a_group("one"), a_group("two")]
-    first = barred(a_csv(status=a_status("Pending", "x", ago=timedelta(hours=1))), *groups)
+    first = refused(a_csv(status=a_status("Pending", "x", ago=timedelta(hours=1))), *groups)
     assert first
-    again = barred(a_csv(status=dict(first.status.manifest)), *groups)
+    again = refused(a_csv(status=dict(first.status.manifest)), *groups)
     assert again
     assert again.status.manifest == first.status.manifest
     assert again.status.notices == ()
@@ -88,20 +88,20 @@ def test_the_same_failure_is_not_written_again_csv_md_18_row_38_and_19_6(reason:
     ],
 )  # fmt: skip
 def test_annotations_are_written_before_anything_else(annotations: Manifest, changed: Manifest) -> None:
-    found = barred(a_csv(annotations=annotations), a_group())
+    found = refused(a_csv(annotations=annotations), a_group())
     assert found
     assert found.patch == {"metadata": {"annotations": changed}}
     assert found.status.manifest == {}
 
 
 def test_the_finalizer_is_added_beside_others_csv_md_3_1_2() -> None:
-    found = barred(a_csv(meta={"finalizers": ["theirs"]}), a_group())
+    found = refused(a_csv(meta={"finalizers": ["theirs"]}), a_group())
     assert found
     assert found.patch == {"metadata": {"finalizers": ["theirs", "operators.coreos.com/csv-cleanup"]}}
 
 
 def test_targets_are_sorted_and_joined_csv_md_0() -> None:
-    found = barred(a_csv(annotations={}), a_group(targets=("z", "a")))
+    found = refused(a_csv(annotations={}), a_group(targets=("z", "a")))
     assert found
     assert found.patch["metadata"]["annotations"]["olm.targetNamespaces"] == "a,z"
 
@@ -110,7 +110,7 @@ WITHOUT_TARGETS = {key: value for key, value in MEMBERSHIP.items() if key != "ol
 
 
 def test_a_group_that_selected_nothing_yet_is_waited_for_csv_md_3_3() -> None:
-    found = barred(a_csv(annotations=WITHOUT_TARGETS), a_group(targets=None))
+    found = refused(a_csv(annotations=WITHOUT_TARGETS), a_group(targets=None))
     assert found
     assert found.waits_for == "OperatorGroup og to select its target namespaces"
     assert found.status.manifest == {}
@@ -130,7 +130,7 @@ def test_a_selector_that_matches_nothing_fails_the_version_csv_md_18_row_30() ->
 
 
 def test_a_selector_that_matches_nothing_any_more_never_means_everything_csv_md_3_3() -> None:
-    found = barred(a_csv(), selecting(timedelta(hours=1)))
+    found = refused(a_csv(), selecting(timedelta(hours=1)))
     assert found
     assert (found.status.phase, found.status.reason, found.patch) == ("Failed", "NoTargetNamespaces", {})
 
@@ -188,14 +188,14 @@ def test_install_modes(targets: tuple[str, ...], modes: tuple[str, ...], want: s
 
 
 OWNER = a_csv(customresourcedefinitions=owned_crd())
-RIVAL = providing(API, namespace="other", name="rival", targets=("ns",))
+CONFLICTING = providing(API, namespace="other", name="rival", targets=("ns",))
 
 
 @pytest.mark.parametrize(
     ("groups", "want"),
     [
         pytest.param([providing(API)], None, id="csv.md 9.2: NoAPIConflict"),
-        pytest.param([providing(), RIVAL], CONFLICT, id="csv.md 9.2 and 18 row 34: APIConflict"),
+        pytest.param([providing(), CONFLICTING], CONFLICT, id="csv.md 9.2 and 18 row 34: APIConflict"),
         pytest.param([providing(staticProvidedAPIs=True)], STATIC, id="csv.md 9.2 and 18 row 36: static, AddAPIs"),
     ],
 )
@@ -204,7 +204,7 @@ def test_provided_apis(groups: list[Manifest], want: tuple[str, str, str] | None
 
 
 def test_apis_are_announced_before_the_phase_goes_on_csv_md_18_row_35() -> None:
-    found = barred(OWNER, providing())
+    found = refused(OWNER, providing())
     assert found
     assert found.status.manifest == {}
     assert found.waits_for == f"the provided APIs of OperatorGroup og to become {API!r}"

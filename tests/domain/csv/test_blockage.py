@@ -31,7 +31,7 @@ def found(*statuses: Manifest, **more: object) -> Blockage | None:
 
 
 @pytest.mark.parametrize(
-    ("statuses", "root", "says"),
+    ("statuses", "root", "sentence"),
     [
         pytest.param(
             (TAKEN, WAITING), "v1",
@@ -65,10 +65,12 @@ def found(*statuses: Manifest, **more: object) -> Blockage | None:
         pytest.param(({},), "v1", "v1 is new", id="csv.md 4.1: it has no phase yet"),
     ],
 )  # fmt: skip
-def test_the_root_of_the_chain_is_named_with_what_helps(statuses: tuple[Manifest, ...], root: str, says: str) -> None:
+def test_the_root_of_the_chain_is_named_with_what_helps(
+    statuses: tuple[Manifest, ...], root: str, sentence: str
+) -> None:
     blocked = found(*statuses)
     assert blocked
-    assert (blocked.root, blocked.message) == (root, says)
+    assert (blocked.root, blocked.message) == (root, sentence)
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Replacing", "Deleting"])
@@ -77,14 +79,14 @@ def test_a_version_that_gives_way_blocks_nobody(phase: str) -> None:
     assert found(a_status(phase)) is None
 
 
-def test_a_predecessor_that_is_a_copy_is_named_with_its_home_and_never_to_be_deleted() -> None:
+def test_a_predecessor_that_is_a_copy_is_named_with_its_namespace_and_never_to_be_deleted() -> None:
     """csv.md 10: it would come back."""
     copy = a_csv("v1", status=a_status("Succeeded", "Copied"), meta={"labels": {"olm.copiedFrom": "x"}})
-    says = (
+    sentence = (
         "v1 is a copy of what namespace x installed, and is replaced only there; delete v2, or leave namespace ns out "
         "of the OperatorGroup of x"
     )
-    assert blockage(Csv(a_csv("v2", replaces="v1")), [Csv(copy)]) == Blockage("v1", says)
+    assert blockage(Csv(a_csv("v2", replaces="v1")), [Csv(copy)]) == Blockage("v1", sentence)
 
 
 def test_a_copy_below_the_predecessor_does_not_matter() -> None:

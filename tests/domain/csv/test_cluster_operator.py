@@ -23,8 +23,8 @@ KIND = "olm.maxOpenShiftVersion"
 
 def saying(*values: str) -> str:
     """The annotation of properties; each value is JSON."""
-    stated = "".join(f',{{"type":"{KIND}","value":{value}}}' for value in values)
-    return f'{{"properties":[{{"type":"olm.gvk","value":{{}}}}{stated}]}}'
+    declared = "".join(f',{{"type":"{KIND}","value":{value}}}' for value in values)
+    return f'{{"properties":[{{"type":"olm.gvk","value":{{}}}}{declared}]}}'
 
 
 def limited(annotation: str, name: str = "a.v1", namespace: str = "ns") -> Csv:
@@ -82,7 +82,7 @@ def test_how_far_a_version_lets_the_cluster_go(maximum: str, clusters: Sequence[
         ),
     ],
 )  # fmt: skip
-def test_csv_md_15_1_what_cannot_be_read_blocks_and_says_why(annotation: str, why: str) -> None:
+def test_csv_md_15_1_what_cannot_be_read_blocks_and_states_why(annotation: str, why: str) -> None:
     found = judged("4.18.0", limited(annotation))
     assert (found.status, found.reason) == ("False", "IncompatibleOperatorsInstalled")
     assert found.message.splitlines()[1:] == [f"- ns/a.v1 has invalid {KIND} properties: {why}"]

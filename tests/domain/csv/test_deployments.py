@@ -103,7 +103,7 @@ def test_a_strategy_that_nobody_knows_has_no_deployments() -> None:
 
 
 CSV = a_csv()
-WANTED = desired_deployments(Csv(CSV), ())
+DESIRED = desired_deployments(Csv(CSV), ())
 
 
 def stored(deployment: Manifest, **meta: Any) -> Manifest:
@@ -111,36 +111,36 @@ def stored(deployment: Manifest, **meta: Any) -> Manifest:
 
 
 def test_a_missing_deployment_is_created_csv_md_6_1_2() -> None:
-    assert changes(Csv(CSV), WANTED, []).created == WANTED
+    assert changes(Csv(CSV), DESIRED, []).created == DESIRED
 
 
 def test_what_is_written_is_a_component_from_the_start_and_to_be_none_is_no_difference_csv_md_12_3() -> None:
     label = {"operators.coreos.com/a.ns": ""}
     csv = Csv({**CSV, "metadata": {**metadata(CSV), "labels": label}})
-    (made,) = changes(csv, WANTED, []).created
-    assert made["metadata"]["labels"] == {**metadata(WANTED[0])["labels"], **label}
-    (replaced,) = changes(csv, WANTED, [Deployment(stored(WANTED[0], labels={}))]).replaced
+    (made,) = changes(csv, DESIRED, []).created
+    assert made["metadata"]["labels"] == {**metadata(DESIRED[0])["labels"], **label}
+    (replaced,) = changes(csv, DESIRED, [Deployment(stored(DESIRED[0], labels={}))]).replaced
     assert replaced["metadata"]["labels"] == made["metadata"]["labels"]
-    assert changes(csv, WANTED, [Deployment(stored(WANTED[0]))]).replaced == ()
+    assert changes(csv, DESIRED, [Deployment(stored(DESIRED[0]))]).replaced == ()
 
 
 def test_an_equal_deployment_is_left_alone_whatever_the_server_added() -> None:
-    live = stored(WANTED[0])
+    live = stored(DESIRED[0])
     live["spec"] = {**live["spec"], "progressDeadlineSeconds": 600}
-    found = changes(Csv(CSV), WANTED, [Deployment(live)])
+    found = changes(Csv(CSV), DESIRED, [Deployment(live)])
     assert (found.created, found.replaced, found.orphans) == ((), (), ())
 
 
 def test_a_different_deployment_is_replaced_at_the_version_that_was_read_csv_md_6_1_2() -> None:
-    live = stored(WANTED[0], labels={})
-    (replaced,) = changes(Csv(CSV), WANTED, [Deployment(live)]).replaced
-    assert replaced == {**WANTED[0], "metadata": {**metadata(WANTED[0]), "resourceVersion": "7"}}
+    live = stored(DESIRED[0], labels={})
+    (replaced,) = changes(Csv(CSV), DESIRED, [Deployment(live)]).replaced
+    assert replaced == {**DESIRED[0], "metadata": {**metadata(DESIRED[0]), "resourceVersion": "7"}}
 
 
 def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
     old = stored(desired_deployments(Csv(a_csv("a.v0")), ())[0])
-    (replaced,) = changes(Csv(CSV), WANTED, [Deployment(old)]).replaced
-    assert metadata(replaced)["ownerReferences"] == metadata(WANTED[0])["ownerReferences"]
+    (replaced,) = changes(Csv(CSV), DESIRED, [Deployment(old)]).replaced
+    assert metadata(replaced)["ownerReferences"] == metadata(DESIRED[0])["ownerReferences"]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_a_deployment_of_the_predecessor_changes_hands_csv_md_6_7() -> None:
     ],
 )
 def test_orphans_are_deleted(meta: Manifest, want: list[str]) -> None:
-    orphan = stored(WANTED[0], name="gone", **meta)
+    orphan = stored(DESIRED[0], name="gone", **meta)
     assert [
-        item.name for item in changes(Csv(CSV), WANTED, [Deployment(stored(WANTED[0])), Deployment(orphan)]).orphans
+        item.name for item in changes(Csv(CSV), DESIRED, [Deployment(stored(DESIRED[0])), Deployment(orphan)]).orphans
     ] == want
 
 
@@ -169,25 +169,25 @@ def with_new_annotation(**more: Any) -> tuple[Manifest, Manifest]:
 
 
 def test_a_new_annotation_is_written_in_place() -> None:
-    wanted, live = with_new_annotation()
-    (found,) = annotated(Csv(CSV), [wanted], [Deployment(live)])
-    assert found == {**wanted, "metadata": {**wanted["metadata"], "resourceVersion": "7"}}
+    desired, live = with_new_annotation()
+    (found,) = annotated(Csv(CSV), [desired], [Deployment(live)])
+    assert found == {**desired, "metadata": {**desired["metadata"], "resourceVersion": "7"}}
 
 
 def test_an_annotation_in_place_takes_no_component_label_away() -> None:
     """csv.md 12.3: else it would be adopted again with each annotation."""
-    wanted, live = with_new_annotation()
+    desired, live = with_new_annotation()
     labels = {"operators.coreos.com/a.ns": ""}
     csv = Csv({**CSV, "metadata": {**CSV["metadata"], "labels": labels}})
-    (found,) = annotated(csv, [wanted], [Deployment(live)])
-    assert found["metadata"]["labels"] == wanted["metadata"]["labels"] | labels
+    (found,) = annotated(csv, [desired], [Deployment(live)])
+    assert found["metadata"]["labels"] == desired["metadata"]["labels"] | labels
 
 
 def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
     component = a_component()
     component["spec"]["strategy"] = {"type": "Recreate"}
-    wanted, live = with_new_annotation(strategy={"deployments": [component]})
-    assert annotated(Csv(CSV), [wanted], [Deployment(live)]) == ()
+    desired, live = with_new_annotation(strategy={"deployments": [component]})
+    assert annotated(Csv(CSV), [desired], [Deployment(live)]) == ()
 
 
 @pytest.mark.parametrize(
@@ -198,10 +198,10 @@ def test_pods_that_are_recreated_are_not_annotated_in_place() -> None:
     ],
 )
 def test_what_differs_otherwise_is_not_annotated_in_place(changes: Manifest) -> None:
-    wanted, live = with_new_annotation()
-    assert annotated(Csv(CSV), [wanted], [Deployment({**live, **changes})]) == ()
+    desired, live = with_new_annotation()
+    assert annotated(Csv(CSV), [desired], [Deployment({**live, **changes})]) == ()
 
 
 def test_what_is_as_wanted_is_not_written() -> None:
-    wanted, _ = with_new_annotation()
-    assert annotated(Csv(CSV), [wanted], [Deployment(wanted)]) == ()
+    desired, _ = with_new_annotation()
+    assert annotated(Csv(CSV), [desired], [Deployment(desired)]) == ()

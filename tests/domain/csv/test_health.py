@@ -88,9 +88,9 @@ CSV = a_csv(strategy={"deployments": [a_component("one"), a_component("two")]}, 
 def live(**changes: Any) -> list[Manifest]:
     """The Deployments of the version, all well but for the changes to the one called `one`."""
     found = []
-    for wanted in desired_deployments(Csv(CSV), ()):
+    for desired in desired_deployments(Csv(CSV), ()):
         state = {"observedGeneration": 0, "conditions": [AVAILABLE]}
-        found.append({**wanted, "status": state})
+        found.append({**desired, "status": state})
     found[0] = {**found[0], **changes}
     return found
 
@@ -160,6 +160,6 @@ def test_no_problem_when_all_deployments_are_well_csv_md_6_5() -> None:
 
 def test_a_version_without_annotations_expects_none() -> None:
     bare = a_csv(annotations={})
-    wanted = desired_deployments(Csv(bare), ())
-    found = [{**wanted[0], "status": {"conditions": [AVAILABLE]}}]
-    assert first_problem(Csv(bare), wanted, Deployment.each(found), ABSENT) is None
+    desired = desired_deployments(Csv(bare), ())
+    found = [{**desired[0], "status": {"conditions": [AVAILABLE]}}]
+    assert first_problem(Csv(bare), desired, Deployment.each(found), ABSENT) is None

@@ -124,18 +124,18 @@ def test_a_subscription_without_config_changes_nothing() -> None:
     assert config_of(Csv(a_csv()), [Subscription({"spec": {}, "status": {"installedCSV": "a.v1"}})]) == {}
 
 
-STATED = {"httpProxy": "http://p:1", "httpsProxy": "http://p:2", "noProxy": ".svc"}
+DECLARED = {"httpProxy": "http://p:1", "httpsProxy": "http://p:2", "noProxy": ".svc"}
 ALL_THREE = env(HTTP_PROXY="http://p:1", HTTPS_PROXY="http://p:2", NO_PROXY=".svc")
 
 
 @pytest.mark.parametrize(
     ("status", "own", "want"),
     [
-        pytest.param(STATED, [], ALL_THREE, id="csv.md 6.3: all of it"),
-        pytest.param(STATED, env(A="1"), [*env(A="1"), *ALL_THREE], id="csv.md 6.3: behind what the user wants"),
+        pytest.param(DECLARED, [], ALL_THREE, id="csv.md 6.3: all of it"),
+        pytest.param(DECLARED, env(A="1"), [*env(A="1"), *ALL_THREE], id="csv.md 6.3: behind what the user wants"),
         pytest.param({"httpProxy": "http://p:1", "noProxy": ""}, [], ALL_THREE[:1], id="csv.md 6.3: no empty ones"),
-        pytest.param(STATED, env(NO_PROXY="x"), env(NO_PROXY="x"), id="csv.md 18 row 80: one is named, none comes"),
-        pytest.param(STATED, env(HTTP_PROXY=""), env(HTTP_PROXY=""), id="csv.md 18 row 80: unset on purpose"),
+        pytest.param(DECLARED, env(NO_PROXY="x"), env(NO_PROXY="x"), id="csv.md 18 row 80: one is named, none comes"),
+        pytest.param(DECLARED, env(HTTP_PROXY=""), env(HTTP_PROXY=""), id="csv.md 18 row 80: unset on purpose"),
         pytest.param({}, env(A="1"), env(A="1"), id="csv.md 6.3: there is no proxy"),
     ],
 )  # fmt: skip

@@ -114,7 +114,7 @@ def test_the_wait_for_a_copy_names_where_it_comes_from() -> None:
     assert found.waits_for.startswith("a.v0 to be Replacing: a.v0 is a copy of what namespace x installed")
 
 
-def test_a_rival_in_another_namespace_or_a_copy_is_none_csv_md_18_row_10() -> None:
+def test_a_conflicting_one_in_another_namespace_or_a_copy_is_none_csv_md_18_row_10() -> None:
     elsewhere = owning("rival", meta={"namespace": "other"})
     copy = owning("copy", meta={"labels": {"olm.copiedFrom": "x"}})
     assert transition(owning(), a_crd(), namespace_csvs=(elsewhere, copy)) == READY
@@ -349,11 +349,11 @@ def test_a_permission_that_came_as_the_refusal_was_told_is_tried_once(before: in
 )
 def test_it_is_the_clock_of_the_api_server_that_dates_the_refusal(ahead: timedelta, phase: str) -> None:
     """Of a clock that is ahead, a right that was given is not noticed; of one behind, an old one again and again."""
-    told, given = timedelta(minutes=1) + ahead, timedelta(minutes=1) + ahead / 2
+    reported, given = timedelta(minutes=1) + ahead, timedelta(minutes=1) + ahead / 2
     written = [
-        {"subresource": "status", "time": at(told)},
+        {"subresource": "status", "time": at(reported)},
         {"time": at()},
-        {"subresource": "status", "time": at(2 * told)},
+        {"subresource": "status", "time": at(2 * reported)},
     ]
     csv = Csv({**FORBIDDEN, "metadata": {**FORBIDDEN["metadata"], "managedFields": written}})
     found = preparation.try_again(csv, status_of(csv, NOW), Object.each([a_witness(creationTimestamp=at(given))]))

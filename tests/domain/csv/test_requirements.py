@@ -315,9 +315,9 @@ def test_requirements_come_in_the_order_of_csv_md_5() -> None:
 
 def test_what_is_looked_up() -> None:
     csv = a_csv(replaces="a.v0", customresourcedefinitions=owned_crd(), strategy={"permissions": [a_permission()]})
-    wanted = (kinds.CUSTOM_RESOURCE_DEFINITION.ref(CRD), kinds.SERVICE_ACCOUNT.ref("sa", "ns"))
-    assert required_objects(Csv(csv)) == wanted
-    assert required_objects(Csv(csv), [Csv(a_csv("a.v0"))]) == (*wanted, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
+    desired = (kinds.CUSTOM_RESOURCE_DEFINITION.ref(CRD), kinds.SERVICE_ACCOUNT.ref("sa", "ns"))
+    assert required_objects(Csv(csv)) == desired
+    assert required_objects(Csv(csv), [Csv(a_csv("a.v0"))]) == (*desired, kinds.OPERATOR_CONDITION.ref("a.v0", "ns"))
     assert required_objects(Csv(a_csv(strategy_name="helm"))) == ()
 
 

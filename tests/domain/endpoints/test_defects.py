@@ -63,7 +63,7 @@ def many(number: int) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    ("csv", "told"),
+    ("csv", "reported"),
     [
         pytest.param(a_server(a_webhook()), "", id="a webhook"),
         pytest.param(a_server(a_webhook(LONG)), f"configuration of webhook {LONG[:80]!r}: {TOO_LONG}", id="derived"),
@@ -88,6 +88,6 @@ def many(number: int) -> Manifest:
         pytest.param(a_server(a_conversion(), modes=("OwnNamespace",)), "unable to manage conversion", id="row 107"),
     ],
 )  # fmt: skip
-def test_what_no_cluster_can_install(csv: Manifest, told: str) -> None:
+def test_what_no_cluster_can_install(csv: Manifest, reported: str) -> None:
     found = unusable(Csv(csv))
-    assert (found.startswith(told), bool(found)) == (True, bool(told))
+    assert (found.startswith(reported), bool(found)) == (True, bool(reported))

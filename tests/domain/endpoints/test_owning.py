@@ -27,8 +27,8 @@ CSV = Csv(a_version())
 
 
 def a_definition(*installers: str, **spec: Any) -> CustomResourceDefinition:
-    told = {f"{PREFIX}{number}": one for number, one in enumerate(installers or ("ns/a.v1",))}
-    crd = a_crd(THINGS, annotations=told)
+    reported = {f"{PREFIX}{number}": one for number, one in enumerate(installers or ("ns/a.v1",))}
+    crd = a_crd(THINGS, annotations=reported)
     return CustomResourceDefinition({**crd, "spec": {**crd["spec"], **spec}})
 
 
@@ -52,14 +52,14 @@ def finder(*csvs: Manifest) -> Any:
         pytest.param((a_version("b.v1", replaces="a.v1"),), "", id="it comes after this one"),
     ],
 )
-def test_a_rival_lives_and_owns_it(others: tuple[Manifest, ...], want: str) -> None:
+def test_a_conflicting_one_lives_and_owns_it(others: tuple[Manifest, ...], want: str) -> None:
     installers = ["ns/a.v1", *(f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in others)]
     definition = a_definition(*installers)
     assert other_owner(CSV, definition, finder(*others)) == want
     assert is_named(CSV, definition)
 
 
-def test_what_a_version_replaces_is_no_rival() -> None:
+def test_what_a_version_replaces_is_no_conflicting_one() -> None:
     csv = Csv(a_version("a.v2", replaces="a.v1"))
     assert other_owner(csv, a_definition("ns/a.v1", "ns/a.v2"), finder(a_version())) == ""
 

@@ -90,8 +90,8 @@ def test_csv_md_7_6_a_conversion_ends_with_its_version() -> None:
 def test_a_conversion_of_others_stays() -> None:
     csv = a_version(a_conversion())
     assert [*taken_back(csv, facts(converted(csv, "elsewhere")))] == []
-    heir = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}})
-    assert [*taken_back(csv, facts(converted(csv), namespace_csvs=(heir,)))] == []
+    successor = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}})
+    assert [*taken_back(csv, facts(converted(csv), namespace_csvs=(successor,)))] == []
 
 
 def test_nothing_is_said_of_a_server_without_certificate() -> None:
@@ -102,14 +102,14 @@ def test_nothing_is_said_of_a_server_without_certificate() -> None:
     assert Object(a_crd(THINGS)).name == THINGS
 
 
-def test_an_heir_with_another_account_does_not_keep_the_old_one() -> None:
+def test_a_successor_with_another_account_does_not_keep_the_old_one() -> None:
     csv = a_version()
     strategy = deepcopy(csv.raw["spec"])
     strategy["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"]["serviceAccountName"] = "b"
-    heir = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}, "spec": strategy})
-    [theirs] = binding(heir)["subjects"]
+    successor = Csv({**csv.raw, "metadata": {**csv.metadata, "name": "heir.v2"}, "spec": strategy})
+    [theirs] = binding(successor)["subjects"]
     whole = binding(csv)
-    [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], theirs]}, namespace_csvs=(heir,)))
+    [found] = taken_back(csv, facts({**whole, "subjects": [*whole["subjects"], theirs]}, namespace_csvs=(successor,)))
     assert isinstance(found, Change)
     assert found.patch
     assert found.patch["subjects"] == [theirs]

@@ -93,9 +93,10 @@ def test_the_oldest_configuration_counts() -> None:
     labels = {"olm.webhook-description-generate-name": "v.example.com"}
     found = [
         WebhookConfiguration({
-            "kind": kind, "metadata": {"name": name, "labels": told, "creationTimestamp": f"2026-01-0{day}T00:00:00Z"},
+            "kind": kind,
+            "metadata": {"name": name, "labels": labels, "creationTimestamp": f"2026-01-0{day}T00:00:00Z"},
         })
-        for name, kind, told, day in (
+        for name, kind, labels, day in (
             ("b", "ValidatingWebhookConfiguration", labels, 2), ("a", "ValidatingWebhookConfiguration", labels, 3),
             ("c", "MutatingWebhookConfiguration", labels, 1), ("d", "ValidatingWebhookConfiguration", {}, 1),
         )

@@ -20,8 +20,8 @@ OWNED = {"owned": [{"name": "lamps.a.io", "kind": "Lamp", "version": "v1"}]}
 def a_csv(name: str = "lamp.v1", *, phase: str = "Succeeded", targets: str = "", **spec: Any) -> Csv:
     meta: Manifest = {"name": name, "namespace": "ns", "uid": f"uid-{name}"}
     meta["annotations"] = {names.TARGET_NAMESPACES: targets}
-    stated = {"version": "1.0.0", "customresourcedefinitions": OWNED, **spec}
-    return Csv({"metadata": meta, "spec": stated, "status": {"phase": phase}})
+    declared = {"version": "1.0.0", "customresourcedefinitions": OWNED, **spec}
+    return Csv({"metadata": meta, "spec": declared, "status": {"phase": phase}})
 
 
 def a_subscription(installed: str = "lamp.v1", current: str = "lamp.v1", **spec: Any) -> Subscription:
@@ -97,7 +97,7 @@ GROUP = OperatorGroup({"metadata": {"name": "g"}, "spec": {"serviceAccountName":
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_moved_is_told(found: Operator, why: tuple[str, ...]) -> None:
+def test_what_cannot_be_moved_is_reported(found: Operator, why: tuple[str, ...]) -> None:
     assert refusals(found) == why
 
 

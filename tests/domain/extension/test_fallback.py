@@ -64,6 +64,6 @@ def test_v1_md_12_4_without_a_selector_every_catalog_counts(selector: dict[str, 
     assert have_match(selector, [MAIN])
 
 
-def test_v1_md_12_4_a_selector_that_is_none_is_told() -> None:
+def test_v1_md_12_4_a_selector_that_is_none_is_reported() -> None:
     with pytest.raises(InvalidSelector, match='invalid catalog selector: "bad" is not a'):
         have_match(BAD, [MAIN])

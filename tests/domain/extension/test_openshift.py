@@ -55,8 +55,8 @@ def test_v1_md_23_next_version_rows(current: str, want: str) -> None:
 
 def test_v1_md_23_fields_are_spelled_in_any_case() -> None:
     """As encoding/json reads them."""
-    spelled = '[{"Type": "olm.maxOpenShiftVersion", "VALUE": "4.18"}]'
-    assert blockers([Published("e", "b", spelled)], "4.18.0").reason == "IncompatibleOperatorsInstalled"
+    text = '[{"Type": "olm.maxOpenShiftVersion", "VALUE": "4.18"}]'
+    assert blockers([Published("e", "b", text)], "4.18.0").reason == "IncompatibleOperatorsInstalled"
 
 
 def test_a_cluster_has_a_version() -> None:
@@ -85,9 +85,9 @@ def test_v1_md_23_values_that_are_versions(value: str) -> None:
     ],
 )
 def test_v1_md_23_values_that_are_none(value: str, why: str) -> None:
-    said = f"error converting to semver for version {value}: {why}"
+    reported = f"error converting to semver for version {value}: {why}"
     where = "error(s) with cluster extension e: error in bundle b:"
-    assert error(Published("e", "b", saying(value))) == f"{where} {said}"
+    assert error(Published("e", "b", saying(value))) == f"{where} {reported}"
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_waiver_takes_an_obstacle_away_but_olm_v1_knows_of_none() -> None:
     assert not list(waived(before, after, []))
 
 
-def test_definitions_and_versions_that_go_are_told_with_their_objects() -> None:
+def test_definitions_and_versions_that_go_are_reported_with_their_objects() -> None:
     """v1.md 21.8, 22: what a new revision does not contain is deleted, and with a definition all its objects."""
     mouse = an_object("m", "Mouse") | {"apiVersion": "acme.io/v1"}
     [found] = losses([a_definition(), an_object()], [an_object("b")], [mouse])

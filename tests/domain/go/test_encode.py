@@ -64,7 +64,7 @@ def test_what_is_written_reads_as_the_same_value(value: object) -> None:
         pytest.param(b"[123456789012345678901]", b"[123456789012345680000]", id="more than 64 bits"),
     ],
 )
-def test_v1_md_5_1_a_text_is_told_again_as_go_does(text: bytes, want: bytes) -> None:
+def test_v1_md_5_1_a_text_is_reported_again_as_go_does(text: bytes, want: bytes) -> None:
     assert retold(text) == want
 
 

@@ -6,7 +6,7 @@ from shared.api.manifest import Manifest
 from shared.api.views import Role, RoleBinding
 from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
 
-HOME, ACCOUNT = "coffee-shop", "barista-operator"
+ACCOUNT_NAMESPACE, ACCOUNT = "coffee-shop", "barista-operator"
 
 
 def a_rule(verbs: str = "get", groups: str = "g", resources: str = "r", **more: Any) -> Manifest:
@@ -17,16 +17,18 @@ def a_url_rule(*urls: str) -> PolicyRule:
     return PolicyRule(("get",), urls=urls)
 
 
-def a_role(name: str = "role", *rules: Manifest, namespace: str = HOME) -> Role:
+def a_role(name: str = "role", *rules: Manifest, namespace: str = ACCOUNT_NAMESPACE) -> Role:
     return Role({"metadata": {"name": name, "namespace": namespace}, "rules": list(rules or (a_rule(),))})
 
 
-OURS = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": HOME}
+OURS = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": ACCOUNT_NAMESPACE}
 OTHER = {**OURS, "name": "other"}
 PLACELESS = {"kind": "ServiceAccount", "name": ACCOUNT}
 
 
-def a_binding(name: str = "role", kind: str = "Role", namespace: str = HOME, subject: Manifest = OURS) -> RoleBinding:
+def a_binding(
+    name: str = "role", kind: str = "Role", namespace: str = ACCOUNT_NAMESPACE, subject: Manifest = OURS
+) -> RoleBinding:
     meta = {"name": "b", "namespace": namespace}
     return RoleBinding({"metadata": meta, "roleRef": {"kind": kind, "name": name}, "subjects": [subject]})
 
@@ -34,7 +36,7 @@ def a_binding(name: str = "role", kind: str = "Role", namespace: str = HOME, sub
 ROLE, BINDING = (a_role(),), (a_binding(),)
 CLUSTER_ROLE, CLUSTER_BINDING = (a_role(namespace=""),), (a_binding(kind="ClusterRole", namespace=""),)
 GROUP = {"kind": "Group", "name": "system:serviceaccounts"}
-USER = {"kind": "User", "name": f"system:serviceaccount:{HOME}:{ACCOUNT}"}
+USER = {"kind": "User", "name": f"system:serviceaccount:{ACCOUNT_NAMESPACE}:{ACCOUNT}"}
 
 
 @pytest.mark.parametrize(
@@ -69,17 +71,17 @@ USER = {"kind": "User", "name": f"system:serviceaccount:{HOME}:{ACCOUNT}"}
     ],
 )  # fmt: skip
 def test_in_its_namespace(grants: Grants, want: bool) -> None:
-    assert is_satisfied(PolicyRule.of(a_rule()), grants.of(ACCOUNT, HOME, HOME)) is want
+    assert is_satisfied(PolicyRule.of(a_rule()), grants.of(ACCOUNT, ACCOUNT_NAMESPACE, ACCOUNT_NAMESPACE)) is want
 
 
 def test_two_roles_that_each_grant_a_part_satisfy_csv_md_18_row_222() -> None:
     roles = (a_role("one", a_rule("get")), a_role("two", a_rule("list")))
-    granted = Grants(roles, (a_binding("one"), a_binding("two"))).of(ACCOUNT, HOME, HOME)
+    granted = Grants(roles, (a_binding("one"), a_binding("two"))).of(ACCOUNT, ACCOUNT_NAMESPACE, ACCOUNT_NAMESPACE)
     assert is_satisfied(PolicyRule.of(a_rule("get list")), granted)
 
 
 def test_a_role_binding_grants_nothing_everywhere_csv_md_5_6() -> None:
-    assert Grants(ROLE, BINDING).of(ACCOUNT, HOME) == ()
+    assert Grants(ROLE, BINDING).of(ACCOUNT, ACCOUNT_NAMESPACE) == ()
 
 
 @pytest.mark.parametrize(

@@ -146,9 +146,11 @@ def test_status(present: dict[str, Any], targets: Sequence[str], has_siblings: b
 def test_a_reference_to_an_account_goes_with_the_name() -> None:
     """csv.md 8.3 step 2: no name, no reference and no condition."""
     before = {"namespaces": ["a"], "lastUpdated": BEFORE, "serviceAccountRef": {"name": "limited", "uid": "u"}}
-    told = {"type": "OperatorGroupServiceAccount", "status": "True", "reason": "ServiceAccountNotFound"}
+    reported = {"type": "OperatorGroupServiceAccount", "status": "True", "reason": "ServiceAccountNotFound"}
 
-    got = status(OperatorGroup(a_group(status={**before, "conditions": [told]})), ("a",), has_siblings=False, now=NOW)
+    got = status(
+        OperatorGroup(a_group(status={**before, "conditions": [reported]})), ("a",), has_siblings=False, now=NOW
+    )
 
     assert got == {"namespaces": ["a"], "lastUpdated": STAMP}
 
@@ -185,7 +187,7 @@ def test_a_name_that_no_label_holds(length: int, reasons: list[str]) -> None:
         ),
     ],
 )  # fmt: skip
-def test_an_annotation_without_effect_is_told_once(annotations: dict[str, str], want: list[str]) -> None:
+def test_an_annotation_without_effect_is_reported_once(annotations: dict[str, str], want: list[str]) -> None:
     group: Manifest = {"metadata": {"name": "all", "namespace": "ns", "annotations": annotations}}
     for _ in range(2):
         group = {**group, "status": status(OperatorGroup(group), ("",), has_siblings=False, now=NOW)}

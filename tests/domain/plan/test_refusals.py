@@ -26,7 +26,7 @@ def test_the_sentence(others: list[Refusal], want: str) -> None:
 
 
 def test_only_so_many_are_named_and_not_at_length() -> None:
-    told = with_others(FIRST, [Refusal(f"Role {n}", f"{n} " + "x" * 10_000) for n in range(MOST_NAMED + 3)])
-    assert told.count("Role ") == MOST_NAMED
-    assert told.endswith("; 3 more")
-    assert len(told) < 600 * MOST_NAMED
+    reported = with_others(FIRST, [Refusal(f"Role {n}", f"{n} " + "x" * 10_000) for n in range(MOST_NAMED + 3)])
+    assert reported.count("Role ") == MOST_NAMED
+    assert reported.endswith("; 3 more")
+    assert len(reported) < 600 * MOST_NAMED

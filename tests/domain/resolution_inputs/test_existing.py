@@ -103,10 +103,10 @@ def test_apart_what_is_being_replaced_binds_nobody() -> None:
 
 def test_apart_a_subscription_goes_on_from_the_version_that_its_plan_has_made() -> None:
     """resolver.md 13 B11: the new version is there, and `installedCSV` still names the old one."""
-    wish = sub("a", installed="a.v1")
-    wish["status"]["currentCSV"] = "a.v2"
+    subscription = sub("a", installed="a.v1")
+    subscription["status"]["currentCSV"] = "a.v2"
     csvs = [csv("a.v1"), csv("a.v2", replaces="a.v1")]
-    assert chosen(ask(catalog(releases("a", 3)), subs=[wish], csvs=csvs, whole=False)) == ["a.v3"]
+    assert chosen(ask(catalog(releases("a", 3)), subs=[subscription], csvs=csvs, whole=False)) == ["a.v3"]
 
 
 def a_copy(name: str, replaces: str) -> Blob:
@@ -137,8 +137,8 @@ def test_a_successor_of_what_failed_can_be_had() -> None:
     csvs = [csv("a.v1", gives("K"), phase="Replacing"), csv("a.v2", gives("K"), phase="Failed", replaces="a.v1")]
     subs = [sub("a", installed="a.v2")]
     assert chosen(ask(here, subs=subs, csvs=csvs, operatorGroups=FORWARD)) == ["a.v3"]
-    [told] = chosen(ask(here, subs=subs, csvs=csvs))
-    assert "clusterserviceversion a.v1 exists and is not referenced by a subscription" in told
+    [reported] = chosen(ask(here, subs=subs, csvs=csvs))
+    assert "clusterserviceversion a.v1 exists and is not referenced by a subscription" in reported
 
 
 def test_copies_do_not_count() -> None:
@@ -163,7 +163,7 @@ def test_what_is_required_is_stated_too() -> None:
     """resolver.md 12 row 56."""
     required = {"required": [{"name": "as.g", "kind": "A", "version": "v1"}]}
     services = {"required": [{"group": "g", "kind": "B", "version": "v1", "name": "bs"}]}
-    plain = csv("a.v1", stated=False, customresourcedefinitions=required, apiservicedefinitions=services)
+    plain = csv("a.v1", declared=False, customresourcedefinitions=required, apiservicedefinitions=services)
     assert [(one.type, one.value["kind"]) for one in of_csv(Csv(plain), [])] == [
         ("olm.gvk.required", "A"),
         ("olm.gvk.required", "B"),
@@ -175,8 +175,8 @@ def test_an_annotation_that_cannot_be_read_makes_the_installed_sick() -> None:
     broken = csv("a.v1")
     broken["metadata"]["annotations"]["operatorframework.io/properties"] = ""
     here = catalog(package("b", [entry("b.v1")]))
-    [told] = chosen(ask(here, subs=[sub("b")], csvs=[broken]))
-    assert told.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "a.v1"')
+    [reported] = chosen(ask(here, subs=[sub("b")], csvs=[broken]))
+    assert reported.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "a.v1"')
 
 
 KIND = '{"group": "g", "version": "v1", "kind": "K"}'
@@ -195,11 +195,11 @@ KIND = '{"group": "g", "version": "v1", "kind": "K"}'
 )
 def test_the_annotation_is_read_as_go_reads_it(text: str, properties: list[Any] | str) -> None:
     """resolver.md 2.5."""
-    stated = csv("a.v1")
-    stated["metadata"]["annotations"]["operatorframework.io/properties"] = text
+    declared = csv("a.v1")
+    declared["metadata"]["annotations"]["operatorframework.io/properties"] = text
     if isinstance(properties, str):
         with pytest.raises(IncoherentCSVs, match=properties):
-            of_csv(Csv(stated), [])
+            of_csv(Csv(declared), [])
     else:
         desired = [(one, json.loads(KIND)) if isinstance(one, str) else one for one in properties]
-        assert [(one.type, one.value) for one in of_csv(Csv(stated), [])] == desired
+        assert [(one.type, one.value) for one in of_csv(Csv(declared), [])] == desired

@@ -85,8 +85,8 @@ def test_a_request_of_another_shape_is_refused(document: Any, why: str) -> None:
 
 def test_what_a_subscription_leaves_out_is_answered_as_olm_does() -> None:
     """resolver.md 9.1: who names no catalog gets OLM's refusal, not an error of shape."""
-    [told] = chosen(ask(catalog(), subs=[{"metadata": {"name": "a"}, "spec": {"name": "a", "channel": None}}]))
-    assert told.startswith("constraints not satisfiable: no operators found from catalog")
+    [reported] = chosen(ask(catalog(), subs=[{"metadata": {"name": "a"}, "spec": {"name": "a", "channel": None}}]))
+    assert reported.startswith("constraints not satisfiable: no operators found from catalog")
 
 
 @pytest.mark.parametrize("more", [{"healthy": False}, {"namespace": "elsewhere"}])
@@ -117,8 +117,8 @@ def test_a_catalog_that_is_not_seen_is_explained(more: dict[str, Any], why: str)
     far = catalog(releases("a", 1), namespace="market")
     answer = ask(far, subs=[sub("a", namespace="market")], **more)
     assert answer["unsatisfiable"]
-    [told] = [one["message"] for one in answer["conflict"] if one["code"] == "CatalogEmpty"]
-    assert told.endswith(f" (namespace ns does not see catalog market/cat: {why})")
+    [reported] = [one["message"] for one in answer["conflict"] if one["code"] == "CatalogEmpty"]
+    assert reported.endswith(f" (namespace ns does not see catalog market/cat: {why})")
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -126,8 +126,8 @@ def test_versions_that_contradict_each_other_stop_the_namespace(*, whole: bool) 
     """resolver.md 2.5: the virtual catalog cannot be read."""
     broken = csv("b.v1")
     broken["metadata"]["annotations"] = {names.PROPERTIES: "{"}
-    [told] = chosen(ask(catalog(releases("a", 1)), subs=[sub("a")], csvs=[broken], whole=whole))
-    assert told.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "b.v1"')
+    [reported] = chosen(ask(catalog(releases("a", 1)), subs=[sub("a")], csvs=[broken], whole=whole))
+    assert reported.startswith('error using catalogsource ns/@existing: failed to retrieve properties of csv "b.v1"')
 
 
 def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> None:
@@ -141,13 +141,13 @@ def test_other_schemas_are_passed_over_and_versions_need_not_be_versions() -> No
     assert chosen(ask(catalog(blobs), subs=[sub("a")])) == ["a.x"]
 
 
-def test_several_errors_are_told_as_a_list() -> None:
+def test_several_errors_are_reported_as_a_list() -> None:
     """resolver.md 9.4."""
     other, forked = Reason(Code.PREVENTED, "a"), Reason(Code.CHANNEL_FORKED, "b")
     assert together([other, forked, other]) == Reason(Code.CHANNEL_FORKED, "[a, b]")
     sick = [catalog(name="one", healthy=False), catalog(name="two", healthy=False)]
-    [told] = chosen(ask(*sick, subs=[sub("a")]))
-    assert told.startswith("[error using catalogsource ns/one: ")
+    [reported] = chosen(ask(*sick, subs=[sub("a")]))
+    assert reported.startswith("[error using catalogsource ns/one: ")
 
 
 def test_what_is_wrong_with_the_installed_comes_before_sick_catalogs() -> None:
@@ -200,7 +200,7 @@ def test_a_loaded_catalog_says_what_is_wrong_with_a_package() -> None:
     assert (reader.problem("a"), reader.problem("b")) == ("", "it has no channel")
 
 
-def test_two_subscriptions_of_one_name_are_no_question() -> None:
+def test_two_subscriptions_of_one_name_are_no_request() -> None:
     here = catalog(releases("a", 1))
     assert chosen(ask(here, subs=[sub("a"), sub("a")])) == ['duplicate identifier "subscription:a" in input']
 

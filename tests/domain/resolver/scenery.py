@@ -51,8 +51,8 @@ def two_chains(package: str) -> str:
 
 
 def entry(name: str, replaces: str = "", skips: Iterable[str] = (), skip_range: str = "") -> Blob:
-    stated = {"name": name, "replaces": replaces, "skips": list(skips), "skipRange": skip_range}
-    return {key: value for key, value in stated.items() if value}
+    declared = {"name": name, "replaces": replaces, "skips": list(skips), "skipRange": skip_range}
+    return {key: value for key, value in declared.items() if value}
 
 
 def bundle(package: str, name: str, *properties: Blob, version: str = "") -> Blob:
@@ -137,14 +137,14 @@ def csv(
     phase: str = "Succeeded",
     replaces: str = "",
     version: str = "",
-    stated: bool = True,
+    declared: bool = True,
     **spec: Any,
 ) -> Blob:
     """A ClusterServiceVersion whose annotation states its package and these properties (or has none)."""
     number = version or f"{name.rpartition('v')[2]}.0.0"
     identity = prop("olm.package", packageName=name.partition(".")[0], version=number)
     text = json.dumps({"properties": [identity, *properties]})
-    annotations = {"operatorframework.io/properties": text} if stated else {}
+    annotations = {"operatorframework.io/properties": text} if declared else {}
     return {
         "metadata": {"name": name, "namespace": NS, "annotations": annotations},
         "spec": {"version": number, "replaces": replaces, **spec},

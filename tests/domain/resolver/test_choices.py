@@ -133,7 +133,7 @@ def test_what_an_earlier_subscription_got_leaves_no_room() -> None:
     assert passed(inputs, "c") == {}
 
 
-def test_the_edges_of_what_does_not_update_are_told() -> None:
+def test_the_edges_of_what_does_not_update_are_reported() -> None:
     here = catalog(package("a", [
         entry("a.v4", "a.v3", skips=["a.v2"], skip_range=">=2.0.0 <4.0.0"), entry("a.v3", "a.v1"), entry("a.v1"),
     ]))  # fmt: skip
@@ -157,7 +157,7 @@ def test_two_versions_of_one_name_are_nothing_to_choose_from() -> None:
     assert "multiple name matches" in resolve(changed).reasons["a"]
 
 
-def test_the_way_is_told_hop_by_hop() -> None:
+def test_the_way_is_reported_hop_by_hop() -> None:
     """resolver.md 12 row 201."""
     here = catalog(
         package("a", [

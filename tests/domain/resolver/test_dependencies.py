@@ -42,8 +42,8 @@ def wants(*properties: Blob) -> list[Blob]:
 
 def offers(name: str, *properties: Blob, versions: int = 1) -> list[Blob]:
     """A package whose every version states these properties."""
-    stated: Any = {f"v{number + 1}": list(properties) for number in range(versions)}
-    return package(name, line(name, versions), **stated)
+    declared: Any = {f"v{number + 1}": list(properties) for number in range(versions)}
+    return package(name, line(name, versions), **declared)
 
 
 def of(answer: Any) -> list[str]:
@@ -346,7 +346,7 @@ def test_two_that_are_installed_may_both_serve() -> None:
     """resolver.md 12 row 172, 13 B12: OLM puts what is installed in order like a channel."""
     here = catalog(wants(prop("olm.label.required", label="x")))
     label = prop("olm.label", label="x")
-    plain = [csv("x.v1", stated=False), csv("y.v1", stated=False)]
+    plain = [csv("x.v1", declared=False), csv("y.v1", declared=False)]
     for one in plain:
         one["metadata"]["annotations"]["operatorframework.io/properties"] = (
             '{"properties":[{"type":"olm.label","value":{"label":"x"}}]}'

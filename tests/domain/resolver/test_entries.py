@@ -46,7 +46,7 @@ def test_a_bundle_without_version_or_apis_is_an_entry_all_the_same() -> None:
     assert [each.type for each in one.facts.properties] == ["olm.package"]
 
 
-def test_what_is_required_is_told_as_property_and_as_dependency() -> None:
+def test_what_is_required_is_reported_as_property_and_as_dependency() -> None:
     """resolver.md 12 rows 41 and 44."""
     one = entries(Property("olm.gvk", GVK), Property("olm.gvk.required", GVK), Property("olm.bundle.object", {}))
     want = ["olm.gvk", "olm.gvk.required", "olm.gvk.required", "olm.package"]
@@ -148,7 +148,7 @@ def test_a_second_channel_of_an_installed_package_is_never_installed() -> None:
     """resolver.md 12 row 204: the package of a version without annotation is inferred."""
     here = [*releases("a", 1), channel("a", "beta", entry("a.v9")), bundle("a", "a.v9")]
     subs = [sub("a", installed="a.v1"), sub("a-beta", package="a", channel="beta")]
-    assert "originate from package a" in ask(catalog(here), subs=subs, csvs=[csv("a.v1", stated=False)])["error"]
+    assert "originate from package a" in ask(catalog(here), subs=subs, csvs=[csv("a.v1", declared=False)])["error"]
 
 
 def test_the_newest_provider_of_a_chain_is_taken_over_one_that_lost_the_api() -> None:

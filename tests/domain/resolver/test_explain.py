@@ -76,7 +76,7 @@ def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
     assert {"OnePerPackage", "OneProvider", "NoProvider", "UnclaimedCSV", "ChannelMissing", "Deprecated"} <= codes
 
 
-def test_a_finding_is_told_to_programs_too() -> None:
+def test_a_finding_is_reported_to_programs_too() -> None:
     [finding] = as_json(explain(SITUATIONS["the channel is missing"].inputs))
     assert finding["subscriptions"] == ["a"]
     assert finding["fixes"] == [
@@ -108,8 +108,8 @@ def test_a_command_is_shown_with_the_options_of_its_reader_and_stored_without() 
     shown = lambda do: f"{do} --state s"  # noqa: E731  # why: one line of test
     assert finding.details()[-2:] == ("fix: do y: kubectl -n n get csv", "fix: do z: edit z")
     assert finding.details(shown)[-2] == finding.summary(shown)[-1] == "fix: do y: kubectl -n n get csv --state s"
-    (told,) = as_json([finding], shown)
-    assert told["fixes"] == [
+    (reported,) = as_json([finding], shown)
+    assert reported["fixes"] == [
         {"code": "Y", "what": "do y", "do": "kubectl -n n get csv --state s"},
         {"code": "Z", "what": "do z", "do": "edit z --state s"},
     ]

@@ -36,7 +36,7 @@ def against(inputs: Inputs) -> list[str]:
     return list(differences(locked(BEFORE), lock_of(inputs, resolve(inputs))))
 
 
-def test_the_same_question_has_the_same_lock_in_whatever_order_it_comes() -> None:
+def test_the_same_request_has_the_same_lock_in_whatever_order_it_comes() -> None:
     turned = replace(
         BEFORE, subscribers=BEFORE.subscribers[::-1], installed=BEFORE.installed[::-1],
         catalogs=dict(reversed(list(BEFORE.catalogs.items()))),
@@ -100,11 +100,11 @@ KEY = CatalogKey("ns", "cat")
         ),
     ],
 )  # fmt: skip
-def test_what_differs_is_told_in_sentences(after: Inputs, want: list[str]) -> None:
+def test_what_differs_is_reported_in_sentences(after: Inputs, want: list[str]) -> None:
     assert against(after) == want
 
 
-def test_another_choice_is_told_by_what_is_other_about_it() -> None:
+def test_another_choice_is_reported_by_what_is_other_about_it() -> None:
     lock: Any = locked(BEFORE)
     lock["chosen"]["a.v2"] |= {"channel": "beta", "digest": "sha256:" + 64 * "0"}
     [sentence] = differences(lock, lock_of(BEFORE, resolve(BEFORE)))

@@ -51,8 +51,8 @@ def a_catalog(rng: random.Random, **fields: Any) -> Blob:
     found = []
     for name in PACKAGES:
         own = [gives(api) for api in APIS if rng.random() < 0.12]
-        stated: dict[str, Any] = {f"v{version}": [*own, *wishes(rng)] for version in range(1, HIGHEST + 1)}
-        found += [*package(name, line(name, HIGHEST), **stated), channel(name, "old", entry(f"{name}.v1"))]
+        declared: dict[str, Any] = {f"v{version}": [*own, *wishes(rng)] for version in range(1, HIGHEST + 1)}
+        found += [*package(name, line(name, HIGHEST), **declared), channel(name, "old", entry(f"{name}.v1"))]
     return catalog(found, **fields)
 
 

@@ -47,7 +47,7 @@ def constraint(value: Any) -> Property:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("declared", "want"),
     [
         pytest.param(Property("olm.gvk.required", 5), "json: cannot unmarshal number", id="an API that is a number"),
         pytest.param(Property("olm.label.required", []), "json: cannot unmarshal array", id="a label that is a list"),
@@ -89,9 +89,9 @@ def constraint(value: Any) -> Property:
         ),
     ],
 )
-def test_a_requirement_that_cannot_be_read_is_an_error(stated: Property, want: str) -> None:
+def test_a_requirement_that_cannot_be_read_is_an_error(declared: Property, want: str) -> None:
     with pytest.raises(InvalidConstraint) as error:
-        requirements([stated])
+        requirements([declared])
     assert want in str(error.value)
 
 
@@ -155,7 +155,7 @@ def test_requirements_are_told_plainly(value: Any, want: str) -> None:
 
 def test_a_version_counts_wherever_it_is_stated() -> None:
     """resolver.md 4.1, 13 B8: an entry's own version, or one that any of its packages states."""
-    [wish] = requirements([Property("olm.package.required", {"packageName": "p", "versionRange": ">=2.0.0"})])
-    stated = facts("olm.package", {"packageName": "q", "version": "2.0.0"})
-    assert wish.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, stated))
-    assert not wish.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, facts("olm.package", None)))
+    [subscription] = requirements([Property("olm.package.required", {"packageName": "p", "versionRange": ">=2.0.0"})])
+    declared = facts("olm.package", {"packageName": "q", "version": "2.0.0"})
+    assert subscription.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, declared))
+    assert not subscription.holds(Operator("p.v1", "p", "c", CatalogKey("ns", "cat"), None, facts("olm.package", None)))

@@ -36,11 +36,11 @@ def test_an_annotation_that_cannot_be_read_is_an_error(text: str) -> None:
 def test_without_annotation_the_spec_and_the_subscription_speak() -> None:
     """catalog.md 8.7.82: a CSV created by hand, its package inferred."""
     apis = [{"group": "example.com", "kind": "A", "version": "v1"}, {"group": "g", "kind": "B", "version": "v1"}]
-    stated = [Property("olm.gvk", api) for api in apis]
+    declared = [Property("olm.gvk", api) for api in apis]
     assert list(of_csv(Csv(a_csv()), ["a"])) == [
-        *stated, Property("olm.package", {"packageName": "a", "version": "1.0.0"}),
+        *declared, Property("olm.package", {"packageName": "a", "version": "1.0.0"}),
     ]  # fmt: skip
-    assert list(of_csv(Csv(a_csv()), ["a", "b"])) == stated
+    assert list(of_csv(Csv(a_csv()), ["a", "b"])) == declared
     assert of_csv(Csv(a_csv(version="0.0.0")), ["a"])[-1].value == {"packageName": "a", "version": ""}
 
 

@@ -39,7 +39,7 @@ def reason(*blobs: Blob, installed: str = "a.v1", version: str = "", followed: s
 
 
 @pytest.mark.parametrize(
-    ("said", "want"),
+    ("reported", "want"),
     [
         pytest.param(
             reason(channel("a", "new", entry("a.v3"))),
@@ -89,8 +89,8 @@ def reason(*blobs: Blob, installed: str = "a.v1", version: str = "", followed: s
         ),
     ],
 )  # fmt: skip
-def test_what_is_said_of_a_channel(said: str, want: str) -> None:
-    assert said == want
+def test_what_is_said_of_a_channel(reported: str, want: str) -> None:
+    assert reported == want
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_situation_has_its_outcome(answer: dict[str, Any], want: list[str]) ->
     assert chosen(answer) == want
 
 
-def test_without_a_channel_the_default_one_is_told() -> None:
+def test_without_a_channel_the_default_one_is_reported() -> None:
     """resolver.md 12 row 165: OLM tells one or the other."""
     here = [*a(), channel("a", "alpha", entry("a.v1")), bundle("a", "a.v0")]
     [one] = ask(catalog(here), subs=[sub("a", channel="")])["operators"]

@@ -26,10 +26,10 @@ from shared.domain.resolver.sat import GaveUp, Sat
 from shared.domain.resolver.solver import InvalidVariables, Unsatisfiable, solve
 
 
-def variables(stated: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()) -> list[Variable]:
+def variables(declared: Mapping[str, str], at_most: Iterable[tuple[str, str]] = ()) -> list[Variable]:
     """`{"a": "! x|y -b ~ /c,d"}`: a is mandatory, needs x or y, conflicts with b, is prohibited, excludes c and d."""
     found = [
-        Variable(Id(name), tuple(_constraint(name, word) for word in words.split())) for name, words in stated.items()
+        Variable(Id(name), tuple(_constraint(name, word) for word in words.split())) for name, words in declared.items()
     ]
     for name, ids in at_most:
         listed = tuple(map(Id, ids.split()))
@@ -62,7 +62,7 @@ def names(chosen: Iterable[Id]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("declared", "want"),
     [
         pytest.param({}, "", id="resolver.md 12 row 1: no variables"),
         pytest.param({"a": ""}, "", id="resolver.md 12 row 2: unconstrained"),
@@ -109,18 +109,18 @@ def names(chosen: Iterable[Id]) -> str:
         ),
     ],
 )
-def test_answers(stated: dict[str, str], want: str) -> None:
-    assert names(solve(variables(stated))) == want
+def test_answers(declared: dict[str, str], want: str) -> None:
+    assert names(solve(variables(declared))) == want
 
 
 def test_a_choice_may_have_to_give_way_to_a_limit() -> None:
     """resolver.md 12 row 14."""
-    stated = variables({"a": "! x|y", "b": "! y", "x": "", "y": ""}, [("one", "x y")])
-    assert names(solve(stated)) == "a b one y"
+    declared = variables({"a": "! x|y", "b": "! y", "x": "", "y": ""}, [("one", "x y")])
+    assert names(solve(declared)) == "a b one y"
 
 
 @pytest.mark.parametrize(
-    ("stated", "limits", "want"),
+    ("declared", "limits", "want"),
     [
         pytest.param({"a": "! ~"}, [], "a is mandatory, a is prohibited", id="resolver.md 12 row 4"),
         pytest.param(
@@ -145,8 +145,8 @@ def test_a_choice_may_have_to_give_way_to_a_limit() -> None:
         ),
     ],
 )
-def test_contradictions(stated: dict[str, str], limits: list[tuple[str, str]], want: str) -> None:
-    problem = variables(stated, limits)
+def test_contradictions(declared: dict[str, str], limits: list[tuple[str, str]], want: str) -> None:
+    problem = variables(declared, limits)
     with pytest.raises(Unsatisfiable):
         solve(problem)
     assert unsatisfiable(conflict(problem)).message == f"constraints not satisfiable: {want}"
@@ -177,15 +177,15 @@ def test_inputs_that_are_none(variables: list[Variable], want: str) -> None:
 
 def random_problem(rng: random.Random) -> list[Variable]:
     everyone = [f"v{number}" for number in range(6)]
-    stated = {}
+    declared = {}
     for name in everyone:
         words = ["!"] if rng.random() < 0.3 else []
         words += ["|".join(rng.sample(everyone, rng.randint(1, 3))) for _ in range(rng.randint(0, 2))]
         words += [f"-{rng.choice(everyone)}"] if rng.random() < 0.4 else []
         words += ["~"] if rng.random() < 0.05 else []
         words += [f"/{','.join(rng.sample(everyone, 2))}"] if "!" in words and rng.random() < 0.2 else []
-        stated[name] = " ".join(words)
-    return variables(stated)
+        declared[name] = " ".join(words)
+    return variables(declared)
 
 
 def satisfies(taken: set[Id], variables: Iterable[Variable]) -> bool:

@@ -67,21 +67,21 @@ def codes(answer: Mapping[str, Any]) -> tuple[set[str], list[str]]:
 def test_versions_have_a_floor_and_a_ceiling(installed: str, version: str, want: list[str]) -> None:
     csvs = [V1] if installed else []
     for whole in (True, False):
-        wish = sub("a", installed=installed, version=version)
-        assert chosen(ask(catalog(A4), subs=[wish], csvs=csvs, whole=whole)) == want
+        subscription = sub("a", installed=installed, version=version)
+        assert chosen(ask(catalog(A4), subs=[subscription], csvs=csvs, whole=whole)) == want
 
 
 def test_a_leap_over_the_range_is_not_taken() -> None:
-    wish = sub("a", installed="a.v1", version=">=2.0.0 <4.0.0")
-    assert chosen(ask(catalog(LEAPS), subs=[wish], csvs=[V1])) == ["a.v3"]
+    subscription = sub("a", installed="a.v1", version=">=2.0.0 <4.0.0")
+    assert chosen(ask(catalog(LEAPS), subs=[subscription], csvs=[V1])) == ["a.v3"]
     unversioned = [*LEAPS, channel("a", "other", entry("a.v9", "a.v1")), bundle("a", "a.v9", version="none")]
     assert chosen(ask(catalog(unversioned), subs=[sub("a", installed="a.v1", channel="", version="3.0.0")], csvs=[V1]))
 
 
 def test_a_pin_below_what_is_installed_costs_little_in_a_long_channel() -> None:
     entries = [{**one, "skipRange": f"<{one['name'].removeprefix('a.v')}.0.0"} for one in line("a", 600)]
-    wish = sub("a", installed="a.v9", version="2.0.0")
-    inputs = seen(catalog(package("a", entries)), subs=[wish], csvs=[csv("a.v9")], whole=False)
+    subscription = sub("a", installed="a.v9", version="2.0.0")
+    inputs = seen(catalog(package("a", entries)), subs=[subscription], csvs=[csv("a.v9")], whole=False)
     with costing_at_most(10, "a comparison for each pair of versions costs 0.02 s, one for each three minutes"):
         assert not resolve(inputs).chosen
 
@@ -165,21 +165,21 @@ def test_explain_names_the_hold_for_every_newer_version() -> None:
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(
-    ("wish", "want"),
+    ("subscription", "want"),
     [
         pytest.param("", ["a.v1", "k.v1"], id="no wish is OLM"),
         pytest.param("install", ["a.v1", "k.v1"], id="install is OLM"),
         pytest.param("ignore", ["a.v1"], id="ignore installs nothing else"),
     ],
 )
-def test_dependencies_are_installed_or_ignored(wish: str, want: list[str], whole: bool) -> None:
-    assert chosen(ask(catalog(NEEDY, GIVER), subs=[sub("a", dependencies=wish)], whole=whole)) == want
+def test_dependencies_are_installed_or_ignored(subscription: str, want: list[str], whole: bool) -> None:
+    assert chosen(ask(catalog(NEEDY, GIVER), subs=[sub("a", dependencies=subscription)], whole=whole)) == want
 
 
 def test_what_is_ignored_stays_ignored_once_it_is_installed() -> None:
     mine = csv("a.v1", needs("K"))
-    wish = sub("a", installed="a.v1", dependencies="ignore")
-    assert chosen(ask(catalog(NEEDY), subs=[wish], csvs=[mine], whole=False)) == []
+    subscription = sub("a", installed="a.v1", dependencies="ignore")
+    assert chosen(ask(catalog(NEEDY), subs=[subscription], csvs=[mine], whole=False)) == []
     found = resolve(seen(catalog(NEEDY), subs=[sub("a", dependencies="ignore")], whole=False))
     assert found.reasons["a"] == "a.v1 from channel stable of catalog ns/cat; what it needs is ignored"
     assert ask(catalog(NEEDY), subs=[sub("a", installed="a.v1")], csvs=[mine], whole=False)["unsatisfiable"]
@@ -218,10 +218,10 @@ def test_of_two_wishes_the_one_to_blame_is_offered_to_be_removed() -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize("wish", [{"version": "~> 2"}, {"dependencies": "maybe"}])
-def test_what_cannot_be_understood_is_refused_not_passed_over(wish: dict[str, str], whole: bool) -> None:
-    answer = ask(catalog(A4), subs=[sub("a", **wish)], whole=whole)
-    assert answer["error"].startswith(f"annotation olmf.io/{next(iter(wish))}: ")
+@pytest.mark.parametrize("subscription", [{"version": "~> 2"}, {"dependencies": "maybe"}])
+def test_what_cannot_be_understood_is_refused_not_passed_over(subscription: dict[str, str], whole: bool) -> None:
+    answer = ask(catalog(A4), subs=[sub("a", **subscription)], whole=whole)
+    assert answer["error"].startswith(f"annotation olmf.io/{next(iter(subscription))}: ")
     assert answer["fixes"][0]["code"] == "RemoveAnnotation"
 
 
@@ -311,7 +311,7 @@ def test_a_strict_namespace_waits_for_every_catalog_and_trusts_no_old_one(whole:
         pytest.param("olmf.io/catalog-policy", "", id="one for OperatorGroups"),
     ],
 )
-def test_an_annotation_of_ours_that_is_not_known_is_told_and_refuses_nothing(annotation: str, want: str) -> None:
+def test_an_annotation_of_ours_that_is_not_known_is_reported_and_refuses_nothing(annotation: str, want: str) -> None:
     sentence = f"annotation {annotation} is not known on a Subscription and has no effect{want}"
     desired = sub("a", **{annotation.removeprefix("olmf.io/"): "1.0.0"})
     assert unknown(Subscription(desired)) == sentence
@@ -319,7 +319,7 @@ def test_an_annotation_of_ours_that_is_not_known_is_told_and_refuses_nothing(ann
     assert answer.reasons["a"] == f"a.v4 from channel stable of catalog ns/cat; {sentence}"
 
 
-def test_known_annotations_and_those_of_others_are_not_told() -> None:
+def test_known_annotations_and_those_of_others_are_not_reported() -> None:
     desired = sub("a", version="1.0.0", hold_installed="audit")
     desired["metadata"]["annotations"]["example.com/olmf.io"] = "x"
     assert unknown(Subscription(desired)) == ""

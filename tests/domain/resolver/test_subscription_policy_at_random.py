@@ -31,19 +31,19 @@ def a_catalog(rng: random.Random) -> Blob:
 
 
 def wishes(rng: random.Random) -> dict[str, str]:
-    stated = {
+    declared = {
         "version": rng.choice(list(FLOORS)),
         "hold": rng.choice(["", "", "audit"]),
         "hold_installed": rng.choice(["", "", "audit"]),
         "dependencies": rng.choice(["", "require", "ignore"]),
     }
-    return {word: text for word, text in stated.items() if text}
+    return {word: text for word, text in declared.items() if text}
 
 
-def keeps_to(chosen: dict[str, Any], installed: int, wish: dict[str, str]) -> bool:
+def keeps_to(chosen: dict[str, Any], installed: int, subscription: dict[str, str]) -> bool:
     """The version is within the bounds, or on the way up to them; nothing that is held moves."""
-    version, text = number(chosen["name"]), wish.get("version", "")
-    is_held = "hold" in wish or (installed and "hold_installed" in wish)
+    version, text = number(chosen["name"]), subscription.get("version", "")
+    is_held = "hold" in subscription or (installed and "hold_installed" in subscription)
     is_on_the_way = installed and installed < version < FLOORS[text]
     return not is_held and (bool(is_on_the_way) or FLOORS[text] <= version <= CEILINGS[text])
 
@@ -52,7 +52,10 @@ def test_what_is_chosen_keeps_to_every_wish() -> None:
     rng, moved, brought = random.Random(11), 0, 0
     for _ in range(150):
         asked = {name: (rng.choice([0, 0, 1, 2, 3]), wishes(rng)) for name in rng.sample("abcd", rng.randint(1, 3))}
-        subs = [sub(name, installed=f"{name}.v{at}" if at else "", **wish) for name, (at, wish) in asked.items()]
+        subs = [
+            sub(name, installed=f"{name}.v{at}" if at else "", **subscription)
+            for name, (at, subscription) in asked.items()
+        ]
         csvs = [csv(f"{name}.v{at}") for name, (at, _) in asked.items() if at]
         for whole in (True, False):
             answer = ask(a_catalog(rng), subs=subs, csvs=csvs, whole=whole)
@@ -61,6 +64,6 @@ def test_what_is_chosen_keeps_to_every_wish() -> None:
                     assert keeps_to(one, *asked[one["package"]]), (one, asked)
                     moved += 1
                 else:
-                    assert any("dependencies" not in wish for _, wish in asked.values()), (one, asked)
+                    assert any("dependencies" not in subscription for _, subscription in asked.values()), (one, asked)
                     brought += 1
     assert (moved > 50, brought > 10) == (True, True), "something was put to the test"

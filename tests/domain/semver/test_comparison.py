@@ -17,12 +17,12 @@ RANGES = [each for each in ANSWERS if "range" in each]
 PAIRS = [each for each in ANSWERS if "a" in each]
 
 
-def _answer(question: dict[str, Any]) -> dict[str, Any]:
+def _answer(document: dict[str, Any]) -> dict[str, Any]:
     try:
-        if "range" in question:
-            return {"in": members(Dialect(question["dialect"]), question["range"], question.get("in", ()))}
-        read = parse_tolerant if question["dialect"] == "tolerant" else parse_version
-        return {"cmp": compared(question["a"], question["b"], read=read)}
+        if "range" in document:
+            return {"in": members(Dialect(document["dialect"]), document["range"], document.get("in", ()))}
+        read = parse_tolerant if document["dialect"] == "tolerant" else parse_version
+        return {"cmp": compared(document["a"], document["b"], read=read)}
     except ValueError as error:
         return {"error": str(error)}
 

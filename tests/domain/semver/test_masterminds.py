@@ -57,7 +57,7 @@ def test_a_row_of_the_spec_holds(row: dict[str, Any]) -> None:
         pytest.param("1x !", 'improper constraint: "1x !"', id="v1.md 15.2: the grammar of a part comes first"),
     ],
 )
-def test_what_is_not_a_range_says_why(text: str, message: str) -> None:
+def test_what_is_not_a_range_states_why(text: str, message: str) -> None:
     with pytest.raises(InvalidRange) as caught:
         parse_constraint(text)
     assert str(caught.value) == message

@@ -39,7 +39,7 @@ def test_fbc_r155_r156_a_release_is_read(text: str) -> None:
         ),
     ],
 )
-def test_what_is_not_a_release_says_why(text: str, message: str) -> None:
+def test_what_is_not_a_release_states_why(text: str, message: str) -> None:
     with pytest.raises(InvalidRelease) as caught:
         parse_release(text)
     assert str(caught.value) == message

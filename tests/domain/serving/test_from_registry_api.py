@@ -15,12 +15,12 @@ from tests.kit.fbc import packages_of
 _POT = '{"group":"tea.io","version":"v1","kind":"Pot"}'
 
 
-def told(**fields: Any) -> dict[str, Any]:
+def reported(**fields: Any) -> dict[str, Any]:
     return {"packageName": "tea", "channelName": "stable", "csvName": "tea.v1", "version": "1.0.0", **fields}
 
 
 def a_bundle(**fields: Any) -> dict[str, Any]:
-    found = list(documents([{"name": "tea", "defaultChannelName": "stable"}], [told(**fields)]))
+    found = list(documents([{"name": "tea", "defaultChannelName": "stable"}], [reported(**fields)]))
     return next(one for one in found if one["schema"] == "olm.bundle")
 
 
@@ -28,7 +28,7 @@ def values(bundle: dict[str, Any], kind: str) -> list[Any]:
     return [one["value"] for one in bundle["properties"] if one["type"] == kind]
 
 
-def test_fbc_md_r395_what_is_told_and_read_back_is_the_same() -> None:
+def test_fbc_md_r395_what_is_reported_and_read_back_is_the_same() -> None:
     bundles = [
         bundle_message(TEA, channel.name, TEA.bundles[entry.name], Content(), entry=entry)
         for channel in TEA.channels
@@ -95,7 +95,7 @@ def test_documents_become_lines() -> None:
 
 
 @pytest.mark.parametrize("name", [{}, {"name": "tea.v1"}], ids=["nameless", "named"])
-def test_a_document_that_is_nested_too_deep_is_told(name: dict[str, str]) -> None:
+def test_a_document_that_is_nested_too_deep_is_reported(name: dict[str, str]) -> None:
     deep: list[Any] = []
     for _ in range(300):
         deep = [deep]

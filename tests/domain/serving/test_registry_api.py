@@ -93,17 +93,17 @@ def test_fbc_md_15_7_who_provides() -> None:
 
 
 @pytest.mark.parametrize(
-    ("skips", "told"),
+    ("skips", "reported"),
     [
         pytest.param(("tea.v1.1.0",), ["tea.v1.0.0", "tea.v1.1.0"], id="fbc.md 15.3: a skipped entry of the channel"),
         pytest.param(("tea.v1.1.0", "ghost"), ["tea.v1.0.0", "tea.v1.1.0"], id="fbc.md R364: no row for a virtual one"),
         pytest.param(("tea.v1.1.0", "tea.v1.0.0"), ["tea.v1.0.0", "tea.v1.1.0"], id="fbc.md 15.3: one row for each"),
     ],
 )
-def test_the_latest_that_provide(skips: tuple[str, ...], told: list[str]) -> None:
+def test_the_latest_that_provide(skips: tuple[str, ...], reported: list[str]) -> None:
     channel = Channel("stable", (*STABLE.entries[:2], Entry("tea.v1.2.0", "tea.v1.0.0", skips)))
     found = rows(entries_that_provide(Package("tea", "stable", (channel,), TEA.bundles), _POT, is_latest=True))
-    assert found == [("stable", "tea.v1.2.0", replaces) for replaces in told]
+    assert found == [("stable", "tea.v1.2.0", replaces) for replaces in reported]
 
 
 def test_an_entry_without_a_bundle_provides_nothing() -> None:
@@ -255,6 +255,6 @@ def test_an_object_may_be_a_list_of_bytes_in_an_odd_spelling() -> None:
         pytest.param(a_document(("olm.bundle.object", {"data": "e/8="})), "cannot be read", id="JSON that is no UTF-8"),
     ],
 )
-def test_what_cannot_be_served_says_why(document: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_served_states_why(document: dict[str, Any], words: str) -> None:
     with pytest.raises(NotServable, match=words):
         content_of(document, "1.2.0", {})

@@ -46,7 +46,7 @@ def test_what_a_pin_passes_over(subscription: Manifest, installed: str, want: li
 
 
 @pytest.mark.parametrize(
-    ("version", "package", "is_told"),
+    ("version", "package", "is_reported"),
     [
         pytest.param("1.0.0", PACKAGE, True, id="while the pin is there"),
         pytest.param("1.0.0", None, True, id="while the catalog cannot be read"),
@@ -54,15 +54,15 @@ def test_what_a_pin_passes_over(subscription: Manifest, installed: str, want: li
         pytest.param("", None, False, id="not when the pin is gone"),
     ],
 )
-def test_how_long_it_is_told(version: str, package: Package | None, *, is_told: bool) -> None:
+def test_how_long_it_is_reported(version: str, package: Package | None, *, is_reported: bool) -> None:
     words = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
     csv = {"metadata": {"name": "a.v1", "namespace": "ns"}}
-    told = tracked(
+    reported = tracked(
         Subscription({**a_subscription("1.0.0"), "status": words}),
         Surroundings([], current=Csv(csv), package=PACKAGE),
         NOW,
     )
-    assert told is not None
-    subscription = {**a_subscription(version), "status": told}
-    after = tracked(Subscription(subscription), Surroundings([], current=Csv(csv), package=package), NOW) or told
-    assert ("Pinned" in [one["type"] for one in after["conditions"]]) == is_told
+    assert reported is not None
+    subscription = {**a_subscription(version), "status": reported}
+    after = tracked(Subscription(subscription), Surroundings([], current=Csv(csv), package=package), NOW) or reported
+    assert ("Pinned" in [one["type"] for one in after["conditions"]]) == is_reported

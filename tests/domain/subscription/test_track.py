@@ -85,8 +85,8 @@ PENDING, FAILED = "InstallPlanPending", "InstallPlanFailed"
     ],
 )
 def test_the_plan_is_projected(plan: Manifest | None, want: tuple[str, str, str] | None) -> None:
-    told = [(one.type, one.reason, one.message) for one in plans.conditions(InstallPlan.of(plan))]
-    assert told == ([want] if want else [])
+    reported = [(one.type, one.reason, one.message) for one in plans.conditions(InstallPlan.of(plan))]
+    assert reported == ([want] if want else [])
 
 
 SICK = {"reason": "SpecInvalidError", "message": "unknown sourcetype: x"}
@@ -122,11 +122,11 @@ SICK = {"reason": "SpecInvalidError", "message": "unknown sourcetype: x"}
     ],
 )  # fmt: skip
 def test_catalog_health(sources: list[Manifest], want: tuple[str, str, str]) -> None:
-    told = health.condition(Subscription(a_subscription()), CatalogSource.each(sources))
-    assert (told.status, told.reason, told.message) == want
-    stated = {"type": told.type, "status": told.status, "message": told.message}
+    reported = health.condition(Subscription(a_subscription()), CatalogSource.each(sources))
+    assert (reported.status, reported.reason, reported.message) == want
+    declared = {"type": reported.type, "status": reported.status, "message": reported.message}
     found = health.catalog_health(Subscription({}), CatalogSource.each(sources), NOW)
-    status = {"conditions": [stated], "catalogHealth": found}
+    status = {"conditions": [declared], "catalogHealth": found}
     is_concerned = health.concerns(Subscription({**a_subscription(), "status": status}))
     assert is_concerned == (want[0] == "True" and not want[2].startswith("other"))
 
@@ -217,7 +217,7 @@ def test_what_waits_says_what_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "installed", "told"),
+    ("annotation", "installed", "reported"),
     [
         pytest.param("olmf.io/hold", "etcd.v1", "etcd.v1 is held: freeze", id="a hold keeps what is installed"),
         pytest.param("olmf.io/hold", "", "nothing yet is held: freeze", id="a hold keeps what is not installed out"),
@@ -225,13 +225,13 @@ def test_what_waits_says_what_for() -> None:
         pytest.param("olmf.io/hold-installed", "", "", id="to be installed, then held"),
     ],
 )
-def test_what_is_held_says_so(annotation: str, installed: str, told: str) -> None:
+def test_what_is_held_reports_it(annotation: str, installed: str, reported: str) -> None:
     words = {"state": "AtLatestKnown", "currentCSV": installed, "installedCSV": installed} if installed else {}
     current = {"metadata": {"name": installed, "namespace": "ns"}} if installed else None
     around = Surroundings([CatalogSource(a_source())], current=Csv.of(current))
     after = tracked(Subscription(a_subscription(words, annotations={annotation: "freeze"})), around, NOW)
     assert after is not None
-    assert [one["message"] for one in after["conditions"] if one["type"] == "Held"] == ([told] if told else [])
+    assert [one["message"] for one in after["conditions"] if one["type"] == "Held"] == ([reported] if reported else [])
 
 
 def a_package(**notices: str) -> Package:
@@ -258,8 +258,8 @@ def a_package(**notices: str) -> Package:
     ],
 )
 def test_deprecations(package: Package, installed: str, want: dict[str, str] | None) -> None:
-    told = track.deprecation_conditions(Subscription(a_subscription()), installed, package)
-    assert (None if told is None else {one.type: one.message for one in told}) == want
+    reported = track.deprecation_conditions(Subscription(a_subscription()), installed, package)
+    assert (None if reported is None else {one.type: one.message for one in reported}) == want
 
 
 def test_without_channel_no_channel_condition() -> None:

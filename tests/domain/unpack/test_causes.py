@@ -13,7 +13,7 @@ from shared.domain.unpack.causes import causes, event_objects
 from shared.domain.unpack.report import report
 from shared.domain.unpack.result import Broken, Running
 from shared.reading.unpacking import read_unpacking
-from tests.domain.unpack.test_unpack import HASH, NOW, WANTED, a_job
+from tests.domain.unpack.test_unpack import DESIRED, HASH, NOW, a_job
 from tests.kit.cluster import FakeCluster
 
 JOB = a_job(minutes_ago=0.1)
@@ -44,7 +44,7 @@ def a_pod(name: str = f"{HASH}-abcde", *, waits: tuple[str, str] = ("", ""), **f
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {}, "status": status}
 
 
-def said(*objects: Manifest, job: Manifest = JOB) -> tuple[str, ...]:
+def reported(*objects: Manifest, job: Manifest = JOB) -> tuple[str, ...]:
     cluster = FakeCluster(objects)
     pods = cluster.list(kinds.POD, "olm")
     return causes(
@@ -125,7 +125,7 @@ PULL = 'Failed to pull image "olm-functions:v1": not found'
     ],
 )  # fmt: skip
 def test_each_cause_is_said_and_stays_the_same(objects: list[Manifest], want: tuple[str, ...]) -> None:
-    assert said(*objects) == want
+    assert reported(*objects) == want
 
 
 def test_the_events_of_two_pods_at_most_are_read() -> None:
@@ -144,7 +144,7 @@ def test_the_events_of_two_pods_at_most_are_read() -> None:
 def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: bool, again: int) -> None:
     job = a_job(minutes_ago=seconds / 60)
     cluster = FakeCluster([job, an_event(job, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result
+    found = read_unpacking(DESIRED, ConfigMap(DESIRED.config_map()), cluster, NOW, warnings=cluster).result
     assert isinstance(found, Running)
     assert (bool(found.cause), report([found]).again_in) == (is_read, timedelta(seconds=again))
 
@@ -152,7 +152,7 @@ def test_a_job_is_looked_at_soon_and_then_less_and_less(seconds: int, is_read: b
 def test_the_condition_says_the_cause() -> None:
     cluster = FakeCluster([JOB, an_event(JOB, "Job", "FailedCreate", QUOTA)])
     condition = report(
-        [read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result]
+        [read_unpacking(DESIRED, ConfigMap(DESIRED.config_map()), cluster, NOW, warnings=cluster).result]
     ).condition
     assert condition is not None
     assert (condition.type, condition.reason) == ("BundleUnpacking", "UnpackingInProgress")
@@ -165,6 +165,6 @@ def test_a_job_that_failed_says_what_kept_its_pods_away() -> None:
     """Its Pods are gone by then."""
     failed = a_job(condition="Failed", minutes_ago=1, reason="DeadlineExceeded")
     cluster = FakeCluster([failed, an_event(failed, "Job", "FailedCreate", QUOTA)])
-    found = read_unpacking(WANTED, ConfigMap(WANTED.config_map()), cluster, NOW, warnings=cluster).result
+    found = read_unpacking(DESIRED, ConfigMap(DESIRED.config_map()), cluster, NOW, warnings=cluster).result
     assert isinstance(found, Broken)
     assert "exceeded quota: small" in found.message

@@ -14,10 +14,10 @@ from shared.domain.unpack.registries import referred
 from shared.domain.unpack.result import Missing, Refused, Running, to_create
 from shared.reading.unpacking import UnpackState, read_unpacking
 from tests.domain.unpack.test_mirrors import a_set
-from tests.domain.unpack.test_unpack import NOW, WANTED
+from tests.domain.unpack.test_unpack import DESIRED, NOW
 from tests.kit.cluster import FakeCluster
 
-ELSEWHERE = replace(WANTED, catalog=CatalogKey("team", "local"))
+ELSEWHERE = replace(DESIRED, catalog=CatalogKey("team", "local"))
 CA = "-----BEGIN CERTIFICATE-----"
 CONF = 'unqualified-search-registries = ["a.example"]'
 
@@ -48,7 +48,7 @@ def env(job: Manifest) -> list[Manifest]:
 
 
 def test_beside_the_config_maps_the_job_reads_them_itself() -> None:
-    assert env(the_job(WANTED, REGISTRIES, PROXY)) == env(the_job(WANTED)) == referred()
+    assert env(the_job(DESIRED, REGISTRIES, PROXY)) == env(the_job(DESIRED)) == referred()
     assert all(one["valueFrom"]["configMapKeyRef"]["optional"] for one in referred())
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_be_told_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize("desired", [WANTED, ELSEWHERE], ids=["at home", "in another namespace"])
+@pytest.mark.parametrize("desired", [DESIRED, ELSEWHERE], ids=["at home", "in another namespace"])
 def test_a_job_that_was_told_something_goes_on(desired: Unpacking) -> None:
     """What it was told is no reason to make it again."""
     seen = looked(desired, a_set(desired.path.partition("/")[0]), REGISTRIES, PROXY)

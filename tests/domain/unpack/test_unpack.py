@@ -44,24 +44,24 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PATH = "registry/etcd@sha256:1"
 HASH = sha256(PATH.encode()).hexdigest()[:-1]
 LIMITS = Settings(timedelta(minutes=10))
-WANTED = Unpacking(PATH, CatalogKey("olm", "local"), ("pull",), "olm-functions:v1", LIMITS)
+DESIRED = Unpacking(PATH, CatalogKey("olm", "local"), ("pull",), "olm-functions:v1", LIMITS)
 
 
 def a_job(
-    name: str = HASH, *, minutes_ago: float = 0, condition: str = "", reason: str = "", desired: Unpacking = WANTED
+    name: str = HASH, *, minutes_ago: float = 0, condition: str = "", reason: str = "", desired: Unpacking = DESIRED
 ) -> Manifest:
     at = (NOW - timedelta(minutes=minutes_ago)).isoformat()
     job = desired.job(name)
     job["metadata"] |= {"creationTimestamp": at, "uid": f"uid-{name}"}
     if condition:
-        stated = {"type": condition, "status": "True", "reason": reason, "message": "why", "lastTransitionTime": at}
-        job["status"] = {"conditions": [stated], "completionTime": at}
+        declared = {"type": condition, "status": "True", "reason": reason, "message": "why", "lastTransitionTime": at}
+        job["status"] = {"conditions": [declared], "completionTime": at}
     return job
 
 
 def test_five_objects_of_one_name_are_made_in_order() -> None:
     """catalog.md 8.13.151: ConfigMap, Role, ServiceAccount, RoleBinding, Job, owned by the ConfigMap."""
-    objects = WANTED.objects(HASH)
+    objects = DESIRED.objects(HASH)
     assert [one["kind"] for one in objects] == ["ConfigMap", "Role", "ServiceAccount", "RoleBinding", "Job"]
     assert {name_of(one) for one in objects} == {HASH}
     assert {labels_of(one)[names.MANAGED] for one in objects} == {"true"}
@@ -77,7 +77,7 @@ def test_five_objects_of_one_name_are_made_in_order() -> None:
 
 def test_the_job_is_limited_and_labelled() -> None:
     """catalog.md 8.13.157: TTL 300, backoff 3, deadline = timeout, both labels; pull secrets and hardening."""
-    job = WANTED.job()
+    job = DESIRED.job()
     assert (job["spec"]["ttlSecondsAfterFinished"], job["spec"]["backoffLimit"]) == (300, 3)
     assert job["spec"]["activeDeadlineSeconds"] == 600
     assert labels_of(job) == labels_of(job["spec"]["template"]) == {"olm.managed": "true", names.UNPACK_REF: HASH}
@@ -92,7 +92,7 @@ def test_the_job_is_limited_and_labelled() -> None:
 
 def test_the_pod_runs_anywhere_with_few_permissions() -> None:
     """catalog.md 5.1: node selector, tolerations, requests, security, whatever `grpcPodConfig` says."""
-    pod = WANTED.job()["spec"]["template"]["spec"]
+    pod = DESIRED.job()["spec"]["template"]["spec"]
     assert (pod["restartPolicy"], pod["serviceAccountName"]) == ("Never", HASH)
     assert pod["nodeSelector"] == {"kubernetes.io/os": "linux"}
     assert pod["securityContext"] == {
@@ -117,7 +117,7 @@ def test_the_pod_runs_anywhere_with_few_permissions() -> None:
 @pytest.mark.parametrize(
     "desired",
     [
-        pytest.param(WANTED, id="as user 1001, with a pull secret"),
+        pytest.param(DESIRED, id="as user 1001, with a pull secret"),
         pytest.param(Unpacking(PATH, CatalogKey("olm", "local"), user=0), id="as the user that the cluster chooses"),
     ],
 )
@@ -140,7 +140,7 @@ MANUAL = (
 
 
 @pytest.mark.parametrize(
-    ("said", "want"),
+    ("reported", "want"),
     [
         pytest.param(
             texts.failed("DeadlineExceeded", "Job was active longer than specified deadline"),
@@ -161,8 +161,8 @@ MANUAL = (
         pytest.param(texts.GUIDANCE_PENDING, f". {CAUSES} {RETRY} {MANUAL}", id="catalog.md 3.7 F: G3"),
     ],
 )  # fmt: skip
-def test_sentences_that_people_know(said: str, want: str) -> None:
-    assert said == want
+def test_sentences_that_people_know(reported: str, want: str) -> None:
+    assert reported == want
 
 
 @pytest.mark.parametrize("word", ["ImagePullBackOff", "ErrImagePull", "manifest unknown", "unauthorized"])
@@ -218,7 +218,7 @@ def test_without_timeout_the_job_has_no_deadline() -> None:
     ],
 )  # fmt: skip
 def test_which_job_counts(jobs: list[Manifest], want: UnpackResult) -> None:
-    assert judge(WANTED, Job.each(jobs), NOW) == want
+    assert judge(DESIRED, Job.each(jobs), NOW) == want
 
 
 def test_with_a_retry_interval_a_failed_job_gets_a_successor() -> None:
@@ -261,23 +261,23 @@ def a_pod(reason: str, message: str) -> Manifest:
 
 def test_a_waiting_container_is_named() -> None:
     """catalog.md 8.13.153: pod, container, reason and message."""
-    told = waiting(Running(Job(a_job())), [Pod(a_pod("ErrImagePull", "manifest unknown"))])
-    assert told.message.startswith(
+    reported = waiting(Running(Job(a_job())), [Pod(a_pod("ErrImagePull", "manifest unknown"))])
+    assert reported.message.startswith(
         "unpack job not completed: Unpack pod(olm/pod-1) container(extract) is pending. Reason: ErrImagePull, Message: "
         "manifest unknown. Common causes: Missing ICSP"
     )
     ready = {**a_pod("", ""), "status": {"phase": "Pending", "containerStatuses": [{"name": "c", "ready": True}]}}
     assert waiting(Running(Job(a_job())), [Pod(ready)]).message == "unpack job not completed"
-    said = report([told]).condition
-    assert said is not None
-    assert said.message.startswith("Bundle image pull failed. Common causes:")
+    condition = report([reported]).condition
+    assert condition is not None
+    assert condition.message.startswith("Bundle image pull failed. Common causes:")
 
 
 def test_a_filled_config_map_needs_no_job() -> None:
-    config_map = WANTED.config_map(a_payload(PATH, *a_bundle("etcd", "1.0.0")))
-    assert known(WANTED, ConfigMap(config_map)) == Unpacked(ConfigMap(config_map))
-    other = WANTED.config_map(a_payload("registry/other", *a_bundle("etcd", "1.0.0")))
-    assert known(WANTED, ConfigMap(other)) is None
+    config_map = DESIRED.config_map(a_payload(PATH, *a_bundle("etcd", "1.0.0")))
+    assert known(DESIRED, ConfigMap(config_map)) == Unpacked(ConfigMap(config_map))
+    other = DESIRED.config_map(a_payload("registry/other", *a_bundle("etcd", "1.0.0")))
+    assert known(DESIRED, ConfigMap(other)) is None
 
 
 UNPACKED, RUNNING = Unpacked(ConfigMap({})), Running(Job({}))
@@ -297,18 +297,18 @@ UNPACKED, RUNNING = Unpacked(ConfigMap({})), Running(Job({}))
     ],
 )  # fmt: skip
 def test_several_bundles_make_one_condition(verdicts: list[UnpackResult], want: tuple[str, bool]) -> None:
-    told = report(verdicts)
-    assert (told.condition.type if told.condition else "", told.is_unpacked) == want
+    reported = report(verdicts)
+    assert (reported.condition.type if reported.condition else "", reported.is_unpacked) == want
 
 
-def test_what_prevents_unpacking_is_told_before_what_failed_and_the_failed_is_tried_again() -> None:
+def test_what_prevents_unpacking_is_reported_before_what_failed_and_the_failed_is_tried_again() -> None:
     """catalog.md 3.7 F: an error beats a failure."""
-    told = report([Broken("R", "m", timedelta(1)), Prevented("bundle CSV a.v1 missing APIVersion")])
-    assert told.condition is not None
-    assert (told.condition.reason, told.condition.message) == (
+    reported = report([Broken("R", "m", timedelta(1)), Prevented("bundle CSV a.v1 missing APIVersion")])
+    assert reported.condition is not None
+    assert (reported.condition.reason, reported.condition.message) == (
         "ErrorPreventedUnpacking", "bundle CSV a.v1 missing APIVersion",
     )  # fmt: skip
-    assert told.again_in == timedelta(1)
+    assert reported.again_in == timedelta(1)
 
 
 def a_group(**annotations: str) -> Manifest:
@@ -333,7 +333,7 @@ def test_settings_of_the_namespace(groups: list[Manifest], want: Settings) -> No
     assert settings(OperatorGroup.each(groups), LIMITS.timeout) == want
 
 
-def test_a_failed_job_is_told_with_the_last_words_of_its_containers() -> None:
+def test_a_failed_job_is_reported_with_the_last_words_of_its_containers() -> None:
     """A Job says only how often it failed; OLM leaves it at that."""
 
     def a_failed_pod(*messages: str) -> Manifest:
@@ -378,5 +378,5 @@ def test_a_bundle_inside_of_its_catalog_has_no_image_and_needs_no_job() -> None:
     desired = Unpacking.of(chosen, ANY, NO_LIMITS, "", global_namespace="olm", user=1001)
     assert (desired.path, desired.is_inline) == ("catalog:etcd/etcd.v1@configmap://olm/kitchen@sha256:1", True)
     assert InlineBundle.parse(desired.path) == InlineBundle("etcd", "etcd.v1", catalog.reference)
-    assert not WANTED.is_inline
+    assert not DESIRED.is_inline
     assert [InlineBundle.parse(text) for text in ("catalog:", "catalog:a@b", "catalog:a/b", "a/b@c")] == [None] * 4

@@ -22,7 +22,7 @@ UNPACKING = {"conditions": [{"type": "BundleUnpacking", "status": "True"}]}
         pytest.param("elsewhere", [], id="where nobody's catalog is"),
     ],
 )
-def test_waiting_namespaces_are_told(kind: Kind, namespace: str, want: list[str]) -> None:
+def test_waiting_namespaces_are_reported(kind: Kind, namespace: str, want: list[str]) -> None:
     world = World(
         a_subscription(namespace="a") | {"status": UNPACKING},
         a_subscription(namespace="b", sourceNamespace="b") | {"status": UNPACKING},

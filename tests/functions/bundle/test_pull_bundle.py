@@ -81,7 +81,7 @@ def test_an_empty_config_map_of_a_job_is_told_which_image_it_is() -> None:
     assert annotations_of(world.objects[CONFIG_MAP]) == {names.PULL_IMAGE: IMAGE}
 
 
-def test_why_it_cannot_be_had_is_told_and_it_is_tried_again() -> None:
+def test_why_it_cannot_be_had_is_reported_and_it_is_tried_again() -> None:
     world = direct(is_there=False)
     world.settle()
     reason, message = conditions(world)["BundleUnpackFailed"]
@@ -95,21 +95,21 @@ def test_why_it_cannot_be_had_is_told_and_it_is_tried_again() -> None:
     assert len(the(world, kinds.INSTALL_PLAN)) == 1
 
 
-def test_a_pull_that_was_ended_is_told_by_the_next_attempt() -> None:
+def test_a_pull_that_was_ended_is_reported_by_the_next_attempt() -> None:
     world = asked()
     [write] = pull(world, Attempt(2, ended="ended after 600 s: its time limit")).writes
     assert isinstance(write, Merge)
-    told = json.loads(write.patch["metadata"]["annotations"][names.PULL_FAILED])
-    assert told["message"] == "the pull was ended after 600 s: its time limit"
+    reported = json.loads(write.patch["metadata"]["annotations"][names.PULL_FAILED])
+    assert reported["message"] == "the pull was ended after 600 s: its time limit"
 
 
 @pytest.mark.parametrize(
-    "told", ["no json", "[]", "{}", "[" * 50_000, '{"at": "yesterday"}', '{"at": "2100-01-01T00:00:00Z"}']
+    "reported", ["no json", "[]", "{}", "[" * 50_000, '{"at": "yesterday"}', '{"at": "2100-01-01T00:00:00Z"}']
 )
-def test_what_nobody_of_us_wrote_stops_no_pull(told: str) -> None:
+def test_what_nobody_of_us_wrote_stops_no_pull(reported: str) -> None:
     world = asked()
-    change(world, annotations={names.PULL_IMAGE: IMAGE, names.PULL_FAILED: told})
-    assert annotations_of(world.objects[CONFIG_MAP])[names.PULL_FAILED] == told
+    change(world, annotations={names.PULL_IMAGE: IMAGE, names.PULL_FAILED: reported})
+    assert annotations_of(world.objects[CONFIG_MAP])[names.PULL_FAILED] == reported
     assert pull(world).message == f"{IMAGE} is unpacked"
 
 

@@ -119,18 +119,18 @@ def refuse_jobs(world: World, *images: str) -> list[str]:
     return [job.name for job in jobs]
 
 
-def told(name: str) -> dict[str, tuple[str, str]]:
+def reported(name: str) -> dict[str, tuple[str, str]]:
     message = f"Job olm/{name} cannot be written, the API server refuses it: {REFUSAL}"
     return {"BundleUnpacking": ("UnpackingRefused", message)}
 
 
-def test_a_job_that_the_server_refuses_is_told_once_and_tried_again() -> None:
+def test_a_job_that_the_server_refuses_is_reported_once_and_tried_again() -> None:
     world = a_world()
     (job,) = refuse_jobs(world, "etcd")
     world.put(a_subscription())
     world.settle()
-    assert conditions(world) == told(job)
-    assert [event.message for event in world.events] == [told(job)["BundleUnpacking"][1]]
+    assert conditions(world) == reported(job)
+    assert [event.message for event in world.events] == [reported(job)["BundleUnpacking"][1]]
     before, at = status(world), len(world.events)
     world.later(seconds=31)
     assert (status(world), len(world.events)) == (before, at), "a repeated refusal writes nothing"
@@ -150,7 +150,7 @@ def test_each_subscription_says_what_the_server_refuses_and_in_the_end_its_own_j
     assert {conditions(world, name)["BundleUnpacking"][0] for name in jobs} == {"UnpackingRefused"}
     for _ in range(2):
         world.later(seconds=31)
-    assert [conditions(world, name) for name in jobs] == [told(job) for job in jobs.values()]
+    assert [conditions(world, name) for name in jobs] == [reported(job) for job in jobs.values()]
     before = [status(world, name) for name in jobs]
     for _ in range(2):
         world.later(seconds=31)
@@ -167,7 +167,7 @@ def test_a_bundle_that_is_refused_does_not_keep_another_one_out() -> None:
         world.later(seconds=31)
         world.finish_jobs()
     world.settle()
-    assert (conditions(world), status(world, "vault")["installedCSV"]) == (told(job), "vault.v1.0.0")
+    assert (conditions(world), status(world, "vault")["installedCSV"]) == (reported(job), "vault.v1.0.0")
 
 
 def test_a_subscription_that_vanished_is_no_refusal_of_its_bundle() -> None:

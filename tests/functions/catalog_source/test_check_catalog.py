@@ -48,8 +48,8 @@ def test_a_new_catalog_is_said_to_be_read_and_wakes_nobody_yet() -> None:
 
 
 def test_a_catalog_that_is_read_already_is_left_alone() -> None:
-    said = {"connectionState": {"lastObservedState": "READY"}}
-    assert decided(a_catalog(said)).writes == ()
+    reported = {"connectionState": {"lastObservedState": "READY"}}
+    assert decided(a_catalog(reported)).writes == ()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_catalog_that_is_read_already_is_left_alone() -> None:
         ),
     ],
 )
-def test_a_spec_that_cannot_be_read_says_why(spec: dict[str, Any], reason: str, message: str) -> None:
+def test_a_spec_that_cannot_be_read_states_why(spec: dict[str, Any], reason: str, message: str) -> None:
     outcome = decided(a_catalog(**spec))
     status = status_of(outcome)
     assert status["reason"] == reason
@@ -80,7 +80,7 @@ def test_a_catalog_that_can_be_read_no_more_is_told_to_its_users() -> None:
 
 SERVER = "olmf-catalogs.olm.svc.cluster.local:50051"
 SERVICE = kinds.SERVICE.ref("local", "olm")
-SAID = {"protocol": "grpc", "serviceName": "local", "serviceNamespace": "olm", "port": "50051"}
+SERVICE_STATUS = {"protocol": "grpc", "serviceName": "local", "serviceNamespace": "olm", "port": "50051"}
 
 
 def a_service(**meta: Any) -> Manifest:
@@ -97,12 +97,12 @@ def its_own() -> Manifest:
     return a_service(ownerReferences=[{**owner, "uid": "1"}], uid="9", resourceVersion="3")
 
 
-def test_catalog_md_2_4_1_a_catalog_gets_its_service_and_its_status_says_so_in_one_decision() -> None:
+def test_catalog_md_2_4_1_a_catalog_gets_its_service_and_its_status_reports_it_in_one_decision() -> None:
     service, status = decided(a_catalog(), address=SERVER).writes
     assert isinstance(service, Create)
     assert (Ref.of(service.manifest), service.must_be_new) == (SERVICE, True)
     assert isinstance(status, SetStatus)
-    assert status.status["registryService"].items() >= SAID.items()
+    assert status.status["registryService"].items() >= SERVICE_STATUS.items()
     assert status.status["connectionState"]["address"] == "local.olm.svc:50051"
     done = decided(a_catalog(status.status), service.manifest, address=SERVER)
     assert (done.writes, done.again_in) == ((), None)
@@ -117,7 +117,7 @@ def test_catalog_md_8_1_20_what_olm_left_of_it_leads_to_us() -> None:
 
 
 def test_a_service_of_somebody_else_is_left_alone_and_the_catalog_is_read() -> None:
-    outcome = decided(a_catalog({"registryService": SAID}), a_service(), address=SERVER)
+    outcome = decided(a_catalog({"registryService": SERVICE_STATUS}), a_service(), address=SERVER)
     assert "registryService" not in status_of(outcome)
     assert status_of(outcome)["connectionState"]["lastObservedState"] == "CONNECTING"
     assert (outcome.message, outcome.again_in) == (

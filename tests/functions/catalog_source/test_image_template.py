@@ -34,8 +34,8 @@ def annotate(world: World, source: Manifest, template: str) -> None:
 def the(world: World) -> tuple[str, dict[str, tuple[str, str, str]]]:
     """The image in the spec, and what the conditions say."""
     source = world.objects[REF]
-    said = [one for one in source["status"].get("conditions") or () if one["type"] != names.RESOLVED_CONTENT]
-    return source["spec"]["image"], {one["type"]: (one["status"], one["reason"], one["message"]) for one in said}
+    reported = [one for one in source["status"].get("conditions") or () if one["type"] != names.RESOLVED_CONTENT]
+    return source["spec"]["image"], {one["type"]: (one["status"], one["reason"], one["message"]) for one in reported}
 
 
 def test_the_template_becomes_the_image_and_is_read() -> None:
@@ -51,9 +51,9 @@ def test_the_template_becomes_the_image_and_is_read() -> None:
 def test_the_image_stays_when_the_template_cannot_be_used_and_moves_when_it_can() -> None:
     """catalog.md 8.4.46: unresolvable, both False and the image kept; fixed, True again; annotation removed, gone."""
     world = a_world("registry/local:{foobar}")
-    image, said = the(world)
+    image, reported = the(world)
     assert image == "registry/local:v1"
-    assert {verdict[:2] for verdict in said.values()} == {("False", "UnableToResolve")}
+    assert {result[:2] for result in reported.values()} == {("False", "UnableToResolve")}
     assert world.objects[REF]["status"]["connectionState"]["lastObservedState"] == "READY", "the fallback image"
     annotate(world, world.objects[REF], TEMPLATE)
     assert the(world)[1]["ResolvedImage"][0] == "True"

@@ -44,7 +44,7 @@ def checked(world: World) -> Outcome:
     return check_catalog(REF, world, world, world, policy=Policy(), attempt=Attempt())
 
 
-def test_nothing_is_read_before_the_status_says_so() -> None:
+def test_nothing_is_read_before_the_status_reports_it() -> None:
     world = a_world()
     assert read(world) == Outcome(again_in=timedelta(seconds=2)), "in case nobody tells of the status"
     [write] = checked(world).writes
@@ -65,7 +65,7 @@ def test_the_state_of_a_catalog_is_written_once_and_never_over_an_answer() -> No
     assert checked(world) == NOTHING
 
 
-def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
+def test_a_catalog_that_is_read_for_the_first_time_reports_it_once() -> None:
     """catalog.md 2.9.1: as in OLM, whose state is CONNECTING until the registry answers."""
     world = connecting()
     status = world.objects[REF]["status"]
@@ -80,7 +80,7 @@ def test_a_catalog_that_is_read_for_the_first_time_says_so_once() -> None:
     assert write.status["connectionState"]["lastObservedState"] == "READY", "what was read is in use meanwhile"
 
 
-def test_the_digest_is_recorded_and_the_users_are_told() -> None:
+def test_the_digest_is_recorded_and_the_users_are_reported() -> None:
     world = connecting()
     outcome = read(world)
     [write] = outcome.writes
@@ -102,7 +102,7 @@ def test_a_deleted_catalog_is_nothing_to_do() -> None:
     assert read(world) == NOTHING
 
 
-def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
+def test_a_pull_that_was_ended_is_reported_before_the_next_one() -> None:
     world = a_world()
     ended = Attempt(2, ended="ended after 600 s: its time limit")
     outcome = snapshot_catalog(REF, world, world.catalogs, world, attempt=ended)
@@ -116,7 +116,7 @@ def test_a_pull_that_was_ended_is_told_before_the_next_one() -> None:
         snapshot_catalog(REF, world, world.catalogs, world, attempt=ended)
 
 
-def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
+def test_a_first_failure_is_reported_and_the_following_ones_back_off() -> None:
     world = connecting()
     world.catalogs.trouble = Unavailable("Unauthorized", "401: no credentials for registry")
     outcome = read(world)
@@ -129,7 +129,7 @@ def test_a_first_failure_is_told_and_the_following_ones_back_off() -> None:
     assert error.value.wait is not None
 
 
-def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
+def test_an_invalid_spec_is_reported_once_and_not_tried_again() -> None:
     """catalog.md 8.1.1: reason and message, no error returned."""
     world = a_world(sourceType="nope")
     world.settle()
@@ -139,7 +139,7 @@ def test_an_invalid_spec_is_told_once_and_not_tried_again() -> None:
         assert (outcome.writes, outcome.emits, outcome.again_in) == ((), (), None)
 
 
-def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
+def test_what_the_catalog_leaves_out_is_reported_while_it_is_served() -> None:
     world = a_world()
     world.catalogs.left_out = ("/bundles/tide/1.0.0: no version; add one", "/bundles/tide/2.0.0: none either")
     world.settle()
@@ -154,7 +154,7 @@ def test_what_the_catalog_leaves_out_is_told_while_it_is_served() -> None:
     assert "message" not in world.objects[REF]["status"]
 
 
-def test_a_pull_that_took_too_long_is_told_and_tried_when_that_makes_sense() -> None:
+def test_a_pull_that_took_too_long_is_reported_and_tried_when_that_makes_sense() -> None:
     world = connecting()
     slow = "quay.io is too slow: less than 1 kB in 10 s; the host is asked again after 60 s"
     world.catalogs.trouble = Unavailable("TimedOut", slow, timedelta(seconds=60))

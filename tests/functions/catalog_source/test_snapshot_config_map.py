@@ -129,7 +129,7 @@ def test_trouble_that_passes_is_tried_again_and_content_waits_for_an_edit() -> N
     assert unchanged.wait.what == "the store is full"
 
 
-def test_a_refused_owner_is_told() -> None:
+def test_a_refused_owner_is_reported() -> None:
     outcome = read(a_world(a_source(), a_config_map()), WriteFailure("forbidden", "no", 0, PLACE))
     [write] = outcome.writes
     assert isinstance(write, SetStatus)

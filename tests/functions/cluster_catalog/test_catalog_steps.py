@@ -122,7 +122,7 @@ def test_v1_md_3_6_row_13_a_tag_is_looked_up_again() -> None:
     assert unpacked(world).again_in == timedelta(minutes=5)
 
 
-def test_v1_md_3_6_row_14_another_digest_and_what_others_wrote_is_told() -> None:
+def test_v1_md_3_6_row_14_another_digest_and_what_others_wrote_is_reported() -> None:
     world = served()
     world.catalogs.publish(IMAGE, a_package("etcd", "2.0.0"))
     assert follow(world, unpacked(world))["resolvedSource"]["image"]["ref"].endswith("2")
@@ -156,7 +156,7 @@ def test_a_catalog_that_was_never_read_is_not_served() -> None:
     assert status.keys() == {"conditions"}
 
 
-def test_a_pull_that_was_ended_is_told() -> None:
+def test_a_pull_that_was_ended_is_reported() -> None:
     world = a_world()
     status = follow(world, unpacked(world, "ended after 600 s: its time limit"))
     assert "the pull was ended after 600 s" in conditions(status)["Progressing"][2]

@@ -53,7 +53,7 @@ GAUGE = {"apiVersion": "example.org/v1", "kind": "Gauge", "metadata": {"name": "
     ],
     ids=["two of one name", "a kind that no bundle may have", "webhooks without certificates", "1.4 MiB"],
 )
-def test_what_is_wrong_with_a_bundle_is_told(bundle: tuple[Manifest, ...], why: str) -> None:
+def test_what_is_wrong_with_a_bundle_is_reported(bundle: tuple[Manifest, ...], why: str) -> None:
     world = a_world()
     world.bundles.images["registry/etcd:v1.0.0"] = bundle
     world.settle()

@@ -213,15 +213,15 @@ def test_v1_md_26_2_u7_two_extensions_of_one_package() -> None:
     assert world.objects[SETTINGS] == before, "what belongs to the other is left alone"
 
 
-def test_v1_md_26_5_s1_s2_what_is_not_ready_is_told() -> None:
+def test_v1_md_26_5_s1_s2_what_is_not_ready_is_reported() -> None:
     world = installed()
     world.runs(ready=False)
-    told = (
+    reported = (
         "False",
         "ProbeFailure",
         f'Object Deployment.apps/v1 {PLACE}/etcd-controller: .status.condition["Available"] is False',
     )
-    assert world.conditions()["Available"] == world.conditions(world.revision(1))["Available"] == told
+    assert world.conditions()["Available"] == world.conditions(world.revision(1))["Available"] == reported
     assert world.conditions()["Installed"][0] == "True"
     world.runs()
     assert world.conditions()["Available"][1] == "ProbesSucceeded"
@@ -290,7 +290,7 @@ def test_v1_md_12_4_without_a_catalog_what_is_installed_stays(change: str, is_ke
 
 
 @pytest.mark.parametrize(
-    ("modes", "config", "told"),
+    ("modes", "config", "reported"),
     [
         (("SingleNamespace",), None, 'invalid configuration: required field "watchNamespace" is missing'),
         (("OwnNamespace",), {"watchNamespace": "some-ns"}, f'invalid value "some-ns": must be "{PLACE}"'),
@@ -299,7 +299,7 @@ def test_v1_md_12_4_without_a_catalog_what_is_installed_stays(change: str, is_ke
     ],
     ids=["I4", "I5", "I8", "I7"],
 )  # fmt: skip
-def test_v1_md_26_1_i4_i5_i7_i8_a_configuration_that_does_not_fit(modes: Any, config: Any, told: str) -> None:
+def test_v1_md_26_1_i4_i5_i7_i8_a_configuration_that_does_not_fit(modes: Any, config: Any, reported: str) -> None:
     inline = {} if config is None else {"config": {"configType": "Inline", "inline": config}}
     world = a_world(extension=an_extension(spec=inline))
     world.bundles.images["registry/etcd:v1.0.0"] = a_bundle("etcd", "1.0.0", modes=modes)
@@ -307,7 +307,7 @@ def test_v1_md_26_1_i4_i5_i7_i8_a_configuration_that_does_not_fit(modes: Any, co
     status, reason, message = progressing(world)
     assert (status, reason) == ("False", "InvalidConfiguration")
     assert message.startswith('error for resolved bundle "etcd.v1.0.0" with version "1.0.0": invalid')
-    assert told in message
+    assert reported in message
     world.requests.clear()
     world.later(minutes=10)
     assert world.requests["write"] == 0
@@ -467,10 +467,10 @@ def test_v1_md_13_8_row_29_two_catalogs_that_tie() -> None:
     assert CUSTOM_RESOURCE_DEFINITION.ref("etcds.example.com") in world.objects
 
 
-def test_v1_md_11_3_what_is_deprecated_is_told() -> None:
+def test_v1_md_11_3_what_is_deprecated_is_reported() -> None:
     world = a_world()
-    told = {"package": "no more", "channel/stable": "use fast", "bundle/etcd.v1.0.0": "broken"}
-    world.publish(replace(a_package("etcd", "1.0.0"), deprecations=told))
+    reported = {"package": "no more", "channel/stable": "use fast", "bundle/etcd.v1.0.0": "broken"}
+    world.publish(replace(a_package("etcd", "1.0.0"), deprecations=reported))
     world.settle()
     world.runs()
     assert world.conditions()["Deprecated"] == ("True", "Deprecated", "no more\nuse fast\nbroken")
@@ -536,14 +536,14 @@ def test_v1_md_9_a_package_without_a_default_channel_is_installed() -> None:
     ],
     ids=["no list", "no schema", "a number as name"],
 )
-def test_v1_md_9_what_cannot_be_read_is_told(document: dict[str, Any], why: str) -> None:
+def test_v1_md_9_what_cannot_be_read_is_reported(document: dict[str, Any], why: str) -> None:
     world = a_world()
     world.catalogs.written["etcd"] = (*written("etcd", "1.0.0"), document)
     world.settle()
     assert why in progressing(world)[2]
 
 
-def test_documents_that_are_not_here_any_more_are_told() -> None:
+def test_documents_that_are_not_here_any_more_are_reported() -> None:
     world = a_world()
     world.catalogs.written["etcd"] = written("etcd", "1.0.0")
     world.catalogs.trouble = Unavailable("Unreachable", "connection refused")
@@ -551,7 +551,7 @@ def test_documents_that_are_not_here_any_more_are_told() -> None:
     assert "connection refused" in progressing(world)[2]
 
 
-def test_a_pull_that_was_ended_is_told() -> None:
+def test_a_pull_that_was_ended_is_reported() -> None:
     world = a_world()
     outcome = world.decide(Job("cluster_extension/install_bundle", EXTENSION), Attempt(ended="ended after 600 s"))
     [write] = outcome.writes
@@ -559,7 +559,7 @@ def test_a_pull_that_was_ended_is_told() -> None:
     assert "the pull was ended after 600 s" in str(write.status)
 
 
-def test_an_object_that_fits_no_secret_is_told() -> None:
+def test_an_object_that_fits_no_secret_is_reported() -> None:
     world = a_world()
     noise = "".join(random.Random(1).choices("0123456789abcdef", k=2_500_000))
     csv, crd, settings = a_bundle("etcd", "1.0.0")
@@ -620,7 +620,7 @@ def test_certificates_are_made_by_who_is_there(served: tuple[str, str]) -> None:
     assert cert_provider(Serving()) == {"Certificate": "cert-manager", "ServiceCA": "openshift-service-ca"}[served[1]]
 
 
-def test_a_fight_for_a_field_slows_down_and_is_told() -> None:
+def test_a_fight_for_a_field_slows_down_and_is_reported() -> None:
     world = installed()
     for number in range(4):
         world.api.merge(SETTINGS, {"data": {"version": f"mine {number}"}})

@@ -46,7 +46,7 @@ def by_helm(*versions: str, **source: Any) -> tuple[World, tuple[Manifest, ...]]
     return world, tuple(one for phase in phases for one in phase.objects)
 
 
-def told(world: World, *secrets: Manifest) -> None:
+def reported(world: World, *secrets: Manifest) -> None:
     for one in secrets:
         world.put(one)
     world.receive(names.ADDED, EXTENSION)
@@ -72,7 +72,7 @@ def test_v1_md_21_9_a_release_becomes_the_first_revision(chunk: int) -> None:
     world, objects = by_helm()
     before, secrets = uids(world), release_of(world, objects, chunk=chunk)
     world.objects[CONTROLLER] = {**world.objects[CONTROLLER], "status": {}}
-    told(world, *secrets)
+    reported(world, *secrets)
     first = world.objects[world.revision(1)]
     assert first["spec"]["collisionProtection"] == "None"
     assert labels_of(first)[names.V1_MIGRATED] == "true"
@@ -90,7 +90,7 @@ def test_v1_md_21_9_a_release_becomes_the_first_revision(chunk: int) -> None:
 
 def test_v1_md_21_9_the_second_revision_protects_its_objects() -> None:
     world, objects = by_helm()
-    told(world, *release_of(world, objects))
+    reported(world, *release_of(world, objects))
     world.runs()
     world.later(seconds=20)
     assert world.status()["activeRevisions"] == [{"name": "etcd-2"}]
@@ -110,7 +110,7 @@ def test_v1_md_21_9_the_second_revision_protects_its_objects() -> None:
 def test_v1_md_21_9_nothing_collides_on_the_way() -> None:
     world, objects = by_helm()
     everybody, world.groups = world.groups, ("cluster_extension",)
-    told(world, *release_of(world, objects))
+    reported(world, *release_of(world, objects))
     assert world.revision(2) not in world.objects, "the first has not looked at its objects"
     world.groups = everybody
     world.receive(names.ADDED, world.revision(1))
@@ -122,7 +122,7 @@ def test_v1_md_21_9_nothing_collides_on_the_way() -> None:
 
 def test_v1_md_21_9_an_upgrade_takes_away_what_the_next_version_does_not_have() -> None:
     world, objects = by_helm("1.0.0", "1.1.0", version="1.0.0")
-    told(world, *release_of(world, objects))
+    reported(world, *release_of(world, objects))
     with world.edited(EXTENSION) as found:
         found["spec"]["source"]["catalog"]["version"] = "1.1.0"
         found["metadata"]["generation"] = 2
@@ -136,14 +136,14 @@ def test_v1_md_21_9_an_upgrade_takes_away_what_the_next_version_does_not_have() 
 def test_v1_md_21_9_revisions_that_exist_are_never_touched() -> None:
     world = installed()
     before = world.objects[world.revision(1)]
-    told(world, *release_of(world, ()))
+    reported(world, *release_of(world, ()))
     assert world.objects[world.revision(1)] == before
 
 
 @pytest.mark.parametrize("message", [None, "Revision 1.0.0 is rolling out."], ids=["missing", "false"])
 def test_v1_md_21_9_a_status_that_was_not_written_is(message: str | None) -> None:
     world, objects = by_helm()
-    told(world, *release_of(world, objects))
+    reported(world, *release_of(world, objects))
     with world.edited(world.revision(1)) as found:
         kept = [one for one in found["status"]["conditions"] if one["type"] != "Succeeded"]
         wrong = {"type": "Succeeded", "status": "False", "reason": "RollingOut", "message": message}
@@ -165,14 +165,14 @@ def test_v1_md_21_9_the_last_release_that_was_deployed_counts() -> None:
     world, objects = by_helm()
     failed = release_of(world, (), {**ETCD, names.V1_BUNDLE_VERSION: "9.0.0"}, status="failed", version=3)
     old = release_of(world, (), {**ETCD, names.V1_BUNDLE_VERSION: "0.9.0"}, version=1)
-    told(world, *failed, *old, *release_of(world, objects, version=2))
+    reported(world, *failed, *old, *release_of(world, objects, version=2))
     assert annotations_of(world.objects[world.revision(1)])[names.V1_BUNDLE_VERSION] == "1.0.0"
 
 
 @pytest.mark.parametrize("status", ["", "failed", "superseded"])
 def test_v1_md_21_9_without_a_deployed_release_it_is_an_install(status: str) -> None:
     world, objects = by_helm()
-    told(world, *(release_of(world, objects, status=status) if status else []))
+    reported(world, *(release_of(world, objects, status=status) if status else []))
     assert names.V1_MIGRATED not in labels_of(world.objects[world.revision(1)])
     assert "revision object collisions" in world.conditions()["Progressing"][2]
 
@@ -181,22 +181,22 @@ def test_a_release_of_somebody_else_is_none() -> None:
     world, objects = by_helm()
     [secret] = release_of(world, objects)
     secret["metadata"]["ownerReferences"][0]["uid"] = "another"
-    told(world, secret)
+    reported(world, secret)
     assert names.V1_MIGRATED not in labels_of(world.objects[world.revision(1)])
 
 
 def test_an_extension_that_installed_nothing_reads_no_release() -> None:
     world, objects = by_helm()
     world.objects[EXTENSION] = {**world.objects[EXTENSION], "status": {}}
-    told(world, *release_of(world, objects))
+    reported(world, *release_of(world, objects))
     assert names.V1_MIGRATED not in labels_of(world.objects[world.revision(1)])
 
 
-def test_a_release_that_cannot_be_read_changes_nothing_and_is_told() -> None:
+def test_a_release_that_cannot_be_read_changes_nothing_and_is_reported() -> None:
     world, objects = by_helm()
     before = uids(world)
     [secret] = release_of(world, objects)
-    told(world, {**secret, "data": {**secret["data"], "chunk": "bm8gZ3ppcA=="}})
+    reported(world, {**secret, "data": {**secret["data"], "chunk": "bm8gZ3ppcA=="}})
     status, reason, message = world.conditions()["Progressing"]
     assert (status, reason) == ("True", "Retrying")
     assert message.startswith("migrating storage: failed to decode release sh.helm.release.v1.etcd.v1: ")

@@ -8,7 +8,7 @@ from shared import names
 from shared.api.manifest import labels_of
 from shared.kinds import CONFIG_MAP
 from tests.functions.cluster_extension.world import World, a_config_map
-from tests.functions.cluster_object_set.test_revisions import PLACE, REF, a_set, a_world, held, told
+from tests.functions.cluster_object_set.test_revisions import PLACE, REF, a_set, a_world, held, reported
 
 COUNT = 60
 NAMES = [f"settings-{number:02}" for number in range(COUNT)]
@@ -23,7 +23,7 @@ def a_large_set(owner: str = "set") -> World:
 @pytest.mark.parametrize("owner", ["set", ""], ids=["of an extension", "by hand"])
 def test_many_objects_are_read_as_one_list(owner: str) -> None:
     world = a_large_set(owner)
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
     assert all(CONFIG_MAP.ref(name, PLACE) in world.objects for name in NAMES)
     world.requests.clear()
     world.receive(names.UPDATED, REF)
@@ -37,7 +37,7 @@ def test_an_object_that_lost_the_label_of_its_revision_is_found() -> None:
     world.api.merge(ONE, {"metadata": {"labels": {names.V1_OWNER_NAME: None}}})
     world.settle()
     assert labels_of(world.objects[ONE])[names.V1_OWNER_NAME] == "set"
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def test_what_is_there_already_is_a_collision_and_not_tried_again_and_again() -> None:
@@ -46,14 +46,14 @@ def test_what_is_there_already_is_a_collision_and_not_tried_again_and_again() ->
     world.put(a_config_map(ONE.name, PLACE, mine="x"))
     world.put(a_set(held(*(a_config_map(name, PLACE, a="b") for name in NAMES[:10]))))
     world.settle()
-    assert "revision object collisions" in told(world)[2]
+    assert "revision object collisions" in reported(world)[2]
     assert world.objects[ONE]["data"] == {"mine": "x"}
     world.requests.clear()
     world.later(seconds=11)
     assert world.requests["write"] == 0
     world.remove(ONE)
     world.later(seconds=11)
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def test_nothing_is_left_of_many_objects() -> None:

@@ -58,7 +58,7 @@ def a_world(*objects: Manifest) -> World:
     return world
 
 
-def told(world: World, kind: str = "Progressing", ref: Ref = REF) -> tuple[str, str, str]:
+def reported(world: World, kind: str = "Progressing", ref: Ref = REF) -> tuple[str, str, str]:
     return world.conditions(ref)[kind]
 
 
@@ -81,18 +81,18 @@ def test_v1_md_26_9_v3_v4_a_phase_waits_for_the_one_before(value: str) -> None:
     world = a_world(a_set(held(first), held(second), progressionProbes=probes))
     if value == "foo":
         why = f'Object ConfigMap.v1 {PLACE}/first: value at key "data.foo" != "bar"; expected: "bar" got: "foo"'
-        assert told(world, "Available") == ("False", "ProbeFailure", why)
+        assert reported(world, "Available") == ("False", "ProbeFailure", why)
         assert SECOND not in world.objects
     else:
-        assert told(world, "Available")[1] == "ProbesSucceeded"
-        assert told(world)[1] == told(world, "Succeeded")[1] == "Succeeded"
+        assert reported(world, "Available")[1] == "ProbesSucceeded"
+        assert reported(world)[1] == reported(world, "Succeeded")[1] == "Succeeded"
         assert SECOND in world.objects
 
 
 def test_v1_md_26_9_v5_objects_in_a_secret() -> None:
     secret, places = in_secret(a_config_map("first", PLACE, a="b"))
     world = a_world(secret, a_set(places))
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
     [phase] = world.status(REF)["observedPhases"]
     assert phase["name"] == "phase0"
     assert phase["digest"].startswith("sha256:")
@@ -103,7 +103,7 @@ def test_v1_md_26_9_v6_a_secret_that_may_change() -> None:
     secret, places = in_secret(a_config_map("first", PLACE), is_immutable=False)
     world = a_world(secret, a_set(places))
     why = "the following secrets are not immutable (referenced secrets must have immutable set to true): place/content"
-    assert told(world) == ("False", "Blocked", why)
+    assert reported(world) == ("False", "Blocked", why)
     assert not world.delayed, "only an edit helps"
 
 
@@ -114,23 +114,23 @@ def test_v1_md_26_9_v7_content_that_changes_is_refused_until_it_is_back() -> Non
     world.put(other)
     world.receive(names.UPDATED, REF)
     world.settle()
-    assert told(world)[:2] == ("False", "Blocked")
-    assert 'resolved content of 1 phase(s) has changed: phase "phase0"' in told(world)[2]
+    assert reported(world)[:2] == ("False", "Blocked")
+    assert 'resolved content of 1 phase(s) has changed: phase "phase0"' in reported(world)[2]
     assert world.objects[FIRST]["data"] == {"a": "b"}
     world.put(secret)
     world.receive(names.UPDATED, REF)
     world.settle()
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def test_v1_md_21_6_a_secret_that_is_not_there() -> None:
     secret, places = in_secret(a_config_map("first", PLACE))
     world = a_world(a_set(places))
-    assert told(world)[:2] == ("True", "Retrying")
-    assert "getting Secret place/content" in told(world)[2]
+    assert reported(world)[:2] == ("True", "Retrying")
+    assert "getting Secret place/content" in reported(world)[2]
     world.put(secret)
     world.later(seconds=11)
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def test_v1_md_26_9_v8_v9_the_deadline_passes_and_the_revision_is_archived() -> None:
@@ -144,17 +144,17 @@ def test_v1_md_26_9_v8_v9_the_deadline_passes_and_the_revision_is_archived() -> 
     probes = a_probe(ready, groupKind={"group": "apps", "kind": "Deployment"})
     phases = (held(a_config_map("first", PLACE)), held(deployment))
     world = a_world(a_set(*phases, progressionProbes=probes, progressDeadlineMinutes=10))
-    assert told(world) == ("True", "RollingOut", "Revision 1.0.0 is rolling out.")
+    assert reported(world) == ("True", "RollingOut", "Revision 1.0.0 is rolling out.")
     world.later(minutes=11)
     late = "Revision has not rolled out for 10 minute(s). Last status: Revision 1.0.0 is rolling out."
-    assert told(world) == ("False", "ProgressDeadlineExceeded", late)
+    assert reported(world) == ("False", "ProgressDeadlineExceeded", late)
     world.runs()
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
     world.api.merge(REF, {"spec": {"lifecycleState": "Archived"}})
     world.settle()
     for _ in range(3):
         world.later(seconds=6)
-    assert told(world) == ("False", "Archived", "revision is archived")
+    assert reported(world) == ("False", "Archived", "revision is archived")
     assert FIRST not in world.objects
     assert DEPLOYMENT.ref("slow", PLACE) not in world.objects
     assert not metadata(world.objects[REF]).get("finalizers")
@@ -175,13 +175,13 @@ def test_v1_md_26_9_v8_v9_the_deadline_passes_and_the_revision_is_archived() -> 
 )  # fmt: skip
 def test_v1_md_21_7_what_cannot_be_applied(objects: Sequence[Manifest], why: str) -> None:
     world = a_world(a_set(objects))
-    assert told(world)[:2] == ("True", "Retrying")
-    assert why in told(world)[2]
+    assert reported(world)[:2] == ("True", "Retrying")
+    assert why in reported(world)[2]
     assert FIRST not in world.objects
 
 
 @pytest.mark.parametrize(
-    ("stated", "is_taken"),
+    ("declared", "is_taken"),
     [
         ({}, False),
         ({"collisionProtection": "IfNoController"}, True),
@@ -190,29 +190,29 @@ def test_v1_md_21_7_what_cannot_be_applied(objects: Sequence[Manifest], why: str
     ],
     ids=str,
 )
-def test_v1_md_21_7_what_nobody_controls(stated: dict[str, str], is_taken: bool) -> None:
+def test_v1_md_21_7_what_nobody_controls(declared: dict[str, str], is_taken: bool) -> None:
     one = a_set(held(a_config_map("first", PLACE, a="b")))
-    one["spec"]["collisionProtection"] = stated.get("collisionProtection", "Prevent")
+    one["spec"]["collisionProtection"] = declared.get("collisionProtection", "Prevent")
     phase = one["spec"]["phases"][0]
     for place, key in ((phase, "phase"), (phase["objects"][0], "object")):
-        if key in stated:
-            place["collisionProtection"] = stated[key]
+        if key in declared:
+            place["collisionProtection"] = declared[key]
     world = a_world(a_config_map("first", PLACE, mine="x"), one)
-    assert (told(world)[1] == "Succeeded") is is_taken, told(world)
+    assert (reported(world)[1] == "Succeeded") is is_taken, reported(world)
     assert world.objects[FIRST]["data"] == ({"mine": "x", "a": "b"} if is_taken else {"mine": "x"})
 
 
-def test_what_the_server_refuses_is_told_and_tried_again() -> None:
+def test_what_the_server_refuses_is_reported_and_tried_again() -> None:
     world = World()
     world.objects.setdefault_namespace(PLACE)
     world.refused[FIRST] = WriteFailure("forbidden", "you may not", 0, FIRST)
     world.put(a_set(held(a_config_map("first", PLACE)), held(a_config_map("second", PLACE))))
     world.settle()
-    assert told(world) == ("True", "Retrying", f"revision reconcile: {FIRST}: you may not")
+    assert reported(world) == ("True", "Retrying", f"revision reconcile: {FIRST}: you may not")
     assert SECOND not in world.objects
     del world.refused[FIRST]
     world.later(seconds=11)
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def test_v1_md_21_7_one_object_that_is_refused_does_not_keep_its_phase_from_being_tried() -> None:
@@ -227,10 +227,10 @@ def test_v1_md_21_7_one_object_that_is_refused_does_not_keep_its_phase_from_bein
     assert third in world.objects
     assert CONFIG_MAP.ref("fourth", PLACE) not in world.objects, "a later phase waits"
     why = f"revision reconcile: {FIRST}: not the first; {SECOND}: not the second"
-    assert told(world) == ("True", "Retrying", why)
+    assert reported(world) == ("True", "Retrying", why)
     world.refused.clear()
     world.later(seconds=11)
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
 
 
 def a_hand_over() -> World:
@@ -247,38 +247,38 @@ def test_v1_md_21_7_a_phase_that_would_be_refused_leaves_what_runs_as_it_is() ->
     world = a_hand_over()
     assert world.objects[FIRST]["data"] == {"a": "1"}
     why = f"phase 0 validation error: {SECOND}: no such value"
-    assert told(world, ref=CLUSTER_OBJECT_SET.ref("set-2")) == ("True", "Retrying", why)
+    assert reported(world, ref=CLUSTER_OBJECT_SET.ref("set-2")) == ("True", "Retrying", why)
     world.refused.clear()
     world.later(seconds=11)
-    assert told(world, ref=CLUSTER_OBJECT_SET.ref("set-2"))[1] == "Succeeded"
+    assert reported(world, ref=CLUSTER_OBJECT_SET.ref("set-2"))[1] == "Succeeded"
     assert [world.objects[ref]["data"] for ref in (FIRST, SECOND)] == [{"a": "2"}, {"a": "2"}]
 
 
 def test_what_changes_nothing_that_runs_is_not_tried_first() -> None:
     world = a_world(a_set(held(*(a_config_map(name, PLACE) for name in ("first", "second")))))
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
     assert world.requests["try"] == 0
 
 
-def test_v1_md_21_6_a_teardown_that_is_refused_is_told() -> None:
+def test_v1_md_21_6_a_teardown_that_is_refused_is_reported() -> None:
     world = a_world(a_set(held(*(a_config_map(name, PLACE) for name in ("first", "second")))))
     world.refused[FIRST] = WriteFailure("forbidden", "you may not", 0, FIRST)
     with world.edited(REF) as found:
         found["spec"]["lifecycleState"] = "Archived"
     world.settle()
     assert SECOND not in world.objects
-    assert told(world) == ("True", "Retrying", f"error archiving revision: {FIRST}: you may not")
+    assert reported(world) == ("True", "Retrying", f"error archiving revision: {FIRST}: you may not")
     world.refused.clear()
     world.later(seconds=11)
     world.later(seconds=6)
-    assert told(world)[1] == "Archived"
+    assert reported(world)[1] == "Archived"
 
 
-def test_a_kind_that_is_not_served_is_told() -> None:
+def test_a_kind_that_is_not_served_is_reported() -> None:
     thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a", "namespace": PLACE}}
     world = a_world(a_set(held(thing)))
-    assert told(world)[:2] == ("True", "Retrying")
-    assert "the server does not serve the kind Thing of example.com/v1" in told(world)[2]
+    assert reported(world)[:2] == ("True", "Retrying")
+    assert "the server does not serve the kind Thing of example.com/v1" in reported(world)[2]
 
 
 def test_the_texts_of_a_secret_are_no_difference() -> None:
@@ -301,12 +301,12 @@ def test_an_object_whose_mark_is_no_number_is_a_collision() -> None:
     world.put(a_set(held(a_config_map("first", PLACE)), name="set-2", number=2))
     world.settle()
     other = CLUSTER_OBJECT_SET.ref("set-2")
-    assert 'Action: "Collision"' in told(world, ref=other)[2]
+    assert 'Action: "Collision"' in reported(world, ref=other)[2]
 
 
 def test_a_revision_without_an_extension_has_no_siblings() -> None:
     world = a_world(a_set(held(a_config_map("first", PLACE)), owner=""))
-    assert told(world)[1] == "Succeeded"
+    assert reported(world)[1] == "Succeeded"
     assert names.V1_OWNER_NAME not in metadata(world.objects[FIRST])["labels"]
 
 
@@ -341,11 +341,11 @@ def test_a_teardown_without_content(is_deleted: bool) -> None:
     world.settle()
     assert (REF in world.objects) is not is_deleted
     if not is_deleted:
-        assert told(world)[1] == "Retrying"
+        assert reported(world)[1] == "Retrying"
         world.put(secret)
         for _ in range(3):
             world.later(seconds=11)
-        assert told(world)[1] == "Archived"
+        assert reported(world)[1] == "Archived"
     assert FIRST not in world.objects
 
 
@@ -365,7 +365,9 @@ def test_a_revision_that_goes_says_what_holds_it_back() -> None:
     world.api.delete(REF)
     world.settle()
     world.later(seconds=6)
-    assert told(world)[2].endswith(f"; still there: Object ConfigMap.v1 {PLACE}/first (finalizers: example.com/mine)")
+    assert reported(world)[2].endswith(
+        f"; still there: Object ConfigMap.v1 {PLACE}/first (finalizers: example.com/mine)"
+    )
     world.api.merge(FIRST, {"metadata": {"finalizers": None}})
     world.settle()
     world.later(seconds=6)

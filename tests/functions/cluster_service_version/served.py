@@ -34,7 +34,7 @@ DELEGATOR = CLUSTER_ROLE_BINDING.ref("operator-service-system:auth-delegator")
 READER = ROLE_BINDING.ref("operator-service-auth-reader", "kube-system")
 
 
-NEIGHBOUR = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
+SIBLING = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
 
 
 INSTALLED = {"operatorframework.io/installed-alongside-1": "ns/a.v1"}

@@ -56,7 +56,7 @@ def test_an_edited_secret_is_noticed(world: World) -> None:
     assert looked(world).emits == HARMED
 
 
-def test_another_whole_secret_is_noticed_by_what_the_pods_were_told(world: World) -> None:
+def test_another_whole_secret_is_noticed_by_what_the_pods_were_reported(world: World) -> None:
     """Its certificate fits its CA, but who calls trusts another one."""
     other = installed(a_world()).objects[CERTIFICATE]
     with world.edited(CERTIFICATE) as secret:

@@ -207,15 +207,15 @@ CONFLICT = ("Failed", "InterOperatorGroupOwnerConflict", "intersecting operatorg
 
 
 def test_deployments_go_when_another_group_owns_the_apis_csv_md_9_2() -> None:
-    rival = a_group("rival", targets=("ns",))
-    rival["metadata"] |= {"namespace": "other", "annotations": {"olm.providedAPIs": "Thing.v1.example.com"}}
+    conflicting = a_group("rival", targets=("ns",))
+    conflicting["metadata"] |= {"namespace": "other", "annotations": {"olm.providedAPIs": "Thing.v1.example.com"}}
     world = World([a_csv(status=a_status("Succeeded")), a_group(), a_crd()])
     world.walk_until_rest()
     deployment = next(ref for ref in world.objects if ref.kind == "Deployment")
     present = world.objects[deployment]
     stranger = {**present, "metadata": {"name": "stranger", "namespace": "ns"}}
     owner = a_csv(customresourcedefinitions=owned_crd(), status=a_status("Succeeded"))
-    world = World([owner, a_group(), rival, present, stranger])
+    world = World([owner, a_group(), conflicting, present, stranger])
     outcome = world.does("check")
     assert Delete(deployment, metadata(present)["uid"]) in outcome.writes
     assert [ref.name for ref in world.objects if ref.kind == "Deployment"] == ["stranger"]
@@ -224,7 +224,7 @@ def test_deployments_go_when_another_group_owns_the_apis_csv_md_9_2() -> None:
     assert world.step("check").writes == ()
 
     going = {**present, "metadata": {**metadata(present), "deletionTimestamp": at()}}
-    world = World([owner, a_group(), rival, going])
+    world = World([owner, a_group(), conflicting, going])
     assert not [write for write in world.does("check").writes if isinstance(write, Delete)], "it is going already"
 
 
@@ -245,7 +245,7 @@ def test_a_forbidden_installation_waits_for_permissions_csv_md_3_2_0() -> None:
     assert phases(world.csv())[-1] == ("Pending", "DetectedClusterChange")
 
 
-def test_a_lost_requirement_is_told_and_its_return_heals_csv_md_18_row_19() -> None:
+def test_a_lost_requirement_is_reported_and_its_return_heals_csv_md_18_row_19() -> None:
     owner = a_csv(customresourcedefinitions=owned_crd())
     group = a_group()
     group["metadata"]["annotations"] = {"olm.providedAPIs": "Thing.v1.example.com"}

@@ -314,10 +314,10 @@ def test_disabling_concerns_global_groups_only() -> None:
 )
 def test_one_event_tells_of_disabled_copying(disabled: bool, events: int, writes: list[str]) -> None:
     csv = original()
-    told = [an_event(f"e{number}", csv) for number in range(events)]
+    reported = [an_event(f"e{number}", csv) for number in range(events)]
     elsewhere = an_event("other", a_csv("other.v1"))
 
-    outcome = run(GLOBAL, csv, *told, elsewhere, a_config(disabled=disabled))
+    outcome = run(GLOBAL, csv, *reported, elsewhere, a_config(disabled=disabled))
 
     assert [write.ref.name for write in outcome.writes if isinstance(write, Delete)] == writes
     assert NOTICE not in outcome.writes

@@ -32,8 +32,8 @@ from tests.functions.cluster_service_version.served import (
     CERTIFICATE,
     DELEGATOR,
     INSTALLED,
-    NEIGHBOUR,
     READER,
+    SIBLING,
     a_convertible,
     a_world,
     available,
@@ -66,11 +66,11 @@ def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
     assert configuration(world, MUTATING_WEBHOOKS)["webhooks"][0]["name"] == "m.example.com"
 
 
-@pytest.mark.parametrize(("stated", "account"), [({"serviceAccountName": "server"}, "server"), ({}, "default")])
-def test_what_is_around_a_deployment_csv_md_7_1(stated: Manifest, account: str) -> None:
+@pytest.mark.parametrize(("declared", "account"), [({"serviceAccountName": "server"}, "server"), ({}, "default")])
+def test_what_is_around_a_deployment_csv_md_7_1(declared: Manifest, account: str) -> None:
     """The Service leads to the Pods of the Deployment, and these may read their certificate and nothing else."""
     hooks = (a_webhook(), a_webhook("m.example.com", "Mutating", containerPort=8443, targetPort="hooks"))
-    world = installed(a_world(hooks=hooks, strategy={"deployments": [a_component(**stated)]}))
+    world = installed(a_world(hooks=hooks, strategy={"deployments": [a_component(**declared)]}))
     deployment, spec = (world.objects[kind.ref(name, "ns")]["spec"] for kind, name in (
         (DEPLOYMENT, "operator"), (SERVICE, "operator-service"),
     ))  # fmt: skip
@@ -145,8 +145,8 @@ def test_a_definition_of_somebody_else_is_not_converted_csv_md_18_row_107() -> N
     for _ in range(6):
         world.walk("a.v1")
     assert world.objects[CUSTOM_RESOURCE_DEFINITION.ref(THINGS)] == before
-    told = [one["message"] for one in world.csv()["status"]["conditions"] if one["phase"] == "Failed"]
-    assert told == [f"install strategy failed: csv a.v1 does not own CRD {THINGS}"]
+    reported = [one["message"] for one in world.csv()["status"]["conditions"] if one["phase"] == "Failed"]
+    assert reported == [f"install strategy failed: csv a.v1 does not own CRD {THINGS}"]
 
 
 def test_what_leads_to_a_version_goes_with_it_csv_md_3_1_2_and_18_row_97() -> None:
@@ -383,15 +383,15 @@ def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> No
 
 def test_two_operators_that_own_a_definition_convert_nothing_of_each_other() -> None:
     """Both were installed with it by a plan, and both live."""
-    rival = a_server(name="b.v1", customresourcedefinitions=owned_crd())
+    conflicting = a_server(name="b.v1", customresourcedefinitions=owned_crd())
     there = {"olm.operatorNamespace": "other", "olm.operatorGroup": "og", "olm.targetNamespaces": ""}
-    rival["metadata"] |= {"namespace": "other", "annotations": there}
+    conflicting["metadata"] |= {"namespace": "other", "annotations": there}
     crd = a_crd(THINGS, annotations={**INSTALLED, "operatorframework.io/installed-alongside-2": "other/b.v1"})
-    world = a_world(rival, crd, hooks=(a_conversion(),), customresourcedefinitions=owned_crd())
+    world = a_world(conflicting, crd, hooks=(a_conversion(),), customresourcedefinitions=owned_crd())
     for _ in range(4):
         world.walk("a.v1")
-    told = [one["message"] for one in world.csv()["status"]["conditions"] if one["phase"] == "Failed"]
-    assert [f"CRD {THINGS} also belongs to other/b.v1" in one for one in told] == [True]
+    reported = [one["message"] for one in world.csv()["status"]["conditions"] if one["phase"] == "Failed"]
+    assert [f"CRD {THINGS} also belongs to other/b.v1" in one for one in reported] == [True]
 
 
 def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None:
@@ -452,11 +452,11 @@ def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -
     """The right of the other namespace stays, and is labelled for nobody of ours."""
     world = installed(a_world())
     with world.edited(DELEGATOR) as binding:
-        binding["subjects"].append(NEIGHBOUR)
+        binding["subjects"].append(SIBLING)
     edit(world, webhookdefinitions=[])
     world.walk_until_rest()
     assert phase(world)[0] == "Succeeded"
-    assert world.objects[DELEGATOR]["subjects"] == [NEIGHBOUR]
+    assert world.objects[DELEGATOR]["subjects"] == [SIBLING]
     assert "olm.owner" not in world.objects[DELEGATOR]["metadata"]["labels"]
     assert READER not in world.objects
     assert world.step("probe").writes == ()

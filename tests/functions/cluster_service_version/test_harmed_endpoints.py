@@ -24,8 +24,8 @@ from tests.functions.cluster_service_version.served import (
     ANOTHER,
     CERTIFICATE,
     DELEGATOR,
-    NEIGHBOUR,
     READER,
+    SIBLING,
     a_convertible,
     a_world,
     available,
@@ -76,36 +76,36 @@ def test_what_was_deleted_of_a_webhook_is_made_again_csv_md_18_rows_86_and_87(re
     becomes(world, before)
     world.remove(ref)
     world.does("probe")
-    told = (
+    reported = (
         ("Pending", "NeedsCertRotation", REFRESH[before])
         if ref == CERTIFICATE
         else ("Pending", "NeedsReinstall", f"calculated deployment install is bad: {why}")
     )
-    assert (*phase(world), world.csv()["status"]["message"]) == told
+    assert (*phase(world), world.csv()["status"]["message"]) == reported
     world.walk_until_rest()
     assert (phase(world)[0], ref in world.objects) == ("Succeeded", True)
 
 
 @pytest.mark.parametrize(("ref", "why"), GONE)
-def test_what_was_deleted_of_an_api_is_told_and_made_again_csv_md_18_rows_86_and_88(ref: Ref, why: str) -> None:
+def test_what_was_deleted_of_an_api_is_reported_and_made_again_csv_md_18_rows_86_and_88(ref: Ref, why: str) -> None:
     world = installed(a_world(hooks=(), apis=(an_api(),)))
     world.remove(ref)
-    for told in (("Failed", "APIServiceResourceIssue"), ("Pending", "APIServiceResourcesNeedReinstall")):
+    for reported in (("Failed", "APIServiceResourceIssue"), ("Pending", "APIServiceResourcesNeedReinstall")):
         world.does("probe")
-        assert (phase(world), world.csv()["status"]["message"]) == (told, why)
+        assert (phase(world), world.csv()["status"]["message"]) == (reported, why)
     world.walk_until_rest()
     assert (phase(world)[0], ref in world.objects) == ("Succeeded", True)
 
 
-def test_an_api_that_leads_elsewhere_is_told_and_led_back_csv_md_7_5() -> None:
+def test_an_api_that_leads_elsewhere_is_reported_and_led_back_csv_md_7_5() -> None:
     world = installed(a_world(hooks=(), apis=(an_api(),)))
     ref = API_SERVICE.ref("v1.api.example.com")
     before = world.objects[ref]["spec"]
     with world.edited(ref) as manifest:
         manifest["spec"]["service"]["name"] = "another"
     world.does("probe")
-    told = "found APIService and service reference mismatch"
-    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "APIServiceResourceIssue"), told)
+    reported = "found APIService and service reference mismatch"
+    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "APIServiceResourceIssue"), reported)
     world.walk_until_rest()
     assert (phase(world)[0], world.objects[ref]["spec"]) == ("Succeeded", before)
 
@@ -113,9 +113,9 @@ def test_an_api_that_leads_elsewhere_is_told_and_led_back_csv_md_7_5() -> None:
 def test_an_api_that_becomes_unavailable_fails_its_version_csv_md_4_9_6() -> None:
     world = installed(a_world(hooks=(), apis=(an_api(),)))
     available(world, world.objects[API_SERVICE.ref("v1.api.example.com")], "False")
-    for told in (("Failed", "ComponentUnhealthy"), ("Pending", "NeedsReinstall")):
+    for reported in (("Failed", "ComponentUnhealthy"), ("Pending", "NeedsReinstall")):
         world.does("probe")
-        assert (phase(world), world.csv()["status"]["message"]) == (told, "apiServices not installed")
+        assert (phase(world), world.csv()["status"]["message"]) == (reported, "apiServices not installed")
     world.walk_until_rest()
     assert phase(world) == ("Installing", "InstallWaiting")
     assert installed(world)
@@ -183,7 +183,7 @@ def test_permissions_that_are_there_already_are_brought_in_line_csv_md_18_row_23
     identity = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": meta}
     role: Manifest = {**identity, "kind": "Role", "rules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]}
     role_ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": CERTIFICATE.name}
-    binding: Manifest = {**identity, "kind": "RoleBinding", "roleRef": role_ref, "subjects": [NEIGHBOUR]}
+    binding: Manifest = {**identity, "kind": "RoleBinding", "roleRef": role_ref, "subjects": [SIBLING]}
     world = installed(a_world(role, binding))
     role, binding = (world.objects[kind.ref(CERTIFICATE.name, "ns")] for kind in (ROLE, ROLE_BINDING))
     assert [one["resources"] for one in role["rules"]] == [["secrets"]]
@@ -312,9 +312,9 @@ EDITED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("ref", "path", "told"), EDITED)
-def test_an_edited_digest_of_the_ca_is_told_and_repaired_csv_md_18_row_88(
-    ref: Ref, path: tuple[str, ...], told: str
+@pytest.mark.parametrize(("ref", "path", "reported"), EDITED)
+def test_an_edited_digest_of_the_ca_is_reported_and_repaired_csv_md_18_row_88(
+    ref: Ref, path: tuple[str, ...], reported: str
 ) -> None:
     world = installed(a_world(hooks=(), apis=(an_api(),)))
     with world.edited(ref) as manifest:
@@ -323,7 +323,7 @@ def test_an_edited_digest_of_the_ca_is_told_and_repaired_csv_md_18_row_88(
             found = found[key]
         found["olmcahash"] = "x"
     world.does("probe")
-    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "APIServiceResourceIssue"), told)
+    assert (phase(world), world.csv()["status"]["message"]) == (("Failed", "APIServiceResourceIssue"), reported)
     world.does("probe")
     assert phase(world) == ("Pending", "APIServiceResourcesNeedReinstall")
     world.walk_until_rest()
@@ -345,7 +345,7 @@ def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None
 def test_a_subject_that_was_taken_out_comes_back_and_others_stay_csv_md_19_16(ref: Ref) -> None:
     world = installed(a_world())
     with world.edited(ref) as binding:
-        binding["subjects"] = [NEIGHBOUR]
+        binding["subjects"] = [SIBLING]
     world.walk_until_rest()
     assert [one["namespace"] for one in world.objects[ref]["subjects"]] == ["other", "ns"]
     assert phase(world)[0] == "Succeeded"

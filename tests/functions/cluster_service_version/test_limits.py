@@ -43,13 +43,13 @@ def test_without_a_name_they_are_ours() -> None:
     assert world.csv()["status"]["phase"] == "Installing"
 
 
-def test_an_account_that_does_not_exist_is_told() -> None:
+def test_an_account_that_does_not_exist_is_reported() -> None:
     """csv.md 18 row 76: nothing is written, least of all with our rights."""
     world, outcome = installed(a_group())
     assert not [one for one in outcome.writes if isinstance(one, Create)]
     assert world.csv()["status"]["reason"] == "InstallComponentFailedNoRetry"
-    told = "please make sure the service account exists. sa=limited operatorgroup=ns/group"
-    assert world.csv()["status"]["message"].endswith(told)
+    reported = "please make sure the service account exists. sa=limited operatorgroup=ns/group"
+    assert world.csv()["status"]["message"].endswith(reported)
 
 
 def test_without_exactly_one_group_nothing_is_written() -> None:

@@ -62,7 +62,7 @@ def test_it_waits_for_the_deployment_csv_md_4_4() -> None:
     assert outcome.wait
 
 
-def test_it_has_succeeded_and_says_so_to_its_neighbours_csv_md_4_9_1() -> None:
+def test_it_has_succeeded_and_reports_it_to_its_siblings_csv_md_4_9_1() -> None:
     before = a_csv("a.v0", status=a_status("Replacing", "BeingReplaced"))
     world = installing(before, replaces="a.v0")
     world.available()
@@ -193,7 +193,7 @@ def test_a_hot_fix_frees_a_deployment_that_gave_up_csv_md_19_13() -> None:
         pytest.param([{"name": "OPERATOR_CONDITION_NAME", "value": "x"}], id="csv.md 11.3-3: a wrong value"),
     ],
 )
-def test_its_pods_are_told_again_where_to_report(env: list[Manifest]) -> None:
+def test_its_pods_are_reported_again_where_to_report(env: list[Manifest]) -> None:
     world = succeeded()
     before = world.csv()
     with world.edited(DEPLOYED) as deployment:
@@ -245,11 +245,11 @@ def test_two_versions_that_name_the_same_deployment_do_not_fight_without_end() -
     assert len(resting) == 1
     assert phases(world.csv(resting[0]))[-1] == ("Failed", "ComponentUnhealthy")
     (other,) = {"a.v1", "b.v1"} - set(resting)
-    said = f"missing deployment with name=operator: {other} installs one of that name, too"
-    assert world.csv(resting[0])["status"]["message"].startswith(f"installing: {said}")
+    reported = f"missing deployment with name=operator: {other} installs one of that name, too"
+    assert world.csv(resting[0])["status"]["message"].startswith(f"installing: {reported}")
     wait = world.step("probe", resting[0]).wait
     assert wait
-    assert wait.what.startswith(said)
+    assert wait.what.startswith(reported)
 
 
 def test_install_modes_are_checked_first_csv_md_18_rows_23_and_129() -> None:

@@ -72,8 +72,8 @@ def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahe
     world.later(minutes=1)
     done = {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}
     with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
-        said = deployment["status"].setdefault("conditions", [])
-        said.append({**done, "lastUpdateTime": timestamp(world.time + ahead)})
+        reported = deployment["status"].setdefault("conditions", [])
+        reported.append({**done, "lastUpdateTime": timestamp(world.time + ahead)})
     world.does("probe")
     assert bundle(world).count("BEGIN") == trusted
     world.later(seconds=SETTLED.total_seconds())
@@ -151,12 +151,12 @@ REPLACED = [
 ]
 
 
-@pytest.mark.parametrize(("there", "told"), REPLACED)
-def test_a_secret_that_is_of_no_use_is_told_by_an_event(there: Manifest, told: str) -> None:
+@pytest.mark.parametrize(("there", "reported"), REPLACED)
+def test_a_secret_that_is_of_no_use_is_reported_by_an_event(there: Manifest, reported: str) -> None:
     world = installed(a_world(there))
     [event] = [one for one in world.events if one.reason == "CertificateReplaced"]
     assert (event.type, event.ref) == ("Warning", csv_ref("a.v1"))
-    assert event.message.startswith(f"Secret {CERTIFICATE.name} gets another certificate: {told}")
+    assert event.message.startswith(f"Secret {CERTIFICATE.name} gets another certificate: {reported}")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manife
     assert (world.csv()["metadata"]["uid"] in owners) is is_owned
     assert found["data"].get("password") == there["data"].get("password")
     assert found["metadata"]["labels"]["olm.managed"] == "true"
-    told = [one for one in world.events if "holds data of somebody else" in one.message]
-    assert bool(told) is not is_owned
+    reported = [one for one in world.events if "holds data of somebody else" in one.message]
+    assert bool(reported) is not is_owned
     assert world.step("probe").writes == ()
 
 
@@ -189,8 +189,8 @@ def test_a_failed_version_rotates_too_csv_md_4_6_8_and_18_row_87() -> None:
         csv["status"] |= {"phase": "Failed", "reason": "ComponentUnhealthy"}
     world.later(days=729, hours=1)
     world.does("probe")
-    told = world.csv()["status"]["message"]
-    assert (phase(world), told) == (("Pending", "NeedsCertRotation"), "owned APIServices need cert refresh")
+    reported = world.csv()["status"]["message"]
+    assert (phase(world), reported) == (("Pending", "NeedsCertRotation"), "owned APIServices need cert refresh")
 
 
 @pytest.mark.parametrize("days", [-3, 800])

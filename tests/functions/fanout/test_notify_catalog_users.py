@@ -13,7 +13,7 @@ from tests.functions.subscription.world import World, a_catalog_source, a_subscr
 READY = {"connectionState": {"lastObservedState": "READY"}}
 
 
-def told(source: Manifest, *subscriptions: Manifest) -> dict[str, list[str]]:
+def reported(source: Manifest, *subscriptions: Manifest) -> dict[str, list[str]]:
     """Namespaces and Subscriptions that are enqueued."""
     world = World(source, *subscriptions)
     meta = source["metadata"]
@@ -25,19 +25,21 @@ def told(source: Manifest, *subscriptions: Manifest) -> dict[str, list[str]]:
 
 
 def test_nobody_is_told_where_nobody_subscribes() -> None:
-    assert told(a_catalog_source()) == {names.CATALOG_CHANGED: [], names.DEPENDENT_CHANGED: []}
+    assert reported(a_catalog_source()) == {names.CATALOG_CHANGED: [], names.DEPENDENT_CHANGED: []}
 
 
 def test_a_global_catalog_concerns_every_namespace_with_subscriptions() -> None:
     """catalog.md 9.1: OLM tells only the global namespace itself."""
-    enqueued = told(a_catalog_source(), a_subscription(namespace="a"), a_subscription(namespace="b", source="other"))
+    enqueued = reported(
+        a_catalog_source(), a_subscription(namespace="a"), a_subscription(namespace="b", source="other")
+    )
     assert enqueued[names.CATALOG_CHANGED] == ["a", "b"]
     assert enqueued[names.DEPENDENT_CHANGED] == ["a/etcd", "b/etcd"]
 
 
 def test_a_catalog_of_a_namespace_concerns_who_uses_it_there() -> None:
     own = a_subscription(namespace="a", sourceNamespace="a")
-    enqueued = told(a_catalog_source(namespace="a"), own, a_subscription(namespace="b"))
+    enqueued = reported(a_catalog_source(namespace="a"), own, a_subscription(namespace="b"))
     assert enqueued == {names.CATALOG_CHANGED: ["a"], names.DEPENDENT_CHANGED: ["a/etcd"]}
 
 

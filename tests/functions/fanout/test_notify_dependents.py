@@ -14,7 +14,7 @@ from tests.kit.cluster import FakeCluster
 LABEL = "olm.operatorgroup.uid/uid-g"
 GROUP_ENQUEUED = Emit(names.GROUP_CHANGED, OPERATOR_GROUP.ref("g", "ns"))
 COPY_DUE = Emit(names.COPY_DUE, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
-RIGHTS_RUNG = Emit(names.PERMISSIONS_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
+PERMISSIONS_ENQUEUED = Emit(names.PERMISSIONS_CHANGED, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns"))
 BY_LABEL: dict[str, Any] = {"selector": {"matchLabels": {"team": "x"}}}
 
 
@@ -80,9 +80,9 @@ def test_the_namespace_of_the_group_itself_receives_none() -> None:
 @pytest.mark.parametrize(
     ("phase", "emits"),
     [
-        pytest.param("Pending", (RIGHTS_RUNG,), id="csv.md 20: it may wait for permissions"),
-        pytest.param("Failed", (RIGHTS_RUNG,), id="csv.md 1.4: it may have failed for lack of them"),
-        pytest.param("Succeeded", (RIGHTS_RUNG,), id="csv.md 5.7: it fails when they are removed"),
+        pytest.param("Pending", (PERMISSIONS_ENQUEUED,), id="csv.md 20: it may wait for permissions"),
+        pytest.param("Failed", (PERMISSIONS_ENQUEUED,), id="csv.md 1.4: it may have failed for lack of them"),
+        pytest.param("Succeeded", (PERMISSIONS_ENQUEUED,), id="csv.md 5.7: it fails when they are removed"),
         pytest.param("Replacing", (), id="csv.md 4.7: its successor has taken over"),
     ],
 )

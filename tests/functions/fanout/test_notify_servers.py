@@ -54,7 +54,7 @@ def steps(ref: Ref, verb: str, owner: str = "") -> set[str]:
     return {job.step for job in jobs_for(event)}
 
 
-def test_an_edit_is_looked_at_and_the_owner_of_one_that_is_gone_is_told() -> None:
+def test_an_edit_is_looked_at_and_the_owner_of_one_that_is_gone_is_reported() -> None:
     assert "fanout/notify_servers" in steps(READER, ".update") & steps(DELEGATOR, ".delete")
     assert "fanout/notify_servers" not in steps(READER, ".add")
     assert "fanout/notify_servers" not in steps(ROLE_BINDING.ref("any", "kube-system"), ".update")

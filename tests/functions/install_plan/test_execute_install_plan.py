@@ -326,10 +326,10 @@ def test_a_csv_that_is_there_is_left_alone() -> None:
 
 def test_a_subscription_of_a_plan_names_it() -> None:
     """catalog.md 4.5: Subscription, annotation olm.generated-by, label olm.managed."""
-    wish = an_object(
+    subscription = an_object(
         "Subscription", kinds.SUBSCRIPTION.api_version, spec={"name": "b", "source": "local", "sourceNamespace": "olm"}
     )
-    world = World(an_operator_group(), a_plan(wish))
+    world = World(an_operator_group(), a_plan(subscription))
     world.run(Job(STEP, PLAN))
     created = world.objects[kinds.SUBSCRIPTION.ref("thing", "ns")]
     assert annotations_of(created)["olm.generated-by"] == PLAN.name
@@ -417,8 +417,8 @@ def test_the_steps_before_a_failing_one_are_done_and_those_after_it_are_not() ->
     assert kinds.CONFIG_MAP.ref("thing", "ns") not in world.objects
 
 
-RIVAL = a_crd("rivals.example.com")
-RIVAL["spec"]["names"]["shortNames"] = ["as"]
+CONFLICTING = a_crd("rivals.example.com")
+CONFLICTING["spec"]["names"]["shortNames"] = ["as"]
 """A definition that has the name which `as.example.com` would need, so that this is not served."""
 
 
@@ -427,10 +427,10 @@ def test_a_definition_counts_only_when_its_api_is_served() -> None:
     crd = a_crd("as.example.com")
     plan = a_plan(crd)
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
-    world = World(an_operator_group(), RIVAL, crd, plan)
+    world = World(an_operator_group(), CONFLICTING, crd, plan)
     world.run(Job(STEP, PLAN))
     assert (status(world)["phase"], steps(world)) == ("Installing", ["WaitingForApi"])
-    world.remove(Ref.of(RIVAL))
+    world.remove(Ref.of(CONFLICTING))
     world.put(crd)
     world.settle()
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
@@ -453,12 +453,12 @@ def test_one_definition_that_is_not_served_is_enough_to_look_again() -> None:
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created", "Created"])
 
 
-def test_a_definition_whose_names_are_taken_is_told_and_does_not_loop_hot() -> None:
+def test_a_definition_whose_names_are_taken_is_reported_and_does_not_loop_hot() -> None:
     """catalog.md 4.8 NamesAccepted: OLM completes such a plan; here it says what is wrong, and fails."""
     crd = a_crd("as.example.com")
     plan = a_plan(crd)
     plan["status"]["plan"][0]["status"] = "WaitingForApi"
-    world = carried_out(plan, RIVAL, crd)
+    world = carried_out(plan, CONFLICTING, crd)
     taken = "another definition of the group has one of the names"
     error = f"CustomResourceDefinition as.example.com is not served: {taken} (KindConflict)"
     assert status(world)["message"] == f"retrying execution due to error: {error}"
@@ -544,13 +544,13 @@ ANEW = "delete ClusterServiceVersion a.v1 and its Subscription, and create the S
 
 
 @pytest.mark.parametrize(
-    ("present", "says"),
+    ("present", "sentence"),
     [
         pytest.param((), "otherwise delete this plan to get a new one", id="before its version exists"),
         pytest.param((CSV,), f"otherwise {ANEW}", id="once its version exists no other plan is made"),
     ],
 )
-def test_a_reference_to_a_deleted_config_map_says_what_to_do(present: tuple[Manifest, ...], says: str) -> None:
+def test_a_reference_to_a_deleted_config_map_says_what_to_do(present: tuple[Manifest, ...], sentence: str) -> None:
     plan = a_plan(CSV)
     reference = {
         "kind": "ConfigMap", "name": "h", "namespace": "olm", "catalogSourceName": "local",
@@ -559,7 +559,7 @@ def test_a_reference_to_a_deleted_config_map_says_what_to_do(present: tuple[Mani
     plan["status"]["plan"][0]["resource"]["manifest"] = json.dumps(reference)
     world = carried_out(plan, *present)
     assert "error finding unpacked bundle configmap for ref olm/h" in status(world)["message"]
-    assert status(world)["message"].endswith(says)
+    assert status(world)["message"].endswith(sentence)
 
 
 def a_scaled_crd(**spec: object) -> Manifest:
@@ -624,13 +624,13 @@ def test_a_definition_that_accepts_existing_objects_is_updated() -> None:
         pytest.param("[]", "error parsing step manifest: wanted an object, got []", id="catalog.md 4.5: no object"),
     ],
 )
-def test_a_malformed_manifest_is_told(manifest: str, message: str) -> None:
+def test_a_malformed_manifest_is_reported(manifest: str, message: str) -> None:
     plan = a_plan(CSV)
     plan["status"]["plan"][0]["resource"]["manifest"] = manifest
     assert status(carried_out(plan))["message"].startswith(f"retrying execution due to error: {message}")
 
 
-def test_a_definition_with_a_field_of_the_wrong_type_is_told() -> None:
+def test_a_definition_with_a_field_of_the_wrong_type_is_reported() -> None:
     world = upgraded(a_scaled_crd(minimum="3"))
     misfit = "json: cannot unmarshal string into Go struct field JSONSchemaProps"
     assert f"error parsing step manifest: {misfit}" in status(world)["message"]
@@ -647,12 +647,12 @@ def a_referring_plan(digest: str = "", **config_map: object) -> tuple[Manifest, 
     return plan, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "h", "namespace": "olm"}, **config_map}
 
 
-def test_a_config_map_that_lost_its_content_is_told() -> None:
+def test_a_config_map_that_lost_its_content_is_reported() -> None:
     world = carried_out(*a_referring_plan())
     assert "error loading unpacked bundle configmap for ref olm/h: " in status(world)["message"]
 
 
-def test_a_step_that_its_bundle_does_not_know_is_told() -> None:
+def test_a_step_that_its_bundle_does_not_know_is_reported() -> None:
     """catalog.md 4.6: couldn't find unpacked step."""
     other = {**CSV, "metadata": {"name": "b.v1"}, "spec": {"install": {"strategy": "deployment"}}}
     data = {"csv.yaml": json.dumps(other)}

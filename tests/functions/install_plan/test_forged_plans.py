@@ -56,7 +56,7 @@ def the_plan(world: World) -> Manifest:
     return world.objects[kinds.INSTALL_PLAN.ref(status(world)["installPlanRef"]["name"], "ns")]
 
 
-def told(plan: ReadOnly) -> str:
+def reported(plan: ReadOnly) -> str:
     [condition] = [one for one in plan["status"]["conditions"] if one["type"] == "Installed"]
     return str(condition["reason"])
 
@@ -207,7 +207,7 @@ def test_a_plan_that_was_changed_is_refused_and_made_again(edit: object) -> None
     world.put(changed)
     ended(world)
     refused, again = world.objects[Ref.of(plan)], the_plan(world)
-    assert (told(refused), refused["status"]["phase"]) == ("ContentChanged", "RequiresApproval")
+    assert (reported(refused), refused["status"]["phase"]) == ("ContentChanged", "RequiresApproval")
     assert [event.reason for event in world.events if event.ref == Ref.of(plan)] == ["PlanRefused"]
     assert refused["status"]["message"] == (
         f"InstallPlan {name_of(plan)} was changed after olm-functions wrote it, so that no approval holds for it: "
@@ -244,7 +244,7 @@ def test_a_plan_of_olm_that_waited_is_replaced_by_ours(phase: str) -> None:
     world.put({**plan, "metadata": meta, "status": of_olm, "spec": {**plan["spec"], "approved": True}})
     ended(world)
     refused, again = world.objects[Ref.of(plan)], the_plan(world)
-    assert told(refused) == "NotPlannedHere"
+    assert reported(refused) == "NotPlannedHere"
     assert (name_of(again) != name_of(refused), again["status"]["phase"]) == (True, "RequiresApproval")
 
 
@@ -255,7 +255,7 @@ def test_a_plan_of_olm_that_waited_is_replaced_by_ours(phase: str) -> None:
         pytest.param({names.PLAN_CONTENT: "sha256:0"}, "ContentChanged", id="copied from one of ours"),
     ],
 )
-def test_a_plan_without_steps_is_told_once_its_maker_had_time_for_them(
+def test_a_plan_without_steps_is_reported_once_its_maker_had_time_for_them(
     annotations: dict[str, str], reason: str
 ) -> None:
     world, kind = a_world(), kinds.INSTALL_PLAN
@@ -267,7 +267,7 @@ def test_a_plan_without_steps_is_told_once_its_maker_had_time_for_them(
     assert "status" not in world.objects[ref], "OLM and we write the steps after the plan"
     world.later(seconds=61)
     found = world.objects[ref]["status"]
-    assert (told(world.objects[ref]), found["phase"], found["catalogSources"]) == (reason, "", [])
+    assert (reported(world.objects[ref]), found["phase"], found["catalogSources"]) == (reason, "", [])
     assert found["message"].startswith("InstallPlan by-hand was ")
     assert [event.reason for event in world.events if event.ref == ref] == ["PlanRefused"]
     world.requests.clear()
@@ -320,12 +320,12 @@ def half_done() -> World:
     return world
 
 
-def test_a_half_done_plan_whose_version_exists_is_told_and_stops_updates_until_it_is_deleted() -> None:
+def test_a_half_done_plan_whose_version_exists_is_reported_and_stops_updates_until_it_is_deleted() -> None:
     """It is not made again: nobody knows what is missing. Whoever deletes it has read so."""
     world = half_done()
     [plan] = the(world, kinds.INSTALL_PLAN)
     pending = {one["type"]: one for one in status(world)["conditions"]}["InstallPlanPending"]
-    assert (told(plan), pending["message"]) == ("NotPlannedHere", plan["status"]["message"])
+    assert (reported(plan), pending["message"]) == ("NotPlannedHere", plan["status"]["message"])
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
     world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     ended(world)

@@ -29,11 +29,11 @@ ACCOUNT = made(kinds.SERVICE_ACCOUNT, "limited")
 
 def may(*rules: tuple[str, str, Iterable[str]]) -> list[Manifest]:
     """A Role with these rules (API group, resource, verbs), and its binding to the account."""
-    stated = [{"apiGroups": [group], "resources": [one], "verbs": [*verbs]} for group, one, verbs in rules]
+    declared = [{"apiGroups": [group], "resources": [one], "verbs": [*verbs]} for group, one, verbs in rules]
     subject = {"kind": "ServiceAccount", "name": "limited", "namespace": "ns"}
     ref = {"apiGroup": RBAC, "kind": "Role", "name": "some"}
     binding = made(kinds.ROLE_BINDING, "some", roleRef=ref, subjects=[subject])
-    return [made(kinds.ROLE, "some", rules=stated), binding]
+    return [made(kinds.ROLE, "some", rules=declared), binding]
 
 
 CSVS = ("operators.coreos.com", "clusterserviceversions", ("create", "get"))
@@ -50,7 +50,7 @@ def words(world: World) -> list[str]:
     return [step["status"] for step in status(world)["plan"]]
 
 
-def told(resource: str, group: str, verb: str = "create") -> str:
+def reported(resource: str, group: str, verb: str = "create") -> str:
     return (
         f'User "system:serviceaccount:ns:limited" cannot {verb} resource "{resource}" in API group "{group}"'
         ' in the namespace "ns"'
@@ -60,7 +60,7 @@ def told(resource: str, group: str, verb: str = "create") -> str:
 def test_without_permissions_the_plan_says_which_one_is_missing() -> None:
     """catalog.md 8.12 row 143."""
     world = world_of(ACCOUNT, a_plan(CSV, SERVICE))
-    assert told("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
+    assert reported("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
     assert (status(world)["phase"], words(world)) == ("Installing", ["Unknown", "Unknown"])
     uid = metadata(world.objects[Ref.of(ACCOUNT)])["uid"]
     assert status(world)["attenuatedServiceAccountRef"]["uid"] == uid
@@ -72,10 +72,10 @@ def test_all_permissions_that_are_missing_are_named_at_once() -> None:
     world = world_of(ACCOUNT, *may(("", "serviceaccounts", ("create", "get"))), a_plan(CSV, SERVICE, *others))
     first, _, more = status(world)["message"].partition("; besides: ")
     assert first.startswith("retrying execution due to error: ClusterServiceVersion ")
-    assert told("clusterserviceversions", "operators.coreos.com") in first
+    assert reported("clusterserviceversions", "operators.coreos.com") in first
     assert [part.partition(":")[0] for part in more.split("; ")] == ["Service thing", "Role thing", "ConfigMap thing"]
-    assert told("services", "") in more
-    assert told("roles", RBAC) in more
+    assert reported("services", "") in more
+    assert reported("roles", RBAC) in more
     assert kinds.SERVICE_ACCOUNT.ref("thing", "ns") not in world.objects
 
     for manifest in may(CSVS, SERVICES):
@@ -83,7 +83,7 @@ def test_all_permissions_that_are_missing_are_named_at_once() -> None:
     world.settle()
     world.later(seconds=3)
     first, _, more = status(world)["message"].partition("; besides: ")
-    assert told("serviceaccounts", "") in first
+    assert reported("serviceaccounts", "") in first
     assert [part.partition(":")[0] for part in more.split("; ")] == ["Role thing", "ConfigMap thing"]
 
 
@@ -111,7 +111,7 @@ def test_a_plan_that_lacks_a_permission_waits_without_end_and_without_writes() -
 def test_it_goes_on_where_a_permission_is_granted() -> None:
     """catalog.md 8.12 rows 144, 145 and 147."""
     world = world_of(ACCOUNT, *may(CSVS), a_plan(CSV, SERVICE))
-    assert told("services", "") in status(world)["message"]
+    assert reported("services", "") in status(world)["message"]
     assert words(world) == ["Present", "Unknown"]
     for manifest in may(CSVS, SERVICES):
         world.put(manifest)
@@ -139,7 +139,7 @@ def test_what_exists_and_may_not_be_read_stops_the_plan() -> None:
     """catalog.md 8.12 row 149: it is not known whether it is what was to be written."""
     there = {**SERVICE, "metadata": {"name": "thing", "namespace": "ns"}, "spec": {"ports": [{"port": 443}]}}
     world = world_of(there, ACCOUNT, *may(CSVS, ("", "services", ["create"])), a_plan(CSV, SERVICE))
-    assert told("services", "", "get") in status(world)["message"]
+    assert reported("services", "", "get") in status(world)["message"]
     assert world.objects[kinds.SERVICE.ref("thing", "ns")]["spec"]["ports"][0]["port"] == 443
 
 
@@ -170,7 +170,7 @@ def test_what_the_status_says_of_the_account_counts_for_nothing(forged: Manifest
     if forged:
         plan["status"]["attenuatedServiceAccountRef"] = forged
     world = world_of(ACCOUNT, recorded(plan))
-    assert told("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
+    assert reported("clusterserviceversions", "operators.coreos.com") in status(world)["message"]
     assert status(world)["attenuatedServiceAccountRef"]["name"] == "limited"
     assert PLAN in world.objects
 
@@ -235,7 +235,7 @@ def test_a_definition_of_others_is_changed_with_the_permissions_of_the_account(o
     assert world.objects[Ref.of(theirs)]["spec"]["versions"] == STRICT["spec"]["versions"]
 
 
-def test_the_objects_of_others_are_told_only_to_who_may_list_them() -> None:
+def test_the_objects_of_others_are_reported_only_to_who_may_list_them() -> None:
     """The sentence about what does not fit quotes it: a schema could ask for the values of any object."""
     secret = {"apiVersion": "example.com/v1", "kind": "Etcd", "spec": {"crown": "jewel"}}
     secret["metadata"] = {"name": "one", "namespace": "other"}

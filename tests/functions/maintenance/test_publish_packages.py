@@ -167,10 +167,10 @@ def test_at_no_moment_of_a_rotation_do_certificate_and_trust_disagree() -> None:
     assert switched.texts["tls.crt"] == "certificate next"
     used = Content(a_pair("next", late), former="CA first;")
     assert run(a_deployment(), registered(used), held=used, after=late + timedelta(hours=1)).writes == ()
-    ended, told = run(a_deployment(), registered(used), held=used, after=late + timedelta(days=1)).writes
+    ended, reported = run(a_deployment(), registered(used), held=used, after=late + timedelta(days=1)).writes
     assert isinstance(ended, StoreKeys)
     assert names.CA_HASH in ended.manifest["metadata"]["annotations"]
-    assert bundle_of([told]) == "CA next;"
+    assert bundle_of([reported]) == "CA next;"
 
 
 def test_a_certificate_that_cannot_be_used_is_made_anew() -> None:

@@ -90,7 +90,7 @@ def test_the_condition(disabled: bool, copies: list[str], status: str, reason: s
     assert outcome.emits == (COPY_DUE if disabled == bool(copies) else ())
 
 
-def test_the_truth_is_told_once() -> None:
+def test_the_truth_is_reported_once() -> None:
     config = a_config()
     (write,) = run(*WORLD, a_copy("a"), config).writes
     assert isinstance(write, SetStatus)

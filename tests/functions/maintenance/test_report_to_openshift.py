@@ -67,11 +67,11 @@ def steps(ref: Ref, **hints: str) -> set[str]:
 
 
 def test_only_what_matters_wakes_it() -> None:
-    wanted = {"maintenance/report_to_openshift"}
+    desired = {"maintenance/report_to_openshift"}
     csv = CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
-    assert steps(VERSION) == steps(OURS) == wanted
+    assert steps(VERSION) == steps(OURS) == desired
     assert steps(CLUSTER_OPERATOR.ref("etcd")) == set()
-    assert steps(csv, **{events.COPIED: "false", events.LIMITED: "true"}) == wanted
+    assert steps(csv, **{events.COPIED: "false", events.LIMITED: "true"}) == desired
     assert steps(csv, **{events.COPIED: "false", events.LIMITED: "false"}) == set()
     assert steps(csv, **{events.COPIED: "true", events.LIMITED: "true"}) == set()
-    assert steps(csv) == wanted  # a sender that does not say
+    assert steps(csv) == desired  # a sender that does not say

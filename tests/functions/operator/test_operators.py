@@ -63,12 +63,12 @@ DEPLOYMENT = an_object(kinds.DEPLOYMENT, "tide", status={"conditions": [{**CONDI
 
 def test_an_operator_is_made_of_its_first_component() -> None:
     """csv.md 18 row 147: deleted while it has components, it comes back."""
-    create, told = update(DEPLOYMENT).writes
+    create, reported = update(DEPLOYMENT).writes
     assert isinstance(create, Create)
     assert create.manifest["metadata"] == {"name": NAME, "labels": MANAGED}
-    assert isinstance(told, SetStatus)
-    assert told.resource_version == ""
-    assert told.status["components"]["labelSelector"] == {"matchExpressions": [{"key": KEY, "operator": "Exists"}]}
+    assert isinstance(reported, SetStatus)
+    assert reported.resource_version == ""
+    assert reported.status["components"]["labelSelector"] == {"matchExpressions": [{"key": KEY, "operator": "Exists"}]}
 
 
 def test_without_components_none_is_made() -> None:
@@ -101,8 +101,8 @@ def test_what_is_no_condition_is_left_out(condition: Manifest) -> None:
 
 
 def test_a_time_that_is_none_is_left_out() -> None:
-    stated = {"type": "A", "status": "True", "lastTransitionTime": "yesterday"}
-    (found,) = refs(update(an_object(kinds.DEPLOYMENT, "a", status={"conditions": [stated]})))
+    declared = {"type": "A", "status": "True", "lastTransitionTime": "yesterday"}
+    (found,) = refs(update(an_object(kinds.DEPLOYMENT, "a", status={"conditions": [declared]})))
     assert found["conditions"] == [{"type": "A", "status": "True"}]
 
 
@@ -116,10 +116,10 @@ def test_copies_and_versions_without_a_phase() -> None:
 def test_a_component_that_leaves_is_not_listed_any_more_and_nothing_is_written_twice() -> None:
     """csv.md 18 row 148: the label was removed from the last one; the Operator stays till the next audit."""
     namespace = an_object(kinds.NAMESPACE, "any", labels={KEY: "whatever"})
-    (told,) = (one for one in update(namespace).writes if isinstance(one, SetStatus))
+    (reported,) = (one for one in update(namespace).writes if isinstance(one, SetStatus))
     assert refs(update(namespace)) == [{"apiVersion": "v1", "kind": "Namespace", "name": "any"}]
-    assert update(namespace, an_operator(told.status)) == NOTHING
-    left = update(an_operator(told.status))
+    assert update(namespace, an_operator(reported.status)) == NOTHING
+    left = update(an_operator(reported.status))
     assert refs(left) == []
     assert isinstance(left.writes[0], SetStatus)
     assert left.writes[0].resource_version == "3"
@@ -152,9 +152,9 @@ def test_objects_of_other_namespaces_crowd_nobody_out() -> None:
 
 def test_conditions_of_any_length_leave_an_operator_that_can_be_written() -> None:
     """An object has 1.5 MiB: conditions of one component must not keep those of the others from being told."""
-    stated = [{**CONDITION, "type": f"C{at}", "message": "x" * 32_768} for at in range(40)]
+    declared = [{**CONDITION, "type": f"C{at}", "message": "x" * 32_768} for at in range(40)]
     foreign = [
-        an_object(kinds.DEPLOYMENT, f"d{at}", meta={"namespace": "elsewhere"}, status={"conditions": stated})
+        an_object(kinds.DEPLOYMENT, f"d{at}", meta={"namespace": "elsewhere"}, status={"conditions": declared})
         for at in range(40)
     ]
     found = refs(update(*foreign, DEPLOYMENT))

@@ -438,7 +438,7 @@ def test_a_claim_gives_no_permissions(csv: dict[str, Any], objects: list[dict[st
 
 
 @pytest.mark.parametrize(
-    ("csv", "rival"),
+    ("csv", "conflicting"),
     [
         pytest.param({"installModes": []}, None, id="csv.md 8.5: it does not support its group"),
         pytest.param({}, a_group("second", targets=["b"]), id="csv.md 3.2: its namespace has two groups"),
@@ -450,13 +450,13 @@ def test_a_claim_gives_no_permissions(csv: dict[str, Any], objects: list[dict[st
     ],
 )
 def test_a_version_that_must_not_work_gets_no_roles_and_keeps_those_it_has(
-    csv: dict[str, Any], rival: dict[str, Any] | None
+    csv: dict[str, Any], conflicting: dict[str, Any] | None
 ) -> None:
     """Its phase still says Succeeded: it was forged, or nobody has looked yet."""
     group = a_group(targets=["a"], provided=f"{GOOSE},Secret.v1.")
     fit = a_csv(member_of=group, owns=[GOOSE_CRD])
     unfit = {**fit, "spec": {**fit["spec"], **csv}}
-    beside = [rival] if rival else []
+    beside = [conflicting] if conflicting else []
 
     new = run(group, unfit, a_definition(), *beside)
     old = run(*settled(group, fit, a_definition())[3:], group, unfit, a_definition(), *beside)

@@ -91,7 +91,7 @@ def test_the_condition_goes_when_one_group_remains() -> None:
     assert status(run(group)) == {"namespaces": [""], "lastUpdated": STAMP}
 
 
-def test_a_service_account_that_does_not_exist_is_told() -> None:
+def test_a_service_account_that_does_not_exist_is_reported() -> None:
     """csv.md 18.5 row 119: SA missing. The namespaces are selected all the same: nothing is installed in them."""
     outcome = run(a_group(targets=[""], serviceAccountName="limited"))
 
@@ -138,7 +138,7 @@ def test_all_namespaces_in_the_list_leaves_the_targets_as_they_were() -> None:
     assert "NamespaceAll" in status(outcome)["conditions"][0]["message"]
 
 
-def test_a_group_that_shrinks_enqueues_its_former_rivals() -> None:
+def test_a_group_that_shrinks_enqueues_its_former_conflicting_ones() -> None:
     """csv.md 9.3: a group's targets shrink; providers in the groups that it met may recover."""
     met = a_group("met", "other", targets=["b"])
     never_met = a_group("far", "away", targets=["c"])
@@ -150,10 +150,10 @@ def test_a_group_that_shrinks_enqueues_its_former_rivals() -> None:
 
 def test_a_deleted_group_leaves_no_labels_and_enqueues_the_others() -> None:
     """csv.md 8.11, 18.5 row 120: removed on deletion; its neighbour is alone again."""
-    neighbour = a_group("h", targets=[""])
-    neighbour["status"]["conditions"] = [{"type": "MultipleOperatorGroup", "status": "True"}]
+    sibling = a_group("h", targets=[""])
+    sibling["status"]["conditions"] = [{"type": "MultipleOperatorGroup", "status": "True"}]
 
-    outcome = run(neighbour, a_namespace("a", **{LABEL: "", "mine": "1"}), a_namespace("b"))
+    outcome = run(sibling, a_namespace("a", **{LABEL: "", "mine": "1"}), a_namespace("b"))
 
     assert outcome.writes == (label("a", None),)
     assert outcome.emits == (

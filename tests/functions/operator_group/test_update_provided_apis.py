@@ -108,12 +108,12 @@ def test_a_member_that_cannot_watch_the_targets_announces_nothing() -> None:
     assert ENQUEUED in outcome.emits
 
 
-def test_what_nobody_owns_any_more_is_pruned_and_rivals_are_enqueued() -> None:
+def test_what_nobody_owns_any_more_is_pruned_and_conflicting_ones_are_enqueued() -> None:
     """csv.md 8.3 step 9, 9.3, 18.5 row 125: after the first provider is deleted the second may go on."""
-    rival = a_group("rival", "other", targets=[""])
+    conflicting = a_group("rival", "other", targets=[""])
     stranger = a_group("stranger", "far", targets=["far"])
 
-    outcome = run(a_group(targets=["a"], provided=GOOSE), rival, stranger)
+    outcome = run(a_group(targets=["a"], provided=GOOSE), conflicting, stranger)
 
     assert outcome.writes == (provides(""),)
     assert outcome.emits == (Emit(names.GROUP_CONFLICT_CHANGED, OPERATOR_GROUP.ref("rival", "other")), GRANT_DUE)
@@ -145,9 +145,9 @@ def test_an_installed_version_hears_that_its_group_withdrew() -> None:
     """csv.md 18.5 row 126: what is installed fails when a static group claims its API; its neighbours go on."""
     group = a_group(targets=["a"], provided=f"Cow.v1.m.com,{GOOSE}")
     static = a_group("static", "other", targets=["a"], provided=GOOSE, staticProvidedAPIs=True)
-    neighbour = a_csv("cow.v1", member_of=group, owns=["cows.m.com/v1/Cow"])
+    sibling = a_csv("cow.v1", member_of=group, owns=["cows.m.com/v1/Cow"])
 
-    outcome = run(group, static, a_csv(member_of=group, owns=[GOOSE_CRD]), neighbour)
+    outcome = run(group, static, a_csv(member_of=group, owns=[GOOSE_CRD]), sibling)
 
     assert outcome.writes == (provides("Cow.v1.m.com"),)
     assert [emit for emit in outcome.emits if emit.type == names.REQUIREMENT_CHANGED] == [ENQUEUED]

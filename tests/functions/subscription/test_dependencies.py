@@ -47,8 +47,8 @@ def brought() -> World:
         world.put(place.config_map(a_payload(one.bundle.image, *a_bundle(one.package, "1.0.0"))))
     plan = {**compose.manifest(draft), "status": compose.status(draft)}
     spec, references = a_subscription()["spec"], {"installPlanRef": {"name": draft.name, "namespace": "ns"}}
-    said = {"state": "UpgradePending", "currentCSV": "etcd.v1.0.0", **references, "lastUpdated": ""}
-    world.put({**a_subscription(), "spec": spec, "status": said})
+    reported = {"state": "UpgradePending", "currentCSV": "etcd.v1.0.0", **references, "lastUpdated": ""}
+    world.put({**a_subscription(), "spec": spec, "status": reported})
     world.put(plan)
     world.settle()
     return world
@@ -91,11 +91,11 @@ def test_a_dependency_arrives_with_its_subscription_and_one_plan() -> None:
     assert annotations_of(made)[names.GENERATED_BY] == name_of(plan)
     assert labels_of(made)[names.MANAGED] == "true"
     assert "ownerReferences" not in metadata(made)
-    said = status(world, VAULT)
-    assert (said["state"], said["installedCSV"], said["currentCSV"]) == (
+    reported = status(world, VAULT)
+    assert (reported["state"], reported["installedCSV"], reported["currentCSV"]) == (
         "AtLatestKnown", "vault.v1.0.0", "vault.v1.0.0",
     )  # fmt: skip
-    assert said["installPlanRef"]["uid"] == metadata(plan)["uid"]
+    assert reported["installPlanRef"]["uid"] == metadata(plan)["uid"]
     assert (conditions(world, VAULT), status(world)["state"]) == ({}, "AtLatestKnown")
 
 

@@ -55,14 +55,14 @@ def failed(desired: str = FORWARD) -> World:
     return world
 
 
-def said(world: World) -> tuple[str, str, str]:
+def reported(world: World) -> tuple[str, str, str]:
     return status(world)["state"], status(world)["installedCSV"], status(world)["currentCSV"]
 
 
 def test_a_failed_plan_is_an_upgrade_that_failed() -> None:
     """catalog.md 3.7 C.2 and 3.10: UpgradePending becomes UpgradeFailed; without the strategy it stays."""
-    assert said(failed()) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v2.0.0")
-    assert said(failed("Default")) == ("UpgradePending", "etcd.v1.0.0", "etcd.v2.0.0")
+    assert reported(failed()) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v2.0.0")
+    assert reported(failed("Default")) == ("UpgradePending", "etcd.v1.0.0", "etcd.v2.0.0")
     assert conditions(failed())["InstallPlanFailed"][0] == "InstallComponentFailed"
 
 
@@ -71,7 +71,7 @@ def test_a_failed_plan_says_how_to_get_a_newer_version_without_the_strategy() ->
     world = failed("Default")
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", replaces="etcd.v1.0.0", skips=("etcd.v2.0.0",)))
     plan = max(the(world, kinds.INSTALL_PLAN), key=lambda one: int(one["spec"]["generation"]))
-    assert said(world) == ("UpgradePending", "etcd.v1.0.0", "etcd.v2.0.0")
+    assert reported(world) == ("UpgradePending", "etcd.v1.0.0", "etcd.v2.0.0")
     reason, message = conditions(world)["Blocked"]
     assert reason == "InstallPlanFailed"
     assert message.endswith(f"kubectl delete installplan {metadata(plan)['name']} -n ns")
@@ -79,7 +79,7 @@ def test_a_failed_plan_says_how_to_get_a_newer_version_without_the_strategy() ->
     world.remove(kinds.INSTALL_PLAN.ref(metadata(plan)["name"], "ns"))
     unpacked(world)
 
-    assert said(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
     assert conditions(world) == {}
 
 
@@ -93,7 +93,7 @@ def test_a_failed_plan_says_how_to_get_a_newer_version_without_the_strategy() ->
 def test_a_newer_version_passes_the_failed_one(entry: dict[str, object]) -> None:
     world = failed()
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", **entry))
-    assert said(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
     assert conditions(world) == {}
     assert [plan["status"]["phase"] for plan in the(world, kinds.INSTALL_PLAN)] == ["Complete", "Failed", "Complete"]
     assert status(world)["installPlanGeneration"] == 3
@@ -105,9 +105,9 @@ def test_after_several_bad_versions_a_good_one_comes_through() -> None:
     refuse(world, "3.0.0")
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", replaces="etcd.v2.0.0", skip_range=">=1.0.0 <3.0.0"))
     world.later(seconds=61)
-    assert said(world) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v3.0.0")
+    assert reported(world) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v3.0.0")
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", "4.0.0", replaces="etcd.v3.0.0", skip_range=">=1.0.0 <4.0.0"))
-    assert said(world) == ("AtLatestKnown", "etcd.v4.0.0", "etcd.v4.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v4.0.0", "etcd.v4.0.0")
 
 
 def test_a_version_that_only_replaces_the_failed_one_does_not_pass_it() -> None:
@@ -115,7 +115,7 @@ def test_a_version_that_only_replaces_the_failed_one_does_not_pass_it() -> None:
     world = failed()
     before = [metadata(plan)["uid"] for plan in the(world, kinds.INSTALL_PLAN)]
     published(world, a_package("etcd", "1.0.0", "2.0.0", "3.0.0"))
-    assert said(world) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v2.0.0")
+    assert reported(world) == ("UpgradeFailed", "etcd.v1.0.0", "etcd.v2.0.0")
     assert [metadata(plan)["uid"] for plan in the(world, kinds.INSTALL_PLAN)] == before
 
 
@@ -129,7 +129,7 @@ def test_a_first_install_that_failed_is_passed_by_any_newer_head() -> None:
     world.later(seconds=61)
     assert (status(world)["state"], status(world)["currentCSV"]) == ("UpgradeFailed", "etcd.v1.0.0")
     published(world, a_package("etcd", "1.0.0", "2.0.0"))
-    assert said(world) == ("AtLatestKnown", "etcd.v2.0.0", "etcd.v2.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v2.0.0", "etcd.v2.0.0")
 
 
 def test_the_strategy_may_come_later_and_may_go() -> None:
@@ -137,14 +137,14 @@ def test_the_strategy_may_come_later_and_may_go() -> None:
     world = failed("Default")
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", replaces="etcd.v2.0.0"))
     strategy(world, FORWARD)
-    assert said(world)[0] == "UpgradeFailed"
+    assert reported(world)[0] == "UpgradeFailed"
     strategy(world, "Default")
-    assert said(world)[0] == "UpgradePending"
+    assert reported(world)[0] == "UpgradePending"
     published(world, with_head("1.0.0", "2.0.0", "3.0.0", replaces="etcd.v2.0.0", skip_range=">=1.0.0 <3.0.0"))
-    assert said(world)[1] == "etcd.v1.0.0", "a failed plan blocks"
+    assert reported(world)[1] == "etcd.v1.0.0", "a failed plan blocks"
     strategy(world, FORWARD)
     unpacked(world)
-    assert said(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v3.0.0", "etcd.v3.0.0")
 
 
 def test_a_failed_plan_that_is_deleted_is_forgotten() -> None:
@@ -153,7 +153,7 @@ def test_a_failed_plan_that_is_deleted_is_forgotten() -> None:
     world.refused.clear()
     world.remove(kinds.INSTALL_PLAN.ref(metadata(the(world, kinds.INSTALL_PLAN)[-1])["name"], "ns"))
     unpacked(world)
-    assert said(world) == ("AtLatestKnown", "etcd.v2.0.0", "etcd.v2.0.0")
+    assert reported(world) == ("AtLatestKnown", "etcd.v2.0.0", "etcd.v2.0.0")
 
 
 def test_at_rest_a_failed_upgrade_writes_nothing() -> None:
@@ -172,4 +172,4 @@ def test_two_groups_fail_nothing_forward() -> None:
     other: Manifest = {**group, "metadata": {"name": "other", "namespace": "ns"}}
     world.put({**other, "spec": {"upgradeStrategy": FORWARD}})
     world.settle()
-    assert said(world)[0] == "UpgradePending"
+    assert reported(world)[0] == "UpgradePending"

@@ -78,9 +78,13 @@ def test_an_automatic_install_goes_from_subscription_to_installed_csv(unpack: st
     assert plan["status"]["phase"] == "Complete"
     assert plan["status"]["catalogSources"] == ["local"]
     assert {step["status"] for step in plan["status"]["plan"]} == {"Created"}
-    said = status(world)
-    assert (said["state"], said["installedCSV"], said["currentCSV"]) == ("AtLatestKnown", "etcd.v1.0.0", "etcd.v1.0.0")
-    assert said["installPlanRef"]["uid"] == said["installplan"]["uuid"] == metadata(plan)["uid"]
+    reported = status(world)
+    assert (reported["state"], reported["installedCSV"], reported["currentCSV"]) == (
+        "AtLatestKnown",
+        "etcd.v1.0.0",
+        "etcd.v1.0.0",
+    )
+    assert reported["installPlanRef"]["uid"] == reported["installplan"]["uuid"] == metadata(plan)["uid"]
     assert conditions(world) == {}
     assert "operators.coreos.com/etcd.ns" in labels_of(world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")])
 
@@ -143,11 +147,11 @@ def approve(world: World) -> None:
 
 def test_starting_csv_and_manual_need_an_approval_for_each_version() -> None:
     """catalog.md 8.7.79: the first plan holds only the starting CSV, the second one the head, again unapproved."""
-    wish = a_subscription(startingCSV="etcd.v1.0.0", installPlanApproval="Manual")
+    subscription = a_subscription(startingCSV="etcd.v1.0.0", installPlanApproval="Manual")
     world = a_world()
     world.catalogs.publish(IMAGE, a_package("etcd", "1.0.0", "2.0.0"))
     world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
-    world.put(wish)
+    world.put(subscription)
     world.settle()
     world.finish_jobs()
     world.settle()
@@ -197,7 +201,7 @@ def test_a_catalog_that_polls_finds_the_new_digest_by_itself() -> None:
     assert status(world)["installedCSV"] == "etcd.v2.0.0"
 
 
-def test_hold_keeps_the_installed_version_and_says_so() -> None:
+def test_hold_keeps_the_installed_version_and_reports_it() -> None:
     world = installed(a_subscription())
     subscription = world.objects[kinds.SUBSCRIPTION.ref("etcd", "ns")]
     held = {**metadata(subscription), "annotations": {names.HOLD: "release week"}}
@@ -209,7 +213,7 @@ def test_hold_keeps_the_installed_version_and_says_so() -> None:
     assert conditions(world)["Held"] == ("HeldByAnnotation", "etcd.v1.0.0 is held: release week")
 
 
-def test_a_deleted_csv_is_not_installed_again_and_the_subscription_says_so() -> None:
+def test_a_deleted_csv_is_not_installed_again_and_the_subscription_reports_it() -> None:
     """catalog.md 3.10: AtLatestKnown, CSV deleted, becomes UpgradePending with the reference still set."""
     world = installed(a_subscription())
     world.remove(kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns"))
@@ -250,12 +254,16 @@ def test_deleting_the_plan_of_an_upgrade_that_is_offered_no_more_leaves_the_inst
     assert (pending != before, status(world)["currentCSV"]) == (True, "etcd.v2.0.0")
     world.remove(kinds.INSTALL_PLAN.ref(pending, "ns"))
     world.settle()
-    told = status(world)
-    assert (told["state"], told["installedCSV"], told["currentCSV"]) == ("AtLatestKnown", "etcd.v1.0.0", "etcd.v1.0.0")
-    assert "installPlanRef" not in told
+    reported = status(world)
+    assert (reported["state"], reported["installedCSV"], reported["currentCSV"]) == (
+        "AtLatestKnown",
+        "etcd.v1.0.0",
+        "etcd.v1.0.0",
+    )
+    assert "installPlanRef" not in reported
 
 
-def test_a_failing_unpack_is_told_and_tried_again() -> None:
+def test_a_failing_unpack_is_reported_and_tried_again() -> None:
     """catalog.md 3.7 H, 5.6, 8.7.74 and 8.13.158: BundleUnpackFailed with reason and message; currentCSV stays."""
     world = a_world()
     bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
@@ -296,7 +304,7 @@ def test_a_failure_stays_in_its_component() -> None:
 
 
 @pytest.mark.parametrize("groups", [0, 2])
-def test_without_exactly_one_operator_group_every_subscription_says_so(groups: int) -> None:
+def test_without_exactly_one_operator_group_every_subscription_reports_it(groups: int) -> None:
     """catalog.md 8.7.88: OLM only logs it."""
     world = a_world(a_subscription(), groups=groups)
     reason, message = conditions(world)["ResolutionFailed"]
@@ -483,7 +491,7 @@ def test_with_a_retry_interval_a_failed_job_is_followed_by_another_one() -> None
         ),
     ],
 )
-def test_a_bad_unpack_annotation_is_told(annotation: Manifest, message: str) -> None:
+def test_a_bad_unpack_annotation_is_reported(annotation: Manifest, message: str) -> None:
     world = a_world()
     [group] = the(world, kinds.OPERATOR_GROUP)
     world.put({**group, "metadata": {**metadata(group), "annotations": annotation}})
@@ -495,7 +503,7 @@ def test_a_bad_unpack_annotation_is_told(annotation: Manifest, message: str) -> 
     assert set(conditions(world)) == {"BundleUnpacking"}
 
 
-def test_a_bundle_without_api_version_is_told_and_not_planned() -> None:
+def test_a_bundle_without_api_version_is_reported_and_not_planned() -> None:
     """catalog.md 8.13.161: a CSV without apiVersion."""
     world = a_world()
     csv, crd = a_bundle("etcd", "1.0.0")
@@ -560,7 +568,7 @@ def test_no_upgrade_is_planned_while_a_plan_is_carried_out() -> None:
     assert status(world)["installedCSV"] == "etcd.v2.0.0"
 
 
-def test_with_direct_unpacking_an_image_that_is_missing_is_told_and_tried_again() -> None:
+def test_with_direct_unpacking_an_image_that_is_missing_is_reported_and_tried_again() -> None:
     world = a_world(policy=Policy(unpack="direct"))
     bundle = world.bundles.images.pop("registry/etcd:v1.0.0")
     world.put(a_subscription())
@@ -584,7 +592,7 @@ def test_a_slow_job_is_asked_for_the_troubles_of_its_pods() -> None:
     assert conditions(world)["BundleUnpacking"][1].startswith("Bundle image pull failed. Common causes: Missing ICSP")
 
 
-def test_a_csv_with_unreadable_properties_prevents_decisions_and_says_which() -> None:
+def test_a_csv_with_unreadable_properties_prevents_decisions_and_states_which() -> None:
     """resolver.md 2.5: the whole snapshot of what exists fails."""
     csv = a_bundle("vault", "1.0.0")[0]
     csv["metadata"] |= {"namespace": "ns", "annotations": {names.PROPERTIES: "nonsense"}}
@@ -610,7 +618,7 @@ def test_a_bundle_that_vanished_before_its_plan_is_unpacked_again() -> None:
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
 
 
-def test_a_plan_that_the_server_refuses_is_told_and_its_neighbours_go_on() -> None:
+def test_a_plan_that_the_server_refuses_is_reported_and_its_siblings_go_on() -> None:
     """catalog.md 8.7.76: BundleUnpackFailed with EnsureInstallPlanFailed, tried again."""
     world = a_world(a_subscription(), a_subscription("vault"))
     world.finish_jobs()
@@ -618,15 +626,15 @@ def test_a_plan_that_the_server_refuses_is_told_and_its_neighbours_go_on() -> No
     etcd, _ = (Ref.of(write.manifest) for write in outcome.writes if isinstance(write, Create))
     world.refused[etcd] = WriteFailure("forbidden", "exceeded quota", 0, etcd)
     world.settle()
-    told = ("EnsureInstallPlanFailed", "error ensuring InstallPlan: exceeded quota")
-    assert conditions(world) == {"BundleUnpackFailed": told}
+    reported = ("EnsureInstallPlanFailed", "error ensuring InstallPlan: exceeded quota")
+    assert conditions(world) == {"BundleUnpackFailed": reported}
     assert status(world, "vault")["installedCSV"] == "vault.v1.0.0"
     world.refused.clear()
     world.later(seconds=31)
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
 
 
-def test_each_of_several_refused_plans_is_told() -> None:
+def test_each_of_several_refused_plans_is_reported() -> None:
     world = a_world(a_subscription(), a_subscription("vault"))
     world.finish_jobs()
     outcome = write_install_plan(kinds.NAMESPACE.ref("ns"), world, world.catalogs, Attempt(), world, world.policy)
@@ -716,18 +724,18 @@ def test_a_subscription_follows_the_status_of_its_plan() -> None:
     ref, steps = Ref.of(plan), plan["status"]["plan"]
     condition = {"type": "Installed", "status": "False", "reason": "InstallComponentFailed"}
     kept = plan["status"]["conditions"]
-    for said, want in (
+    for changed, want in (
         ({"phase": ""}, {"InstallPlanPending": ("RequiresApproval", "")}),
         ({"phase": "RequiresApproval"}, {"InstallPlanPending": ("RequiresApproval", "")}),
         ({"phase": "Failed"}, {"InstallPlanFailed": ("InstallPlanFailed", "")}),
         ({"phase": "Failed", "conditions": [condition, *kept]}, {"InstallPlanFailed": ("InstallComponentFailed", "")}),
     ):
-        status = {**plan["status"], "catalogSources": ["local"], "plan": steps, **said}
+        status = {**plan["status"], "catalogSources": ["local"], "plan": steps, **changed}
         world.put({**world.objects[ref], "status": status})
         world.settle()
-        told = conditions(world)
-        assert ("Blocked" in told) is (said["phase"] == "Failed")
-        assert {kind: text for kind, text in told.items() if kind != "Blocked"} == want
+        reported = conditions(world)
+        assert ("Blocked" in reported) is (changed["phase"] == "Failed")
+        assert {kind: text for kind, text in reported.items() if kind != "Blocked"} == want
     world.remove(ref)
     world.settle()
     assert conditions(world) == {"InstallPlanPending": ("RequiresApproval", "")}, "a new plan, at once"

@@ -224,7 +224,7 @@ def test_nothing_but_the_version_moves_while_an_upgrade_is_unpacked() -> None:
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v2.0.0", {})
 
 
-def test_a_failure_that_repeats_is_told_as_an_event_each_time_and_tried_for_ever() -> None:
+def test_a_failure_that_repeats_is_reported_as_an_event_each_time_and_tried_for_ever() -> None:
     """catalog.md 5.6 and 9.14: OLM schedules only the first repetition."""
     world = a_world()
     del world.bundles.images["registry/etcd:v1.0.0"]
@@ -268,7 +268,7 @@ def test_in_namespace_scope_a_refusal_is_told_to_all() -> None:
     """catalog.md 3.7 E and 8.7.67: OLM stamps every Subscription of the namespace."""
     world = a_world(a_subscription(), a_subscription("nothing"), policy=Policy(plan_scope="namespace"))
     unpacked(world)
-    told = [conditions(world, name)["ResolutionFailed"] for name in ("etcd", "nothing")]
-    assert told[0] == told[1]
-    assert told[0][0] == "ConstraintsNotSatisfiable"
+    reported = [conditions(world, name)["ResolutionFailed"] for name in ("etcd", "nothing")]
+    assert reported[0] == reported[1]
+    assert reported[0][0] == "ConstraintsNotSatisfiable"
     assert "installedCSV" not in status(world)

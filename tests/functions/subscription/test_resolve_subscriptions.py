@@ -59,7 +59,7 @@ def test_what_can_be_installed_is_told_to_whoever_unpacks_it_and_writes_nothing(
     assert [one.code for one in outcome.statements] == [Code.CHOSEN]
 
 
-def test_what_cannot_be_installed_says_so_with_the_version_that_was_read_and_in_an_event() -> None:
+def test_what_cannot_be_installed_reports_it_with_the_version_that_was_read_and_in_an_event() -> None:
     world = a_namespace(STRANGER)
     outcome = decided(world)
     status, event = outcome.writes
@@ -104,7 +104,7 @@ def test_a_failure_that_is_over_is_taken_back() -> None:
 
 
 @pytest.mark.parametrize("groups", [0, 2])
-def test_without_exactly_one_group_every_subscription_says_so(groups: int) -> None:
+def test_without_exactly_one_group_every_subscription_reports_it(groups: int) -> None:
     outcome = decided(a_namespace(a_subscription(), a_subscription("vault"), groups=groups))
     found = failures(outcome)
     assert {one["reason"] for one in found.values()} == {"ErrorPreventedResolution"}

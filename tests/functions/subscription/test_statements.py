@@ -25,7 +25,7 @@ ETCD, VAULT = SUBSCRIPTION.ref("etcd", "ns"), SUBSCRIPTION.ref("vault", "ns")
 CSV = CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
 
 
-def said(outcome: Outcome) -> dict[Code, tuple[Ref, ...]]:
+def reported(outcome: Outcome) -> dict[Code, tuple[Ref, ...]]:
     return {one.code: one.about for one in outcome.statements}
 
 
@@ -36,21 +36,21 @@ def a_crowd() -> World:
 
 def test_a_resolution_speaks_of_each_subscription() -> None:
     outcome = a_crowd().run(RESOLVE)
-    assert said(outcome) == {Code.CHOSEN: (ETCD, CSV), Code.UNSATISFIABLE: (VAULT,)}
+    assert reported(outcome) == {Code.CHOSEN: (ETCD, CSV), Code.UNSATISFIABLE: (VAULT,)}
     assert outcome.message == "; ".join(one.message for one in outcome.statements)
     assert outcome.wait is not None
     assert outcome.wait.about == (VAULT,)
 
 
 def test_an_installed_version_belongs_to_what_is_said_of_its_subscription() -> None:
-    assert said(installed(a_subscription()).run(RESOLVE)) == {Code.UNCHANGED: (ETCD, CSV)}
+    assert reported(installed(a_subscription()).run(RESOLVE)) == {Code.UNCHANGED: (ETCD, CSV)}
 
 
 def test_unpacking_speaks_of_each_bundle() -> None:
     world = a_crowd()
     (job,) = the(world, JOB, "olm")
     outcome = world.run(UNPACK)
-    assert said(outcome) == {Code.UNPACKING: (CSV, JOB.ref(name_of(job), "olm"), ETCD)}
+    assert reported(outcome) == {Code.UNPACKING: (CSV, JOB.ref(name_of(job), "olm"), ETCD)}
     assert outcome.wait is not None
     assert outcome.wait.about == (ETCD,)
 
@@ -66,14 +66,14 @@ def test_a_plan_ties_its_versions_and_subscriptions_together(is_refused: bool) -
     (plan,) = (Ref.of(write.manifest) for write in planned(world, Attempt()).writes if isinstance(write, Create))
     failure = WriteFailure("forbidden", "exceeded quota", 0, plan) if is_refused else None
     outcome = planned(world, Attempt(1, failure))
-    (stated,) = outcome.statements
-    assert stated.about == (plan, CSV, ETCD)
+    (declared,) = outcome.statements
+    assert declared.about == (plan, CSV, ETCD)
     if is_refused:
-        assert (stated.code, stated.message) == (Code.PLAN_REFUSED, "etcd.v1.0.0: exceeded quota")
+        assert (declared.code, declared.message) == (Code.PLAN_REFUSED, "etcd.v1.0.0: exceeded quota")
         assert outcome.wait is not None
-        assert outcome.wait.about == stated.about
+        assert outcome.wait.about == declared.about
     else:
-        assert (stated.code, stated.message) == (Code.PLANNED, "planned etcd.v1.0.0")
+        assert (declared.code, declared.message) == (Code.PLANNED, "planned etcd.v1.0.0")
 
 
 def test_every_result_of_unpacking_has_a_code() -> None:

@@ -16,15 +16,15 @@ def followed(world: World, channel: str) -> None:
     world.settle()
 
 
-def test_a_channel_that_leads_nowhere_is_told_until_another_one_is_followed() -> None:
+def test_a_channel_that_leads_nowhere_is_reported_until_another_one_is_followed() -> None:
     world = installed(a_subscription(channel="stable"))
     known = a_package("etcd", "1.0.0", "2.0.0", "3.0.0")
     channels = (Channel("stable", (Entry("etcd.v1.0.0"),)), Channel("new", (Entry("etcd.v3.0.0"),)))
     world.catalogs.publish(IMAGE, Package("etcd", "stable", channels, known.bundles))
     world.receive(names.RESYNC_REQUESTED, kinds.CATALOG_SOURCE.ref("local", "olm"))
     followed(world, "new")
-    told = f"{END} (it is only in channel stable)"
-    assert conditions(world) == {"Stranded": ("NotInChannel", told)}
+    reported = f"{END} (it is only in channel stable)"
+    assert conditions(world) == {"Stranded": ("NotInChannel", reported)}
     assert (status(world)["state"], status(world)["installedCSV"]) == ("AtLatestKnown", "etcd.v1.0.0")
     followed(world, "stable")
     assert conditions(world) == {}

@@ -65,7 +65,7 @@ def test_what_would_help_is_told_anew_when_a_copy_arrives() -> None:
     assert fix not in conditions(world)["ResolutionFailed"][1], "that would install what the copy stands in the way of"
 
 
-def test_a_pin_on_nothing_is_told_and_goes_away_with_the_annotation() -> None:
+def test_a_pin_on_nothing_is_reported_and_goes_away_with_the_annotation() -> None:
     world = a_world(annotated(a_subscription(), names.VERSION, "7.0.0"))
     reason, message = conditions(world)["ResolutionFailed"]
     assert reason == "ConstraintsNotSatisfiable"
@@ -76,7 +76,7 @@ def test_a_pin_on_nothing_is_told_and_goes_away_with_the_annotation() -> None:
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
 
 
-def test_a_hold_keeps_out_what_is_not_installed_and_says_so() -> None:
+def test_a_hold_keeps_out_what_is_not_installed_and_reports_it() -> None:
     world = installed(annotated(a_subscription(), names.HOLD, "not yet"), a_subscription("vault"))
     assert "installedCSV" not in status(world)
     assert conditions(world)["Held"] == ("HeldByAnnotation", "nothing yet is held: not yet")

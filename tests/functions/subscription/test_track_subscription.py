@@ -77,8 +77,8 @@ def test_it_sees_the_catalogs_of_its_namespace_and_of_the_global_one(namespace: 
 
 
 def test_the_label_of_the_component_is_set_on_the_subscription_and_on_its_version() -> None:
-    said = {"currentCSV": VERSION.name, "installedCSV": VERSION.name}
-    outcome = decided(subscribed(label=False, **said), installed_version(label=False))
+    reported = {"currentCSV": VERSION.name, "installedCSV": VERSION.name}
+    outcome = decided(subscribed(label=False, **reported), installed_version(label=False))
     merges = [write for write in outcome.writes if isinstance(write, Merge)]
     assert merges == [Merge(ref, {"metadata": {"labels": {LABEL: ""}}}) for ref in (REF, VERSION)]
 

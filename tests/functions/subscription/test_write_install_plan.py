@@ -49,9 +49,13 @@ def test_a_plan_is_new_and_its_status_and_its_subscription_follow_it() -> None:
     assert isinstance(plan_status, SetStatus)
     assert plan_status.status["phase"] == "Installing"
     assert isinstance(subscription_status, SetStatus)
-    said = subscription_status.status
-    assert (subscription_status.ref, said["state"], said["currentCSV"]) == (ETCD, "UpgradePending", "etcd.v1.0.0")
-    assert said["installPlanRef"]["name"] == create.manifest["metadata"]["name"]
+    reported = subscription_status.status
+    assert (subscription_status.ref, reported["state"], reported["currentCSV"]) == (
+        ETCD,
+        "UpgradePending",
+        "etcd.v1.0.0",
+    )
+    assert reported["installPlanRef"]["name"] == create.manifest["metadata"]["name"]
     assert (outcome.emits, outcome.summary) == ((), "planned etcd.v1.0.0")
 
 
@@ -88,10 +92,10 @@ def test_a_plan_that_the_server_refuses_is_told_on_its_subscriptions_only() -> N
     failure = WriteFailure("invalid", "too large", 0, kinds.INSTALL_PLAN.ref(metadata(refused)["name"], "ns"))
     outcome = world.decide(WRITE, Attempt(2, failure))
     assert [one["spec"]["approval"] for one in plans(outcome)] == ["Manual"], "the other plan goes on"
-    told = statuses(outcome, "Subscription")
-    assert set(told) == {ETCD.name, VAULT.name}
-    assert "too large" in str(told[ETCD.name]["conditions"])
-    assert "too large" not in str(told[VAULT.name].get("conditions"))
+    reported = statuses(outcome, "Subscription")
+    assert set(reported) == {ETCD.name, VAULT.name}
+    assert "too large" in str(reported[ETCD.name]["conditions"])
+    assert "too large" not in str(reported[VAULT.name].get("conditions"))
     assert outcome.again_in == timedelta(seconds=30)
     assert outcome.wait is not None
     assert ETCD in outcome.wait.about

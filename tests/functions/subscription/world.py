@@ -80,9 +80,9 @@ class FakeBundles:
         if source.image not in self.images:
             return Unavailable("NotFound", f"{source.image}: no such image")
         package = source.image.rpartition("/")[2].partition(":")[0]
-        told = {"annotations": {"operators.operatorframework.io.bundle.package.v1": package}}
+        reported = {"annotations": {"operators.operatorframework.io.bundle.package.v1": package}}
         files = {f"manifests/{i}.json": json.dumps(one).encode() for i, one in enumerate(self.images[source.image])}
-        found = whole({**files, "metadata/annotations.yaml": json.dumps(told).encode()}, source.image)
+        found = whole({**files, "metadata/annotations.yaml": json.dumps(reported).encode()}, source.image)
         assert isinstance(found, dict)
         return found
 

@@ -77,8 +77,8 @@ def test_resolver_md_10_6_generated_objects_are_written_as_olm_writes_them() -> 
         "uid": "", "controller": False, "blockOwnerDeletion": False,
     }  # fmt: skip
     account = [step.manifest for step in found.steps if step.kind == "ServiceAccount"]
-    stated = {"name": "sa1", "namespace": "test-namespace", "ownerReferences": [owner]}
-    assert account == [json.dumps({"metadata": stated}, separators=(",", ":")) + "\n"]
+    declared = {"name": "sa1", "namespace": "test-namespace", "ownerReferences": [owner]}
+    assert account == [json.dumps({"metadata": declared}, separators=(",", ":")) + "\n"]
     role = manifest(found, "Role")
     assert list(role) == ["metadata", "rules"]
     assert list(role["metadata"]) == ["name", "namespace", "labels", "ownerReferences"]
@@ -160,10 +160,10 @@ def test_resolver_md_10_4_the_version_gets_its_namespace_what_it_replaces_and_it
 
 
 def test_resolver_md_10_4_a_version_keeps_the_group_that_it_states() -> None:
-    stated = "binding.operators.coreos.com/v1alpha1"  # as in published bundles
-    found = planned(a_csv(permissions=[{"serviceAccountName": "sa", "rules": RULES}]) | {"apiVersion": stated})
+    declared = "binding.operators.coreos.com/v1alpha1"  # as in published bundles
+    found = planned(a_csv(permissions=[{"serviceAccountName": "sa", "rules": RULES}]) | {"apiVersion": declared})
     assert (found.steps[0].group, found.steps[0].version) == ("binding.operators.coreos.com", "v1alpha1")
-    assert [owner["apiVersion"] for owner in manifest(found, "Role")["metadata"]["ownerReferences"]] == [stated]
+    assert [owner["apiVersion"] for owner in manifest(found, "Role")["metadata"]["ownerReferences"]] == [declared]
 
 
 def test_resolver_md_10_4_values_of_any_type_are_kept_with_their_keys_sorted() -> None:

@@ -44,8 +44,8 @@ def test_fbc_md_r230_a_folder_has_no_image_and_embeds_its_manifests() -> None:
 
 
 def test_fbc_md_10_3_objects_and_descriptions_come_last() -> None:
-    stated = [{"type": kind, "value": {"x": 1}} for kind in ("olm.bundle.object", "olm.csv.metadata", "z", "a")]
-    found = blob(parsed(a_csv(), metadata__properties={"properties": stated}))
+    declared = [{"type": kind, "value": {"x": 1}} for kind in ("olm.bundle.object", "olm.csv.metadata", "z", "a")]
+    found = blob(parsed(a_csv(), metadata__properties={"properties": declared}))
     types = [one["type"] for one in found["properties"]]
     assert types == ["a", "olm.package", "z", "olm.bundle.object", "olm.bundle.object", "olm.csv.metadata"]
 
@@ -64,7 +64,7 @@ def test_fbc_md_r238_a_template_of_something_else_is_refused(template: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("image", "stated", "types"),
+    ("image", "declared", "types"),
     [
         pytest.param("q", [], ["olm.package", "olm.csv.metadata"], id="fbc.md R233: objects become a description"),
         pytest.param("", [], ["olm.package", "olm.bundle.object"], id="fbc.md R236: nothing without an image"),
@@ -74,8 +74,8 @@ def test_fbc_md_r238_a_template_of_something_else_is_refused(template: str) -> N
         ),
     ],
 )  # fmt: skip
-def test_a_bundle_is_migrated(image: str, stated: list[object], types: list[str]) -> None:
-    config = Config(bundles=[blob(parsed(a_csv(), metadata__properties={"properties": stated}), image)])
+def test_a_bundle_is_migrated(image: str, declared: list[object], types: list[str]) -> None:
+    config = Config(bundles=[blob(parsed(a_csv(), metadata__properties={"properties": declared}), image)])
     migrate(config, "all")
     [found] = config.bundles
     assert [one["type"] for one in found["properties"]] == types

@@ -35,10 +35,10 @@ def test_a_package_of_an_index_is_drawn_like_its_documents() -> None:
     bundles = {f"tea.v{number}": Bundle(f"tea.v{number}", f"{number}.0.0", "") for number in (1, 2)}
     package = Package("tea", "main", (Channel("main", entries),), bundles, {"bundle/tea.v1": "old", "package": "gone"})
     drawn = draw(documents_of(package), GraphOptions("tea"))
-    stated = [{"name": "tea.v2", "replaces": "tea.v1", "skips": ["tea.v0"], "skipRange": ">=0.1.0 <2.0.0"}]
+    declared = [{"name": "tea.v2", "replaces": "tea.v1", "skips": ["tea.v0"], "skipRange": ">=0.1.0 <2.0.0"}]
     config = a_catalog(
         a_package(),
-        a_channel(*stated, {"name": "tea.v1"}, name="main"),
+        a_channel(*declared, {"name": "tea.v1"}, name="main"),
         a_bundle("tea.v1", "1.0.0"),
         a_bundle("tea.v2", "2.0.0"),
     )

@@ -69,7 +69,7 @@ def test_fbc_12_5_fields_may_be_spelled_in_another_case() -> None:
         pytest.param(catalogs(), components(component(config=1)), "unmarshalling basic template config", id="a number"),
     ],
 )  # fmt: skip
-def test_fbc_12_5_what_cannot_be_built_says_why(of_catalogs: bytes, of_components: bytes, message: str) -> None:
+def test_fbc_12_5_what_cannot_be_built_states_why(of_catalogs: bytes, of_components: bytes, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         list(steps(of_catalogs, of_components))
     assert message in str(caught.value)

@@ -152,7 +152,7 @@ def test_fbc_12_3_releases_of_one_version_are_ordered() -> None:
         pytest.param(b"", 'readFile: input file has unknown schema, should be "olm.semver"', id="nothing"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_rendered_says_why(content: bytes, message: str) -> None:
+def test_what_cannot_be_rendered_states_why(content: bytes, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         made(content)
     assert message in str(caught.value)

@@ -49,13 +49,13 @@ def entries(config: Config, channel: str) -> list[dict[str, Any]]:
 
 def test_r321_r325_r326_r327_a_substitute_takes_over_the_edges() -> None:
     config = made({"name": "1.1.0_alpha", "base": "tea.v1.1.0"})
-    heir = {"name": "tea-v1.1.0-alpha", "replaces": "tea.v1.0.0", "skips": ["tea.v1.0.5", "tea.v1.1.0"],
+    successor = {"name": "tea-v1.1.0-alpha", "replaces": "tea.v1.0.0", "skips": ["tea.v1.0.5", "tea.v1.1.0"],
             "skipRange": "<1.1.0"}  # fmt: skip
     assert entries(config, "stable") == [
         {"name": "tea.v1.0.0"},
         {"name": "tea.v1.1.0"},
         {"name": "tea.v1.2.0", "replaces": "tea-v1.1.0-alpha", "skips": ["tea.v1.1.0"]},
-        heir,
+        successor,
     ]
     assert entries(config, "skips")[1] == {"name": "tea.v1.3.0", "skips": ["x", "tea-v1.1.0-alpha"]}
     assert entries(config, "other") == [{"name": "tea.v1.1.0"}, {"name": "tea-v1.1.0-alpha", "skips": ["tea.v1.1.0"]}]
@@ -104,7 +104,7 @@ def test_r320_r323_without_substitutions_nothing_changes() -> None:
                      'bundle "tea-v2.0.0-a" not found in any channel entries', id="fbc.md 12.4: another package"),
     ],
 )  # fmt: skip
-def test_a_substitution_that_cannot_be_made_says_why(substitutions: list[dict[str, str]], message: str) -> None:
+def test_a_substitution_that_cannot_be_made_states_why(substitutions: list[dict[str, str]], message: str) -> None:
     def some(image: str) -> list[Rendered]:
         return [] if image == "none" else [Rendered({"name": "b"})] if image == "bad" else rendered(image)
 
@@ -126,7 +126,7 @@ def test_a_substitution_that_cannot_be_made_says_why(substitutions: list[dict[st
                      'package "tea" for channel "stable"', id="R328: no package"),
     ],
 )  # fmt: skip
-def test_what_is_no_substitutes_template_says_why(content: bytes, message: str) -> None:
+def test_what_is_no_substitutes_template_states_why(content: bytes, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         render(content, SCHEMAS["substitutes"], rendered)
     assert str(caught.value).startswith(message)

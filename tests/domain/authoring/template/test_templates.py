@@ -68,7 +68,7 @@ def test_what_an_image_decides_is_not_written_beside_it(field: dict[str, Any]) -
         pytest.param(a_template({"a": 1}), "object is missing root schema field", id="an entry without a schema"),
     ],
 )  # fmt: skip
-def test_what_is_no_basic_template_says_why(content: bytes, message: str) -> None:
+def test_what_is_no_basic_template_states_why(content: bytes, message: str) -> None:
     with pytest.raises(TemplateError) as caught:
         render(content, SCHEMAS["basic"], rendered)
     assert str(caught.value).startswith(message)

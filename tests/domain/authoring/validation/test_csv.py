@@ -103,15 +103,15 @@ def test_examples_that_are_wrong_are_an_error(text: str, words: str) -> None:
     assert words in found_errors
 
 
-def test_fbc_md_11_5_an_owned_definition_without_a_group_is_told() -> None:
+def test_fbc_md_11_5_an_owned_definition_without_a_group_is_reported() -> None:
     found_errors = errors(csv=a_csv(customresourcedefinitions={"owned": [owned(), owned(name="pots")]}))
     assert "Error: Value pots: couldn't parse plural.group from crd name: pots" in found_errors
 
 
 def test_an_api_service_wants_an_example_too() -> None:
     services = {"owned": [{"group": "tea.io", "version": "v2", "kind": "Cup", "name": "cups"}]}
-    told = "Warning: Value tea.io/v2, Kind=Cup: provided API should have an example annotation"
-    assert warnings(csv=a_csv(apiservicedefinitions=services))[0] == told
+    reported = "Warning: Value tea.io/v2, Kind=Cup: provided API should have an example annotation"
+    assert warnings(csv=a_csv(apiservicedefinitions=services))[0] == reported
 
 
 @pytest.mark.parametrize(

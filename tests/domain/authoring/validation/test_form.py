@@ -23,7 +23,7 @@ def test_fbc_md_r273_a_missing_folder_is_all_there_is_to_say() -> None:
     assert errors_in_one_line(found(made={})) == both
 
 
-def test_fbc_md_11_1_a_folder_without_files_is_told() -> None:
+def test_fbc_md_11_1_a_folder_without_files_is_reported() -> None:
     given = {"manifests/sub/a.yaml": b"kind: A", "metadata/annotations.yaml": b"annotations: {}"}
     assert errors(made=given) == ["The directory here/manifests contains no yaml files"]
 
@@ -89,13 +89,13 @@ def test_annotations(labels: dict[str, str], desired: list[str]) -> None:
 
 
 def test_fbc_md_11_2_folders_that_nobody_reads_are_a_warning() -> None:
-    [said_] = warnings(labels=LABELS | {f"{PREFIX}manifests.v1": "deploy/"})
-    assert said_ == f'annotation "{PREFIX}manifests.v1" says "deploy/", but everybody reads manifests/'
+    [warning] = warnings(labels=LABELS | {f"{PREFIX}manifests.v1": "deploy/"})
+    assert warning == f'annotation "{PREFIX}manifests.v1" says "deploy/", but everybody reads manifests/'
 
 
 def test_fbc_md_11_2_without_annotations_their_file_is_asked_for() -> None:
-    wish = b"dependencies: [{type: olm.package, value: {version: 1.0.0}}]"
-    given = {**files(), "metadata/annotations.yaml": b"a: [b", "metadata/dependencies.yaml": wish}
+    subscription = b"dependencies: [{type: olm.package, value: {version: 1.0.0}}]"
+    given = {**files(), "metadata/annotations.yaml": b"a: [b", "metadata/dependencies.yaml": subscription}
     first, *others = errors(made=given)
     assert first.startswith("metadata/annotations.yaml cannot be read: ")
     assert others == ["Could not find annotations file", "Package name is empty"]

@@ -56,7 +56,7 @@ def test_fbc_md_11_6_an_oldest_kubernetes_that_is_none() -> None:
     assert f"Error: Value tea.v1.0.0: {what}" in found_errors
 
 
-def test_fbc_md_11_6_kinds_that_stayed_are_not_told() -> None:
+def test_fbc_md_11_6_kinds_that_stayed_are_not_reported() -> None:
     review = an_object("SelfSubjectRulesReview") | {"apiVersion": "authorization.k8s.io/v1beta1"}
     of_ingresses = an_object("IngressClass") | {"apiVersion": "extensions/v1beta1"}
     assert not [one for one in found("alpha-deprecated-apis", a=review, b=of_ingresses) if "removed" in one.detail]

@@ -21,11 +21,11 @@ PORTS = [{"name": "hooks", "containerPort": 443}, {"containerPort": 9443}]
 
 
 def a_webhook(**fields: Any) -> dict[str, Any]:
-    stated = {
+    declared = {
         "generateName": "pots.tea.io", "type": "ValidatingAdmissionWebhook", "deploymentName": "tea", "rules": [RULE],
         "sideEffects": "None", "admissionReviewVersions": ["v1"], **fields,
     }  # fmt: skip
-    return {name: value for name, value in stated.items() if value is not None}
+    return {name: value for name, value in declared.items() if value is not None}
 
 
 def a_conversion(**fields: Any) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def a_conversion(**fields: Any) -> dict[str, Any]:
     })  # fmt: skip
 
 
-def told(*webhooks: dict[str, Any], crd: Any = None, **spec: Any) -> list[str]:
+def reported(*webhooks: dict[str, Any], crd: Any = None, **spec: Any) -> list[str]:
     """The warnings about a bundle with these webhooks, which has no error."""
     install = installing(a_deployment(containers=[{"name": "c", "image": "quay.io/acme/tea:1", "ports": PORTS}]))
     csv = a_csv(webhookdefinitions=list(webhooks), install=install, installModes=modes("AllNamespaces"), **spec)
@@ -75,7 +75,7 @@ SOUND = [
 
 @pytest.mark.parametrize("webhook", SOUND)
 def test_a_sound_webhook_is_not_warned_of(webhook: dict[str, Any]) -> None:
-    assert told(webhook) == []
+    assert reported(webhook) == []
 
 
 PODS = "is asked about every new object of pods, its own among them, and refuses it while it does not answer: state an "
@@ -131,13 +131,13 @@ BROKEN = [
 
 @pytest.mark.parametrize(("fields", "why"), BROKEN)
 def test_a_webhook_that_cannot_work_is_warned_of(fields: dict[str, Any], why: str) -> None:
-    assert told(a_webhook(**fields)) == [f'webhook "pots.tea.io" {why}']
+    assert reported(a_webhook(**fields)) == [f'webhook "pots.tea.io" {why}']
 
 
 @pytest.mark.parametrize("name", ["pots", "tea.io", "Pots.tea.io", ""])
 def test_a_webhook_needs_a_name_that_the_api_server_takes(name: str) -> None:
     why = "needs a domain with at least three segments as generateName: the API server refuses others"
-    assert told(a_webhook(generateName=name)) == [f'webhook "{name}" {why}']
+    assert reported(a_webhook(generateName=name)) == [f'webhook "{name}" {why}']
 
 
 CONVERSIONS = [
@@ -152,7 +152,7 @@ CONVERSIONS = [
 
 @pytest.mark.parametrize(("fields", "why"), CONVERSIONS)
 def test_a_conversion_that_cannot_work_is_warned_of(fields: dict[str, Any], why: str) -> None:
-    assert told(a_conversion(**fields)) == [f'webhook "pots" {why}']
+    assert reported(a_conversion(**fields)) == [f'webhook "pots" {why}']
 
 
 def test_a_definition_that_keeps_unknown_fields_is_an_error_already() -> None:
@@ -164,7 +164,7 @@ def test_a_definition_that_keeps_unknown_fields_is_an_error_already() -> None:
 @pytest.mark.parametrize("kind", ["ValidatingAdmissionWebhook", "MutatingAdmissionWebhook"])
 def test_webhooks_have_different_names_csv_md_18_row_102(kind: str) -> None:
     """Of whatever type they are: nobody installs such a version."""
-    assert told(a_webhook(), a_webhook(type=kind)) == [
+    assert reported(a_webhook(), a_webhook(type=kind)) == [
         'webhook "pots.tea.io" is defined 2 times: OLM refuses the version'
     ]
 
@@ -180,7 +180,7 @@ def test_two_deployments_have_different_services_csv_md_19_23() -> None:
 
 
 def test_one_webhook_converts_a_definition() -> None:
-    assert told(a_conversion(), a_conversion(generateName="more")) == [
+    assert reported(a_conversion(), a_conversion(generateName="more")) == [
         "2 webhooks convert the objects of CRD pots.tea.io: only one of them is called"
     ]
 
@@ -189,8 +189,8 @@ def test_a_definition_that_asks_for_a_webhook_is_converted_by_one() -> None:
     client = {"service": {"name": "s", "namespace": "n"}}
     conversion = {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}}
     why = "is converted by a Service, but no webhook of the version names it in conversionCRDs"
-    assert told(crd=a_crd(conversion=conversion)) == [f"CRD pots.tea.io {why}"]
-    assert told(a_conversion(), crd=a_crd(conversion=conversion)) == []
+    assert reported(crd=a_crd(conversion=conversion)) == [f"CRD pots.tea.io {why}"]
+    assert reported(a_conversion(), crd=a_crd(conversion=conversion)) == []
 
 
 @pytest.mark.parametrize(
@@ -205,4 +205,4 @@ def test_a_definition_that_asks_for_a_webhook_is_converted_by_one() -> None:
 )  # fmt: skip
 def test_an_api_service_is_served_by_a_deployment(deployment: str, found: list[str]) -> None:
     api = {"name": "cups", "kind": "Cup", "group": "cups.tea.io", "version": "v1", "deploymentName": deployment}
-    assert [one for one in told(apiservicedefinitions={"owned": [api]}) if "example" not in one] == found
+    assert [one for one in reported(apiservicedefinitions={"owned": [api]}) if "example" not in one] == found

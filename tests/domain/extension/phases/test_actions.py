@@ -87,7 +87,7 @@ def test_v1_md_21_7_teardown_an_owner_that_orphans() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("declared", "want"),
     [
         ((None, None, None), "Prevent"),
         ((None, None, "None"), "None"),
@@ -98,8 +98,8 @@ def test_v1_md_21_7_teardown_an_owner_that_orphans() -> None:
         (("IfNoController", None, None), "IfNoController"),
     ],
 )
-def test_v1_md_21_1_protection_of_object_phase_and_revision(stated: tuple[str | None, ...], want: str) -> None:
-    assert protection_of(*stated) == want
+def test_v1_md_21_1_protection_of_object_phase_and_revision(declared: tuple[str | None, ...], want: str) -> None:
+    assert protection_of(*declared) == want
 
 
 def test_a_revision_is_a_number() -> None:

@@ -201,12 +201,12 @@ def content(*, annotations: dict[str, str] | None = None, has_releases: bool = F
 def test_v1_md_21_2_labels_and_annotations_on_objects() -> None:
     [phase] = phases_of(EXTENSION, content())
     owner = {"olm.operatorframework.io/owner-kind": "ClusterExtension", "olm.operatorframework.io/owner-name": "e"}
-    stated = {
+    declared = {
         "olm.operatorframework.io/bundle-version": "1.0.0+2",
         "olm.operatorframework.io/package-name": "p",
         "mine": "2",
     }
-    meta = {"name": "a", "namespace": "n", "labels": {"mine": "1", **owner}, "annotations": stated}
+    meta = {"name": "a", "namespace": "n", "labels": {"mine": "1", **owner}, "annotations": declared}
     assert phase == Phase("configuration", ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta},))
 
 
@@ -244,8 +244,8 @@ def test_v1_md_21_2_properties_absent_and_deadline_only_when_set() -> None:
 
 
 def test_v1_md_14_the_release_is_recorded_behind_its_gate() -> None:
-    stated = revision_metadata(content(has_releases=True))
-    assert (stated[names.V1_BUNDLE_VERSION], stated[names.V1_BUNDLE_RELEASE]) == ("1.0.0", "2")
+    declared = revision_metadata(content(has_releases=True))
+    assert (declared[names.V1_BUNDLE_VERSION], declared[names.V1_BUNDLE_RELEASE]) == ("1.0.0", "2")
 
 
 def revision(number: int, *, state: str = "Active", owner: str | None = "e", **meta: Any) -> Object:

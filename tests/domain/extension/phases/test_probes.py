@@ -19,8 +19,8 @@ def condition(kind: str, status: str = "True", **more: Any) -> Object:
     return {"conditions": [{"type": "Other", "status": "False"}, {"type": kind, "status": status, **more}]}
 
 
-def asserting(**stated: Any) -> list[Object]:
-    [(name, body)] = stated.items()
+def asserting(**declared: Any) -> list[Object]:
+    [(name, body)] = declared.items()
     assertion = {"type": name[0].upper() + name[1:], name: body}
     return [{"selector": {"type": "GroupKind", "groupKind": {"kind": "ConfigMap"}}, "assertions": [assertion]}]
 
@@ -168,7 +168,7 @@ def test_v1_md_26_9_v4_a_label_selector(value: str, want: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "why"),
+    ("declared", "why"),
     [
         ({"selector": {"type": "Else"}}, "unknown progressionProbe selector type: Else"),
         (
@@ -177,6 +177,6 @@ def test_v1_md_26_9_v4_a_label_selector(value: str, want: str) -> None:
         ),
     ],
 )
-def test_probes_of_unknown_types(stated: Object, why: str) -> None:
+def test_probes_of_unknown_types(declared: Object, why: str) -> None:
     with pytest.raises(UnknownProbe, match=why):
-        probe(an_object(), [stated])
+        probe(an_object(), [declared])

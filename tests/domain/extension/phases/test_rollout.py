@@ -32,8 +32,8 @@ LATE = "Revision has not rolled out for 10 minute(s). Last status: "
 
 def revision(minutes: int = 0, *, age: int = 5, state: str = "Active", **more: Any) -> Object:
     meta = {"creationTimestamp": (NOW - age * MINUTE).isoformat(), "annotations": {names.V1_BUNDLE_VERSION: "1.0.0"}}
-    stated = {"lifecycleState": state} | ({"progressDeadlineMinutes": minutes} if minutes else {})
-    return {"metadata": meta | more.pop("meta", {}), "spec": stated, **more}
+    declared = {"lifecycleState": state} | ({"progressDeadlineMinutes": minutes} if minutes else {})
+    return {"metadata": meta | more.pop("meta", {}), "spec": declared, **more}
 
 
 def stating(kind: str, status: str = "True") -> Object:
@@ -51,7 +51,7 @@ UNREACHED = PhaseResult(is_reached=False)
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("declared", "want"),
     [
         pytest.param(revision(), None, id="v1.md 21.6 deadline: none"),
         pytest.param(revision(10), 5 * MINUTE, id="v1.md 21.6 deadline: time is left"),
@@ -64,8 +64,8 @@ UNREACHED = PhaseResult(is_reached=False)
         pytest.param(revision(10, meta={"deletionTimestamp": "now"}), None, id="v1.md 21.6 deadline: deleting"),
     ],
 )
-def test_deadline(stated: Object, want: timedelta | None) -> None:
-    assert until_deadline(stated, NOW) == want
+def test_deadline(declared: Object, want: timedelta | None) -> None:
+    assert until_deadline(declared, NOW) == want
 
 
 def test_v1_md_21_6_blocked_is_not_tried_again() -> None:
@@ -73,7 +73,7 @@ def test_v1_md_21_6_blocked_is_not_tried_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("declared", "want"),
     [
         pytest.param(
             revision(), (Condition("Progressing", "True", "Retrying", "oh"),),
@@ -93,13 +93,16 @@ def test_v1_md_21_6_blocked_is_not_tried_again() -> None:
         ),
     ],
 )  # fmt: skip
-def test_retrying(stated: Object, want: tuple[Condition, ...]) -> None:
-    assert retrying(stated, "oh", NOW) == RolloutStatus(want)
+def test_retrying(declared: Object, want: tuple[Condition, ...]) -> None:
+    assert retrying(declared, "oh", NOW) == RolloutStatus(want)
 
 
 def test_v1_md_21_6_archived_conditions() -> None:
-    said = "revision is archived"
-    want = (Condition("Progressing", "False", "Archived", said), Condition("Available", "Unknown", "Archived", said))
+    reported = "revision is archived"
+    want = (
+        Condition("Progressing", "False", "Archived", reported),
+        Condition("Available", "Unknown", "Archived", reported),
+    )
     assert archived(revision(state="Archived"), NOW, is_done=True) == RolloutStatus(want)
 
 
@@ -118,7 +121,7 @@ def succeeded() -> tuple[Condition, ...]:
 
 
 @pytest.mark.parametrize(
-    ("stated", "phases", "want"),
+    ("declared", "phases", "want"),
     [
         pytest.param(revision(), [DONE, DONE], RolloutStatus(succeeded()), id="v1.md 21.6: Succeeded"),
         pytest.param(
@@ -175,8 +178,8 @@ def succeeded() -> tuple[Condition, ...]:
         ),
     ],
 )  # fmt: skip
-def test_attempts(stated: Object, phases: list[PhaseResult], want: RolloutStatus) -> None:
-    assert rolled_out(stated, phases, NOW) == want
+def test_attempts(declared: Object, phases: list[PhaseResult], want: RolloutStatus) -> None:
+    assert rolled_out(declared, phases, NOW) == want
 
 
 def test_v1_md_21_6_the_revision_is_refused() -> None:

@@ -22,8 +22,8 @@ REVISION = ClusterObjectSet({
 
 
 def entry(fields: Any, manager: str = OURS, operation: str = "Apply", subresource: str = "") -> dict[str, Any]:
-    told = {"manager": manager, "operation": operation, "fieldsV1": fields}
-    return {**told, **({"subresource": subresource} if subresource else {})}
+    reported = {"manager": manager, "operation": operation, "fieldsV1": fields}
+    return {**reported, **({"subresource": subresource} if subresource else {})}
 
 
 def an_object(*entries: Any, **fields: Any) -> dict[str, Any]:

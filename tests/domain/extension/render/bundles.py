@@ -27,7 +27,7 @@ def a_permission(account: str = "robot", *rules: Json) -> Json:
 
 
 def a_webhook(kind: str = "Validating", **more: Any) -> Json:
-    stated = {
+    declared = {
         "type": "ConversionWebhook" if kind == "Conversion" else f"{kind}AdmissionWebhook",
         "generateName": f"{kind.lower()}.demo.io",
         "deploymentName": "manager",
@@ -35,7 +35,7 @@ def a_webhook(kind: str = "Validating", **more: Any) -> Json:
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
     }
-    return {key: value for key, value in (stated | more).items() if value is not None}
+    return {key: value for key, value in (declared | more).items() if value is not None}
 
 
 def a_definition(name: str = "things.demo.io", **spec: Any) -> Json:

@@ -150,7 +150,7 @@ WRONG: list[tuple[Json | None, str]] = [
 
 
 @pytest.mark.parametrize(("config", "want"), WRONG)
-def test_v1_md_17_a_wrong_deployment_config_is_told_by_its_place(config: Json | None, want: str) -> None:
+def test_v1_md_17_a_wrong_deployment_config_is_reported_by_its_place(config: Json | None, want: str) -> None:
     assert explained((ALL,), {"deploymentConfig": config}) == want
 
 
@@ -192,7 +192,7 @@ NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eE
          "Toleration.tolerations.tolerationSeconds of type int64")),
     ],
 )  # fmt: skip
-def test_v1_md_17_what_only_go_refuses_is_told_in_its_words(config: Json, why: str) -> None:
+def test_v1_md_17_what_only_go_refuses_is_reported_in_its_words(config: Json, why: str) -> None:
     response = ask(config={"deploymentConfig": config})
     want = f"terminal error: invalid deploymentConfig: failed to unmarshal deploymentConfig: {why}"
     assert response == {"error": want, "terminal": True}
@@ -214,7 +214,7 @@ def test_points_in_time_have_a_form(text: str, why: str) -> None:
     assert time_problem(text) == why
 
 
-def test_a_wrong_time_deep_inside_is_told_by_the_schema_around_it() -> None:
+def test_a_wrong_time_deep_inside_is_reported_by_the_schema_around_it() -> None:
     claim = {"metadata": {"creationTimestamp": "2020"}, "spec": {}}
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": claim}}
     assert explained((ALL,), {"deploymentConfig": {"volumes": [volume]}}) == "validation failed"
@@ -228,7 +228,7 @@ def test_a_wrong_time_deep_inside_is_told_by_the_schema_around_it() -> None:
          "openshift-service-ca")),
     ],
 )  # fmt: skip
-def test_a_request_that_cannot_be_understood_says_why(document: Json, why: str) -> None:
+def test_a_request_that_cannot_be_understood_states_why(document: Json, why: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         ask(**document)
     assert str(caught.value) == why

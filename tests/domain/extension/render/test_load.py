@@ -61,9 +61,9 @@ def test_keys_of_the_metadata_are_read_in_any_case() -> None:
     assert loaded.annotations["olm.properties"] == '[{"type":"a","value":1}]'
 
 
-@pytest.mark.parametrize(("stated", "package"), [("5", "5"), ("true", "true"), ("1.50", "1.5"), ("null", "")])
-def test_a_package_of_another_type_becomes_text(stated: str, package: str) -> None:
-    assert load(files(annotations=f"annotations:\n  {PACKAGE}: {stated}\n")).package == package
+@pytest.mark.parametrize(("declared", "package"), [("5", "5"), ("true", "true"), ("1.50", "1.5"), ("null", "")])
+def test_a_package_of_another_type_becomes_text(declared: str, package: str) -> None:
+    assert load(files(annotations=f"annotations:\n  {PACKAGE}: {declared}\n")).package == package
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_package_of_another_type_becomes_text(stated: str, package: str) -> No
          "string")),
     ],
 )  # fmt: skip
-def test_annotations_of_wrong_types_are_told_by_their_place(text: str, want: str) -> None:
+def test_annotations_of_wrong_types_are_reported_by_their_place(text: str, want: str) -> None:
     prefix = "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
     assert refusal(files(annotations=text)) == prefix + want
 
@@ -90,7 +90,7 @@ def test_annotations_of_wrong_types_are_told_by_their_place(text: str, want: str
     ],
     ids=["in the first line", "a wrong character", "a broken list", "something that is no syntax"],
 )
-def test_unreadable_yaml_is_told_with_its_line(text: str, want: str) -> None:
+def test_unreadable_yaml_is_reported_with_its_line(text: str, want: str) -> None:
     assert refusal(files(annotations=text)) == f"error converting YAML to JSON: {want}"
     path = "manifests/x.yaml"
     want_text = f'error parsing objects in "{path}": error parsing {path}: error converting YAML to JSON: {want}'
@@ -102,7 +102,7 @@ def test_lines_are_counted_within_a_document() -> None:
     assert want_text.endswith("yaml: line 2: mapping values are not allowed in this context")
 
 
-def test_what_is_no_document_at_all_is_told_as_it_is() -> None:
+def test_what_is_no_document_at_all_is_reported_as_it_is() -> None:
     want_text = refusal(with_text("a: b\n--- x\nc: d\n"))
     assert want_text.endswith("error parsing manifests/x.yaml: invalid Yaml document separator: x")
 
@@ -163,7 +163,7 @@ def test_v1_md_16_1_documents_and_lists_are_flattened() -> None:
          "ObjectMeta.metadata.generation of type int64")),
     ],
 )  # fmt: skip
-def test_what_is_no_object_is_told_by_its_file_and_place(text: str, want: str) -> None:
+def test_what_is_no_object_is_reported_by_its_file_and_place(text: str, want: str) -> None:
     path = "manifests/x.yaml"
     assert refusal(with_text(text)) == f'error parsing objects in "{path}": unable to decode "{path}": {want}'
 
@@ -282,14 +282,14 @@ MISFITS = [
 
 
 @pytest.mark.parametrize(("manifest", "want"), MISFITS)
-def test_values_of_wrong_types_are_told_in_the_words_of_go(manifest: Json, want: str) -> None:
+def test_values_of_wrong_types_are_reported_in_the_words_of_go(manifest: Json, want: str) -> None:
     content = {**files(), "manifests/x.yaml": json.dumps(manifest).encode()}
     assert refusal(content) == f'error parsing objects in "manifests/x.yaml": {want}'
 
 
-def created(stated: object) -> Json:
+def created(declared: object) -> Json:
     definition = a_definition()
-    definition["metadata"]["creationTimestamp"] = stated
+    definition["metadata"]["creationTimestamp"] = declared
     return definition
 
 
@@ -313,7 +313,7 @@ LAYOUT = ' as "2006-01-02T15:04:05Z07:00": cannot parse'
 
 
 @pytest.mark.parametrize(
-    ("stated", "why"),
+    ("declared", "why"),
     [
         ("soon", f'parsing time "soon"{LAYOUT} "soon" as "2006"'),
         ("2026-01-02T03:04:05", f'parsing time "2026-01-02T03:04:05"{LAYOUT} "" as "Z07:00"'),
@@ -322,11 +322,11 @@ LAYOUT = ' as "2006-01-02T15:04:05Z07:00": cannot parse'
         (5, "json: cannot unmarshal number into Go value of type string"),
     ],
 )
-def test_times_are_refused_in_the_words_of_go(stated: object, why: str) -> None:
-    assert str(about(files(None, created(stated)))["error"]).endswith(f'unable to decode "manifests/0.yaml": {why}')
+def test_times_are_refused_in_the_words_of_go(declared: object, why: str) -> None:
+    assert str(about(files(None, created(declared)))["error"]).endswith(f'unable to decode "manifests/0.yaml": {why}')
 
 
-def test_a_bundle_is_read_once_for_questions_in_a_row() -> None:
+def test_a_bundle_is_read_once_for_requests_in_a_row() -> None:
     loading, content = Loading(), files()
     assert loading.bundle(content) is loading.bundle(dict(content))
     assert loading.bundle(files(a_csv(metadata={"name": "new"}))).name == "new"

@@ -26,8 +26,8 @@ def pod_of(config: Any, **pod: Any) -> Json:
     return found
 
 
-def containers(config: Any, *stated: Json, **pod: Any) -> list[Json]:
-    found: list[Json] = pod_of(config, containers=list(stated), **pod)["containers"]
+def containers(config: Any, *declared: Json, **pod: Any) -> list[Json]:
+    found: list[Json] = pod_of(config, containers=list(declared), **pod)["containers"]
     return found
 
 
@@ -59,8 +59,8 @@ def test_volumes_and_mounts_replace_the_same_name_and_append_the_rest() -> None:
         "volumes": [{"name": "a", "secret": {"secretName": "s"}}, {"name": "b", "emptyDir": {}}],
         "volumeMounts": [{"name": "a", "mountPath": "/new"}, {"name": "b", "mountPath": "/b"}],
     }
-    stated = [{"name": "main", "volumeMounts": [{"name": "a", "mountPath": "/old"}]}]
-    pod = pod_of(config, containers=stated, volumes=[{"name": "a", "emptyDir": {}}])
+    declared = [{"name": "main", "volumeMounts": [{"name": "a", "mountPath": "/old"}]}]
+    pod = pod_of(config, containers=declared, volumes=[{"name": "a", "emptyDir": {}}])
     assert pod["volumes"] == config["volumes"]
     assert pod["containers"][0]["volumeMounts"] == config["volumeMounts"]
 
@@ -127,8 +127,8 @@ def test_no_config_and_an_empty_one_change_nothing() -> None:
 
 
 def test_names_are_the_same_in_upper_and_lower_case_below_the_config_itself() -> None:
-    stated = {"key": "exact", "Key": "folded", "OPERATOR": "Exists", "unknown": 1}
-    assert pod_of({"tolerations": [stated]})["tolerations"] == [{"key": "exact", "operator": "Exists"}]
+    declared = {"key": "exact", "Key": "folded", "OPERATOR": "Exists", "unknown": 1}
+    assert pod_of({"tolerations": [declared]})["tolerations"] == [{"key": "exact", "operator": "Exists"}]
 
 
 def test_a_deployment_without_containers_stays_without() -> None:

@@ -172,10 +172,10 @@ def test_v1_md_18_3_definitions_are_copied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"), [([], None), ({"type": "object"}, {"type": "object"}), (5, None)], ids=["none", "one", "odd"]
+    ("declared", "want"), [([], None), ({"type": "object"}, {"type": "object"}), (5, None)], ids=["none", "one", "odd"]
 )
-def test_items_are_a_schema_or_several(stated: object, want: object) -> None:
-    version = {"name": "v1", "schema": {"openAPIV3Schema": {"items": stated}}}
+def test_items_are_a_schema_or_several(declared: object, want: object) -> None:
+    version = {"name": "v1", "schema": {"openAPIV3Schema": {"items": declared}}}
     found = only(None, a_definition(versions=[version]), kind="CustomResourceDefinition")
     assert found["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {"items": want}
 
@@ -205,11 +205,11 @@ def test_v1_md_18_3_unknown_fields_cannot_be_converted() -> None:
 
 
 def test_v1_md_18_4_a_deployment() -> None:
-    stated = a_deployment() | {"label": {"team": "a"}}
-    stated["spec"]["revisionHistoryLimit"] = 5
-    stated["spec"]["template"]["metadata"]["annotations"] = {"a": "template", "olm.operatorNamespace": "x"}
+    declared = a_deployment() | {"label": {"team": "a"}}
+    declared["spec"]["revisionHistoryLimit"] = 5
+    declared["spec"]["template"]["metadata"]["annotations"] = {"a": "template", "olm.operatorNamespace": "x"}
     meta = {"annotations": {"a": "csv", "b": "csv", "olm.targetNamespaces": "x"}}
-    found = only(a_csv(SINGLE, metadata=meta, strategy={"deployments": [stated]}), kind="Deployment", **OTHER)
+    found = only(a_csv(SINGLE, metadata=meta, strategy={"deployments": [declared]}), kind="Deployment", **OTHER)
     assert found["metadata"] == {"name": "manager", "namespace": "ops", "labels": {"team": "a"}}
     assert found["spec"]["revisionHistoryLimit"] == 1
     assert found["spec"]["template"]["metadata"]["annotations"] == {
@@ -336,7 +336,7 @@ def test_v1_md_18_8_cert_manager_gets_an_issuer_and_a_certificate_per_deployment
     }
 
 
-def test_v1_md_18_8_openshift_is_told_by_annotations() -> None:
+def test_v1_md_18_8_openshift_is_reported_by_annotations() -> None:
     found = objects(a_csv(webhookdefinitions=[a_webhook(), a_webhook("Mutating")]), **OPENSHIFT)
     annotations = {one["kind"]: one["metadata"].get("annotations") for one in found}
     inject = {"service.beta.openshift.io/inject-cabundle": "true"}
