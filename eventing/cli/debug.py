@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.alike import alike
 from eventing.cli.extension.cluster import content_of_cluster, listed_extensions
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.names import check_namespace
+from eventing.cli.names import check_namespace, similar
 from eventing.cli.namespace import paragraphs, show, show_extensions, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
 from eventing.cli.objects import ref_of
@@ -75,7 +74,7 @@ def why(
     until = next_try_of(status) if status else ""
     answer = ask(known.index, ref, known.jobs, is_folding=not unfolded).until(until)
     if not answer.is_known and known.objects.get(ref) is None:
-        hint = alike(ref.name, _same_kind(known, ref))
+        hint = similar(ref.name, _same_kind(known, ref))
         raise CliError(f"{ref} does not exist, and the journal knows nothing of it{hint}", NEGATIVE)
     if output == "table":
         rest = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()))

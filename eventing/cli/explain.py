@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.alike import alike
 from eventing.cli.commands import quoted, shown, values
 from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.names import similar
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, read_inputs
 from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.resolve import Isolation
@@ -74,7 +74,7 @@ def explain(
     objects = looked_at.objects()
     packages = statuses(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []
     if subscription and not (findings or found or packages):
-        hint = alike(subscription, (one.name for one in inputs.subscribers))
+        hint = similar(subscription, (one.name for one in inputs.subscribers))
         raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}{hint}", NEGATIVE)
     if output == "text":
         print_lines(*lines(findings, found, packages), *(line for one in extensions for line in one.lines()))

@@ -15,11 +15,10 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, as_cli_erro
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
 from eventing.local.health import report
-from eventing.local.left_out import left_out
 from eventing.local.plan import Plan
 from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.parent_watch import end_with_supervisor
-from eventing.local.served import Served, is_without_bundles, recall
+from eventing.local.served import Served, is_without_bundles, recall, unserved_bundles
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 from shared.api.views import Csv
 from shared.domain.command import kubectl
@@ -142,7 +141,7 @@ def _print_faults(plan: Plan) -> None:
         return
     for catalog in plan.served():
         try:
-            found = left_out(addresses.registry, catalog.name)
+            found = unserved_bundles(addresses.registry, catalog.name)
         except OSError as error:
             command = plan.state.command("status")
             found = (f"nothing is known of catalog {catalog.name} yet ({error}); `{command}` shows more",)

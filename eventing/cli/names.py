@@ -1,8 +1,10 @@
-"""Names of Namespaces, as options take them."""
+"""Names in options: of Namespaces, and similar ones where a name is unknown."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
@@ -41,3 +43,9 @@ def check_namespace(namespace: str, cluster: Cluster) -> None:
         raise CliError(
             f"no Subscription in {namespace}" + (f"; there are some in {others} (-n)" if others else ""), NEGATIVE
         )
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """The similar names among the known ones, as the end of a sentence: `; similar: …`; empty without any."""
+    found = get_close_matches(name, sorted(set(known)))
+    return f"; similar: {', '.join(found)}" if found else ""

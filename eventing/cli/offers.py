@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.names import similar
 from eventing.cli.namespace_inputs import catalog_readers
 from eventing.cli.requests.sources import out_of_sight, visible_sources
 from eventing.cli.target import choose
@@ -134,7 +134,7 @@ def _chosen(
         hint = (
             f": {problems}"
             if problems
-            else alike(request.package, (one for key in asked for one in readers[key].names()))
+            else similar(request.package, (one for key in asked for one in readers[key].names()))
         )
         raise CliError(f"{catalog} package {request.package}{hint}", NEGATIVE)
     key, package = found[0]

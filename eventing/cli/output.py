@@ -1,13 +1,13 @@
-"""Prints an answer as a table, JSON or YAML, as the option `-o` says."""
+"""Prints an answer as a table, JSON or YAML, and objects as manifests, as the option `-o` says."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -109,3 +109,25 @@ def _screen() -> int:
 
 def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def manifests_as(objects: Sequence[Mapping[str, Any]], output: str) -> str:
+    """Objects as a stream of YAML documents, or as one List in JSON. CliError for another format."""
+    if output == "json":
+        return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=2) + "\n"
+    if output != "yaml":
+        raise CliError(f"-o {output}: wanted yaml or json", USAGE)
+    return as_yaml(objects)
+
+
+def as_yaml(objects: Iterable[Mapping[str, Any]]) -> str:
+    """Objects as a stream of YAML documents."""
+
+    class Plain(yaml.CSafeDumper):
+        """Repeats a value instead of writing an alias."""
+
+        def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002
+            return True
+
+    dumped = (yaml.dump(dict(one), Dumper=Plain, sort_keys=False, allow_unicode=True) for one in objects)
+    return "".join(f"---\n{text}" for text in dumped)

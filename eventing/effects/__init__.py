@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from eventing.effects.api import Api
-from eventing.effects.failures import kind_of
 from eventing.effects.perform import SLICE, Effects
-from eventing.effects.written import Performed, Written
+from eventing.effects.written import Performed, Written, kind_of
 
 __all__ = ["SLICE", "Api", "Effects", "Performed", "Written", "kind_of"]

@@ -11,12 +11,10 @@ from dataclasses import replace
 from eventing.effects import equality
 from eventing.effects.api import Api
 from eventing.effects.batches import batch_of, failed, goes_on
-from eventing.effects.failures import is_of_another_object, kind_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.secrets import stored
-from eventing.effects.targets import target
-from eventing.effects.written import Performed, Written
+from eventing.effects.written import Performed, Written, is_of_another_object, kind_of, target
 from shared.adapters.keys import Keyring
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, is_deleted, metadata, resource_version_of, uid_of

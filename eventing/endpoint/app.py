@@ -20,7 +20,6 @@ from starlette.types import ASGIApp
 
 from eventing.endpoint.gate import IS_TRUSTED, Gate, Limits
 from eventing.endpoint.senders import Senders
-from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import InvalidEventError, event_of
 from eventing.events.event import Event
 from eventing.metrics.exposition import CONTENT_TYPE
@@ -105,3 +104,7 @@ def _drain(drain: Drain) -> None:
         drain()
     except Exception as error:  # noqa: BLE001  # why: after any error the jobs stay queued and are run later
         log.warning("drain_failed", error=f"{type(error).__name__}: {error}")
+
+
+class QueueUnavailable(Exception):
+    """The event could not be queued; the sender should retry."""

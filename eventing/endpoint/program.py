@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 import uvicorn
 
-from eventing.endpoint.app import Accept, Drain, asgi
+from eventing.endpoint.app import Accept, Drain, QueueUnavailable, asgi
 from eventing.endpoint.connections import BoundedProtocol
 from eventing.endpoint.senders import Senders
-from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import text

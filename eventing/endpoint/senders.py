@@ -1,9 +1,12 @@
-"""Says who sends a request: a sender with a token of ours, an account of the cluster, or somebody unknown.
+"""Identifies the sender of a request: one with a token of ours, an account of the cluster, or an unknown one.
 
 A token is compared in constant time; its file is read again for each request, so that it can be replaced while we run,
 and may hold several, one on each line, until the last sender has the new one. It comes in the header `Authorization`,
 or as an attribute of the event: a source of Knative sends no header of ours, but can be told to add attributes to each
 event (`ceOverrides`), which Broker and Trigger pass on.
+
+Knative gives a source, and a broker's subscriptions, an account each, and sends its token for our audience with every
+event (OIDC). Any pod can have such a token of its own account, so the name of the account decides.
 """
 
 from __future__ import annotations
@@ -11,15 +14,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import structlog
 
 from shared import names
-from shared.adapters.kube.token_reviews import ReviewUnavailable
+from shared.adapters.kube.token_reviews import Post, ReviewUnavailable, TokenReviews
+from shared.api import fields
+from shared.api.manifest import ReadOnly
 from shared.config import SettingError
 
 Authentication: TypeAlias = Literal["trusted", "unknown", "refused", "later"]
@@ -29,6 +34,7 @@ MOST_OF_UNKNOWN = 1000
 """How many jobs of one namespace, in each group and lane, the events of unknown senders may have waiting."""
 REVIEW_SECONDS = 5.0
 LONGEST_TOKEN = 8192
+TRUSTED_SECONDS: Final = 60.0
 _REVIEWS_AT_ONCE = 4
 log = structlog.get_logger()
 
@@ -104,3 +110,19 @@ def _is_same(given: str, token: str) -> bool:
     """Compares digests, so that neither content nor length shows in the time that it takes."""
     ours, theirs = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (token, given))
     return hmac.compare_digest(ours, theirs)
+
+
+def reviews_of_senders(
+    post: Post, audience: str, senders: Sequence[str], **more: Callable[[], float]
+) -> TokenReviews[str]:
+    """Reviews of tokens that return the name of a sender; `senders` are user names, a final `*` matches any rest."""
+
+    def named(status: ReadOnly) -> str | None:
+        user = fields.text(status, "user", "username")
+        return user if user and any(_is_named(sender, user) for sender in senders) else None
+
+    return TokenReviews(post, named, audience=audience, trusted_seconds=TRUSTED_SECONDS, **more)
+
+
+def _is_named(sender: str, user: str) -> bool:
+    return user.startswith(sender[:-1]) if sender.endswith("*") else user == sender

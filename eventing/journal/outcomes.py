@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from eventing.effects.targets import target
+from eventing.effects.written import target
 from shared.api.manifest import Manifest
 from shared.domain.statement import sentence
 from shared.errors import RetryLater, StepError, Terminal

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from eventing.effects.targets import target
-from eventing.effects.written import Performed, Written
+from eventing.effects.written import Performed, Written, target
 from eventing.journal.bodies import Bodies, encode
 from eventing.journal.call_recorder import CallRecorder
 from eventing.journal.outcomes import Decided, wait_json, write_json

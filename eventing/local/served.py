@@ -1,11 +1,13 @@
-"""Stores which folders an installation serves, because its catalogs stay in the cluster when it is stopped."""
+"""The folders that an installation serves, stored because its catalogs stay in the cluster; and their faults."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eventing.local.state import StateDirectory, read_json, write_json
+from shared import names
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +57,27 @@ def is_without_bundles(folder: Path) -> bool:
 
 def _file(state: StateDirectory) -> Path:
     return state.root / "served.json"
+
+
+READ_SECONDS = 30.0
+"""Timeout; the first request reads the whole folder."""
+
+
+def unserved_bundles(registry: str, catalog: str) -> tuple[str, ...]:
+    """A message for each bundle that the registry does not serve. OSError when it does not answer."""
+    url = f"http://{registry}/v2/catalogs/{catalog}"
+    manifest = json.loads(_get(f"{url}/manifests/latest"))
+    config = json.loads(_get(f"{url}/blobs/{manifest['config']['digest']}"))
+    return tuple(json.loads(config["config"]["Labels"].get(names.LEFT_OUT, "[]")))
+
+
+def _get(url: str) -> bytes:
+    import urllib3
+
+    try:
+        response = urllib3.request("GET", url, timeout=READ_SECONDS, retries=False)
+    except urllib3.exceptions.HTTPError as error:
+        raise OSError(f"{url}: {error}") from error
+    if response.status != 200:
+        raise OSError(f"{url}: {response.status}")
+    return response.data

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from eventing.effects import Api, Effects, Performed
-from eventing.effects.failures import kind_of
+from eventing.effects.written import kind_of
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.events.trace import begun_by, continued

@@ -7,8 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 from eventing.endpoint.draining import CompanionProcess, Waiting
 from eventing.endpoint.program import listen
-from eventing.endpoint.reviews import reviews_of_senders
-from eventing.endpoint.senders import MOST_OF_UNKNOWN, Senders
+from eventing.endpoint.senders import MOST_OF_UNKNOWN, Senders, reviews_of_senders
 from eventing.wiring.intake import sink
 from eventing.worker.child import served
 from eventing.workqueue import WorkQueue, connect

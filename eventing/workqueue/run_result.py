@@ -1,4 +1,4 @@
-"""The result of one run of a step: the runner makes it, the work queue stores it in the call that ends the run."""
+"""The result of one run of a step, which the work queue stores in the call that ends the run; and the back-off."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from datetime import timedelta
 from typing import Literal
 
 from eventing.events.job import Job
+
+FIRST_WAIT = timedelta(milliseconds=250)
+"""The wait after the first failure, unless the step states one."""
+LONGEST_WAIT = timedelta(minutes=5)
+"""The maximum to which a wait grows; a step may ask for a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +39,18 @@ class RunResult:
     """W3C trace context of the run, which everything that it causes shares."""
     warned: int = 0
     """Number of its writes that the API server answered with warnings that somebody is told of."""
+
+
+def backoff(failures: int, random: float, *, first: timedelta = FIRST_WAIT) -> timedelta:
+    """The wait after that many failures in a row (1, 2, …); `random` in [0, 1) spreads it over the upper half.
+
+    A step that asks for `first` never waits less than that: its jitter is added, not taken away. A `first` of almost
+    nothing is honoured once.
+    """
+    if failures > 1:
+        first = max(first, FIRST_WAIT)
+    if first >= LONGEST_WAIT:
+        return first * (1 + random / 10)
+    # The exponent is bounded because 2**1024 is not a float; the wait has reached its maximum long before.
+    grown = min(first * int(2 ** min(max(failures, 1) - 1, 30)), LONGEST_WAIT)
+    return max(grown * (0.5 + random / 2), first * (1 + random / 10))

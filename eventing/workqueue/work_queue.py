@@ -15,8 +15,7 @@ from redis import Redis
 from eventing.events.job import Job
 from eventing.workqueue import listing
 from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS, QueueFull
-from eventing.workqueue.retry import backoff
-from eventing.workqueue.run_result import RunResult
+from eventing.workqueue.run_result import RunResult, backoff
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, entry_of, job_of, lane_of
 from shared.config import Settings

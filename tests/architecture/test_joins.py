@@ -41,7 +41,7 @@ OWN: Mapping[str, int] = {
     "eventing/packages/app.py": 3, "eventing/routes.py": 1, "eventing/runner/run.py": 2, "eventing/runner/steps.py": 2,
     "eventing/wiring/waking.py": 1, "eventing/watch/demands.py": 1, "eventing/wiring/intake.py": 1,
     "eventing/worker/child.py": 1,
-    "eventing/worker/continuity.py": 1, "eventing/worker/parent.py": 1, "eventing/workqueue/rq_cron.py": 1,
+    "eventing/worker/scheduler.py": 1, "eventing/worker/parent.py": 1, "eventing/workqueue/rq_cron.py": 1,
     "eventing/journal/files.py": 1, "eventing/events/trace.py": 1, "eventing/metrics/exposition.py": 1,
     "shared/adapters/content/snapshot/identity.py": 2, "shared/adapters/catalog_client/methods.py": 1,
     "shared/adapters/kube/transport.py": 1, "shared/adapters/oci/download.py": 1, "shared/adapters/oci/verify.py": 2,

@@ -19,7 +19,7 @@ from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import BundleArgument
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.names import checked
-from eventing.cli.written import written
+from eventing.cli.output import manifests_as
 from shared.domain.extension.permissions import Installer, least
 
 
@@ -54,4 +54,4 @@ def rbac(
     namespace, _, account = service_account.rpartition("/")
     bound = (checked("--service-account", namespace) or install_namespace, account) if account else None
     installer = Installer(name or f"{found.package}-installer", bound, extension)
-    sys.stdout.write(written(list(least(found.objects, installer)), output))
+    sys.stdout.write(manifests_as(list(least(found.objects, installer)), output))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eventing.cli.alike import alike
 from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.names import similar
 from eventing.cli.output import OutputOption, print_lines, show
 from eventing.cli.target import KubeconfigOption, StateOption, choose
 from eventing.events.event import change_of
@@ -96,7 +96,7 @@ def asked(cluster: KubeClient, name: str) -> ClusterCatalog:
     catalog = ClusterCatalog.of(cluster.get(ref)) if ref else None
     if catalog is None or ref is None:
         known = {name_of(one) for one in cluster.list(CLUSTER_CATALOG)}
-        raise CliError(f"there is no ClusterCatalog {name!r}{alike(name, known)}", NEGATIVE)
+        raise CliError(f"there is no ClusterCatalog {name!r}{similar(name, known)}", NEGATIVE)
     if catalog.is_disabled:
         raise CliError(f"{name} is not read: its availabilityMode is Unavailable", NEGATIVE)
     now = timestamp(datetime.now(UTC))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.alike import alike
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.inputs.pulling import is_lax, pulling
+from eventing.cli.names import similar
 from eventing.cli.output import document, heading
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.validated import config_of, is_valid, remember
@@ -78,7 +78,7 @@ def head(
     found = [row["head"] for row in rows if row["channel"] == desired]
     if not found:
         names = ", ".join(_cell(row["channel"]) for row in rows)
-        hint = alike(desired, (_cell(row["channel"]) for row in rows))
+        hint = similar(desired, (_cell(row["channel"]) for row in rows))
         raise CliError(f'package "{package}" has no channel "{desired}"; it has {names}{hint}', NEGATIVE)
     sys.stdout.write(f"{_cell(found[0])}\n")
 
@@ -98,7 +98,7 @@ def _of_package(
     try:
         return rows(found, package)
     except UnknownPackage as error:
-        hint = alike(package, (str(one["name"]) for one in found.packages))
+        hint = similar(package, (str(one["name"]) for one in found.packages))
         raise CliError(f"{error}{hint}", NEGATIVE) from error
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from eventing.cli.alike import alike
 from eventing.cli.failure import NEGATIVE, CliError
+from eventing.cli.names import similar
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.wiring.environment import settings
@@ -25,12 +25,12 @@ FORBIDDEN: Final = 403
 
 
 def extension_of(cluster: Cluster, name: str) -> ClusterExtension:
-    """The extension of that name, with or without its kind. CliError names those that are called alike."""
+    """The extension of that name, with or without its kind. CliError names those that are similar."""
     bare = name.rpartition("/")[2]
     found = ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, bare))
     if found is None:
         known = {name_of(one) for one in cluster.list(CLUSTER_EXTENSION)}
-        raise CliError(f"there is no ClusterExtension {bare!r}{alike(bare, known)}", NEGATIVE)
+        raise CliError(f"there is no ClusterExtension {bare!r}{similar(bare, known)}", NEGATIVE)
     return found
 
 

@@ -21,7 +21,7 @@ from eventing.cli.extension.objects import (
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.bundle import read
 from eventing.cli.lines import answer_requests
-from eventing.cli.written import as_yaml
+from eventing.cli.output import as_yaml
 from shared.domain.extension.render.request import Loading, options_of, response_to
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from eventing.cli.written import written
+from eventing.cli.output import manifests_as
 from shared.api.manifest import name_of
 from shared.domain.extension.scopes import scope_of
 
@@ -34,7 +34,7 @@ def as_text(report: Report) -> str:
     if report.changes:
         lines += ["Objects:", *(line for one in report.changes for line in _lines(one)), ""]
     if report.permissions:
-        lines += ["Permissions needed:", written(list(report.permissions), "yaml")]
+        lines += ["Permissions needed:", manifests_as(list(report.permissions), "yaml")]
     if report.remarks:
         lines += ["To be known:", *_indented(report.remarks), ""]
     lines += ["Blocked:", *_indented(report.blockers)] if report.blockers else [_outcome(report.changes)]

@@ -1,4 +1,8 @@
-"""What `install` and `upgrade` do while they follow a package: approve plans, narrow the group that was made for it."""
+"""What `install` and `upgrade` do while they follow a package: approve plans, narrow the OperatorGroup made for it.
+
+Decision: an install makes the group by the install modes that the catalog states, else for all namespaces, and narrows
+it when the ClusterServiceVersion requires that: many catalogs state no install modes, and the bundle is not pulled yet.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,16 @@ from eventing.cli.requests.follow import (
     observations,
     to_approve,
 )
-from eventing.cli.requests.groups import narrow_group
 from eventing.cli.requests.request import Request
 from eventing.cli.requests.subscribing import Made, approve_plan, subscribe
+from eventing.diagnosis.status.fixes import same_namespace_csvs
+from shared import names
+from shared.api.manifest import annotations_of, name_of
+from shared.api.views import Csv
 from shared.domain.command import olmf
+from shared.domain.objects.csv import UNSUPPORTED_GROUP
+from shared.domain.operator_groups.install_modes import supports
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -83,3 +93,23 @@ def _narrowed(cluster: KubeClient, observation: Observation, goal: Goal) -> Iter
     """Narrow the group of a failed version, where that is ours to do."""
     if observation.status.phase == "Failed" and not observation.plan:
         yield from filter(None, [narrow_group(cluster, goal.namespace, goal.package, observation.status.version)])
+
+
+def narrow_group(cluster: KubeClient, namespace: str, package: str, version: str) -> str:
+    """Make the group select only its own namespace, if it was made for this package; returns a message, or nothing.
+
+    A group that a person made, or that serves another package, too, stays as it is.
+    """
+    csv = CLUSTER_SERVICE_VERSION.look_up(cluster.get, version, namespace)
+    groups = cluster.list(OPERATOR_GROUP, namespace)
+    if csv is None or Csv(csv).reason != UNSUPPORTED_GROUP or len(groups) != 1:
+        return ""
+    (group,) = groups
+    is_global = not {"targetNamespaces", "selector"} & set(group.get("spec") or {})
+    is_ours = is_global and annotations_of(group).get(names.MADE_FOR) == package
+    others = same_namespace_csvs(Csv(csv), Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
+    is_alone = len(cluster.list(SUBSCRIPTION, namespace)) == 1 and not others
+    if not is_ours or not is_alone or supports(Csv(csv).install_modes, namespace, (namespace,)):
+        return ""
+    cluster.merge(OPERATOR_GROUP.ref(name_of(group), namespace), {"spec": {"targetNamespaces": [namespace]}})
+    return f"{version} cannot watch all namespaces: OperatorGroup {name_of(group)} selects {namespace} only"

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from eventing.cli.commands import quoted
-from eventing.cli.requests.deleting import delete
+from eventing.cli.requests.removal import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS
 from shared import kinds, names

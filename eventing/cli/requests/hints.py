@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from eventing.cli.alike import alike
 from eventing.cli.commands import quoted
+from eventing.cli.names import similar
 from eventing.diagnosis.offers import looked_up, offered, package_of, subscription_of
 from shared.api.manifest import ReadOnly
 from shared.domain.command import olmf
@@ -29,7 +29,7 @@ def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
 
 
 def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs | None = None) -> str:
-    """The channels of the package, or packages called alike; empty when the catalog has what is asked for."""
+    """The channels of the package, or packages with similar names; empty when the catalog has what is asked for."""
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
         return ""
@@ -54,7 +54,7 @@ def refusal(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None = Non
     if start in (None, "", *entries.get(channel, ())):
         return ""
     others = ", ".join(name for name, names in entries.items() if start in names)
-    there = f"; it is in --channel {others}" if others else alike(str(start), found.bundles)
+    there = f"; it is in --channel {others}" if others else similar(str(start), found.bundles)
     hint = there or f"; {quoted(olmf('versions', str(name)))} lists what there is"
     return f"channel {channel} of {name} in catalog {catalog} has no version {start!r}{hint}"
 
@@ -67,4 +67,4 @@ def _channels(spec: ReadOnly, package: Package) -> str:
 def _alike(cluster: KubeClient, spec: ReadOnly, catalogs: Catalogs | None) -> str:
     catalog = f"{spec.get('sourceNamespace')}/{spec.get('source')}"
     known = {str(row["package"]) for row in offered(cluster, catalogs) if row["catalog"] == catalog} - {""}
-    return alike(str(spec.get("name")), known) or f"; {quoted(olmf('list', '--available'))} shows what there is"
+    return similar(str(spec.get("name")), known) or f"; {quoted(olmf('list', '--available'))} shows what there is"

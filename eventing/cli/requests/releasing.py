@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eventing.cli.commands import quoted
 from eventing.cli.requests.adoption import Forecast, is_gone, until
-from eventing.cli.requests.deleting import delete
+from eventing.cli.requests.removal import delete
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.subscribing import spec_for
 from shared import names

@@ -1,4 +1,4 @@
-"""Takes a package away: its Subscription, and every version of it that is there."""
+"""Removes a package: its Subscription, and every CSV of it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
-from eventing.cli.requests.deleting import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, wanted_subscription
 from eventing.diagnosis.offers import subscription_of
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.package_status import ref_of
 from shared import names
+from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import ReadOnly, name_of, uid_of
 from shared.api.views import Csv, Subscription
 from shared.domain.command import olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -75,3 +75,12 @@ def _versions(cluster: KubeClient, namespace: str, package: str, subscription: R
     roots = mine | claimed(Subscription.each([subscription] if subscription else []))
     desired = chain(csvs, roots) - claimed(Subscription.each(others))
     return sorted((csv for csv in csvs if csv.name in desired), key=lambda csv: csv.name)
+
+
+def delete(cluster: KubeClient, ref: Ref, uid: str) -> None:
+    """Delete the object of that uid, unless it is gone."""
+    try:
+        cluster.delete(ref, uid=uid)
+    except ApiError as error:
+        if not (error.is_not_found or error.is_conflict):
+            raise

@@ -1,4 +1,4 @@
-"""What a user asks for, and why not."""
+"""A request for a package, and its refusal."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class PackageError(Exception):
-    """What was asked for is not possible; the sentence says why and what to do."""
+    """The request is not possible; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A package that somebody wants in a namespace."""
+    """A package to install in a namespace."""
 
     package: str
     namespace: str

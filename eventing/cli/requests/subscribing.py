@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from eventing.cli.alike import alike
 from eventing.cli.commands import quoted
+from eventing.cli.names import similar
 from eventing.cli.requests import hints
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
@@ -162,7 +162,7 @@ def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadO
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
         plans = [name_of(other) for other in cluster.list(INSTALL_PLAN, namespace)]
-        hint = alike(package, (*plans, *_packages(cluster, namespace)))
+        hint = similar(package, (*plans, *_packages(cluster, namespace)))
         listed = ", ".join(plans) or "none"
         raise PackageError(f"no InstallPlan and no package {package!r} in {namespace} (plans there: {listed}){hint}")
     plan = plan_to_approve(cluster, subscription)
@@ -202,7 +202,7 @@ def wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> Re
     found = subscription_of(cluster, namespace, package)
     if found is None:
         there = quoted(olmf("list"))
-        hint = alike(package, _packages(cluster, namespace)) or f"; {there} shows where it is installed"
+        hint = similar(package, _packages(cluster, namespace)) or f"; {there} shows where it is installed"
         raise PackageError(f"nothing subscribes to {package!r} in {namespace}{hint}")
     return found
 

@@ -13,7 +13,7 @@ import msgspec
 
 from eventing.diagnosis.replay.archive import NotInCapture, open_capture
 from eventing.diagnosis.replay.ports import Answers
-from eventing.effects.targets import target
+from eventing.effects.written import target
 from eventing.events.former import type_now
 from eventing.journal.bodies import encode
 from eventing.journal.journal_index import JournalIndex, Unrecorded

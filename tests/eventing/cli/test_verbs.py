@@ -246,7 +246,7 @@ def test_a_pin_keeps_a_version_and_names_what_is_newer(sandbox: Installation) ->
 
 
 def test_install_looks_first_whether_there_is_such_a_package(sandbox: Installation) -> None:
-    refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "no package 'tidee'; called alike: tide")
+    refused(sandbox.olmf("install", "tidee", "-n", "eight", check=False), 1, "no package 'tidee'; similar: tide")
     done = sandbox.olmf("install", "tide", "-n", "eight", "--channel", "nochan", check=False)
     refused(done, 1, "tide has no channel 'nochan' in catalog olm/local; its channels: stable")
     done = sandbox.olmf("install", "tide", "-n", "eight", "--source", "nope", check=False)

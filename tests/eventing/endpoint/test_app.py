@@ -9,11 +9,10 @@ import orjson
 import pytest
 from starlette.types import ASGIApp, Message
 
-from eventing.endpoint.app import asgi
+from eventing.endpoint.app import QueueUnavailable, asgi
 from eventing.endpoint.gate import LARGEST_BODY
 from eventing.endpoint.program import speaking_our_errors
 from eventing.endpoint.senders import Senders
-from eventing.endpoint.unavailable import QueueUnavailable
 from eventing.events.cloudevents import to_request
 from eventing.events.event import Event, change_of
 from eventing.journal import RedisJournal

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eventing.endpoint.reviews import reviews_of_senders
+from eventing.endpoint.senders import reviews_of_senders
 from shared.adapters.kube import ApiError
 from shared.adapters.kube.token_reviews import MOST, ReviewUnavailable, TokenReviews
 from shared.api.manifest import Manifest

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from eventing.journal import RedisJournal
 from eventing.local.redis_server import RedisServer
 from eventing.wiring.scheduler import after_loss
-from eventing.worker.continuity import Continuity
+from eventing.worker.scheduler import Continuity
 from eventing.workqueue import WorkQueue, connect
 from shared.config import Settings
 from tests.eventing.journal.test_changes import REF, an_event

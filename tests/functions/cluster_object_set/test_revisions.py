@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from eventing.effects.targets import target
+from eventing.effects.written import target
 from functions.cluster_object_set.tear_down import tear_down
 from shared import names
 from shared.api.manifest import Manifest, annotations_of, metadata

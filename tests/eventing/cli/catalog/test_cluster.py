@@ -90,7 +90,7 @@ def test_a_refresh_that_nobody_does_ends(world: Cataloguing, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("name", "spec", "why"),
     [
-        ("cc", {}, "there is no ClusterCatalog 'cc'; called alike: c"),
+        ("cc", {}, "there is no ClusterCatalog 'cc'; similar: c"),
         ("C_C", {}, "there is no ClusterCatalog 'C_C'"),
         ("c", {"availabilityMode": "Unavailable"}, "c is not read: its availabilityMode is Unavailable"),
     ],

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.cli.requests.carry_on import upgrade
+from eventing.cli.requests.carry_on import narrow_group, upgrade
 from eventing.cli.requests.follow import Goal, NotReadyError, check, observations, stand
-from eventing.cli.requests.groups import narrow_group
 from eventing.cli.requests.request import PackageError
 from eventing.diagnosis.status.chain import originals
 from eventing.diagnosis.status.reader import Sources, package_statuses

@@ -100,8 +100,8 @@ def test_a_catalog_that_was_not_read_yet_offers_nothing() -> None:
         ),
         pytest.param(
             {"startingCSV": "tide.2"},
-            "channel stable of tide in catalog olm/local has no version 'tide.2'; called alike: tide.v2, tide.v1",
-            id="a version called alike",
+            "channel stable of tide in catalog olm/local has no version 'tide.2'; similar: tide.v2, tide.v1",
+            id="a version with a similar name",
         ),
         pytest.param(
             {"startingCSV": "wave"},

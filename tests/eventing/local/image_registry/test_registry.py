@@ -14,7 +14,7 @@ import pytest
 import urllib3
 
 from eventing.local.image_registry import RepositoryIndex, Sources, server_of
-from eventing.local.left_out import left_out
+from eventing.local.served import unserved_bundles
 from shared.adapters.content.bundles import ImageBundles
 from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
@@ -116,7 +116,7 @@ def test_a_bundle_without_a_csv_is_left_out_and_told_of(bundles: Path, catalogs:
         assert isinstance(pulled, Pulled)
         assert catalogs.packages(pulled.reference, local(address)) == ("beacon", "tide")
         assert pulled.left_out == tuple(told), "the catalog carries what is wrong, which is logged once"
-        assert left_out(address, "local") == tuple(told)
+        assert unserved_bundles(address, "local") == tuple(told)
     annotation = "operators.operatorframework.io.bundle.package.v1"
     assert told == [
         f"{bundles}/beacon/1.0.0: no metadata/annotations.yaml names its package; add the annotation {annotation}",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eventing.workqueue.retry import FIRST, LONGEST, backoff
+from eventing.workqueue.run_result import FIRST_WAIT, LONGEST_WAIT, backoff
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_backoff(failures: int, random: float, first: float, want: float) -> Non
 
 @given(st.integers(0, 10**6), st.floats(0, 1, exclude_max=True))
 def test_a_wait_is_between_the_first_and_the_longest(failures: int, random: float) -> None:
-    assert FIRST <= backoff(failures, random) <= LONGEST
+    assert FIRST_WAIT <= backoff(failures, random) <= LONGEST_WAIT
 
 
 @given(st.integers(1, 100), st.floats(0, 1, exclude_max=True))

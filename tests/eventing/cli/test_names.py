@@ -9,8 +9,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from eventing.cli.alike import alike
 from eventing.cli.main import app
+from eventing.cli.names import similar
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import approve_plan, set_hold
 from shared.api.manifest import Manifest
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 def test_similar_names_end_a_sentence() -> None:
-    assert alike("tidee", ["tide", "atlas", "tide"]) == "; called alike: tide"
-    assert alike("etcd", ["atlas"]) == ""
+    assert similar("tidee", ["tide", "atlas", "tide"]) == "; similar: tide"
+    assert similar("etcd", ["atlas"]) == ""
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def refused(*words: str) -> str:
 
 @pytest.mark.parametrize("verb", ["graph", "versions"])
 def test_a_package_of_a_catalog(verb: str, catalog: str) -> None:
-    assert refused(verb, "tidee", "--catalog", catalog).endswith("has package tidee; called alike: tide")
+    assert refused(verb, "tidee", "--catalog", catalog).endswith("has package tidee; similar: tide")
 
 
 def test_a_subscription_that_is_explained(catalog: str, tmp_path: Path) -> None:
     (tmp_path / "subs.yaml").write_text(yaml.safe_dump({**a_subscription("tide"), "status": {}}))
     said = refused("explain", "tidy", "-n", "ns", "--catalog", catalog, "--from", str(tmp_path / "subs.yaml"))
-    assert said == "tidy: no such Subscription in namespace ns; called alike: tide"
+    assert said == "tidy: no such Subscription in namespace ns; similar: tide"
 
 
 def test_a_package_and_a_channel_of_head(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_package_and_a_channel_of_head(tmp_path: Path) -> None:
     content = written(a_package("tide"), a_channel("alpha", an_entry("tide.v1"), package="tide"), bundle)
     (tmp_path / "catalog.yaml").write_bytes(content)
     folder = str(tmp_path)
-    assert refused("catalog", "head", folder, "tidee").endswith("not found; called alike: tide")
-    assert refused("catalog", "head", folder, "tide", "alhpa").endswith("it has alpha; called alike: alpha")
+    assert refused("catalog", "head", folder, "tidee").endswith("not found; similar: tide")
+    assert refused("catalog", "head", folder, "tide", "alhpa").endswith("it has alpha; similar: alpha")
 
 
 def test_an_object_that_why_is_asked_about(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_object_that_why_is_asked_about(tmp_path: Path) -> None:
     world.add(a_subscription("tide"))
     capture = str(world.save(tmp_path / "incident.tar"))
     said = refused("why", "sub/tidee", "-n", "ns", "--from", capture)
-    assert said.endswith("the journal knows nothing of it; called alike: tide")
+    assert said.endswith("the journal knows nothing of it; similar: tide")
 
 
 def a_subscription(name: str) -> Manifest:
@@ -77,7 +77,7 @@ def a_subscription(name: str) -> Manifest:
 
 def test_what_is_approved_or_held() -> None:
     cluster = cast("KubeClient", FakeCluster([a_subscription("tide")]))
-    with pytest.raises(PackageError, match=r"plans there: none\); called alike: tide"):
+    with pytest.raises(PackageError, match=r"plans there: none\); similar: tide"):
         list(approve_plan(cluster, "ns", "tidee"))
-    with pytest.raises(PackageError, match="nothing subscribes to 'tidee' in ns; called alike: tide"):
+    with pytest.raises(PackageError, match="nothing subscribes to 'tidee' in ns; similar: tide"):
         set_hold(cluster, "ns", "tidee", "why")

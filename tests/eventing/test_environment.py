@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.content.catalogs_address import whole_address
+from eventing.wiring.environment import whole_address
 from shared.config import SettingError
 
 
