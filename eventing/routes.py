@@ -11,6 +11,7 @@ from eventing.events.event import Event
 from eventing.events.job import SINK, Job, Lane
 from eventing.events.keys import (
     Key,
+    cluster_permissions,
     its_api_group,
     its_namespace,
     its_operators,
@@ -19,8 +20,7 @@ from eventing.events.keys import (
     itself,
     itself_outside,
     packages_server,
-    rights_beside_it,
-    rights_of_cluster,
+    permissions_in_namespace,
     status_of_installation,
     whole_cluster,
 )
@@ -72,7 +72,7 @@ OF_AUDITS = (
 )  # fmt: skip
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
-RIGHTS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
+PERMISSIONS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
 ROLLED_OUT = (
     *kinds.COMPONENTS, kinds.SERVICE, kinds.CONFIG_MAP, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE,
@@ -154,7 +154,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(kinds.SERVICE_ACCOUNT, "cluster_service_version/restore_permissions", its_owner(CSV), gone),
     *(Route(kind, "cluster_service_version/restore_permissions", its_owner(CSV), edited) for kind in kinds.RBAC),
-    *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in RIGHTS),
+    *(Route(kind, "cluster_service_version/check_requirements", its_owner(CSV), always) for kind in PERMISSIONS),
     Route(kinds.OPERATOR_CONDITION, "cluster_service_version/sync_operator_condition", its_owner(CSV), edited),
     Route(kinds.ROLE, "cluster_service_version/sync_operator_condition", its_reporter, edited),
     Route(kinds.ROLE_BINDING, "cluster_service_version/sync_operator_condition", its_reporter, edited),
@@ -194,11 +194,11 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, always, "bulk", CRD_SETTLE),
     Route(kinds.OLM_CONFIG, "maintenance/report_copying", itself, always, "bulk"),
     *(
-        Route(kind, "fanout/notify_dependents", rights_beside_it, unowned, "bulk", DEBOUNCE)
+        Route(kind, "fanout/notify_dependents", permissions_in_namespace, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING)
     ),
     *(
-        Route(kind, "fanout/notify_dependents", rights_of_cluster, unowned, "bulk", DEBOUNCE)
+        Route(kind, "fanout/notify_dependents", cluster_permissions, unowned, "bulk", DEBOUNCE)
         for kind in (kinds.CLUSTER_ROLE, kinds.CLUSTER_ROLE_BINDING)
     ),
     *(

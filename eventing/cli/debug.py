@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from eventing.cli.extension.answer import Answer
     from eventing.cli.target import Target
-    from eventing.diagnosis.replay.inputs import CapturedObjects
+    from eventing.diagnosis.replay.inputs import CaptureObjects
     from eventing.diagnosis.status.package_status import PackageStatus
     from eventing.journal import JournalIndex
     from eventing.workqueue import Listed
@@ -100,7 +100,7 @@ class _Known:
 
     index: JournalIndex
     jobs: Sequence[Listed]
-    objects: KubeClient | CapturedObjects
+    objects: KubeClient | CaptureObjects
     namespace: str
     """The one that is meant without -n."""
     content: Callable[[], Content]

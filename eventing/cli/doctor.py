@@ -13,7 +13,7 @@ from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.target import KubeconfigOption, StateOption, Target, choose
 from eventing.deploy import rbac
 from eventing.diagnosis.doctor.finding import Finding, Unknown
-from eventing.diagnosis.doctor.rights import check_rights
+from eventing.diagnosis.doctor.permissions import check_permissions
 from eventing.diagnosis.status.decider import RETRY
 from shared.domain.command import Fix, olmf
 
@@ -43,7 +43,7 @@ def doctor(output: TextOption = "text", state: StateOption = None, kubeconfig: K
 def _examined(target: Target) -> Iterator[Finding | Unknown]:
     from eventing.diagnosis.doctor.checks import CHECKS, examine
 
-    roles = {"our rights": check_rights(rbac.rules_by_role())}
+    roles = {"our rights": check_permissions(rbac.rules_by_role())}
     yield from examine(target.cluster(), datetime.now(UTC), {**CHECKS, **roles})
     yield from _dead_letters(target)
 

@@ -80,8 +80,8 @@ def explain(
         print_lines(*lines(findings, found, packages), *(line for one in extensions for line in one.lines()))
     else:
         document(_value(findings, found, packages, extensions), output)
-    standing = [*packages, *(one.answer.status for one in extensions)]
-    if findings or any(one.dead_end for one in found) or any(map(is_failing, standing)):
+    every = [*packages, *(one.answer.status for one in extensions)]
+    if findings or any(one.dead_end for one in found) or any(map(is_failing, every)):
         raise typer.Exit(NEGATIVE)
 
 

@@ -111,7 +111,7 @@ def _document_on(cluster: KubeClient, chosen: Chosen) -> Mapping[str, Any] | Non
 
 def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> Cluster | None:
     """The objects of files, if all have the status that they need; else None, and a message names the first without."""
-    from eventing.diagnosis.replay.inputs import CapturedObjects
+    from eventing.diagnosis.replay.inputs import CaptureObjects
 
     kinds = {kind.kind: kind for kind in (SUBSCRIPTION, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
     mine = [one for one in objects if one.get("kind") in kinds and namespace_of(one) in ("", namespace)]
@@ -122,7 +122,7 @@ def _with_status(objects: Sequence[Manifest], folder: Path, namespace: str) -> C
             sys.stderr.write(f"# phases are not known from --from {folder}: {why}\n")
             return None
     placed = [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in mine]
-    return CapturedObjects({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
+    return CaptureObjects({kinds[one["kind"]].ref(name_of(one), namespace): one for one in placed})
 
 
 def _is_capture(path: Path) -> bool:

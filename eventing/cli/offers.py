@@ -12,7 +12,7 @@ import typer
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.names import similar
 from eventing.cli.namespace_inputs import catalog_readers
-from eventing.cli.requests.sources import out_of_sight, visible_sources
+from eventing.cli.requests.sources import hidden_catalogs, visible_sources
 from eventing.cli.target import choose
 from eventing.diagnosis.catalogs import readers_of, unread_catalogs
 from eventing.diagnosis.offers import subscription_of
@@ -86,7 +86,7 @@ def _offer_of_cluster(request: PackageRequest) -> Offer:
     except CliError as error:
         if error.code != NEGATIVE:
             raise
-        raise CliError(f"{error}{out_of_sight(cluster, namespace)}", NEGATIVE) from error
+        raise CliError(f"{error}{hidden_catalogs(cluster, namespace)}", NEGATIVE) from error
 
 
 def offer_among(

@@ -115,8 +115,8 @@ def _decisions(file: Path, only: str, until: str, *, is_stepping: bool) -> int:
     def on_each(each: Replayed) -> bool:
         if is_stepping or each.result == "different":
             sys.stdout.write("\n".join(_lines_of(each)) + "\n")
-        is_wanted = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
-        return is_wanted and each.result != "different"
+        goes_on = not (is_stepping and sys.stdin.isatty()) or bool(sys.stdin.readline())  # end of input: enough
+        return goes_on and each.result != "different"
 
     report = decide(file, only=only, until=until, on_each=on_each)
     _count(*map(report.count, ("same", "different", "skipped")))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from eventing.diagnosis.top import Frame
 
-_HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
+_TO_TOP, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 _FIRST_SCREEN: Final = "\x1b[2J"
 _ROWS: Final = 8
 """Rows of each table; on a terminal no more than fit."""
@@ -66,7 +66,7 @@ def top(
 def drawn(shown: list[str], columns: int, rows: int) -> str:
     """What a terminal of that size gets: each line in place of the one before, and nothing below the last."""
     fitting = [line[:columns] for line in shown[: rows - 1]]
-    return _HOME + "".join(f"{line}{_CLEAR_LINE}\r\n" for line in fitting) + _CLEAR_BELOW
+    return _TO_TOP + "".join(f"{line}{_CLEAR_LINE}\r\n" for line in fitting) + _CLEAR_BELOW
 
 
 def lines(frame: Frame, where: str) -> Iterator[str]:

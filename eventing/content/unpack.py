@@ -108,6 +108,6 @@ def _login_files() -> Iterator[Path]:
     # why: outside a cluster the simulated kubelet mounts them in a folder of its own
     mounted = Path(os.environ.get("OLMF_VOLUMES") or "/") / PULL_SECRETS.relative_to("/")
     yield from sorted(path for path in mounted.glob("*/.docker*") if path.is_file())
-    home = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker") / "config.json"
+    folder = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker") / "config.json"
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "/nonexistent") / "containers" / "auth.json"
-    yield from (path for path in (home, runtime) if path.is_file())
+    yield from (path for path in (folder, runtime) if path.is_file())

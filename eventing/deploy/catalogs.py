@@ -6,17 +6,17 @@ from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
 from eventing.deploy.rbac import binding, role, rules, service_account
-from eventing.deploy.rights import READ, Right
+from eventing.deploy.rules import READ, Rule
 from shared import kinds, names
 from shared.api.manifest import Manifest
 
 NAME = names.CATALOGS
 _MEMORY = "768Mi"  # to index two catalogs at once that its own folder has lost
-_RIGHTS = (
-    *(Right(kind, (*READ, "watch")) for kind in (kinds.CLUSTER_CATALOG, kinds.CATALOG_SOURCE)),
-    *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
-    Right(kinds.CONFIG_MAP, ("get",)),
-    Right(kinds.SECRET, ("get",)),
+_RULES = (
+    *(Rule(kind, (*READ, "watch")) for kind in (kinds.CLUSTER_CATALOG, kinds.CATALOG_SOURCE)),
+    *(Rule(kind, READ) for kind in kinds.MIRROR_SETS),
+    Rule(kinds.CONFIG_MAP, ("get",)),
+    Rule(kinds.SECRET, ("get",)),
 )
 """It reads catalogs as the workers do: images with the logins of their namespaces, and ConfigMaps."""
 
@@ -33,9 +33,9 @@ def network_policy() -> Manifest:
     return policy(NAME, [tcp(base.PORT, base.REGISTRY_PORT)], [ANYWHERE], has_queue=False)
 
 
-def rights() -> list[Manifest]:
+def permissions() -> list[Manifest]:
     """What its Pods may do."""
-    return [service_account(NAME), role(NAME, rules(_RIGHTS)), binding(NAME, NAME)]
+    return [service_account(NAME), role(NAME, rules(_RULES)), binding(NAME, NAME)]
 
 
 def _deployment() -> Manifest:

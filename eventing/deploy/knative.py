@@ -29,14 +29,14 @@ from eventing.deploy.base import (
 from eventing.deploy.network import ANYWHERE, from_namespaces, policy, tcp
 from eventing.deploy.pods import PART_OF, confined
 from eventing.deploy.rbac import NAMESPACE, WATCHER, WORKER, account_of, binding, service_account
-from eventing.deploy.rights import RIGHTS
+from eventing.deploy.rules import RULES
 from eventing.routes import ROUTES
 from shared import names
 from shared.api.manifest import Manifest
 
 INTAKE: Final = "olmf-intake"
 LONG: Final = "long"
-SLEEPERS: Final = (*RIGHTS, LONG)
+SLEEPERS: Final = (*RULES, LONG)
 """Who has a queue, a Service that drains it, and a Trigger that wakes it."""
 AUDIT_SECONDS: Final = 3600
 """An audit is made when a source comes back; beside that it costs a start of several Services each time."""

@@ -18,14 +18,14 @@ def render_manifests(api_ports: Iterable[int] = ()) -> Mapping[str, str]:
     """File name below `k8s/` to YAML text; `api_ports` as in `base.files`."""
     files: dict[str, Iterable[Manifest]] = {
         **{f"rbac/{name}": objects for name, objects in rbac.files().items()},
-        "rbac/packages.yaml": packages.rights(),
-        "rbac/catalogs.yaml": catalogs.rights(),
+        "rbac/packages.yaml": packages.permissions(),
+        "rbac/catalogs.yaml": catalogs.permissions(),
         **{f"base/{name}": objects for name, objects in base.files(api_ports).items()},
         "base/500-packages.yaml": [*packages.objects(), packages.network_policy()],
         "base/600-catalogs.yaml": [*catalogs.objects(), catalogs.network_policy()],
         "optional/disruption-budgets.yaml": base.disruption_budgets(),
         "optional/service-account-warning.yaml": admission.service_account_warning(),
-        "optional/watch-certificates.yaml": rbac.sight_of_certificates(),
+        "optional/watch-certificates.yaml": rbac.certificate_reader(),
         **{f"knative/{name}": objects for name, objects in knative.files().items()},
         **{f"eventing/{name}": objects for name, objects in plain.files().items()},
         **{f"keda/{name}": objects for name, objects in keda.files().items()},
@@ -40,7 +40,7 @@ def render_manifests(api_ports: Iterable[int] = ()) -> Mapping[str, str]:
     return texts
 
 
-_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+_ADDITIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "base": ("../crds", "../rbac"),
     **dict.fromkeys(("knative", "eventing", "keda"), ("../base",)),
     "knative-oidc": ("../knative",),
@@ -65,7 +65,7 @@ def _kustomization(folder: str, names: Iterable[str]) -> Manifest:
     return {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
-        "resources": [*_BESIDE.get(folder, ()), *sorted(names)],
+        "resources": [*_ADDITIONAL.get(folder, ()), *sorted(names)],
         **changes.get(folder, {}),
     }
 

@@ -8,7 +8,7 @@ from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, probe, start_probe
 from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rules, service_account
-from eventing.deploy.rights import READ, Right
+from eventing.deploy.rules import READ, Rule
 from eventing.packages.objects import PORT, container, service, volume
 from shared import kinds, names
 from shared.api.manifest import Manifest
@@ -17,11 +17,11 @@ NAME = names.PACKAGES
 KEYS = f"{NAME}-keys"
 _READER = "extension-apiserver-authentication-reader"
 _MEMORY = "512Mi"  # to index a catalog; it serves with a quarter of it
-_RIGHTS = (
-    Right(kinds.CATALOG_SOURCE, (*READ, "watch")),
-    Right(kinds.CONFIG_MAP, ("get",)),
-    Right(kinds.SECRET, ("get",)),
-    *(Right(kind, READ) for kind in kinds.MIRROR_SETS),
+_RULES = (
+    Rule(kinds.CATALOG_SOURCE, (*READ, "watch")),
+    Rule(kinds.CONFIG_MAP, ("get",)),
+    Rule(kinds.SECRET, ("get",)),
+    *(Rule(kind, READ) for kind in kinds.MIRROR_SETS),
 )
 """It reads catalogs as the workers do: images with the logins of their namespaces, and ConfigMaps."""
 
@@ -36,10 +36,10 @@ def network_policy() -> Manifest:
     return policy(NAME, [tcp(PORT)], [ANYWHERE], has_queue=False)
 
 
-def rights() -> list[Manifest]:
+def permissions() -> list[Manifest]:
     """What its Pods may do, and the rights on keys of the step that registers the API, in this namespace alone."""
-    role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules(_RIGHTS)}
-    keys = (Right(kinds.SECRET, ("get", "create", "update")), Right(kinds.DEPLOYMENT, ("get", "patch")))
+    role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules(_RULES)}
+    keys = (Rule(kinds.SECRET, ("get", "create", "update")), Rule(kinds.DEPLOYMENT, ("get", "patch")))
     meta = {"name": KEYS, "namespace": NAMESPACE}
     return [
         service_account(NAME),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from eventing.deploy.rights import BUNDLED_API_GROUPS, READ, RIGHTS, V1_API_GROUPS, WRITE, Right
+from eventing.deploy.rules import BUNDLED_API_GROUPS, READ, RULES, V1_API_GROUPS, WRITE, Rule
 from shared.api.manifest import Manifest
 from shared.kinds import SECRET, WATCHED
 
@@ -18,25 +18,25 @@ _FOLLOW = ("get", "list", "watch")
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
-    found = {f"{_dashed(group)}.yaml": list(_of_group(group)) for group in RIGHTS}
-    found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RIGHTS)]
+    found = {f"{_dashed(group)}.yaml": list(_of_group(group)) for group in RULES}
+    found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RULES)]
     found["watch.yaml"] = [
         service_account(WATCHER),
-        role(WATCHER, [*rules(Right(kind, _FOLLOW) for kind in WATCHED), *_bundled(V1_API_GROUPS, _FOLLOW)]),
+        role(WATCHER, [*rules(Rule(kind, _FOLLOW) for kind in WATCHED), *_bundled(V1_API_GROUPS, _FOLLOW)]),
         binding(WATCHER, WATCHER),
     ]
     return found
 
 
-def sight_of_certificates() -> list[Manifest]:
+def certificate_reader() -> list[Manifest]:
     """The right of the watcher to see Secrets: it asks for metadata of labelled ones alone, which RBAC cannot say."""
     name = "olmf-certificates"
-    return [role(name, rules([Right(SECRET, ("list", "watch"))])), binding(WATCHER, name)]
+    return [role(name, rules([Rule(SECRET, ("list", "watch"))])), binding(WATCHER, name)]
 
 
 def rules_by_role() -> dict[str, list[Manifest]]:
     """The rules of the ClusterRole of each group, by its name."""
-    return {account_of(group): _rules_of(group) for group in RIGHTS}
+    return {account_of(group): _rules_of(group) for group in RULES}
 
 
 def account_of(group: str) -> str:
@@ -49,10 +49,10 @@ def service_account(name: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": NAMESPACE}}
 
 
-def rules(rights: Iterable[Right]) -> list[Manifest]:
+def rules(granted: Iterable[Rule]) -> list[Manifest]:
     """PolicyRules: one per API group and set of verbs, resources sorted."""
     verbs: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for right in rights:
+    for right in granted:
         verbs[right.kind.group, right.resource] |= set(right.verbs)
     merged: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for (group, resource), allowed in verbs.items():
@@ -71,7 +71,7 @@ def _of_group(group: str) -> Iterator[Manifest]:
 
 
 def _rules_of(group: str) -> list[Manifest]:
-    return [*rules(RIGHTS[group]), *_bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))]
+    return [*rules(RULES[group]), *_bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))]
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

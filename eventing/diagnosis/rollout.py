@@ -95,24 +95,24 @@ class _Rollout:
     phases: Sequence[Phase]
 
 
-def _judged(wanted: _Rollout, place: Place, waivers: Sequence[Waiver]) -> Outlook:
-    desired = [dict(one) for phase in wanted.phases for one in phase.objects]
+def _judged(rollout: _Rollout, place: Place, waivers: Sequence[Waiver]) -> Outlook:
+    desired = [dict(one) for phase in rollout.phases for one in phase.objects]
     there = [
         one
-        for phase in wanted.phases
+        for phase in rollout.phases
         for _, one in read_phase(phase, place.cluster, place.discovery)
         if one is not None
     ]
-    ours, unread = _ours(wanted.revisions, place)
+    ours, unread = _ours(rollout.revisions, place)
     old = tuple({identity_of(one): one for one in (*ours, *there)}.values())
     changed = changes(old, desired)
     touched = {identity_of(one.manifest) for one in changed if one.effect is not Effect.KEEP}
     stored = place.stored([one for one in old if identity_of(one) in touched and _is_definition(one)])
-    is_strict = wanted.extension.is_strict
+    is_strict = rollout.extension.is_strict
     return Outlook(
         (),
         changed,
-        (*_collisions(there, wanted.revisions), *obstacles(old, desired, waivers, is_strict=is_strict)),
+        (*_collisions(there, rollout.revisions), *obstacles(old, desired, waivers, is_strict=is_strict)),
         (
             *unread, *misfits(old, desired, stored), *(waived(old, desired, waivers) if is_strict else ()),
             *losses(old, desired, stored, waivers),

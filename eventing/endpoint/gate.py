@@ -109,8 +109,8 @@ class Gate:
 def _admitted(authentication: Authentication) -> bool:
     """Whether the sender is trusted; refused is who is not known although senders can be."""
     if authentication == "refused":
-        wanted = f"the header `Authorization: Bearer TOKEN` or the attribute `{names.KNOWN_BY}`"
-        raise _Refused(401, f"the sender is not known: wanted {wanted}", {"WWW-Authenticate": "Bearer"})
+        expected = f"the header `Authorization: Bearer TOKEN` or the attribute `{names.KNOWN_BY}`"
+        raise _Refused(401, f"the sender is not known: wanted {expected}", {"WWW-Authenticate": "Bearer"})
     if authentication == "later":
         raise _busy("the API server does not say whether it knows the token")
     return authentication == "trusted"

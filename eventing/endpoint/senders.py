@@ -74,12 +74,12 @@ class Senders:
         """Whether a request with these headers comes from a trusted sender."""
         if not (self._token or self._file or self._review):
             return "trusted" if self._trusts_network else "unknown"
-        given = _token_in(headers)
-        if not given or len(given) > LONGEST_TOKEN:
+        shown = _token_in(headers)
+        if not shown or len(shown) > LONGEST_TOKEN:
             return "refused"
-        if any(_is_same(given, token) for token in self._tokens()):
+        if any(_is_same(shown, token) for token in self._tokens()):
             return "trusted"
-        return await self._reviewed(given)
+        return await self._reviewed(shown)
 
     def _tokens(self) -> list[str]:
         found = [self._token] if self._token else []
@@ -102,13 +102,13 @@ class Senders:
 
 
 def _token_in(headers: Mapping[str, str]) -> str:
-    scheme, _, given = headers.get("authorization", "").partition(" ")
-    return given.strip() if scheme.lower() == "bearer" else headers.get(f"ce-{names.KNOWN_BY}", "")
+    scheme, _, shown = headers.get("authorization", "").partition(" ")
+    return shown.strip() if scheme.lower() == "bearer" else headers.get(f"ce-{names.KNOWN_BY}", "")
 
 
-def _is_same(given: str, token: str) -> bool:
+def _is_same(shown: str, token: str) -> bool:
     """Compares digests, so that neither content nor length shows in the time that it takes."""
-    ours, theirs = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (token, given))
+    ours, theirs = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (token, shown))
     return hmac.compare_digest(ours, theirs)
 
 

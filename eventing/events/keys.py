@@ -55,7 +55,7 @@ def its_api_group(event: Event) -> tuple[Ref, ...]:
     return () if ref is None else (ref,)
 
 
-def rights_beside_it(event: Event) -> tuple[Ref, ...]:
+def permissions_in_namespace(event: Event) -> tuple[Ref, ...]:
     """One key for all RBAC objects of a namespace."""
     return (kinds.ROLE.ref(names.ANY, event.ref.namespace),)
 
@@ -76,7 +76,7 @@ def status_of_installation(_: Event) -> tuple[Ref, ...]:
     return (kinds.CLUSTER_OPERATOR.ref(names.CLUSTER_OPERATOR),)
 
 
-def rights_of_cluster(_: Event) -> tuple[Ref, ...]:
+def cluster_permissions(_: Event) -> tuple[Ref, ...]:
     """One key for all RBAC objects of the cluster that are in no namespace."""
     return (kinds.CLUSTER_ROLE.ref(names.ANY),)
 

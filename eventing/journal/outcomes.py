@@ -50,8 +50,8 @@ class Decided:
         """What a step returned or raised. TypeError when it is no Outcome."""
         match answer:
             case Outcome():
-                given = (answer.writes, answer.emits, answer.again_in, answer.summary, answer.wait)
-                return cls("outcome", *given, statements=answer.statements)
+                fields = (answer.writes, answer.emits, answer.again_in, answer.summary, answer.wait)
+                return cls("outcome", *fields, statements=answer.statements)
             case RetryLater():
                 return cls("retry", answer.writes, (), answer.after, answer.message, answer.wait)
             case Terminal():

@@ -42,7 +42,7 @@ class Recorder:
         self._bodies = bodies or Bodies(Redactor(key), now_ms)
         self._also = also
 
-    def beside(self, also: Callable[[bytes], None]) -> Recorder:
+    def also_to(self, also: Callable[[bytes], None]) -> Recorder:
         """A recorder for another thread, which knows what this one knows."""
         return Recorder(b"", also=also, bodies=self._bodies)
 

@@ -85,12 +85,12 @@ class Redactor:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._given: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._learned_variables: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         """Variables that Subscriptions gave, which are then in Deployments, too; with their values as JSON."""
 
     def knows(self, text: bytes) -> bool:
         """Whether JSON text holds what a Subscription gave to an environment."""
-        return any(value in text for value in self._given.values())
+        return any(value in text for value in self._learned_variables.values())
 
     def clean(self, value: Any, *, is_secret: bool = False) -> Any:
         """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself.
@@ -137,7 +137,9 @@ class Redactor:
             else self._value(item, is_secret and key in _INSIDE, inside)
             for key, item in value.items()
         }
-        if _is_variable(value) and (_NAME.search(value["name"]) or (value["name"], value["value"]) in self._given):
+        if _is_variable(value) and (
+            _NAME.search(value["name"]) or (value["name"], value["value"]) in self._learned_variables
+        ):
             cleaned["value"] = self.stand_in(value["value"])
         if value.get("kind") == _SUBSCRIPTION:
             cleaned = self._without_environment(cleaned)
@@ -172,8 +174,8 @@ class Redactor:
     def _without_environment(self, subscription: dict[str, Any]) -> dict[str, Any]:
         """Without what the config of a Subscription gives to the environment of its operator."""
         match subscription:
-            case {"spec": {"config": {"env": [*given], **config}, **spec}}:
-                env = [self._learned(one) for one in given]
+            case {"spec": {"config": {"env": [*variables], **config}, **spec}}:
+                env = [self._learned(one) for one in variables]
                 return {**subscription, "spec": {**spec, "config": {**config, "env": env}}}
         return subscription
 
@@ -186,10 +188,12 @@ class Redactor:
 
     def _learn(self, name: str, value: str) -> None:
         if len(value) >= _SHORTEST and not _STAND_IN.fullmatch(value):
-            self._given[name, value] = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-            self._given.move_to_end((name, value))
-            if len(self._given) > _LEARNED:
-                self._given.popitem(last=False)
+            self._learned_variables[name, value] = json.dumps(value, ensure_ascii=False).encode(
+                "utf-8", "surrogatepass"
+            )
+            self._learned_variables.move_to_end((name, value))
+            if len(self._learned_variables) > _LEARNED:
+                self._learned_variables.popitem(last=False)
 
     def _values(self, field: str, values: Any) -> Any:
         if not isinstance(values, dict):

@@ -66,9 +66,9 @@ async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
                 folders = notify_on_change(
                     plan.served(), supervisor.addresses.endpoint, plan.state.make_endpoint_token()
                 )
-                beside = [tasks.create_task(work) for work in (folders, keep_short(plan.state.logs))]
+                companions = [tasks.create_task(work) for work in (folders, keep_short(plan.state.logs))]
                 await ended
-                for task in beside:
+                for task in companions:
                     task.cancel()
         else:
             start.cancel()

@@ -39,8 +39,8 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
 
     cluster = KubeClient.from_kubeconfig(kubeconfig)
     if plan.kubeconfig and not plan.take_over:
-        refuse_beside_olm(cluster)
-        refuse_beside_another(cluster, InstallationMarker.of(plan.state))
+        refuse_other_managers(cluster)
+        refuse_second_installation(cluster, InstallationMarker.of(plan.state))
     apply_definitions(cluster)
     labels = {POD_SECURITY: "restricted"}
     meta = {"name": plan.namespace, "labels": labels, "annotations": {names.UP: str(InstallationMarker.of(plan.state))}}
@@ -98,7 +98,7 @@ def apply_definitions(cluster: KubeClient) -> None:
         cluster.apply(custom_resource_definition(definition))
 
 
-def refuse_beside_olm(cluster: KubeClient) -> None:
+def refuse_other_managers(cluster: KubeClient) -> None:
     """TakeOverError when OLM's own operators, or our programs, are deployed on the cluster."""
     for deployment in cluster.list(DEPLOYMENT):
         meta = deployment["metadata"]
@@ -110,7 +110,7 @@ def refuse_beside_olm(cluster: KubeClient) -> None:
             )
 
 
-def refuse_beside_another(cluster: KubeClient, mine: InstallationMarker) -> None:
+def refuse_second_installation(cluster: KubeClient, mine: InstallationMarker) -> None:
     """TakeOverError when another `olmf up` works on the cluster, or may do so on another machine."""
     other = InstallationMarker.read(cluster)
     if other is None or other == mine or other.is_over():

@@ -78,17 +78,17 @@ def start(state_dir: Path | None = None) -> RedisServer:
     With `state_dir` it stores its data there, in an append-only file; without, data is lost when it ends.
     """
     scratch = None if state_dir else Path(tempfile.mkdtemp(prefix="olmf-redis-"))
-    home = (state_dir or scratch or Path()).resolve()
-    home.mkdir(parents=True, exist_ok=True)
-    lock = _lock(home)
-    path = home / "redis.sock"
+    folder = (state_dir or scratch or Path()).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = _lock(folder)
+    path = folder / "redis.sock"
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH:
         url, place = f"unix://{path}", ["--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700"]
     else:
-        port = kept_port(home / "redis.port")
+        port = kept_port(folder / "redis.port")
         url, place = f"redis://127.0.0.1:{port}/0", ["--port", str(port), "--bind", "127.0.0.1"]
-    keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(home)]
-    log = ["--logfile", str(home / "redis.log"), "--daemonize", "no"]
+    keep = ["--appendonly", "yes" if state_dir else "no", "--save", "", "--dir", str(folder)]
+    log = ["--logfile", str(folder / "redis.log"), "--daemonize", "no"]
     parent_watch = subprocess.Popen(
         ["/bin/sh", "-c", PARENT_WATCH, "sh", str(find_binary()), *place, *keep, *log],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, pass_fds=(lock,),
@@ -97,7 +97,7 @@ def start(state_dir: Path | None = None) -> RedisServer:
     with parent_watch.stdout or contextlib.nullcontext() as output:
         pid = int(output.readline()) if output else 0
     server = RedisServer(url, pid, parent_watch, scratch)
-    _await_ready(server, home / "redis.log")
+    _await_ready(server, folder / "redis.log")
     return server
 
 
@@ -122,9 +122,9 @@ def _complaints(log: Path) -> str:
     return " / ".join([line for line in lines if " # " in line][-3:]) or f"nothing in {log}"
 
 
-def _lock(home: Path) -> int:
+def _lock(folder: Path) -> int:
     """The lock on this directory. A previous server whose owner died may need a moment to save and end."""
-    lock = os.open(home / "redis.lock", os.O_CREAT | os.O_RDWR, 0o600)
+    lock = os.open(folder / "redis.lock", os.O_CREAT | os.O_RDWR, 0o600)
     deadline = time.monotonic() + _HAND_OVER_SECONDS
     while True:
         try:
@@ -132,7 +132,7 @@ def _lock(home: Path) -> int:
         except BlockingIOError as error:
             if time.monotonic() > deadline:
                 os.close(lock)
-                raise RedisServerError(f"{home} is in use by another Redis server of ours") from error
+                raise RedisServerError(f"{folder} is in use by another Redis server of ours") from error
             time.sleep(0.02)
         else:
             return lock

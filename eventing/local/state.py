@@ -69,8 +69,8 @@ class StateDirectory:
     @classmethod
     def default(cls) -> StateDirectory:
         """`$OLMF_STATE`, else `olmf` below `$XDG_STATE_HOME` (`~/.local/state`)."""
-        home = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-        return cls(Path(os.environ.get("OLMF_STATE") or Path(home) / "olmf"))
+        folder = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+        return cls(Path(os.environ.get("OLMF_STATE") or Path(folder) / "olmf"))
 
     @property
     def kubeconfig(self) -> Path:

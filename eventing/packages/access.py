@@ -22,7 +22,7 @@ FRESH_SECONDS: Final = 10.0
 MOST: Final = 2_000
 _ACCESS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _AT_ONCE: Final = 8
-_Question: TypeAlias = tuple[User, str, str, str, str]
+_Request: TypeAlias = tuple[User, str, str, str, str]
 _T = TypeVar("_T")
 
 
@@ -33,9 +33,9 @@ class Access:
         """`post` sends a body to a path of the API server; raises ApiError."""
         self._post, self._now = post, now
         self._threads = ThreadPoolExecutor(_AT_ONCE, "review")
-        self._questions = Shares("questions to the API server", each=2 * _AT_ONCE, together=16 * _AT_ONCE)
+        self._reviews = Shares("questions to the API server", each=2 * _AT_ONCE, together=16 * _AT_ONCE)
         self._owners = TokenReviews(post, reviewed, trusted_seconds=FRESH_SECONDS, now=now)
-        self._answers: OrderedDict[_Question, tuple[float, str]] = OrderedDict()
+        self._answers: OrderedDict[_Request, tuple[float, str]] = OrderedDict()
         self._is_proven = False
         """Whether an answer has come."""
         self.flaw = ""
@@ -49,7 +49,7 @@ class Access:
 
     async def owner(self, token: str) -> User | None:
         """The owner of a token; None for one that the cluster does not know. ReviewUnavailable, TooMany."""
-        with self._questions.one(""):
+        with self._reviews.one(""):
             return await self._asked(lambda: self._owners(token))
 
     async def refusal(self, user: User, verb: str, namespace: str, *, subresource: str = "", name: str = "") -> str:
@@ -58,7 +58,7 @@ class Access:
         until, why = self._answers.get(key, (0.0, ""))
         if self._now() < until:
             return why
-        with self._questions.one(user.tenant):
+        with self._reviews.one(user.tenant):
             why = await self._asked(lambda: self._reviewed(key))
         self._answers[key] = (self._now() + FRESH_SECONDS, why)
         self._answers.move_to_end(key)
@@ -66,9 +66,9 @@ class Access:
             self._answers.popitem(last=False)
         return why
 
-    def _reviewed(self, question: _Question) -> str:
+    def _reviewed(self, request: _Request) -> str:
         """Why not, as the API server says it; empty when it allows it."""
-        user, verb, namespace, subresource, name = question
+        user, verb, namespace, subresource, name = request
         review = access_review(user, verb, namespace, subresource=subresource, name=name)
         try:
             status = fields.part(self._post(_ACCESS, review), "status")

@@ -187,8 +187,8 @@ class CatalogFollower:
         if catalog[0] == self._global:
             return room
         private = sum(size for one, size in others.items() if one[0] != self._global)
-        beside = sum(size for one, size in others.items() if one[0] == catalog[0])
-        return min(room, MOST_BYTES // 2 - private, MOST_OF_ONE - beside)
+        other_bytes = sum(size for one, size in others.items() if one[0] == catalog[0])
+        return min(room, MOST_BYTES // 2 - private, MOST_OF_ONE - other_bytes)
 
     def _packages(self, source: CatalogSource) -> tuple[Listed, ...] | Unavailable:
         reference = source.content

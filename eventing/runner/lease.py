@@ -58,8 +58,8 @@ class Lease:
         """Whether the run has written for so long that others, who wait, have their turn now."""
         return self.seconds() - self.since > self.patience and self._ask(self.awaited)
 
-    def _ask(self, question: Callable[[], bool]) -> bool:
+    def _ask(self, check: Callable[[], bool]) -> bool:
         try:
-            return question()
+            return check()
         except Exception as error:
             raise QueueLost(error) from error

@@ -58,7 +58,7 @@ class _Progress:
     decisions: list[Decision] = field(default_factory=list)
     fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
     emits: list[Emit] = field(default_factory=list)
-    promised: tuple[Emit, ...] = ()
+    announced: tuple[Emit, ...] = ()
     """Of the decision whose writes are under way: some of them may have been sent."""
     wrote: list[str] = field(default_factory=list)
     writes: int = 0
@@ -132,7 +132,7 @@ class Runner:
             lease.decides()
             decided = self._decide(step, claim.ref, attempt, calls)
             lease.records_jobs(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
-            progress.promised = decided.emits
+            progress.announced = decided.emits
             performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
             self._note(progress, decided, performed)
@@ -158,13 +158,13 @@ class Runner:
 
     def _decide(self, step: Step, ref: Ref, attempt: Attempt, calls: CallRecorder) -> Decided:
         def value(port: type) -> Any:
-            given = attempt if port is Attempt else self._ports.get(port)
-            if given is None:
+            provided = attempt if port is Attempt else self._ports.get(port)
+            if provided is None:
                 raise UnknownStep(f"step {step.name!r} asks for {port.__name__}, which this process does not have")
             if port in (Attempt, Policy):
-                calls.value(port, given)
-                return given
-            return calls.port(port, given)
+                calls.value(port, provided)
+                return provided
+            return calls.port(port, provided)
 
         try:
             return Decided.of(step.call(ref, **arguments(step, value)))
@@ -214,7 +214,7 @@ class Runner:
         """
         if performed.is_complete or any(written.did == "sent" for written in performed.written):
             progress.emits += decided.emits
-        progress.promised = ()
+        progress.announced = ()
         progress.warned += performed.warned
         for write, written in zip(decided.writes, performed.written, strict=False):
             if written.did == "sent":
@@ -223,7 +223,7 @@ class Runner:
                 progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
-        jobs = self._jobs(progress, progress.promised)
+        jobs = self._jobs(progress, progress.announced)
         run = Run(
             id=progress.run_id,
             step=claim.step,

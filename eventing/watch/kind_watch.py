@@ -137,7 +137,7 @@ class KindWatch(Generic[Result]):
                 elif error.is_not_found and await self._is_unserved():
                     longest = UNSERVED_PAUSE_SECONDS
                     await self._vanish()
-                    if self._is_optional and not self._is_crd_settling:
+                    if self._is_optional and not self._is_crd_new:
                         await self._rest()
                         continue
                 else:
@@ -228,7 +228,7 @@ class KindWatch(Generic[Result]):
         self._health.record_activity(self.name)
 
     @property
-    def _is_crd_settling(self) -> bool:
+    def _is_crd_new(self) -> bool:
         return asyncio.get_running_loop().time() < self._settles_until
 
     def _complain(self, what: str, error: str) -> None:
@@ -239,7 +239,7 @@ class KindWatch(Generic[Result]):
     async def _pause(self, longest: float, trouble: _Trouble = _NO_TROUBLE) -> None:
         if not trouble.is_rejected:  # while the API server is away, a restart would only make the watch later
             self._health.record_outage(self.name)
-        if self._is_crd_settling:
+        if self._is_crd_new:
             longest = CRD_SETTLE_PAUSE_SECONDS
         seconds = trouble.retry_after or min(longest, FIRST_PAUSE_SECONDS * 2**self._failures)
         self._failures = min(self._failures + (not trouble.retry_after), 16)

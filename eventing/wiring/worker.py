@@ -84,7 +84,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
 
         def of_thread() -> Run:
             provided = {**_ports(values, cluster), ports.Journal: journal, ports.Runs: runs}
-            recorder = recording.beside(journal_files(values, "worker"))
+            recorder = recording.also_to(journal_files(values, "worker"))
             runner = Runner(provided, cluster, SystemClock(), routes=routes, steps=steps, recorder=recorder)
             return _trimming(runner, queue, journal, runs)
 

@@ -104,7 +104,7 @@ class Child:
         if self.is_stopping():
             return
         _limit_memory(settings.run_memory_bytes)
-        sweep = partial(sweep_forever, queue, self.health.heartbeat, lambda: self._beside(queue))
+        sweep = partial(sweep_forever, queue, self.health.heartbeat, lambda: self._besides_sweeping(queue))
         threading.Thread(target=run_or_die, args=(sweep,), daemon=True).start()
         drainer.begin(run_or_die)
         took_ms = int((time.monotonic() - started) * 1000)
@@ -116,7 +116,7 @@ class Child:
         if settings.on_call:
             queue.note_awake(served(settings), 0)
 
-    def _beside(self, queue: WorkQueue) -> None:
+    def _besides_sweeping(self, queue: WorkQueue) -> None:
         """What the sweeper does at each turn."""
         if self.settings.on_call and not self.is_stopping():
             queue.note_awake(served(self.settings), AWAKE_SECONDS)

@@ -65,7 +65,7 @@ class ThreadedDrainer(Drainer):
 
     def claimed(self) -> Claim | None:
         """The next claim; None while a run is to be alone: others would wait behind it, and may run elsewhere."""
-        return None if self._process.is_wanted_alone else Drainer.claimed(self)
+        return None if self._process.wants_to_be_alone else Drainer.claimed(self)
 
     def end(self) -> None:
         """Wait until no run is under way."""

@@ -15,7 +15,7 @@ class SharedLock:
         """How many want it alone, or have it so."""
 
     @property
-    def is_wanted_alone(self) -> bool:
+    def wants_to_be_alone(self) -> bool:
         """Whether somebody has it alone, or waits for that."""
         return self._alone > 0
 

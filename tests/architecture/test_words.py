@@ -9,7 +9,7 @@ import pytest
 from tests.architecture.words import DENIED, LEGITIMATE, LEGITIMATE_IN, modules, private_words, words_of
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("functions", "shared")
+FOLDERS = ("eventing", "functions", "shared")
 
 
 def test_no_name_has_a_private_word() -> None:

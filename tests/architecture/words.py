@@ -45,7 +45,7 @@ LEGITIMATE: Final = frozenset(
 )  # fmt: skip
 """Names with such a word that mean what everybody means by it, without `_` before them, in small letters."""
 LEGITIMATE_IN: Final[Mapping[str, frozenset[str]]] = {
-    "shared/adapters/": frozenset({"home", "tell"}),  # the home directory of a user; the position in a file
+    **dict.fromkeys(("eventing/", "shared/adapters/"), frozenset({"home", "tell"})),  # a user's; the position in a file
 }
 """The same in one folder alone."""
 

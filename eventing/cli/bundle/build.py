@@ -112,8 +112,8 @@ def _subject(folder: Path) -> Subject:
     if (folder / "manifests").is_dir():
         files = read(folder, name)
     else:
-        beside = {"manifests": folder, "metadata": folder.resolve().parent / "metadata"}
-        files = contents({f"{key}/{path.name}": path for key, above in beside.items() for path in _files(above)}, name)
+        folders = {"manifests": folder, "metadata": folder.resolve().parent / "metadata"}
+        files = contents({f"{key}/{path.name}": path for key, above in folders.items() for path in _files(above)}, name)
     for path, content in files.items():
         if len(content) > FILE_BYTES:
             raise CliError(f"{name}/{path}: more than {FILE_BYTES} bytes: no cluster takes such an object", NEGATIVE)

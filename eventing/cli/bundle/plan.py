@@ -63,5 +63,5 @@ def _target(manifests: Documents, metadata: Documents, namespace: str, replaces:
     found = parse_documents(manifests, metadata, "")
     if not isinstance(found, ParsedBundle):
         return Target(namespace, replaces or "")
-    stated = as_object(found.csv.get("spec")).get("replaces") if replaces is None else replaces
-    return Target(namespace, str(stated or ""), properties_annotation(properties(found)))
+    replaced = as_object(found.csv.get("spec")).get("replaces") if replaces is None else replaces
+    return Target(namespace, str(replaced or ""), properties_annotation(properties(found)))

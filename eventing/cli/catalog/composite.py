@@ -48,10 +48,10 @@ def composite(
         raise CliError(str(error), NEGATIVE) from error
 
 
-def _build(step: Step, beside: Path, form: str) -> Path:
+def _build(step: Step, folder: Path, form: str) -> Path:
     try:
         source = Path(step.input)
-        config = _config(step, source if source.exists() else beside / source)
+        config = _config(step, source if source.exists() else folder / source)
         place = Path(step.folder, step.output)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, written(config, form))

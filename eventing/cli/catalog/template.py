@@ -67,13 +67,13 @@ def render(
     migrate_level: LevelOption = "",
 ) -> None:
     """Render a template of any type, found out from its schema (as `opm alpha render-template`)."""
-    given = list(words or ())
-    kind = given.pop(0) if given and (given[0] in SCHEMAS or len(given) > 1) else ""
-    if len(given) > 1:
+    arguments = list(words or ())
+    kind = arguments.pop(0) if arguments and (arguments[0] in SCHEMAS or len(arguments) > 1) else ""
+    if len(arguments) > 1:
         raise CliError("template render: at most [TYPE] [FILE]", USAGE)
     if kind and kind not in SCHEMAS:
         raise CliError(f'invalid template type "{kind}", must be one of: [{" ".join(SCHEMAS)}]', USAGE)
-    _print(kind, given[0] if given else STDIN, output, migrate_level)
+    _print(kind, arguments[0] if arguments else STDIN, output, migrate_level)
 
 
 def convert(

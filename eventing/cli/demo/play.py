@@ -64,10 +64,13 @@ class Stage:
 
 def play() -> int:
     """Run the demo and return the exit code. It leaves no process and no file, however it ends."""
-    with Interrupt() as interrupt, tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as home:
-        directory = StateDirectory(Path(home) / "state")
+    with (
+        Interrupt() as interrupt,
+        tempfile.TemporaryDirectory(prefix="olmf-demo-", ignore_cleanup_errors=True) as folder,
+    ):
+        directory = StateDirectory(Path(folder) / "state")
         try:
-            _play(directory, Path(home) / "bundles", interrupt)
+            _play(directory, Path(folder) / "bundles", interrupt)
         except KeyboardInterrupt:
             sys.stderr.write("interrupted; stopped everything\n")
             return 128 + interrupt.number

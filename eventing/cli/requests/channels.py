@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eventing.cli.requests.request import PackageError
-from eventing.cli.requests.subscribing import wanted_subscription
+from eventing.cli.requests.subscribing import existing_subscription
 from eventing.diagnosis.offers import package_of
 from shared.api.manifest import ReadOnly, name_of
 from shared.api.views import Subscription
@@ -29,7 +29,7 @@ def switch_channel(
     PackageError when the catalog has no such channel, or (after subscribing to it) when nothing leads there from what
     is installed; a catalog that cannot be read is not asked.
     """
-    subscription = wanted_subscription(cluster, namespace, package)
+    subscription = existing_subscription(cluster, namespace, package)
     found = package_of(cluster, subscription, catalogs)
     channels = {one.name: one for one in found.channels} if found else {}
     if found and channel not in channels:

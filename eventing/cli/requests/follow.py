@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from eventing.cli.commands import quoted
 from eventing.cli.requests.hints import is_catalog_ready, near
 from eventing.cli.requests.request import PackageError
-from eventing.cli.requests.subscribing import POLL_SECONDS, waiting_plan, wanted_subscription
+from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription, waiting_plan
 from eventing.cli.status_text import message_of
 from eventing.diagnosis.status.chain import claimed, originals
 from eventing.diagnosis.status.decider import decide
@@ -128,13 +128,13 @@ def kept(observation: Observation, goal: Goal) -> str:
 
 def stand(cluster: KubeClient, namespace: str, package: str) -> PackageStatus:
     """Where the package stands now, without what helps. PackageError when nothing subscribes to it."""
-    subscription = Subscription(wanted_subscription(cluster, namespace, package))
+    subscription = Subscription(existing_subscription(cluster, namespace, package))
     return decide(package_among(subscription, _versions(cluster, subscription, namespace)))
 
 
 def _helped(cluster: KubeClient, goal: Goal) -> PackageStatus:
     """Where the package stands, with what helps."""
-    subscription = Subscription(wanted_subscription(cluster, goal.namespace, goal.package))
+    subscription = Subscription(existing_subscription(cluster, goal.namespace, goal.package))
     return status_of(Sources(cluster), subscription, _versions(cluster, subscription, goal.namespace))
 
 

@@ -41,7 +41,7 @@ from shared.reading.revision import secrets_of
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
-_RIGHTS: Final = tuple(kind.kind for kind in RBAC)
+_RBAC_KINDS: Final = tuple(kind.kind for kind in RBAC)
 _SERVING: Final = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Certificate")
 
 
@@ -67,7 +67,9 @@ class _Release:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(Change(Effect.REMOVE if one.get("kind") in _RIGHTS else Effect.KEEP, one) for one in self.present)
+        return tuple(
+            Change(Effect.REMOVE if one.get("kind") in _RBAC_KINDS else Effect.KEEP, one) for one in self.present
+        )
 
 
 def forecast(cluster: KubeClient, request: ReleaseRequest) -> Forecast:

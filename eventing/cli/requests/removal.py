@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError
-from eventing.cli.requests.subscribing import POLL_SECONDS, wanted_subscription
+from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription
 from eventing.diagnosis.offers import subscription_of
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.package_status import ref_of
@@ -33,7 +33,7 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     subscription = subscription_of(cluster, namespace, package)
     versions = _versions(cluster, namespace, package, subscription)
     if subscription is None and not versions:
-        wanted_subscription(cluster, namespace, package)
+        existing_subscription(cluster, namespace, package)
     if subscription is not None:
         delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
@@ -63,8 +63,8 @@ def _copies(cluster: KubeClient, versions: Sequence[Csv]) -> Iterator[str]:
     """The copies of what other namespaces installed, which the versions kept out."""
     for csv in versions:
         found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
-        if found and (home := found.label(names.COPIED_FROM)):
-            yield f"the copy of {csv.name} that is here now is that of {home}"
+        if found and (namespace := found.label(names.COPIED_FROM)):
+            yield f"the copy of {csv.name} that is here now is that of {namespace}"
 
 
 def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[Csv]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 def visible_sources(cluster: KubeClient, namespace: str) -> tuple[Manifest, ...]:
     """The CatalogSources of a namespace and, unless its OperatorGroup excludes them, the global ones."""
     return tuple(
-        source for place in places_in_sight(cluster, namespace) for source in cluster.list(CATALOG_SOURCE, place)
+        source for place in visible_namespaces(cluster, namespace) for source in cluster.list(CATALOG_SOURCE, place)
     )
 
 
-def places_in_sight(cluster: KubeClient, namespace: str) -> list[str]:
+def visible_namespaces(cluster: KubeClient, namespace: str) -> list[str]:
     """The namespaces whose catalogs a namespace sees."""
     everyones = (
         []
@@ -56,11 +56,11 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
         there = ", ".join(sorted(map("/".join, found))) or "none"
         raise PackageError(
             f"--source: {request.namespace} sees no CatalogSource {'/'.join(desired)}; there are: {there}"
-            f"{out_of_sight(cluster, request.namespace)}"
+            f"{hidden_catalogs(cluster, request.namespace)}"
         )
     match found:
         case []:
-            why = out_of_sight(cluster, request.namespace)
+            why = hidden_catalogs(cluster, request.namespace)
             first = f"{quoted(olmf('up', '--catalog', 'PATH'))} or {quoted(kubectl('apply', '-f', 'FILE'))} makes one"
             raise PackageError(f"{request.namespace} sees no CatalogSource{why}; {first}")
         case [only]:
@@ -70,7 +70,7 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     if not having:
         raise PackageError(
             f"no catalog that {request.namespace} sees offers {request.package!r}"
-            f"{out_of_sight(cluster, request.namespace)}; {quoted(olmf('list', '--available'))} shows what there is"
+            f"{hidden_catalogs(cluster, request.namespace)}; {quoted(olmf('list', '--available'))} shows what there is"
         )
     if len(having) > 1:
         raise PackageError(f"{', '.join(having)} all offer {request.package!r}; choose one with --source")
@@ -78,11 +78,11 @@ def source_for(cluster: KubeClient, request: Request, catalogs: Catalogs | None 
     return namespace, name
 
 
-def out_of_sight(cluster: KubeClient, namespace: str) -> str:
+def hidden_catalogs(cluster: KubeClient, namespace: str) -> str:
     """Where a namespace may look, if there are catalogs elsewhere, and whoever asks may know of them."""
     from shared.adapters.kube import ApiError
 
-    places = places_in_sight(cluster, namespace)
+    places = visible_namespaces(cluster, namespace)
     try:
         everywhere = cluster.list(CATALOG_SOURCE)
     except ApiError as error:

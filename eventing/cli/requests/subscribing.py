@@ -144,12 +144,12 @@ def approve_plan(cluster: KubeClient, namespace: str, desired: str) -> Iterator[
         return
     if InstallPlan(found).is_empty:
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
-    yield from _held_by(cluster.list(SUBSCRIPTION, namespace), plan)
+    yield from _hold_notes(cluster.list(SUBSCRIPTION, namespace), plan)
     cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
     yield f"approved {plan}: {', '.join(InstallPlan(found).csvs)}"
 
 
-def _held_by(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
+def _hold_notes(subscriptions: Iterable[ReadOnly], plan: str) -> Iterator[str]:
     """Warnings about holds that came after the plan: they keep other plans away, not this one."""
     for one in subscriptions:
         policy = subscription_policy_of(Subscription(one))
@@ -174,7 +174,7 @@ def _plan_of_package(cluster: KubeClient, namespace: str, package: str) -> ReadO
 
 def waiting_plan(cluster: KubeClient, namespace: str, package: str) -> str:
     """Name of the plan that the Subscription of a package points to, if it waits for approval, else empty."""
-    return plan_to_approve(cluster, wanted_subscription(cluster, namespace, package))
+    return plan_to_approve(cluster, existing_subscription(cluster, namespace, package))
 
 
 def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
@@ -186,9 +186,9 @@ def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
 
 def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
     """Hold the package (or release it, when `reason` is empty); one sentence."""
-    subscription = wanted_subscription(cluster, namespace, package)
-    stated = {names.HOLD: reason} if reason else dict.fromkeys((names.HOLD, names.HOLD_INSTALLED))
-    patch = {"metadata": {"annotations": stated}}
+    subscription = existing_subscription(cluster, namespace, package)
+    annotations = {names.HOLD: reason} if reason else dict.fromkeys((names.HOLD, names.HOLD_INSTALLED))
+    patch = {"metadata": {"annotations": annotations}}
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
         return f"{package} is released"
@@ -197,7 +197,7 @@ def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> 
     return f"{package} is held {where}: {reason}"
 
 
-def wanted_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
+def existing_subscription(cluster: KubeClient, namespace: str, package: str) -> ReadOnly:
     """The Subscription to a package, or of that name. PackageError when there is none."""
     found = subscription_of(cluster, namespace, package)
     if found is None:

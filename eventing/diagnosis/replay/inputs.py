@@ -38,16 +38,16 @@ def content_of_capture(capture: Capture) -> Sources:
         AnswersInTime(recording.index, recording.answers(port), lambda: recording.ended) for port in (Policy, Catalogs)
     )
     chosen: Policy = policy.port(Policy) if recording.answers(Policy) else Policy()
-    return Sources(CapturedObjects(recording.final()), _Recorded(catalogs.port(Catalogs)), chosen)
+    return Sources(CaptureObjects(recording.final()), _Recorded(catalogs.port(Catalogs)), chosen)
 
 
-def objects_of_capture(capture: Capture) -> CapturedObjects:
+def objects_of_capture(capture: Capture) -> CaptureObjects:
     """The objects at the end of a capture."""
-    return CapturedObjects(Recording(capture).final())
+    return CaptureObjects(Recording(capture).final())
 
 
 @dataclass(frozen=True, slots=True)
-class CapturedObjects:
+class CaptureObjects:
     """Captured objects, listed as in a cluster."""
 
     objects: Mapping[Ref, Manifest]

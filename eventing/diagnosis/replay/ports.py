@@ -35,14 +35,14 @@ class Answers:
 
     def __init__(self, index: JournalIndex, answers: Iterable[Timed]) -> None:
         self._index = index
-        self._given: dict[tuple[str, str], list[Timed]] = defaultdict(list)
+        self._recorded: dict[tuple[str, str], list[Timed]] = defaultdict(list)
         for at, answer in answers:
-            self._given[answer.port, answer.method].append((at, answer))
+            self._recorded[answer.port, answer.method].append((at, answer))
         self._found: dict[tuple[str, str, bytes], list[Timed]] = {}
 
     def port(self, port: type) -> Any:
         """The port, or the value, that the step names."""
-        if values := self._given.get((port.__name__, "")):
+        if values := self._recorded.get((port.__name__, "")):
             return self._value(values[0][1], port)
         if dataclasses.is_dataclass(port):
             return self._value(self._setting(port), port)
@@ -55,7 +55,7 @@ class Answers:
         if key not in self._found:
             self._found[key] = [
                 (at, answer)
-                for at, answer in self._given[port.__name__, method]
+                for at, answer in self._recorded[port.__name__, method]
                 if _key_of_arguments(port, method, answer.args, answer.kwargs) == arguments
             ]
         if not self._found[key]:
@@ -72,10 +72,10 @@ class Answers:
     def _setting(self, port: type) -> Answer:
         """A value that this step was not given, as another one was: an installation has one for all. NotRecorded."""
         decisions = (decision for run in self._index.runs.values() for decision in run.decisions)
-        given = (
+        arguments = (
             answer for one in decisions for answer in one.answers if (answer.port, answer.method) == (port.__name__, "")
         )
-        if (found := next(given, None)) is None:
+        if (found := next(arguments, None)) is None:
             raise NotRecorded(f"no step was given {port.__name__} when it was recorded")
         return found
 
@@ -155,14 +155,16 @@ def _with_present_fields(value: Any, hint: Any) -> Any:
     former = {old: now for kind in get_args(hint) for old, now in FIELDS.get(getattr(kind, "__name__", ""), {}).items()}
     if not former or not isinstance(value, list):
         return value
-    return [{former.get(key, key): given for key, given in one.items()} for one in value]
+    return [{former.get(key, key): arguments for key, arguments in one.items()} for one in value]
 
 
 def _key_of_arguments(port: type, method: str, args: Any, kwargs: Any) -> bytes:
     """The arguments by name, without defaults, so that equal questions have equal keys."""
     parameters = _parameters(port, method)
-    given = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})
-    arguments = {key: value for key, value in given.items() if value != parameters.get(key, inspect.Parameter.empty)}
+    arguments = dict(zip(parameters, args or (), strict=False)) | (kwargs or {})
+    arguments = {
+        key: value for key, value in arguments.items() if value != parameters.get(key, inspect.Parameter.empty)
+    }
     return msgspec.json.encode(arguments, order="sorted")
 
 

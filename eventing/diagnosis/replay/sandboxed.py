@@ -20,8 +20,8 @@ from shared.kinds import NAMESPACE, Ref
 
 def replay_in_sandbox(path: Path, *, perturbed: Perturbation | None = None, steps: Steps | None = None) -> WorldReport:
     """`replay_world` in a temporary sandbox that serves our kinds."""
-    with closing(_sandbox()) as world, closing(_sandbox()) as beside:
-        return replay_world(path, world, perturbed=perturbed, steps=steps, stored=partial(_stored, beside))
+    with closing(_sandbox()) as world, closing(_sandbox()) as scratch:
+        return replay_world(path, world, perturbed=perturbed, steps=steps, stored=partial(_stored, scratch))
 
 
 def _sandbox() -> KubeClient:
@@ -31,13 +31,13 @@ def _sandbox() -> KubeClient:
     return world
 
 
-def _stored(beside: KubeClient, manifest: Manifest) -> Manifest:
+def _stored(scratch: KubeClient, manifest: Manifest) -> Manifest:
     """A recorded object as a sandbox of today stores it: with all of its defaults; as recorded if it is refused."""
     ref = Ref.of(manifest)
     try:
-        if ref.namespace and beside.get(NAMESPACE.ref(ref.namespace)) is None:
-            beside.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.namespace}})
-        made = beside.create(stripped(manifest))
+        if ref.namespace and scratch.get(NAMESPACE.ref(ref.namespace)) is None:
+            scratch.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.namespace}})
+        made = scratch.create(stripped(manifest))
     except ApiError:
         return manifest
     kept: Manifest = {key: manifest[key] for key in ("metadata", "status") if key in manifest}

@@ -214,8 +214,8 @@ def _waited_for(read: ExtensionRead) -> tuple[ClusterObjectSet, ...]:
     if read.extension.is_deleted:
         return read.revisions.all
     kept = read.revisions.installed
-    is_ill = kept is not None and kept.condition(AVAILABLE).status == "False"
-    return (*((kept,) if kept and is_ill else ()), *read.revisions.rolling)
+    is_unavailable = kept is not None and kept.condition(AVAILABLE).status == "False"
+    return (*((kept,) if kept and is_unavailable else ()), *read.revisions.rolling)
 
 
 def _rolling(read: ExtensionRead) -> ClusterObjectSet:

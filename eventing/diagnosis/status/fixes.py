@@ -49,7 +49,7 @@ NONE = Explanation()
 def of_requirements(csv: Csv, package: Package) -> Explanation:
     """About what is missing, as far as nobody brings it back."""
     plans = [plan for plan in package.context.plans if csv.name in plan.csvs]
-    return _of_definitions(csv, plans) or _of_rights(csv, plans)
+    return _of_definitions(csv, plans) or _of_accounts(csv, plans)
 
 
 def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation | None:
@@ -64,7 +64,7 @@ def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation | Non
     return Explanation("", (fix,), until, tuple(map(CUSTOM_RESOURCE_DEFINITION.ref, lacking)))
 
 
-def _of_rights(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation:
+def _of_accounts(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation:
     """About accounts that no plan restores: the one that made them was deleted, too, or there never was one."""
     lacking = [one.name for one in csv.requirements if one.kind == "ServiceAccount" and one.status != "Present"]
     if not lacking or plans:

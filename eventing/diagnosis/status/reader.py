@@ -100,7 +100,7 @@ def _decided(sources: Sources, package: Package) -> PackageStatus:
     return decide(
         replace(
             package,
-            context=_beside(sources, package, asked),
+            context=_context(sources, package, asked),
             job=next((job for job in jobs if job.error), None),
             due=min((job.due.isoformat(timespec="seconds") for job in jobs if job.due), default=""),
             pull=next((job.progress for job in sources.jobs_about([catalog] if catalog else []) if job.progress), None),
@@ -110,7 +110,7 @@ def _decided(sources: Sources, package: Package) -> PackageStatus:
     )
 
 
-def _beside(sources: Sources, package: Package, asked: frozenset[str]) -> NamespaceContext:
+def _context(sources: Sources, package: Package, asked: frozenset[str]) -> NamespaceContext:
     """What the rules of the package ask for."""
     place = _place(package)
     found = NamespaceContext(

@@ -75,7 +75,7 @@ def _suffix(call: Call) -> str:
     return "".join(_ALPHABET[number // base**place % base] for place in range(5))
 
 
-_GIVEN_LATER = ("uid", "creationTimestamp", "generation")
+_SET_LATER = ("uid", "creationTimestamp", "generation")
 """Metadata of a new object that mutating webhooks do not see."""
 
 
@@ -84,7 +84,7 @@ def _mutated(write: Write, world: World) -> Manifest:
     manifest = dict(write.object or {})
     if not webhooks.configured("Mutating", world):
         return manifest
-    call, own = write.call, _OURS if write.old else (*_GIVEN_LATER, *(() if write.name else ("name",)))
+    call, own = write.call, _OURS if write.old else (*_SET_LATER, *(() if write.name else ("name",)))
     kept = {name: manifest["metadata"][name] for name in own if name in manifest["metadata"]}
     if write.old is None:
         meta = {name: value for name, value in manifest["metadata"].items() if name not in kept}

@@ -95,8 +95,8 @@ def checked(before: ReadOnly, after: Any, api_version: str, index: int) -> Manif
         raise NoConversion(f"{invalid} groupVersion (expected {api_version}, received {after.get('apiVersion') or ''})")
     if after.get("kind") != before["kind"]:
         raise NoConversion(f"{invalid} kind (expected {before['kind']}, received {after.get('kind') or ''})")
-    meta, given = metadata(before), after.get("metadata")
-    converted = given if isinstance(given, dict) else {}
+    meta, returned = metadata(before), after.get("metadata")
+    converted = returned if isinstance(returned, dict) else {}
     for name, shown in _SAME:
         if (meta.get(name) or "") != (converted.get(name) or ""):
             why = f"must have the same {shown}: {meta.get(name) or ''} != {converted.get(name) or ''}"
@@ -105,9 +105,9 @@ def checked(before: ReadOnly, after: Any, api_version: str, index: int) -> Manif
     return {**after, "metadata": {**kept, **_texts(converted)}}
 
 
-def _texts(given: ReadOnly) -> Manifest:
+def _texts(returned: ReadOnly) -> Manifest:
     """The labels and annotations of a converted object."""
-    found = {name: given[name] for name in ("labels", "annotations") if given.get(name) is not None}
+    found = {name: returned[name] for name in ("labels", "annotations") if returned.get(name) is not None}
     for name, values in found.items():
         if not isinstance(values, dict):
             why = f"invalid metadata.{name} of type {TYPES[type(values)]} in converted object"

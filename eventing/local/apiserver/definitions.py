@@ -45,10 +45,10 @@ def _resource(spec: ReadOnly, names: ReadOnly, version: Node, converter: Node | 
     )  # fmt: skip
 
 
-def _columns(given: list[Node] | None) -> tuple[Node, ...]:
-    if not given:
+def _columns(columns: list[Node] | None) -> tuple[Node, ...]:
+    if not columns:
         return (NAME, AGE)
-    return (NAME, *({"format": "", "priority": 0, "description": "", **column} for column in given))
+    return (NAME, *({"format": "", "priority": 0, "description": "", **column} for column in columns))
 
 
 def restore(store: Store, registry: Registry) -> None:

@@ -29,9 +29,9 @@ ANSWERED_WITH = frozenset(
 """Kinds whose deletion is answered with the deleted object."""
 
 
-def delete(call: Call, world: World, given: Manifest) -> Answer:
+def delete(call: Call, world: World, body: Manifest) -> Answer:
     """Delete one object, with DeleteOptions."""
-    options = _options(call, given)
+    options = _options(call, body)
     shown = verbs.find(call, world)
     _check(call, shown, options.get("preconditions") or {})
     _admit(call, shown, options, world)
@@ -46,12 +46,12 @@ def delete(call: Call, world: World, given: Manifest) -> Answer:
     }))  # fmt: skip
 
 
-def delete_all(call: Call, world: World, given: Manifest) -> Answer:
+def delete_all(call: Call, world: World, body: Manifest) -> Answer:
     """Delete the objects that the selectors match; answers with the list of them."""
-    options = _options(call, given)
+    options = _options(call, body)
     found = verbs.list_objects(call, world, "application/json")
-    is_wanted = verbs.matching(call)
-    desired = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
+    is_match = verbs.matching(call)
+    desired = [one for one in world.store.list(call.resource.table, call.namespace) if is_match(one.manifest)]
     for shown in conversion.shown(call, desired):
         _admit(call, shown, options, world)
     for stored in desired:
@@ -74,20 +74,20 @@ def _admit(call: Call, stored: Stored, options: Manifest, world: World) -> None:
     webhooks.validate(write, world)
 
 
-def _options(call: Call, given: Manifest) -> Manifest:
-    if not given and "propagationPolicy" in call.query:
-        given = {"propagationPolicy": call.query["propagationPolicy"]}  # the body wins
-    if given.get("dryRun", [ALL]) != [ALL]:
-        raise bad_option("Delete", unsupported("dryRun", Shown(as_json(given["dryRun"])), ALL))
-    policy = given.get("propagationPolicy", "Background")
+def _options(call: Call, body: Manifest) -> Manifest:
+    if not body and "propagationPolicy" in call.query:
+        body = {"propagationPolicy": call.query["propagationPolicy"]}  # the body wins
+    if body.get("dryRun", [ALL]) != [ALL]:
+        raise bad_option("Delete", unsupported("dryRun", Shown(as_json(body["dryRun"])), ALL))
+    policy = body.get("propagationPolicy", "Background")
     if policy not in ("Background", "Foreground", "Orphan"):
         raise bad_option(
             "Delete", unsupported("propagationPolicy", policy, "Foreground", "Background", "Orphan", "nil")
         )
-    if "propagationPolicy" in given and given.get("orphanDependents") is not None:
+    if "propagationPolicy" in body and body.get("orphanDependents") is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
         raise bad_option("Delete", bad_value("propagationPolicy", policy, why))
-    return given
+    return body
 
 
 def _is_dry_run(call: Call, options: Mapping[str, Any]) -> bool:

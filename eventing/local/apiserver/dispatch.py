@@ -83,10 +83,10 @@ def _patch(call: Call, world: World, body: bytes, content_type: str) -> Answer:
         why = "Forbidden: may not be specified for non-apply patch"
         raise bad_option("Patch", Cause("force", "FieldValueForbidden", why))
     old = verbs.find(call, world)
-    given = bodies.parse_json(body)
+    patch = bodies.parse_json(body)
     before = orjson.loads(old.at(call.resource.api_version))
-    patched = _patched(kind, before, given, call.resource.schema)
-    match given, patched:
+    patched = _patched(kind, before, patch, call.resource.schema)
+    match patch, patched:
         case {"metadata": {"resourceVersion": _}}, _:
             pass
         case _, {"metadata": dict(meta)}:
@@ -103,12 +103,12 @@ def _kind_of_patch(call: Call, content_type: str) -> str:
     return kind
 
 
-def _patched(kind: str, before: Manifest, given: Any, schema: Node) -> Any:
+def _patched(kind: str, before: Manifest, patch: Any, schema: Node) -> Any:
     if kind == MERGE:
-        return merged(before, given)
+        return merged(before, patch)
     if kind == STRATEGIC:
-        return patches.strategic(before, given, resolve(schema))
-    return patches.json_patch(before, given)
+        return patches.strategic(before, patch, resolve(schema))
+    return patches.json_patch(before, patch)
 
 
 def _decoded(patched: Any, decoding: Callable[[], Manifest]) -> Manifest:

@@ -89,10 +89,10 @@ class _Walk:
         # What did not change is not refused for a rule that came later; a change needs something before it.
         if self.left < 0 or not expressions.is_known(text) or (at.old is None if uses_old else at.old == at.value):
             return
-        given = {"self": at.value, **({"oldSelf": at.old} if uses_old else {})}
+        variables = {"self": at.value, **({"oldSelf": at.old} if uses_old else {})}
         try:
-            self.left -= _within(expressions.cost(text, given), self.left)
-            if not expressions.answer(text, given):
+            self.left -= _within(expressions.cost(text, variables), self.left)
+            if not expressions.answer(text, variables):
                 yield _refusal(rule, at)
         except TooCostly:
             self.left = -1

@@ -21,10 +21,10 @@ def is_known(rule: str) -> bool:
     return _compiled(rule) is not None
 
 
-def answer(rule: str, given: Mapping[str, Any]) -> bool:
+def answer(rule: str, variables: Mapping[str, Any]) -> bool:
     """Whether a known rule is true of `self`, and of `oldSelf` if it names that. NoAnswer."""
     try:
-        found = _compiled(rule).eval(data=dict(given)).value()
+        found = _compiled(rule).eval(data=dict(variables)).value()
     except RuntimeError as error:
         raise NoAnswer(str(error)) from error
     if not isinstance(found, bool):
@@ -32,9 +32,9 @@ def answer(rule: str, given: Mapping[str, Any]) -> bool:
     return found
 
 
-def cost(rule: str, given: Mapping[str, Any]) -> int:
+def cost(rule: str, variables: Mapping[str, Any]) -> int:
     """What a known rule may write and compare, in bytes. `cel_cost.TooCostly`."""
-    scope = {name: cel_cost.bound_of_value(value) for name, value in given.items()}
+    scope = {name: cel_cost.bound_of_value(value) for name, value in variables.items()}
     return cel_cost.cost_in(parsed(_compiled(rule).serialize()), scope)
 
 

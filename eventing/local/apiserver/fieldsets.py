@@ -25,8 +25,8 @@ def element_of(item: Any, node: Node) -> str:
         return "v:" + orjson.dumps(item, option=orjson.OPT_SORT_KEYS).decode()
     inner = items(node)
     keys = sorted(node.get("x-kubernetes-list-map-keys", ()))
-    given = {key: item.get(key, resolve(inner).get("properties", {}).get(key, {}).get("default")) for key in keys}
-    return "k:" + orjson.dumps({key: value for key, value in given.items() if value is not None}).decode()
+    values = {key: item.get(key, resolve(inner).get("properties", {}).get(key, {}).get("default")) for key in keys}
+    return "k:" + orjson.dumps({key: value for key, value in values.items() if value is not None}).decode()
 
 
 def is_granular(value: Any, node: Node) -> bool:

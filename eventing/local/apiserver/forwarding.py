@@ -35,9 +35,9 @@ async def forward(
     """The response of the server of an APIService to a request of a user."""
     if not aggregation.is_available(stored.manifest):
         return web.Response(status=503, text="service unavailable\n")
-    given = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
+    headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
     try:
-        url, options = way_to(stored.manifest, user, given, world)
+        url, options = way_to(stored.manifest, user, headers, world)
     except calling.Unreachable:
         return web.Response(status=503, text="service unavailable\n")
     query, body = f"?{request.query_string}" if request.query_string else "", await request.read()
@@ -137,8 +137,8 @@ class Availability:
         """The state after a request for the kinds, and what it found."""
         spec, url = stored.manifest["spec"], ""
         try:
-            given = {**spec, "insecureSkipTLSVerify": True}  # as the real controller: only requests of users verify
-            base, options = way_to({"spec": given}, CHECKER, {"Accept": "application/json"}, self._world)
+            headers = {**spec, "insecureSkipTLSVerify": True}  # as the real controller: only requests of users verify
+            base, options = way_to({"spec": headers}, CHECKER, {"Accept": "application/json"}, self._world)
             url = f"{base}/apis/{spec['group']}/{spec['version']}"
             async with (
                 asyncio.timeout(CHECK_SECONDS),

@@ -13,11 +13,11 @@ class Inconclusive(Exception):
     """No condition is false, but one cannot be evaluated; the message says why."""
 
 
-def hold(conditions: Sequence[ReadOnly], given: Mapping[str, Any]) -> bool:
+def hold(conditions: Sequence[ReadOnly], variables: Mapping[str, Any]) -> bool:
     """Whether all conditions are true of `object`, `oldObject` and `request`. Inconclusive."""
     faults = []
     for condition in conditions:
-        outcome = _evaluated(str(condition["expression"]), given)
+        outcome = _evaluated(str(condition["expression"]), variables)
         if outcome is False:
             return False
         if outcome is not True:
@@ -27,10 +27,10 @@ def hold(conditions: Sequence[ReadOnly], given: Mapping[str, Any]) -> bool:
     return True
 
 
-def _evaluated(expression: str, given: Mapping[str, Any]) -> bool | str:
+def _evaluated(expression: str, variables: Mapping[str, Any]) -> bool | str:
     """The value, or why there is none."""
     try:
-        value = _compiled(expression).eval(data=dict(given))
+        value = _compiled(expression).eval(data=dict(variables))
     except RuntimeError as error:
         return str(error)
     found = value.value()

@@ -100,9 +100,9 @@ def without(owners: Owners, fields: Fields) -> Owners:
 
 def record_update(call: Call, old: ReadOnly | None, manifest: Manifest) -> None:
     """Record in managedFields the fields that a write other than an apply has changed."""
-    given = metadata(manifest).get("managedFields")
+    managed = metadata(manifest).get("managedFields")
     # why: kubectl edits managedFields when it starts to apply
-    is_edited = bool(given) and given != metadata(old or {}).get("managedFields")
+    is_edited = bool(managed) and managed != metadata(old or {}).get("managedFields")
     owners = read(manifest if is_edited else old or {})
     if old and not owners:
         write(manifest, {})  # nobody owned anything: owners are recorded from the first apply on

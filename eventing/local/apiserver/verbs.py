@@ -86,8 +86,8 @@ def list_objects(call: Call, world: World, accept: str) -> Answer:
     """Answer with a list, or one page of it."""
     check_list_options(call, world)
     revision, after = _resume(call, world)
-    is_wanted = matching(call)
-    found = [one for one in world.store.list(call.resource.table, call.namespace) if is_wanted(one.manifest)]
+    is_match = matching(call)
+    found = [one for one in world.store.list(call.resource.table, call.namespace) if is_match(one.manifest)]
     if after:
         found = [one for one in found if one.key[1:] > after]
     meta: Manifest = {"resourceVersion": str(revision)}

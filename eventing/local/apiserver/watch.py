@@ -31,7 +31,7 @@ class Watch:
     feed: Feed
     initial: tuple[Stored, ...]
     form: Form
-    is_wanted: Predicate
+    is_match: Predicate
     ends_initial: bool
     seconds: float
 
@@ -71,8 +71,8 @@ class Watch:
         """What a change is for a watcher with selectors; None when they do not match."""
         if self.call.namespace not in ("", change.now.key[1]):
             return None
-        is_in = change.type != "DELETED" and self.is_wanted(change.now.manifest)
-        was_in = change.before is not None and self.is_wanted(change.before.manifest)
+        is_in = change.type != "DELETED" and self.is_match(change.now.manifest)
+        was_in = change.before is not None and self.is_match(change.before.manifest)
         if is_in:
             return "MODIFIED" if was_in else "ADDED", change.now
         return ("DELETED", change.now) if was_in else None
@@ -106,11 +106,11 @@ def open_watch(call: Call, world: World, accept: str) -> Watch:
     from_start = sends_initial or (revision == 0 and query.get("sendInitialEvents", "") not in ("false", "0"))
     if not from_start and revision and not store.reaches(revision):
         raise expired(revision, store.oldest)
-    is_wanted, seconds = matching(call), call.number("timeoutSeconds") or 1800
+    is_match, seconds = matching(call), call.number("timeoutSeconds") or 1800
     feed = store.subscribe(call.resource.table, store.revision if from_start or not revision else revision)
     found = store.list(call.resource.table, call.namespace) if from_start else []
     return Watch(
-        call, world, feed, tuple(one for one in found if is_wanted(one.manifest)), form_of(accept), is_wanted,
+        call, world, feed, tuple(one for one in found if is_match(one.manifest)), form_of(accept), is_match,
         from_start and call.has("allowWatchBookmarks"), seconds,
     )  # fmt: skip
 

@@ -174,19 +174,19 @@ def _service(path: str, service: ReadOnly) -> Iterator[Cause]:
     yield from _path(f"{path}.path", str(service.get("path") or "/"))
 
 
-def _path(path: str, given: str) -> Iterator[Cause]:
-    if given == "/":
+def _path(path: str, value: str) -> Iterator[Cause]:
+    if value == "/":
         return
-    if given == "//":
-        yield bad_value(path, given, "segment[0] may not be empty")
+    if value == "//":
+        yield bad_value(path, value, "segment[0] may not be empty")
         return
-    if not given.startswith("/"):
-        yield bad_value(path, given, "must start with a '/'")
-    for index, step in enumerate(given[1:].removesuffix("/").split("/")):
+    if not value.startswith("/"):
+        yield bad_value(path, value, "must start with a '/'")
+    for index, step in enumerate(value[1:].removesuffix("/").split("/")):
         if not step:
-            yield bad_value(path, given, f"segment[{index}] may not be empty")
+            yield bad_value(path, value, f"segment[{index}] may not be empty")
         else:
-            yield from (bad_value(path, given, f"segment[{index}]: {why}") for why in SUBDOMAIN.problems(step))
+            yield from (bad_value(path, value, f"segment[{index}]: {why}") for why in SUBDOMAIN.problems(step))
 
 
 def _conditions(path: str, conditions: Sequence[ReadOnly]) -> Iterator[Cause]:

@@ -81,9 +81,9 @@ def _desired(webhook: Webhook, write: Write, world: World) -> Resource | None:
     if desired is None or not conditions:
         return desired
     request = _request(write, desired)
-    given = {"object": request["object"], "oldObject": request["oldObject"], "request": request}
+    variables = {"object": request["object"], "oldObject": request["oldObject"], "request": request}
     try:
-        return desired if match_conditions.hold(conditions, given) else None
+        return desired if match_conditions.hold(conditions, variables) else None
     except match_conditions.Inconclusive as error:
         if webhook.fails_open:
             return None

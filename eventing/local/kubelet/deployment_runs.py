@@ -8,7 +8,7 @@ from functools import partial
 
 import structlog
 
-from eventing.local.kubelet.deployments import replicas_of, wanted_status
+from eventing.local.kubelet.deployments import replicas_of, simulated_status
 from eventing.local.kubelet.needs import Obstacle
 from eventing.local.kubelet.pod_runs import LONGEST_POLL_SECONDS, PodRuns
 from eventing.local.kubelet.pods import TEMPLATE_HASH, event_about, hash_of, pod_of
@@ -107,7 +107,7 @@ class DeploymentRuns:
         await insist(lambda: self._cluster.delete(Ref.of(pod), uid=uid_of(pod)), Ref.of(pod))
 
     async def _report(self, deployment: ReadOnly, obstacle: Obstacle | None) -> None:
-        status = wanted_status(deployment, _now(), obstacle)
+        status = simulated_status(deployment, _now(), obstacle)
         if status is None:
             return
         written = await insist(

@@ -18,10 +18,10 @@ Facts: TypeAlias = tuple[tuple[str, str, str, str], ...]
 """Type, status, reason and message of each condition."""
 
 
-def wanted_status(deployment: ReadOnly, now: datetime, obstacle: Obstacle | None = None) -> Manifest | None:
+def simulated_status(deployment: ReadOnly, now: datetime, obstacle: Obstacle | None = None) -> Manifest | None:
     """The status to be written; None when the Deployment has it already. `obstacle` keeps its Pods from running."""
     replicas = replicas_of(deployment)
-    obstacle = _told_to_fail(deployment) or obstacle
+    obstacle = _failure_on_demand(deployment) or obstacle
     present: ReadOnly = deployment.get("status") or {}
     counts = {"observedGeneration": metadata(deployment).get("generation", 1)}
     if replicas and not (obstacle and obstacle.event == FAILED_CREATE):
@@ -45,7 +45,7 @@ def replicas_of(deployment: ReadOnly) -> int:
     return int((deployment.get("spec") or {}).get("replicas", 1))
 
 
-def _told_to_fail(deployment: ReadOnly) -> Obstacle | None:
+def _failure_on_demand(deployment: ReadOnly) -> Obstacle | None:
     template = (deployment.get("spec") or {}).get("template") or {}
     message = annotations_of(deployment).get(KUBELET_FAIL) or annotations_of(template).get(KUBELET_FAIL, "")
     return Obstacle("BackOff", "CrashLoopBackOff", message, lasts=True) if message else None

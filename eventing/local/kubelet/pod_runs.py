@@ -157,8 +157,8 @@ class PodRuns:
 
     async def _serve(self, life: Life) -> None:
         """Run the server of a Pod until the Pod ends."""
-        home = (self._network, self._programs.folder)
-        async with serving(self._cluster, home, life.pod, life.leaves):
+        surroundings = (self._network, self._programs.folder)
+        async with serving(self._cluster, surroundings, life.pod, life.leaves):
             await self._write(life.pod, pods.running(life.pod, _now()))
             life.serves.set()
             await asyncio.get_running_loop().create_future()

@@ -61,8 +61,8 @@ class Programs:
         self.folder.mkdir(mode=0o700, exist_ok=True)  # why: temporary folders that are idle for days get tidied away
         with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as folder:
             place, ref = Path(folder), Ref.of(pod)
-            given = await insist(lambda: environment_of(self._cluster, pod), ref)
-            environ = {**self._environ, **(given or {})}
+            environment = await insist(lambda: environment_of(self._cluster, pod), ref)
+            environ = {**self._environ, **(environment or {})}
             if mounts_of(pod):
                 environ[VOLUMES] = str(place)
                 await insist(lambda: mount_volumes(self._cluster, pod, place), ref)

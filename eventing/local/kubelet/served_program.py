@@ -49,9 +49,9 @@ async def serving_program(
     with TemporaryDirectory(dir=programs.folder, ignore_cleanup_errors=True) as own:
         root, ref = Path(own), Ref.of(pod)
         await insist(lambda: mount_volumes(cluster, pod, root), ref)
-        given = await insist(lambda: environment_of(cluster, pod), ref)
+        environment = await insist(lambda: environment_of(cluster, pod), ref)
         ready, log = root / "ready", root / "log"
-        environ = {**(given or {}), "OLMF_PORT": "0", READY_FILE: str(ready)}
+        environ = {**(environment or {}), "OLMF_PORT": "0", READY_FILE: str(ready)}
         process = await programs.start(root.name, _words(pod, root), environ, log)
         renewing = asyncio.create_task(_renew(cluster, pod, root))
         places = [(address_of(pod), port) for port in ports_of(pod)]

@@ -39,13 +39,13 @@ def serves(pod: ReadOnly) -> bool:
 
 @asynccontextmanager
 async def serving(
-    cluster: KubeClient, home: tuple[PodNetwork, Path], pod: ReadOnly, leaves: asyncio.Event
+    cluster: KubeClient, surroundings: tuple[PodNetwork, Path], pod: ReadOnly, leaves: asyncio.Event
 ) -> AsyncIterator[None]:
     """The server of a Pod, at all ports of its container, while the block runs; it takes a new certificate at once.
 
-    `home` is its network, and a folder for its files. When it `leaves`, it keeps no connection beyond an answer.
+    `surroundings` are its network and a folder for its files. When it `leaves`, its connections end after an answer.
     """
-    network, folder = home
+    network, folder = surroundings
     with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own:
         root = Path(own)
         front_proxy = await _front_proxy(cluster)

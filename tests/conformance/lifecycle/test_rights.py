@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from eventing.deploy.rbac import WATCHER, account_of, binding, service_account
-from eventing.deploy.rights import RIGHTS
+from eventing.deploy.rules import RULES
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
 from eventing.routes import ROUTES
@@ -85,7 +85,7 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def programs() -> dict[str, tuple[str, str, dict[str, str]]]:
     """Name to program, ServiceAccount and environment: a worker per group, as on Knative, and the watcher."""
-    workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RIGHTS}
+    workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RULES}
     long = ("worker", LONG, {"OLMF_LANE": "long"})
     return {**workers, "worker-long": long, "watch": ("watch", WATCHER, {})}
 

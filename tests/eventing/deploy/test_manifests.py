@@ -14,7 +14,7 @@ from eventing.deploy.base import PORT
 from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
 from eventing.deploy.rbac import WATCHER
-from eventing.deploy.rights import RIGHTS
+from eventing.deploy.rules import RULES
 from eventing.endpoint.app import asgi
 from eventing.packages.objects import PORT as PACKAGES_PORT
 from eventing.routes import STEPS
@@ -47,7 +47,7 @@ def test_no_file_is_left_over() -> None:
 
 
 def test_every_group_of_steps_has_rights() -> None:
-    assert set(RIGHTS) == {step.partition("/")[0] for step in STEPS}
+    assert set(RULES) == {step.partition("/")[0] for step in STEPS}
 
 
 def test_only_groups_that_install_or_lift_rbac_may_escalate() -> None:

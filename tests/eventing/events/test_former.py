@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from cloudevents.http import CloudEvent
 
-from eventing.deploy.rights import RIGHTS
+from eventing.deploy.rules import RULES
 from eventing.events.cloudevents import event_of
 from eventing.events.event import Event
 from eventing.events.former import EVENT_TYPES, GROUPS, STEPS, queues_of, step_now
@@ -47,9 +47,9 @@ def test_queues_of_groups(groups: list[str], want: tuple[str, ...]) -> None:
 def test_the_account_that_serves_a_former_queue_may_do_what_its_steps_do(former: str) -> None:
     serving, present = GROUPS[former.partition("/")[0]], step_now(former).partition("/")[0]
     allowed: defaultdict[tuple[Kind, str], set[str]] = defaultdict(set)
-    for right in RIGHTS[serving]:
+    for right in RULES[serving]:
         allowed[right.kind, right.subresource].update(right.verbs)
-    assert all(set(right.verbs) <= allowed[right.kind, right.subresource] for right in RIGHTS[present])
+    assert all(set(right.verbs) <= allowed[right.kind, right.subresource] for right in RULES[present])
 
 
 def test_what_an_earlier_build_queued_is_run_and_ended(redis_url: str) -> None:

@@ -106,7 +106,7 @@ def test_only_the_last_values_are_held() -> None:
 def test_threads_carry_a_body_once_between_them() -> None:
     first = Recorder(b"key", lambda: 0)
     carried = []
-    for recorder in (first, first.beside(lambda _: None)):
+    for recorder in (first, first.also_to(lambda _: None)):
         fresh = dict[str, Any]()
         recorder.calls(fresh).note(PortCall("Cluster", "get", (REF,), {}), a_body())
         recorder.record(Run("run", "demo/step", str(REF), 0, 1.0, "0"), fresh)

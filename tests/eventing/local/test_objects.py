@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.local.marker import MARKED_NAMESPACE, InstallationMarker
-from eventing.local.objects import TakeOverError, refuse_beside_another, refuse_beside_olm
+from eventing.local.objects import TakeOverError, refuse_other_managers, refuse_second_installation
 from shared import names
 from shared.kinds import DEPLOYMENT, NAMESPACE, Kind
 from tests.kit.cluster import FakeCluster
@@ -37,21 +37,21 @@ def a_cluster(kind: Kind, name: str, **annotations: str) -> KubeClient:
 )
 def test_who_is_deployed_is_not_disturbed(name: str, who: str) -> None:
     with pytest.raises(TakeOverError) as refused:
-        refuse_beside_olm(a_cluster(DEPLOYMENT, name))
+        refuse_other_managers(a_cluster(DEPLOYMENT, name))
     assert who in str(refused.value)
 
 
 def test_other_deployments_do_not_matter() -> None:
-    refuse_beside_olm(a_cluster(DEPLOYMENT, "tide-controller"))
+    refuse_other_managers(a_cluster(DEPLOYMENT, "tide-controller"))
 
 
 def test_an_installation_of_another_machine_is_not_disturbed(tmp_path: Path) -> None:
     cluster = a_cluster(NAMESPACE, MARKED_NAMESPACE, **{names.UP: "another:/its/state"})
     with pytest.raises(TakeOverError, match=r"on another in /its/state: .* `olmf down --state /its/state` ends it"):
-        refuse_beside_another(cluster, InstallationMarker("here", tmp_path))
-    refuse_beside_another(cluster, InstallationMarker("another", Path("/its/state")))
+        refuse_second_installation(cluster, InstallationMarker("here", tmp_path))
+    refuse_second_installation(cluster, InstallationMarker("another", Path("/its/state")))
 
 
 def test_where_nobody_works_anybody_may(tmp_path: Path) -> None:
-    refuse_beside_another(a_cluster(NAMESPACE, MARKED_NAMESPACE), InstallationMarker("here", tmp_path))
-    refuse_beside_another(a_cluster(NAMESPACE, "elsewhere"), InstallationMarker("here", tmp_path))
+    refuse_second_installation(a_cluster(NAMESPACE, MARKED_NAMESPACE), InstallationMarker("here", tmp_path))
+    refuse_second_installation(a_cluster(NAMESPACE, "elsewhere"), InstallationMarker("here", tmp_path))

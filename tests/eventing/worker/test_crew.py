@@ -54,12 +54,12 @@ def test_a_bell_that_rings_all_the_time_is_heard_now_and_then() -> None:
 
 def test_a_run_that_is_to_be_alone_has_none_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
-    present, beside = set[int](), dict[int, int]()
+    present, also_to = set[int](), dict[int, int]()
 
     def run(claim: Claim) -> RunResult:
         present.add(claim.token)
         time.sleep(0.02)
-        beside[claim.token] = len(present)
+        also_to[claim.token] = len(present)
         present.remove(claim.token)
         return DONE
 
@@ -68,8 +68,8 @@ def test_a_run_that_is_to_be_alone_has_none_beside_it(monkeypatch: pytest.Monkey
     drainer.begin(cast("Any", lambda act: act()))
     drainer.drain(linger=0.2)
     wait_for(lambda: queue.finished == 12, "the end of all runs")
-    assert {beside[token] for token in range(3, 13, 3)} == {1}
-    assert max(beside.values()) > 1, "the others went on side by side"
+    assert {also_to[token] for token in range(3, 13, 3)} == {1}
+    assert max(also_to.values()) > 1, "the others went on side by side"
 
 
 def test_a_pause_ends_when_a_thread_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:

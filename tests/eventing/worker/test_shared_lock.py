@@ -12,7 +12,7 @@ def test_many_hold_it_side_by_side() -> None:
     lock = SharedLock()
     lock.take(alone=False)
     lock.take(alone=False)
-    assert not lock.is_wanted_alone
+    assert not lock.wants_to_be_alone
 
 
 def test_who_wants_it_alone_waits_for_those_before_and_for_nobody_who_comes_later() -> None:
@@ -34,7 +34,7 @@ def test_who_wants_it_alone_waits_for_those_before_and_for_nobody_who_comes_late
     first = hold("before", before, alone=False)
     wait_for(lambda: order == ["before"])
     alone = hold("alone", inside, alone=True)
-    wait_for(lambda: lock.is_wanted_alone)
+    wait_for(lambda: lock.wants_to_be_alone)
     later = hold("later", None, alone=False)
     assert order == ["before"]
     before.set()
@@ -43,4 +43,4 @@ def test_who_wants_it_alone_waits_for_those_before_and_for_nobody_who_comes_late
     for thread in (first, alone, later):
         thread.join()
     assert order == ["before", "alone", "later"]
-    assert not lock.is_wanted_alone
+    assert not lock.wants_to_be_alone

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from eventing.cli.requests.request import PackageError, Request
-from eventing.cli.requests.sources import out_of_sight, source_for, visible_sources
+from eventing.cli.requests.sources import hidden_catalogs, source_for, visible_sources
 from shared import names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, name_of
@@ -116,7 +116,7 @@ class OfATenant(FakeCluster):
 
 def test_who_may_not_list_all_catalogs_gets_the_answer_without_the_hint() -> None:
     cluster = OfATenant([an_object(CATALOG_SOURCE, "other/theirs")])
-    assert out_of_sight(cast("KubeClient", cluster), "mine") == ""
+    assert hidden_catalogs(cast("KubeClient", cluster), "mine") == ""
     with pytest.raises(PackageError, match="mine sees no CatalogSource; `olmf up"):
         source_for(cast("KubeClient", cluster), Request("tide", "mine"), TIDE)
 
@@ -125,4 +125,4 @@ def test_another_refusal_is_told() -> None:
     cluster = OfATenant()
     cluster.status = 500
     with pytest.raises(ApiError):
-        out_of_sight(cast("KubeClient", cluster), "mine")
+        hidden_catalogs(cast("KubeClient", cluster), "mine")

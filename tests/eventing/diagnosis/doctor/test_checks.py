@@ -10,7 +10,7 @@ import pytest
 
 from eventing.diagnosis.doctor.checks import CHECKS, examine
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
-from eventing.diagnosis.doctor.rights import check_rights
+from eventing.diagnosis.doctor.permissions import check_permissions
 from shared import kinds
 from shared.adapters.kube import ApiError
 from shared.api.definitions import DEFINITIONS
@@ -230,13 +230,13 @@ RULES = [{"apiGroups": ["x.io"], "resources": ["as", "bs"], "verbs": ["get", "li
 )  # fmt: skip
 def test_a_role_that_lacks_rights(rules: list[Manifest], state: str) -> None:
     role = an_object(kinds.CLUSTER_ROLE, "ours", rules=rules)
-    (found,) = findings(role, checks={"rights": check_rights({"ours": RULES})})
+    (found,) = findings(role, checks={"rights": check_permissions({"ours": RULES})})
     assert (found.ref.name, found.state) == ("ours", state)
 
 
 def test_roles_are_looked_at_only_where_some_are_installed() -> None:
     expected = {"ours": RULES, "other": RULES}
-    check = {"rights": check_rights(expected)}
+    check = {"rights": check_permissions(expected)}
     whole = an_object(kinds.CLUSTER_ROLE, "ours", rules=[{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}])
     assert findings(checks=check) == []
     (found,) = findings(whole, checks=check)
@@ -253,7 +253,7 @@ def _refused(status: int, reason: str) -> Check:
 
 def test_a_check_that_is_refused_stops_no_other() -> None:
     role = an_object(kinds.CLUSTER_ROLE, "ours", rules=[])
-    checks = {"first": _refused(403, "Forbidden"), "second": check_rights({"ours": RULES})}
+    checks = {"first": _refused(403, "Forbidden"), "second": check_permissions({"ours": RULES})}
     first, second = examine(FakeCluster([role]), NOW, checks)
     assert first == Unknown("first", "Forbidden (403): no")
     assert isinstance(second, Finding)

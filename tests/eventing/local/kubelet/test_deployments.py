@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from eventing.local.kubelet.deployments import wanted_status
+from eventing.local.kubelet.deployments import simulated_status
 from shared.api.manifest import Manifest
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,11 +64,11 @@ ILL = {"Available": "False", "Progressing": "False"}
     ],
 )
 def test_what_a_deployment_says(deployment: Manifest, want: Any) -> None:
-    assert facts(wanted_status(deployment, NOW)) == want
+    assert facts(simulated_status(deployment, NOW)) == want
 
 
 def test_a_failure_says_why() -> None:
-    status = wanted_status(a_deployment(metadata=FAIL), NOW)
+    status = simulated_status(a_deployment(metadata=FAIL), NOW)
     assert status is not None
     assert {(condition["reason"], condition["message"]) for condition in status["conditions"]} == {
         ("MinimumReplicasUnavailable", "no such image"),
@@ -78,25 +78,25 @@ def test_a_failure_says_why() -> None:
 
 def test_nothing_is_written_twice() -> None:
     deployment = a_deployment()
-    deployment["status"] = wanted_status(deployment, NOW)
-    assert wanted_status(deployment, LATER) is None
+    deployment["status"] = simulated_status(deployment, NOW)
+    assert simulated_status(deployment, LATER) is None
 
 
 def test_a_new_generation_is_observed_and_the_conditions_keep_their_times() -> None:
-    status = wanted_status(a_deployment(), NOW)
-    again = wanted_status(a_deployment(metadata={"generation": 4}, status=status), LATER)
+    status = simulated_status(a_deployment(), NOW)
+    again = simulated_status(a_deployment(metadata={"generation": 4}, status=status), LATER)
     assert status is not None
     assert again == {**status, "observedGeneration": 4}
 
 
 def test_a_repaired_deployment_turns_its_conditions() -> None:
-    failed = wanted_status(a_deployment(metadata=FAIL), NOW)
-    status = wanted_status(a_deployment(status=failed), LATER)
+    failed = simulated_status(a_deployment(metadata=FAIL), NOW)
+    status = simulated_status(a_deployment(status=failed), LATER)
     assert facts(status)[1] == WELL
     assert status is not None
     assert {condition["lastTransitionTime"] for condition in status["conditions"]} == {"2026-01-01T00:01:00Z"}
 
 
 def test_a_condition_without_a_type_does_not_stay() -> None:
-    _, conditions = facts(wanted_status(a_deployment(status={"conditions": [{"status": "True"}]}), NOW))
+    _, conditions = facts(simulated_status(a_deployment(status={"conditions": [{"status": "True"}]}), NOW))
     assert conditions == WELL

@@ -16,7 +16,7 @@ from shared.ports import Cluster
 _APPLY = Fix("apply the manifests of this build", kubectl("apply", "--server-side", "-k", "k8s/base"))
 
 
-def check_rights(expected: Mapping[str, Sequence[Manifest]]) -> Check:
+def check_permissions(expected: Mapping[str, Sequence[Manifest]]) -> Check:
     """The check of ClusterRoles by name, with the rules that they should have; nothing where none of them exists."""
 
     def check(cluster: Cluster, _: datetime) -> Iterator[Finding]:
@@ -35,14 +35,14 @@ def check_rights(expected: Mapping[str, Sequence[Manifest]]) -> Check:
 
 
 def _lacking(expected: Sequence[Manifest], role: Role) -> Iterator[str]:
-    given = [PolicyRule.of(rule) for rule in role.rules]
+    granted = [PolicyRule.of(rule) for rule in role.rules]
     for rule in map(PolicyRule.of, expected):
         for group in rule.groups:
             for resource in rule.resources:
-                verbs = [verb for verb in rule.verbs if not _gives(given, (verb, group, resource))]
+                verbs = [verb for verb in rule.verbs if not _gives(granted, (verb, group, resource))]
                 if verbs:
                     yield f"{', '.join(verbs)} on {resource}{f'.{group}' if group else ''}"
 
 
-def _gives(given: Sequence[PolicyRule], asked: tuple[str, str, str]) -> bool:
-    return any(rule.covers(*asked, "") for rule in given if not rule.names)
+def _gives(granted: Sequence[PolicyRule], asked: tuple[str, str, str]) -> bool:
+    return any(rule.covers(*asked, "") for rule in granted if not rule.names)

@@ -15,7 +15,7 @@ WRITE = ("create", "update", "patch", "delete")
 
 
 @dataclass(frozen=True, slots=True)
-class Right:
+class Rule:
     """Verbs on one kind; `subresource` is e.g. `status`."""
 
     kind: Kind
@@ -28,26 +28,26 @@ class Right:
         return f"{self.kind.plural}/{self.subresource}" if self.subresource else self.kind.plural
 
 
-def _read(*of: Kind) -> tuple[Right, ...]:
-    return tuple(Right(kind, READ) for kind in of)
+def _read(*of: Kind) -> tuple[Rule, ...]:
+    return tuple(Rule(kind, READ) for kind in of)
 
 
-def _write(*of: Kind) -> tuple[Right, ...]:
-    return tuple(Right(kind, (*READ, *WRITE)) for kind in of)
+def _write(*of: Kind) -> tuple[Rule, ...]:
+    return tuple(Rule(kind, (*READ, *WRITE)) for kind in of)
 
 
-def _status(*of: Kind) -> tuple[Right, ...]:
-    return tuple(Right(kind, ("update", "patch"), "status") for kind in of)
+def _status(*of: Kind) -> tuple[Rule, ...]:
+    return tuple(Rule(kind, ("update", "patch"), "status") for kind in of)
 
 
-EVENTS = (Right(kinds.EVENT, ("get", "list", "create", "patch", "delete")),)
+EVENTS = (Rule(kinds.EVENT, ("get", "list", "create", "patch", "delete")),)
 CSV = kinds.CLUSTER_SERVICE_VERSION
-GIVE_AWAY = tuple(Right(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE))
+GIVE_AWAY = tuple(Rule(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kinds.CLUSTER_ROLE))
 """To write rules that oneself does not have: for the groups that give operators what their bundles ask for
 (`install_plan`, `cluster_service_version`), also outside their namespace (`operator_group`), and for no other."""
 
 
-ACT_AS = (Right(kinds.SERVICE_ACCOUNT, ("impersonate",)),)
+ACT_AS = (Rule(kinds.SERVICE_ACCOUNT, ("impersonate",)),)
 """To do with the rights of a ServiceAccount what an OperatorGroup with `serviceAccountName` limits: for the groups
 that write what a bundle or a version asks for. They may give any rights away already, so this adds none."""
 
@@ -63,7 +63,7 @@ ADOPTED = (
 """What `adopt_components` labels."""
 
 
-def _routed(group: str) -> tuple[Right, ...]:
+def _routed(group: str) -> tuple[Rule, ...]:
     """To read the kinds whose events wake the steps of a group: a step reads what it is woken for."""
     return _read(*dict.fromkeys(route.on for route in ROUTES if _is_of(group, route) and isinstance(route.on, Kind)))
 
@@ -72,41 +72,41 @@ def _is_of(group: str, route: Route) -> bool:
     return route.step.partition("/")[0] == group
 
 
-_BEYOND: Mapping[str, tuple[Right, ...]] = {
+_BEYOND: Mapping[str, tuple[Rule, ...]] = {
     "catalog_source": (
         *_read(kinds.SUBSCRIPTION),  # for `report_catalog` of an earlier build (eventing/events/former.py)
         *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
-        Right(kinds.SERVICE, ("get", "create", "update", "delete")),
-        Right(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
-        Right(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
+        Rule(kinds.SERVICE, ("get", "create", "update", "delete")),
+        Rule(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
+        Rule(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),
     ),
     "cluster_catalog": (
         *_read(kinds.SECRET, *kinds.MIRROR_SETS),
-        Right(kinds.CLUSTER_CATALOG, ("patch",)),  # its label and its finalizer
+        Rule(kinds.CLUSTER_CATALOG, ("patch",)),  # its label and its finalizer
         *_status(kinds.CLUSTER_CATALOG),
     ),
     "cluster_extension": (
         *_read(kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.MIRROR_SETS),
-        Right(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
+        Rule(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
         *_write(kinds.CLUSTER_OBJECT_SET),
-        Right(kinds.CLUSTER_EXTENSION, ("patch",)),  # upstream's finalizers on one that is deleted
-        Right(kinds.CLUSTER_EXTENSION, ("update",), "finalizers"),  # to name it as the owner of a revision
+        Rule(kinds.CLUSTER_EXTENSION, ("patch",)),  # upstream's finalizers on one that is deleted
+        Rule(kinds.CLUSTER_EXTENSION, ("update",), "finalizers"),  # to name it as the owner of a revision
         *_status(kinds.CLUSTER_EXTENSION),
     ),
     "cluster_object_set": (
-        Right(kinds.CLUSTER_OBJECT_SET, (*READ, "patch")),  # finalizer; the end of those that are replaced
+        Rule(kinds.CLUSTER_OBJECT_SET, (*READ, "patch")),  # finalizer; the end of those that are replaced
         *_write(kinds.SERVICE, kinds.CONFIG_MAP, kinds.SECRET, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE),
         *_write(*kinds.COMPONENTS, *kinds.WEBHOOK_CONFIGURATIONS),
         *GIVE_AWAY,
-        Right(kinds.CLUSTER_OBJECT_SET, ("update",), "finalizers"),  # to name it as the owner of its objects
+        Rule(kinds.CLUSTER_OBJECT_SET, ("update",), "finalizers"),  # to name it as the owner of its objects
         *_status(kinds.CLUSTER_OBJECT_SET),
     ),
     "subscription": (
         *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
-        Right(CSV, ("patch",)),  # the label of one that was there already
-        Right(kinds.OPERATOR, ("create",)),
+        Rule(CSV, ("patch",)),  # the label of one that was there already
+        Rule(kinds.OPERATOR, ("create",)),
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
     ),
     "bundle": (
@@ -126,12 +126,12 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
     "cluster_service_version": (
         *_read(kinds.OPERATOR_GROUP, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION),
         *_read(kinds.API_SERVICE, kinds.NAMESPACE, kinds.OLM_CONFIG, kinds.PROXY),
-        Right(kinds.SERVICE_ACCOUNT, ("create",)),
+        Rule(kinds.SERVICE_ACCOUNT, ("create",)),
         *_write(CSV, kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, *kinds.RBAC),
         *_write(kinds.SERVICE, kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS),
-        Right(kinds.SECRET, ("get", "create", "update", "delete")),  # of serving certificates
+        Rule(kinds.SECRET, ("get", "create", "update", "delete")),  # of serving certificates
         *_read(*ADOPTED),
-        *(Right(kind, ("patch",)) for kind in ADOPTED),  # a label; of a definition its conversion, too
+        *(Rule(kind, ("patch",)) for kind in ADOPTED),  # a label; of a definition its conversion, too
         *GIVE_AWAY,
         *ACT_AS,
         *_status(CSV, kinds.OPERATOR_CONDITION),
@@ -140,29 +140,29 @@ _BEYOND: Mapping[str, tuple[Right, ...]] = {
         *_read(kinds.CUSTOM_RESOURCE_DEFINITION, kinds.SERVICE_ACCOUNT, kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
         *_read(kinds.API_SERVICE),
         *_write(kinds.OPERATOR_GROUP, CSV, *kinds.RBAC),
-        Right(kinds.SERVICE_ACCOUNT, ("patch",)),  # the label of one that a group names
+        Rule(kinds.SERVICE_ACCOUNT, ("patch",)),  # the label of one that a group names
         *ACT_AS,
-        Right(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
-        Right(kinds.OLM_CONFIG, (*READ, "create", "patch")),
+        Rule(kinds.NAMESPACE, (*READ, "create", "patch", "update")),
+        Rule(kinds.OLM_CONFIG, (*READ, "create", "patch")),
         *GIVE_AWAY,
         *_status(kinds.OPERATOR_GROUP),
     ),
     "operator": (
         *_read(*operators.WHOLE, *operators.BARE),
-        Right(kinds.OPERATOR, ("create",)),
+        Rule(kinds.OPERATOR, ("create",)),
         *_status(kinds.OPERATOR),
     ),
     "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_EXTENSION),
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
-        *(Right(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),
-        Right(kinds.API_SERVICE, ("create", "patch")),  # of PackageManifests; the rest: `eventing/deploy/packages.py`
-        Right(kinds.CLUSTER_OPERATOR, ("create",)),
+        *(Rule(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),
+        Rule(kinds.API_SERVICE, ("create", "patch")),  # of PackageManifests; the rest: `eventing/deploy/packages.py`
+        Rule(kinds.CLUSTER_OPERATOR, ("create",)),
         *_status(kinds.OLM_CONFIG, kinds.CLUSTER_OPERATOR),
     ),
 }
 
-RIGHTS: Mapping[str, tuple[Right, ...]] = {
+RULES: Mapping[str, tuple[Rule, ...]] = {
     group: (*_routed(group), *beyond, *EVENTS) for group, beyond in _BEYOND.items()
 }
 """Group to what its ServiceAccount may do: read what wakes its steps, what is listed above, and Kubernetes Events."""
