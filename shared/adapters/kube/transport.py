@@ -118,7 +118,8 @@ class Transport:
         Meanwhile no thread of this client asks for anything.
         """
         for tries_left in range(THROTTLED_TRIES, -1, -1):
-            time.sleep(max(0.0, self._resting_until - time.monotonic()))
+            if (rest := self._resting_until - time.monotonic()) > 0:
+                time.sleep(rest)
             reply = exchange()
             pause = seconds_of(reply.retry_after) if reply.status == HTTPStatus.TOO_MANY_REQUESTS else 0.0
             if not (pause and tries_left):
