@@ -18,6 +18,7 @@ PAGES = (
     "content",
     "catalogs",
     "snapshots",
+    "serving",
     "packages",
     "plans",
     "resolver",

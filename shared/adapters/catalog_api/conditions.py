@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
+
+from shared.adapters.http_requests import Headers
 
 _PACKED: Final = "+"
 """In a tag, before the coding of content that is packed."""
@@ -33,23 +34,23 @@ class Version:
         return not listed.isdisjoint(("*", self.tag))
 
 
-def precondition(headers: Message, version: Version) -> HTTPStatus | None:
+def precondition(headers: Headers, version: Version) -> HTTPStatus | None:
     """The status that ends a request before its content, or None."""
-    if (desired := headers.get("If-Match")) is not None:
+    if desired := headers.get("If-Match"):
         if not version.is_among(desired):
             return HTTPStatus.PRECONDITION_FAILED
     elif (limit := _date(headers.get("If-Unmodified-Since"))) and version.modified > limit:
         return HTTPStatus.PRECONDITION_FAILED
-    if (known := headers.get("If-None-Match")) is not None:
+    if known := headers.get("If-None-Match"):
         return HTTPStatus.NOT_MODIFIED if version.is_among(known) else None
     since = _date(headers.get("If-Modified-Since"))
     return HTTPStatus.NOT_MODIFIED if since and version.modified <= since else None
 
 
-def span(headers: Message, version: Version, size: int) -> tuple[int, int] | None:
+def span(headers: Headers, version: Version, size: int) -> tuple[int, int] | None:
     """The range of bytes that is asked for; None when it is outside of the content."""
     whole = (0, size)
-    found = _RANGE.fullmatch(headers.get("Range", ""))
+    found = _RANGE.fullmatch(headers.get("Range"))
     if found is None or found[0] == "bytes=-" or not size:
         return whole  # several ranges are answered with everything, which is allowed
     if (
@@ -65,7 +66,7 @@ def span(headers: Message, version: Version, size: int) -> tuple[int, int] | Non
     return (start, end) if start < end else None
 
 
-def _date(text: str | None) -> datetime | None:
+def _date(text: str) -> datetime | None:
     try:
         found = parsedate_to_datetime(text) if text else None
     except (ValueError, OverflowError):

@@ -21,6 +21,10 @@ from shared.adapters.oci.errors import OciError
 from shared.domain.go import encode
 
 _CHUNK_BYTES: Final = 64 * 1024
+_LARGEST_PACKED: Final = 4 * 1024 * 1024
+"""Bytes; more than that is packed anew for each client, while it is sent."""
+_KEPT_PACKED: Final = 8 * 1024 * 1024
+"""Bytes of packed parts of a catalog that are kept in memory."""
 _TAIL: Final = struct.Struct(">Q")
 """At the end of a file: how many bytes of it are lines; between them and it stands the index."""
 _Span: TypeAlias = tuple[int, int]
@@ -72,7 +76,8 @@ class Lines:
         """When it last changed, whole seconds."""
         self._lock = threading.Lock()
         self._opened: _Opened | None = None
-        self._packed: dict[str, Content] = {}
+        self._packed: dict[tuple[str, str, str, str], Content] = {}
+        """By coding, schema, package and name."""
 
     def matching(self, schema: str = "", package: str = "", name: str = "") -> Content:
         """The documents with a schema, a package and a name; an empty word fits all.
@@ -83,24 +88,40 @@ class Lines:
         spans = opened.spans(schema, package, name)
         return Content(opened.file, spans, sum(end - start for start, end in spans))
 
-    def packed(self, coding: str) -> Content | None:
-        """All documents in a content coding, made once; None where the store has no room for them."""
+    def packed(self, coding: str, schema: str = "", package: str = "", name: str = "") -> Content | None:
+        """The same documents in a content coding; None where they have not been packed yet."""
+        return self._packed.get((coding, schema, package, name))
+
+    def pack(self, coding: str, schema: str = "", package: str = "", name: str = "") -> Content | None:
+        """The same, packed now: all of them into a file, some into memory; None where there is no room for them."""
+        found = self.matching(schema, package, name)
+        if not (schema or package or name):
+            return self._kept((coding, "", "", ""), self._packed_file(coding, found))
+        if found.size > _LARGEST_PACKED:
+            return None
+        content = memoryview(b"".join(CODINGS[coding](found.chunks(0, found.size))))
+        return self._kept((coding, schema, package, name), Content(content, [(0, len(content))], len(content)))
+
+    def _kept(self, words: tuple[str, str, str, str], content: Content | None) -> Content | None:
+        """The content, known from now on; of parts of the catalog, those that were packed first are forgotten first."""
+        if content is None:
+            return None
         with self._lock:
-            known = self._packed.get(coding)
-        if known is None:
-            everything = self.matching()
+            self._packed[words] = content
+            parts = [one for one in self._packed if any(one[1:])]
+            while sum(self._packed[one].size for one in parts) > _KEPT_PACKED:
+                del self._packed[parts.pop(0)]
+        return content
 
-            def pack(stream: BinaryIO) -> None:
-                stream.writelines(CODINGS[coding](everything.chunks(0, everything.size)))
+    def _packed_file(self, coding: str, everything: Content) -> Content | None:
+        def pack(stream: BinaryIO) -> None:
+            stream.writelines(CODINGS[coding](everything.chunks(0, everything.size)))
 
-            try:
-                file = _mapped(self._store.fill(f"{_name_of(self._snapshot)}.{coding}", pack))
-            except (OciError, OSError):
-                return None
-            known = Content(file, [(0, len(file))], len(file))
-            with self._lock:
-                known = self._packed.setdefault(coding, known)
-        return known
+        try:
+            file = _mapped(self._store.fill(f"{_name_of(self._snapshot)}.{coding}", pack))
+        except (OciError, OSError):
+            return None
+        return Content(file, [(0, len(file))], len(file))
 
     def _open(self) -> _Opened:
         with self._lock:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
@@ -17,9 +16,6 @@ _INDENT: Final = 4
 _SEPARATORS: Final = (("\u2028".encode(), b"\\u2028"), ("\u2029".encode(), b"\\u2029"))
 _HTML: Final = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
 
-_FRACTION: Final = re.compile(rb"(?:^|[:,\[])\s*-?[0-9]+(?:[.eE]|[0-9]{18})")
-"""Where a text may have a number that is read as a float; texts in it may look like one, too."""
-
 _Value: TypeAlias = Any  # why: any JSON value
 
 
@@ -30,7 +26,7 @@ def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = Tru
 
 def retold(content: bytes) -> bytes:
     """A JSON text as Go writes it that has read it into a map: on one line, keys sorted, nothing escaped for HTML."""
-    return _json(gojson.loads(content), is_sorted=True, escapes_html=False, is_whole=_FRACTION.search(content) is None)
+    return _json(gojson.loads(content), is_sorted=True, escapes_html=False)
 
 
 def ordered(value: _Value) -> _Value:
@@ -46,9 +42,8 @@ def indented_json(value: Mapping[str, _Value], *, escapes_html: bool = False) ->
     return msgspec.json.format(content, indent=_INDENT) + b"\n"
 
 
-def _json(value: _Value, *, is_sorted: bool, escapes_html: bool, is_whole: bool = False) -> bytes:
-    """`is_whole` says that there is no float in the value."""
-    numbers = _with_go_floats(value) if not is_whole and _has_fraction(value) else value
+def _json(value: _Value, *, is_sorted: bool, escapes_html: bool) -> bytes:
+    numbers = _with_go_floats(value) if _has_fraction(value) else value
     try:
         text = orjson.dumps(numbers, option=orjson.OPT_SORT_KEYS if is_sorted else None)
     except orjson.JSONEncodeError:  # a number of more than 64 bits, half a surrogate pair, or very deep nesting

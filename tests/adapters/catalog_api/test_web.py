@@ -2,26 +2,24 @@ from __future__ import annotations
 
 import gzip
 import json
-import logging
+import resource
 import socket
-import struct
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shared.adapters.bounded_server import BoundedServer, PromptHandler
+from shared.adapters.catalog_api import lines
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.catalog_api.web import running
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.store import Store
 from tests.kit.catalogs import a_bundle, tea, written
-from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+from tests.kit.waiting import PATIENCE_SECONDS
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -30,6 +28,7 @@ else:
 
 _ALL = "/catalogs/tea/api/v1/all"
 _METAS = "/catalogs/tea/api/v1/metas"
+MOST_CLIENTS = min(1000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 - 50)
 _PAST, _FUTURE = "Thu, 01 Jan 2015 00:00:00 GMT", "Thu, 01 Jan 2099 00:00:00 GMT"
 
 
@@ -257,78 +256,35 @@ def test_a_range_of_some_documents(client: Client) -> None:
         assert client.ask(path, Range=f"bytes={start}-{end}")[:2] == (206, whole[start : end + 1])
 
 
-def test_who_says_a_byte_at_a_time_is_hung_up_on() -> None:
-    class Impatient(PromptHandler):
-        request_seconds = 0.2
-
-    with _served(Impatient) as port, socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
-        connection.settimeout(0.02)
-
-        def is_over() -> bool:
-            try:
-                connection.sendall(b"x")
-                return connection.recv(1) == b""
-            except TimeoutError:
-                return False
-            except ConnectionError:
-                return True
-
-        wait_for(is_over, "the end of its patience")
+def test_a_part_is_packed_once_and_what_is_large_anew_for_each(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = f"{_METAS}?schema=olm.bundle"
+    plain = client.ask(path)[1]
+    for _ in range(2):
+        status, content, headers = client.ask(path, Accept_Encoding="gzip")
+        assert (status, gzip.decompress(content), headers["Content-Encoding"]) == (200, plain, "gzip")
+        assert "Content-Length" in headers
+    monkeypatch.setattr(lines, "_LARGEST_PACKED", 10)
+    status, content, headers = client.ask(path, Accept_Encoding="zstd")
+    assert (zstd.decompress(content), "Content-Length" in headers) == (plain, False)
 
 
-def test_who_does_not_read_is_hung_up_on() -> None:
-    ended = threading.Event()
-
-    class Impatient(PromptHandler):
-        answer_seconds = 0.2
-
-        def do_GET(self) -> None:  # noqa: N802  # why: the name that http.server calls
-            self.send_response(200)
-            try:
-                for _ in range(10_000):
-                    self.write(bytes(65536))
-            except TimeoutError:
-                ended.set()
-                raise
-
-    with _served(Impatient) as port, socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
-        connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        assert ended.wait(PATIENCE_SECONDS)
+def test_what_was_packed_first_is_forgotten_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path / "store")
+    found = Lines(snapshot_of(written(tmp_path / "catalog", *tea()), store), store)
+    sizes = [one.size for name in ("tea.v1.0.0", "tea.v1.1.0") if (one := found.pack("gzip", name=name))]
+    assert found.packed("gzip", name="tea.v1.0.0") is not None
+    monkeypatch.setattr(lines, "_KEPT_PACKED", sum(sizes))
+    assert found.pack("gzip", schema="olm.channel")
+    assert found.packed("gzip", name="tea.v1.0.0") is None
 
 
-def test_who_comes_when_all_places_are_taken_is_hung_up_on() -> None:
-    with _served(PromptHandler, most=1) as port:
-        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as first:
-            first.sendall(b"GET")
-            with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
-                assert second.recv(1) == b""
-        wait_for(lambda: b"501" in reported(port, b"GET / HTTP/1.1\r\n\r\n"), "a free place")
-
-
-@contextmanager
-def _served(handler: type[PromptHandler], most: int = 8) -> Iterator[int]:
-    class Server(BoundedServer):
-        most_connections = most
-
-    with Server.at("", 0, handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield int(server.server_address[1])
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_a_client_that_resets_its_connection_leaves_one_line_for_whoever_debugs(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
-) -> None:
-    caplog.set_level(logging.DEBUG, "shared.adapters.threaded_server")
-    with running({}) as port:
-        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
-            connection.sendall(b"GET /catalogs")
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes with a reset
-        wait_for(lambda: bool(caplog.messages), "the server hears of it")
-    assert len(caplog.messages) == 1
-    assert "127.0.0.1 went away: " in caplog.messages[0]
-    assert capsys.readouterr().err == ""
+def test_a_thousand_clients_at_once_are_answered(client: Client) -> None:
+    request = f"GET {_METAS}?schema=olm.package HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    with ExitStack() as stack:
+        connections = []
+        for _ in range(MOST_CLIENTS):
+            connections.append(socket.create_connection(("127.0.0.1", client.port), PATIENCE_SECONDS))
+            stack.enter_context(connections[-1]).sendall(request)
+        answers = {connection.recv(65536) for connection in connections}
+    assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
+    assert len({answer.partition(b"\r\n\r\n")[2] for answer in answers}) == 1
