@@ -55,6 +55,8 @@ V1_EXTENSION_FINALIZERS: Final = tuple(
     f"olm.operatorframework.io/cleanup-{cache}-cache" for cache in ("unpack", "contentmanager")
 )
 """On ClusterExtensions of upstream's program, whose caches it empties; once it is gone, nobody else takes them off."""
+PULL_ACCOUNT: Final = "serviceaccount/"
+"""Before the name of a ServiceAccount, among pull secrets: those that it names."""
 V1_OWNER_KIND: Final = "olm.operatorframework.io/owner-kind"
 V1_OWNER_NAME: Final = "olm.operatorframework.io/owner-name"
 V1_REVISION_NAME: Final = "olm.operatorframework.io/revision-name"

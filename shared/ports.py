@@ -289,7 +289,7 @@ class Policy:
     catalogs_address: str = ""
     """Where CatalogSources are served, `host:port`; a Pod adds the domain of its cluster to `.svc`. Empty: nowhere."""
     pull_secrets: tuple[str, ...] = ()
-    """Secrets in the global namespace that open the images of ClusterCatalogs."""
+    """Secrets of the global namespace for ClusterCatalogs and extensions; `serviceaccount/NAME`: all of an account."""
 
 
 class Journal(Protocol):

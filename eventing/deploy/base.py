@@ -154,7 +154,11 @@ def volumes() -> Manifest:
 
 
 def pulling(pod: Manifest) -> Manifest:
-    """The spec of a pod whose containers pull images, with what an administrator may say of registries and proxies."""
+    """The spec of a pod whose containers pull images, with what an administrator may say of registries and proxies.
+
+    The pull secrets of its account open images, too.
+    """
+    account = {"name": "OLMF_PULL_SECRETS", "value": f"{names.PULL_ACCOUNT}{pod['serviceAccountName']}"}
     volume = {"name": REGISTRIES, "configMap": {"name": REGISTRIES, "optional": True}}
     mount = {"name": REGISTRIES, "mountPath": CONTAINERS, "readOnly": True}
     authority = {"name": "SSL_CERT_FILE", "value": f"{CONTAINERS}/ca.crt"}  # besides the folder of the image
@@ -164,7 +168,7 @@ def pulling(pod: Manifest) -> Manifest:
     containers = [
         {
             **one,
-            "env": [*one["env"], authority, inside],
+            "env": [*one["env"], authority, inside, account],
             "envFrom": [proxy],
             "volumeMounts": [*one["volumeMounts"], mount],
         }

@@ -17,6 +17,7 @@ _RULES = (
     *(Rule(kind, READ) for kind in kinds.MIRROR_SETS),
     Rule(kinds.CONFIG_MAP, ("get",)),
     Rule(kinds.SECRET, ("get",)),
+    Rule(kinds.SERVICE_ACCOUNT, ("get",)),
 )
 """It reads catalogs as the workers do: images with the logins of their namespaces, and ConfigMaps."""
 

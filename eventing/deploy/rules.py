@@ -83,11 +83,13 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
     ),
     "cluster_catalog": (
         *_read(kinds.SECRET, *kinds.MIRROR_SETS),
+        Rule(kinds.SERVICE_ACCOUNT, ("get",)),  # its own: which pull secrets it has
         Rule(kinds.CLUSTER_CATALOG, ("patch",)),  # its label and its finalizer
         *_status(kinds.CLUSTER_CATALOG),
     ),
     "cluster_extension": (
         *_read(kinds.CLUSTER_CATALOG, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.MIRROR_SETS),
+        Rule(kinds.SERVICE_ACCOUNT, ("get",)),  # its own: which pull secrets it has
         Rule(kinds.SECRET, ("get", "list", "create")),  # pull secrets; those that hold the objects of a revision
         *_write(kinds.CLUSTER_OBJECT_SET),
         Rule(kinds.CLUSTER_EXTENSION, ("patch",)),  # upstream's finalizers on one that is deleted

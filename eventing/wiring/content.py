@@ -16,7 +16,8 @@ from shared.adapters.oci.logins import mirrors_of_machine
 from shared.adapters.oci.mirrors import Mirrors
 from shared.api.manifest import Manifest
 from shared.config import Settings
-from shared.kinds import SECRET
+from shared.kinds import SECRET, SERVICE_ACCOUNT
+from shared.names import PULL_ACCOUNT
 
 
 def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, ImageBundles]:
@@ -30,8 +31,13 @@ def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, Image
 
 
 def secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:
-    """A function that reads a Secret by namespace and name."""
-    return lambda namespace, name: SECRET.look_up(cluster.get, name, namespace)
+    """A function that reads a Secret, or a ServiceAccount, by namespace and name."""
+
+    def read(namespace: str, name: str) -> Manifest | None:
+        kind = SERVICE_ACCOUNT if name.startswith(PULL_ACCOUNT) else SECRET
+        return kind.look_up(cluster.get, name.removeprefix(PULL_ACCOUNT), namespace)
+
+    return read
 
 
 def machine_mirrors() -> Mirrors:

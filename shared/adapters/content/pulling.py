@@ -20,10 +20,11 @@ from shared.adapters.oci.slow_hosts import SlowHosts
 from shared.adapters.oci.transport import Transport
 from shared.api.manifest import Manifest
 from shared.domain.image_source import ImageSource
+from shared.names import PULL_ACCOUNT
 from shared.ports import Unavailable
 
 Secrets: TypeAlias = Callable[[str, str], Manifest | None]
-"""Returns the Secret of a namespace and a name; None when absent."""
+"""Returns the Secret, or the account (`PULL_ACCOUNT`), of a namespace and a name; None when absent."""
 
 _T = TypeVar("_T")
 
@@ -73,7 +74,7 @@ class Puller:
         is_hurried: bool = False,
     ) -> _T | Unavailable:
         """The result of `use` for the image, or why the image cannot be read."""
-        found = {name: self._secrets(source.namespace, name) for name in source.secrets}
+        found = {name: self._secrets(source.namespace, name) for name in self._names(source)}
         credentials = Credentials.of_secrets(filter(None, found.values()))
         try:
             registry = Registry(self._transport, credentials, limits, mirrors=self._mirrors, blobs=self._blobs())
@@ -84,6 +85,15 @@ class Puller:
             if error.reason == "Unauthorized" and useless:
                 error = replace(error, message="; ".join([error.message, *useless]))
             return error.unavailable()
+
+    def _names(self, source: ImageSource) -> Iterator[str]:
+        """The names of the pull secrets: those that are stated, and those of accounts."""
+        for name in source.secrets:
+            if not name.startswith(PULL_ACCOUNT):
+                yield name
+                continue
+            account = self._secrets(source.namespace, name) or {}
+            yield from (str(one["name"]) for one in account.get("imagePullSecrets") or () if one.get("name"))
 
 
 def _useless(secrets: Mapping[str, Manifest | None]) -> Iterator[tuple[str, str]]:

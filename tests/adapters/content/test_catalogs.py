@@ -226,6 +226,27 @@ def test_pull_secrets_are_read_from_the_namespace_of_the_source(registry: Script
     assert answer.message.endswith("; the Secret olm/pull holds no login that can be read")
 
 
+def test_v1_md_4_pull_secrets_of_both_types_are_those_that_an_account_names(
+    registry: ScriptedRegistry, tmp_path: Path
+) -> None:
+    publish(registry, ("configs/c.json", a_package("tea")))
+    login = base64.b64encode(b"me:x").decode()
+    registry.gate = lambda request: (
+        None if request.authorization == f"Basic {login}" else Answer(status=401, headers={"WWW-Authenticate": "Basic"})
+    )
+    old = base64.b64encode(json.dumps({registry.address: {"auth": login}}).encode()).decode()
+    known: dict[tuple[str, str], Manifest] = {
+        ("olm", "serviceaccount/puller"): {"imagePullSecrets": [{"name": "gone"}, {}, {"name": "old"}]},
+        ("olm", "old"): {"data": {".dockercfg": old}},
+    }
+    source = ImageSource(f"{registry.address}/cat", "olm", ("serviceaccount/puller",))
+    assert isinstance(catalogs(tmp_path / "a", known).pull(source), Pulled)
+    answer = catalogs(tmp_path / "b", {**known, ("olm", "old"): {}}).pull(source)
+    assert isinstance(answer, Unavailable)
+    assert "the Secret olm/gone does not exist; the Secret olm/old holds no login" in answer.message
+    assert isinstance(catalogs(tmp_path / "c").pull(source), Unavailable), "an account that does not exist has none"
+
+
 def test_a_catalog_comes_from_a_mirror_where_one_is_set(registry: ScriptedRegistry, tmp_path: Path) -> None:
     source = publish(registry, ("configs/c.json", a_package("tea")))
     elsewhere = ImageSource(source.image.replace(registry.address, "quay.io"), "olm")
