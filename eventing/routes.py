@@ -221,7 +221,10 @@ ROUTES: tuple[Route, ...] = (
     *(Route(names.AUDIT_REQUESTED, step, whole_cluster, always, "bulk") for step in OF_AUDITS),
 )
 
-NOTIFICATIONS = (names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED)
+NOTIFICATIONS = (
+    names.PLAN_WAITING, names.PLAN_COMPLETED, names.PLAN_FAILED, names.UPGRADE_FAILED,
+    names.EXTENSION_INSTALLED, names.EXTENSION_FAILED, names.CATALOG_FAILED,
+)  # fmt: skip
 """Events that are posted to an external sink."""
 
 TO_SINK: tuple[Route, ...] = tuple(

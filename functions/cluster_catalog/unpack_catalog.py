@@ -2,6 +2,7 @@
 
 Reads:  the ClusterCatalog; its image.
 Writes: its status (`resolvedSource`, `urls`, `lastUnpacked`, the conditions).
+Emits:  `io.olmf.catalog.failed` when it begins to fail.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from shared.api.views import ClusterCatalog
 from shared.domain import cluster_catalog
 from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater
-from shared.names import V1_CATALOG_FINALIZER
+from shared.names import CATALOG_FAILED, V1_CATALOG_FINALIZER
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy, Unavailable
-from shared.step import NOTHING, Outcome, Ref, SetStatus, Wait
+from shared.step import NOTHING, Emit, Outcome, Record, Ref, SetStatus, Wait, Write
 
 _RETRY = timedelta(seconds=15)
+_SHOWN = 1000
+"""Characters of a fault in an Event; the condition has all of it."""
 
 
 def unpack_catalog(
@@ -48,10 +51,17 @@ def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Ou
     elif trouble.reason == "BadCatalog":
         fault = cluster_catalog.bad_catalog(trouble.message)
     after = cluster_catalog.failed(catalog, fault, now)
-    writes = (SetStatus(Ref.of(catalog), after, catalog.resource_version),) if after != catalog.status else ()
+    ref = Ref.of(catalog)
+    writes: tuple[Write, ...] = ()
+    if after != catalog.status:
+        writes = (SetStatus(ref, after, catalog.resource_version),)
+    is_news = cluster_catalog.fails_anew(catalog, fault)
+    emits = (Emit(CATALOG_FAILED, ref),) if is_news else ()
+    if is_news:
+        writes += (Record(ref, "Warning", "UnpackFailed", fault.message[:_SHOWN]),)
     if fault.is_terminal:
-        return Outcome(writes, summary=fault.message)
+        return Outcome(writes, emits, summary=fault.message)
     wait = Wait(f"{catalog.image}: {trouble.message}", cluster_catalog.since(after), now + pause)
     if not writes:
         raise RetryLater(f"{Ref.of(catalog)}: {trouble.message}", after=pause, wait=wait)
-    return Outcome(writes, again_in=pause, summary=fault.message, wait=wait)
+    return Outcome(writes, emits, again_in=pause, summary=fault.message, wait=wait)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from functions.cluster_extension._notices import announced
 from shared import kinds, names
 from shared.api.views import ClusterExtension
 from shared.domain.extension import report
@@ -11,7 +12,7 @@ from shared.domain.extension.decision import Target
 from shared.domain.extension.making import Change, Refusal, Renewal
 from shared.domain.extension.revisions import Revisions
 from shared.errors import RetryLater
-from shared.step import Create, Delete, Merge, Outcome, Ref, SetStatus, Wait, Write
+from shared.step import Create, Delete, Merge, Outcome, Ref, Wait, Write
 
 
 def writes_of(change: Change) -> tuple[Write, ...]:
@@ -41,10 +42,10 @@ def refused(
     progress = (report.refused(sentence, terminal=why.terminal), *report.available(revisions))
     status = report.status(extension, revisions, progress, now)
     ref = Ref.of(extension)
-    writes = () if status == extension.status else (SetStatus(ref, status, extension.resource_version),)
+    writes, emits = announced(extension, status)
     if why.terminal:
-        return Outcome(writes, summary=sentence)
+        return Outcome(writes, emits, summary=sentence)
     wait = Wait(sentence, now, now + why.after)
     if not writes:
         raise RetryLater(f"{ref}: {sentence}", after=why.after, wait=wait)
-    return Outcome(writes, again_in=why.after, summary=sentence, wait=wait)
+    return Outcome(writes, emits, again_in=why.after, summary=sentence, wait=wait)

@@ -4,7 +4,7 @@ Reads:  the extension, its ClusterObjectSets; ClusterCatalogs, and what those th
         Secrets of a Helm release where it says that something is installed and has no ClusterObjectSet.
 Writes: its status; the first ClusterObjectSet of such a release, with its Secrets; once it is deleted, it takes the
         finalizers of upstream's caches off.
-Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is to run.
+Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is to run; what the world is notified of.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 from functions.cluster_extension._migration import migration
+from functions.cluster_extension._notices import announced
 from functions.cluster_extension._writes import let_go
 from shared import names
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision, report
 from shared.ports import Catalogs, Clock, Cluster, Discovery, Policy
 from shared.reading.extension import Sources, cert_provider, read_inputs
-from shared.step import NOTHING, Emit, Outcome, Ref, SetStatus, Wait
+from shared.step import NOTHING, Emit, Outcome, Ref, Wait
 
 _RETRY = timedelta(seconds=15)
 """When a catalog is asked again whose content could not be read."""
@@ -50,9 +51,10 @@ def resolve_extension(
     status = report.status(extension, inputs.revisions, conditions, now)
     again = _RETRY if inputs.is_incomplete and isinstance(found, decision.Failed) else None
     summary = report.summary(found, is_due=is_due)
+    writes, emits = announced(extension, status)
     return Outcome(
-        () if status == extension.status else (SetStatus(ref, status, extension.resource_version),),
-        (Emit(names.EXTENSION_RESOLVED, ref),) if is_due else (),
+        writes,
+        (*emits, *((Emit(names.EXTENSION_RESOLVED, ref),) if is_due else ())),
         again_in=again,
         summary=summary,
         wait=Wait(summary, now, now + again if again else None) if isinstance(found, decision.Failed) else None,

@@ -32,6 +32,8 @@ def roll_out(ref: Ref, cluster: Cluster, discovery: Discovery, clock: Clock, *, 
     revision = ClusterObjectSet.of(cluster.get(ref))
     if revision is None or revision.is_deleted or revision.is_archived:
         return NOTHING
+    if reason := revision.annotation(names.HOLD):
+        return Outcome(summary=f"on hold by {names.HOLD}: {reason[:200]}")
     now = clock.now()
     if why := refused(attempt):
         return reported(revision, rollout.retrying(revision.raw, why, now, again=rollout.SOON), now)

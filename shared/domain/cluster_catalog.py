@@ -84,6 +84,11 @@ def failed(catalog: ClusterCatalog, fault: Fault, now: datetime) -> Manifest:
     return {**_status(catalog, {PROGRESSING: progressing}, now), **kept}
 
 
+def fails_anew(catalog: ClusterCatalog, fault: Fault) -> bool:
+    """Whether the catalog did not say yet that it fails in this way."""
+    return catalog.condition(PROGRESSING).reason != _progressing(fault).reason
+
+
 def spec_fault(catalog: ClusterCatalog) -> Fault | None:
     """What is wrong with a spec that the definition let pass (v1.md §3.5, §4); only an edit helps."""
     if catalog.source_type != "Image":

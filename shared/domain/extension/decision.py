@@ -27,6 +27,8 @@ GATES: Final[Mapping[str, bool]] = {SINGLE_OWN_GATE: True, DEPLOYMENT_CONFIG_GAT
 """What of upstream's alpha gates is on: what the definition of ClusterExtensions has fields for."""
 HAS_RELEASES: Final = True
 """Upstream's gate BundleReleaseSupport."""
+_SHOWN: Final = 200
+"""Characters of the reason for a hold."""
 _EDITION: Final = "1"
 """Of rendering: another one renders every bundle again."""
 
@@ -37,6 +39,8 @@ class Maintain:
 
     resolution: Resolution | None = None
     """The resolution that failed without consequences."""
+    why: str = ""
+    """Why nothing else is looked for, where somebody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ Decision: TypeAlias = Maintain | Target | Failed
 
 def decide(extension: ClusterExtension, revisions: Revisions, catalogs: Sequence[CatalogView]) -> Decision:
     """What to do. A roll-out that goes on is not disturbed, unless the spec was edited after it began."""
+    if reason := extension.annotation(names.HOLD):
+        return Maintain(why=f"on hold by {names.HOLD}: {reason[:_SHOWN]}")
     if (revisions.rolling and not _is_edited(extension, revisions)) or revisions.is_taking_over:
         return Maintain()
     request = request_for(extension)

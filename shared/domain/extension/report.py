@@ -10,7 +10,7 @@ from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.conditions import Condition
-from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Target
+from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Maintain, Target
 from shared.domain.extension.revisions import Revisions, bundle_of
 from shared.domain.extension.status import sanitised, with_conditions
 from shared.domain.go.text import quoted
@@ -45,6 +45,8 @@ def progress(revisions: Revisions, found: Decision, *, is_due: bool) -> tuple[Co
     """How the work goes, after a resolution. What a bundle is refused for, who renders it says; that stays here."""
     if isinstance(found, Failed):
         return (*available(revisions), retrying(found.resolution.error))
+    if isinstance(found, Maintain) and found.why and not revisions.active:
+        return (retrying(found.why),)
     return available(revisions) if is_due else mirrored(revisions)
 
 
@@ -55,6 +57,8 @@ def summary(found: Decision, *, is_due: bool) -> str:
             return resolution.error
         case Target(_, bundle):
             return f"{bundle.name} is to be rolled out" if is_due else f"{bundle.name} is what it is to run"
+        case Maintain(why=why) if why:
+            return why
     return "its revisions stay as they are"
 
 

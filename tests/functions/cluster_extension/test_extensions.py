@@ -161,9 +161,58 @@ def test_a_field_that_the_next_version_does_not_have_goes() -> None:
 def test_v1_md_26_4_d1_uninstall() -> None:
     world = installed()
     delete(world, EXTENSION)
-    kept = {"ClusterCatalog", "Namespace", "ServiceAccount"}
+    kept = {"ClusterCatalog", "Event", "Namespace", "ServiceAccount"}
     assert {ref.kind for ref in world.objects} <= kept, list(world.objects)
     assert EXTENSION not in world.objects
+
+
+def test_what_becomes_of_an_extension_is_told_once_in_events_and_to_the_sink() -> None:
+    world = a_world(version="2.x")
+    world.settle()
+    world.later(seconds=20)
+    [missing] = world.events
+    assert (missing.type, missing.reason, missing.ref) == ("Warning", "Retrying", EXTENSION)
+    assert 'no bundles found for package "etcd"' in missing.message
+    with world.edited(EXTENSION) as found:
+        found["spec"]["source"]["catalog"]["version"] = "1.x"
+        found["metadata"]["generation"] = 2
+    world.settle()
+    world.runs()
+    told = [(one.type, one.reason, one.message) for one in world.events[1:]]
+    assert told == [("Normal", "Installed", "Installed bundle registry/etcd:v1.0.0 successfully")]
+    assert names.EXTENSION_FAILED not in world.emitted, "it might have gone on by itself"
+    assert world.emitted.count(names.EXTENSION_INSTALLED) == 1
+    with world.edited(EXTENSION) as found:
+        found["spec"]["config"] = {"configType": "Inline", "inline": {"nonsense": "x"}}
+        found["metadata"]["generation"] = 3
+    world.settle()
+    assert world.events[-1].reason == "InvalidConfiguration"
+    assert world.emitted.count(names.EXTENSION_FAILED) == 1
+
+
+def test_an_extension_on_hold_keeps_what_it_has_and_gets_nothing_new() -> None:
+    world = installed("1.0.0", "1.1.0", version="1.0.0")
+    with world.edited(EXTENSION) as found:
+        found["metadata"].setdefault("annotations", {})[names.HOLD] = "until Monday"
+        found["spec"]["source"]["catalog"]["version"] = "1.1.0"
+        found["metadata"]["generation"] = 2
+    world.remove(SETTINGS)
+    world.settle()
+    assert SETTINGS in world.objects, "what is installed is kept up"
+    assert world.revision(2) not in world.objects
+    with world.edited(EXTENSION) as found:
+        del found["metadata"]["annotations"][names.HOLD]
+    world.settle()
+    assert world.revision(2) in world.objects
+
+
+def test_an_extension_on_hold_from_the_start_says_so() -> None:
+    extension = an_extension()
+    extension["metadata"]["annotations"] = {names.HOLD: "until Monday"}
+    world = a_world(extension=extension)
+    world.settle()
+    assert progressing(world) == ("True", "Retrying", "on hold by olmf.io/hold: until Monday")
+    assert world.revision(1) not in world.objects
 
 
 def test_v1_md_1_2_the_finalizers_of_upstreams_program_keep_nothing() -> None:
@@ -554,7 +603,7 @@ def test_documents_that_are_not_here_any_more_are_reported() -> None:
 def test_a_pull_that_was_ended_is_reported() -> None:
     world = a_world()
     outcome = world.decide(Job("cluster_extension/install_bundle", EXTENSION), Attempt(ended="ended after 600 s"))
-    [write] = outcome.writes
+    write = outcome.writes[0]
     assert isinstance(write, SetStatus)
     assert "the pull was ended after 600 s" in str(write.status)
 
@@ -626,8 +675,9 @@ def test_a_fight_for_a_field_slows_down_and_is_reported() -> None:
         world.api.merge(SETTINGS, {"data": {"version": f"mine {number}"}})
         world.settle()
     assert world.objects[SETTINGS]["data"] == {"version": "mine 3"}, "put back once, and not again so soon"
-    assert {one.reason for one in world.events} == {"Contested"}
-    assert f"Object ConfigMap.v1 {PLACE}/{SETTINGS.name}" in world.events[0].message
+    contested = [one for one in world.events if one.reason == "Contested"]
+    assert {one.ref for one in world.events if one not in contested} == {EXTENSION}
+    assert f"Object ConfigMap.v1 {PLACE}/{SETTINGS.name}" in contested[0].message
     world.later(seconds=11)
     assert world.objects[SETTINGS]["data"] == {"version": "1.0.0"}
     with world.edited(SETTINGS) as found:

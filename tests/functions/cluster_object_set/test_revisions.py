@@ -260,6 +260,20 @@ def test_what_changes_nothing_that_runs_is_not_tried_first() -> None:
     assert world.requests["try"] == 0
 
 
+def test_a_revision_on_hold_leaves_its_objects_as_they_are() -> None:
+    world = a_world(a_set(held(a_config_map("first", PLACE, a="b"))))
+    with world.edited(REF) as found:
+        found["metadata"]["annotations"][names.HOLD] = "we look at it"
+    world.settle()
+    world.remove(FIRST)
+    world.settle()
+    assert FIRST not in world.objects
+    with world.edited(REF) as found:
+        del found["metadata"]["annotations"][names.HOLD]
+    world.settle()
+    assert FIRST in world.objects
+
+
 def test_v1_md_21_6_a_teardown_that_is_refused_is_reported() -> None:
     world = a_world(a_set(held(*(a_config_map(name, PLACE) for name in ("first", "second")))))
     world.refused[FIRST] = WriteFailure("forbidden", "you may not", 0, FIRST)
