@@ -55,9 +55,9 @@ def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Ou
     writes: tuple[Write, ...] = ()
     if after != catalog.status:
         writes = (SetStatus(ref, after, catalog.resource_version),)
-    is_news = cluster_catalog.fails_anew(catalog, fault)
-    emits = (Emit(CATALOG_FAILED, ref),) if is_news else ()
-    if is_news:
+    begins = cluster_catalog.fails_anew(catalog, fault)
+    emits = (Emit(CATALOG_FAILED, ref),) if begins else ()
+    if begins:
         writes += (Record(ref, "Warning", "UnpackFailed", fault.message[:_SHOWN]),)
     if fault.is_terminal:
         return Outcome(writes, emits, summary=fault.message)

@@ -46,8 +46,8 @@ class Head:
     @property
     def is_last(self) -> bool:
         """Whether the connection ends with the answer."""
-        said = self.headers.get("Connection").lower()
-        return said != "keep-alive" if self.is_old else "close" in said
+        connection = self.headers.get("Connection").lower()
+        return connection != "keep-alive" if self.is_old else "close" in connection
 
     @property
     def has_body(self) -> bool:
@@ -58,12 +58,12 @@ class Head:
         """The length of its body. BadRequestError when it has more than `most` bytes, or does not say how many."""
         if "Transfer-Encoding" in self.headers:
             raise BadRequestError(HTTPStatus.LENGTH_REQUIRED)
-        stated = self.headers.get("Content-Length", "0")
-        if not (stated.isascii() and stated.isdigit() and len(stated) < 19):
+        length = self.headers.get("Content-Length", "0")
+        if not (length.isascii() and length.isdigit() and len(length) < 19):
             raise BadRequestError(HTTPStatus.BAD_REQUEST)
-        if int(stated) > most:
+        if int(length) > most:
             raise BadRequestError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        return int(stated)
+        return int(length)
 
 
 def parsed(head: bytes) -> Head:

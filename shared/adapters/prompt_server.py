@@ -109,7 +109,7 @@ class _Server:
             found = self._asked.answer(head, body)
             answer = found if isinstance(found, Answer) else await self._threaded(found)
         except BadRequestError as error:
-            answer = said(error.status, f"{error.status.value} {error.status.phrase}", is_last=True)
+            answer = text_answer(error.status, f"{error.status.value} {error.status.phrase}", is_last=True)
         if head is None or head.is_last or (head.has_body and not self._asked.takes_body(head)):
             answer = replace(answer, is_last=True)
         async with asyncio.timeout(self._asked.bounds.answer_seconds):
@@ -161,7 +161,7 @@ class _Server:
         return self._date[1]
 
 
-def said(
+def text_answer(
     status: HTTPStatus, message: str, more: Mapping[str, str] = MappingProxyType({}), *, is_last: bool = False
 ) -> Answer:
     """An answer with a line of text."""

@@ -13,7 +13,7 @@ import pytest
 
 from shared.adapters import prompt_server
 from shared.adapters.http_requests import Head
-from shared.adapters.prompt_server import Answer, Asked, Bounds, Later, said
+from shared.adapters.prompt_server import Answer, Asked, Bounds, Later, text_answer
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 HELLO = b"GET / HTTP/1.1\r\n\r\n"
@@ -21,7 +21,7 @@ HELLO = b"GET / HTTP/1.1\r\n\r\n"
 
 @contextmanager
 def served(
-    answer: Callable[[Head, bytes], Answer | Later] = lambda *_: said(HTTPStatus.OK, "hello"), **bounds: float
+    answer: Callable[[Head, bytes], Answer | Later] = lambda *_: text_answer(HTTPStatus.OK, "hello"), **bounds: float
 ) -> Iterator[int]:
     asked = Asked(answer, Bounds(**bounds), lambda head: head.method == "POST")  # type: ignore[arg-type]  # why: counts, too
     with prompt_server.running(prompt_server.listening("", 0), asked) as port:
@@ -36,7 +36,7 @@ def talk(port: int, *requests: bytes) -> bytes:
 
 
 def test_requests_of_a_connection_are_answered_one_after_the_other() -> None:
-    with served(lambda head, _: said(HTTPStatus.OK, head.target)) as port:
+    with served(lambda head, _: text_answer(HTTPStatus.OK, head.target)) as port:
         said_all = talk(port, *(f"GET /{number} HTTP/1.1\r\n\r\n".encode() for number in range(3)))
     assert [line for line in said_all.splitlines() if line.startswith(b"/")] == [b"/0", b"/1", b"/2"]
 
@@ -48,7 +48,7 @@ def test_an_answer_may_be_found_by_a_thread_and_be_of_unknown_length() -> None:
 
 
 def test_a_body_is_read_where_it_may_be() -> None:
-    with served(lambda _, body: said(HTTPStatus.OK, body.decode())) as port:
+    with served(lambda _, body: text_answer(HTTPStatus.OK, body.decode())) as port:
         posted = talk(port, b"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n", b"abc", HELLO)
         assert posted.count(b"200 OK") == 2
         assert b"abc\n" in posted
@@ -94,7 +94,7 @@ def test_a_defect_ends_its_connection_alone(caplog: pytest.LogCaptureFixture) ->
     def defect(head: Head, _: bytes) -> Answer:
         if head.target == "/defect":
             raise KeyError(head.target)
-        return said(HTTPStatus.OK, "hello")
+        return text_answer(HTTPStatus.OK, "hello")
 
     with served(defect) as port:
         assert talk(port, b"GET /defect HTTP/1.1\r\n\r\n") == b""

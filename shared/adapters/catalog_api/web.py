@@ -21,7 +21,7 @@ from shared.adapters.catalog_api.lines import Content, Lines
 from shared.adapters.content.snapshot import BrokenSnapshot
 from shared.adapters.http_requests import Head, Headers
 from shared.adapters.oci.errors import OciError
-from shared.adapters.prompt_server import Answer, Asked, Later, said
+from shared.adapters.prompt_server import Answer, Asked, Later, text_answer
 from shared.domain.syntax import SUBDOMAIN
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
@@ -46,32 +46,32 @@ class CatalogApi:
         try:
             parts = urlsplit(head.target)
         except ValueError:
-            return said(HTTPStatus.BAD_REQUEST, "400 Bad Request")
+            return text_answer(HTTPStatus.BAD_REQUEST, "400 Bad Request")
         route = _ROUTE.fullmatch(parts.path)
         if route is None:
-            return said(HTTPStatus.NOT_FOUND, "404 page not found", is_last=head.method not in _READS)
+            return text_answer(HTTPStatus.NOT_FOUND, "404 page not found", is_last=head.method not in _READS)
         if head.method not in _READS:
-            return said(HTTPStatus.METHOD_NOT_ALLOWED, "Method Not Allowed", is_last=True)
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Method Not Allowed", is_last=True)
         name, kind = unquote(route[1]), route[2]
         if problems := SUBDOMAIN.problems(name):
-            return said(HTTPStatus.BAD_REQUEST, f"invalid catalog name: {'; '.join(problems)}")
+            return text_answer(HTTPStatus.BAD_REQUEST, f"invalid catalog name: {'; '.join(problems)}")
         asked = parse_qs(parts.query, keep_blank_values=True) if kind == "metas" else {}
         if set(asked) - set(_PARAMETERS):
-            return said(HTTPStatus.BAD_REQUEST, "400 Bad Request")
+            return text_answer(HTTPStatus.BAD_REQUEST, "400 Bad Request")
         return self._catalog(name, {word: asked[word][0] for word in asked if asked[word][0]}, head)
 
     def _catalog(self, name: str, desired: Mapping[str, str], head: Head) -> Answer | Later:
         try:
             lines = self._catalogs[name]  # another thread may take it away at any moment
         except KeyError:
-            return said(HTTPStatus.NOT_FOUND, "404 Not Found")
+            return text_answer(HTTPStatus.NOT_FOUND, "404 Not Found")
         if lines is None:
-            return said(HTTPStatus.SERVICE_UNAVAILABLE, "503 Service Unavailable", {"Retry-After": "1"})
+            return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "503 Service Unavailable", {"Retry-After": "1"})
         try:
             content = lines.matching(**desired)
         except (OciError, OSError, BrokenSnapshot) as error:
             log.warning("catalog_unreadable", catalog=name, error=str(error))
-            return said(HTTPStatus.INTERNAL_SERVER_ERROR, "500 Internal Server Error")
+            return text_answer(HTTPStatus.INTERNAL_SERVER_ERROR, "500 Internal Server Error")
         version, coding = Version(lines.tag, lines.modified), _coding(head, content.size)
         headers = {
             "Last-Modified": format_datetime(version.modified, usegmt=True), "ETag": version.header(coding),

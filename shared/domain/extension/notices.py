@@ -25,7 +25,7 @@ class Notice:
     notified: Literal["", "Installed", "Failed"] = ""
 
 
-def news(extension: ClusterExtension, status: ReadOnly) -> Notice | None:
+def notice_of(extension: ClusterExtension, status: ReadOnly) -> Notice | None:
     """What a new status says that the present one does not."""
     progressing, installed = (_condition(status, kind) for kind in ("Progressing", "Installed"))
     is_done = progressing.get("reason") == "Succeeded" and installed.get("status") == "True"
