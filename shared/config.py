@@ -69,7 +69,7 @@ class Settings:
     """`host:port` of the HTTP proxy to simulated Pods, which the simulated kubelet serves for the sandbox; or `/path`,
     its socket, for the egress selector of a real API server."""
     health_port: int = 0
-    """Port of `/livez` and `/readyz` of worker and scheduler, which serve nothing else; 0: none."""
+    """Port of `/livez` and `/readyz` of worker and scheduler, of `/metrics` of the catalogs program; 0: none."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
     log_json: bool = True

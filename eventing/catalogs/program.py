@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
 import aiohttp
 import structlog
 
+from eventing.catalogs.request_metrics import RequestMetrics
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.catalogs.served_sources import Key, ServedSources
 from eventing.catalogs.tls_profile import TlsProfile
@@ -20,8 +24,10 @@ from eventing.watch.kind_watch import KindWatch
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
+from shared.adapters import prompt_server
 from shared.adapters.catalog_api import many, web
 from shared.adapters.kube import Connection
+from shared.adapters.prompt_server import Asked
 from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Watch
 
 _WATCH_SECONDS: Final = 300
@@ -42,6 +48,8 @@ class Place:
     key: Path | None = None
     registry_port: int = 0
     """That of the registry API."""
+    metrics_port: int = 0
+    """Where `/metrics` is; 0: nowhere."""
     profile: TlsProfile = field(default_factory=TlsProfile)
 
     def trust(self) -> ssl.SSLContext | None:
@@ -75,6 +83,8 @@ def run(place: Place, connection: Connection, content: Content, on_ready: Callab
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
         await serve(place, connection, content, on_ready=on_ready, ended=ended)
 
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # each client is a file
     asyncio.run(until_ended())
 
 
@@ -103,7 +113,10 @@ async def serve(
         await asyncio.wait({known, over}, return_when=asyncio.FIRST_COMPLETED)
         if known.done():
             present, trust = place.content(), place.trust()
-            with web.running(catalogs, place.host, place.port, trust=trust) as port:
+            with (
+                _metrics(place) as observe,
+                web.running(catalogs, place.host, place.port, trust=trust, observe=observe) as port,
+            ):
                 scheme = "https" if place.certificate else "http"
                 if trust is not None:
                     working.append(tasks.create_task(_renew(trust, place, present)))
@@ -111,6 +124,18 @@ async def serve(
                 await over
         for task in (*working, known, over):
             task.cancel()
+
+
+@contextmanager
+def _metrics(place: Place) -> Iterator[Callable[[HTTPStatus, float], None]]:
+    """What notes an answer; `/metrics` is served until the end of the block. OSError."""
+    metrics = RequestMetrics()
+    if place.metrics_port:
+        listening = prompt_server.listening(place.host, place.metrics_port)
+        with prompt_server.running(listening, Asked(metrics.answer)):
+            yield metrics.observe
+    else:
+        yield metrics.observe
 
 
 async def _serve_registry(

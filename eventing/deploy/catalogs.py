@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eventing.deploy import base
-from eventing.deploy.network import ANYWHERE, policy, tcp
+from eventing.deploy.network import ANYWHERE, policy, tcp, who_measures
 from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
 from eventing.deploy.rbac import binding, role, rules, service_account
 from eventing.deploy.rules import READ, Rule
@@ -31,7 +31,8 @@ def objects() -> list[Manifest]:
 
 def network_policy() -> Manifest:
     """Anybody in the cluster may read catalogs; it reads images from registries with any port."""
-    return policy(NAME, [tcp(base.PORT, base.REGISTRY_PORT)], [ANYWHERE], has_queue=False)
+    ingress = [tcp(base.PORT, base.REGISTRY_PORT), {**who_measures(), **tcp(base.HEALTH_PORT)}]
+    return policy(NAME, ingress, [ANYWHERE], has_queue=False)
 
 
 def permissions() -> list[Manifest]:
@@ -40,11 +41,14 @@ def permissions() -> list[Manifest]:
 
 
 def _deployment() -> Manifest:
+    measured = {"name": "OLMF_HEALTH_PORT", "value": str(base.HEALTH_PORT)}
     served = {
-        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"], "env": base.environment(has_queue=False),
+        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"],
+        "env": [*base.environment(has_queue=False), measured],
         "ports": [
             {"name": "http", "containerPort": base.PORT, "protocol": "TCP"},
             {"name": "grpc", "containerPort": base.REGISTRY_PORT, "protocol": "TCP"},
+            {"name": "metrics", "containerPort": base.HEALTH_PORT, "protocol": "TCP"},
         ],
         **_probes(), **confined(_MEMORY), **base.mounts(),
     }  # fmt: skip

@@ -26,5 +26,5 @@ def main(
     tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
     sources = ServedSources(tenants, common, policy.global_namespace)
     host = "127.0.0.1" if values.kubeconfig else ""
-    place = program.Place(host, values.port, certificate, key, values.registry_port, tls)
+    place = program.Place(host, values.port, certificate, key, values.registry_port, values.health_port, tls)
     program.run(place, client.connection, program.Content(served, sources), announce)

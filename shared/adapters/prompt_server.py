@@ -71,6 +71,8 @@ class Asked:
     bounds: Bounds = Bounds()
     takes_body: Callable[[Head], bool] = lambda _: False
     """Whether the body of a request is read; if not, a request with one is the last of its connection."""
+    observe: Callable[[HTTPStatus, float], None] = lambda *_: None
+    """What is told the status of each answer, and the seconds from its request to its end."""
 
 
 class _Server:
@@ -99,11 +101,12 @@ class _Server:
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer a request; returns whether another one may follow."""
-        head = None
+        head, started = None, 0.0
         try:
             async with asyncio.timeout(self._asked.bounds.request_seconds):
                 if not (received := await _head(reader)):
                     return False
+                started = time.perf_counter()
                 head = parsed(received)
                 body = await reader.readexactly(self._length(head))
             found = self._asked.answer(head, body)
@@ -114,6 +117,8 @@ class _Server:
             answer = replace(answer, is_last=True)
         async with asyncio.timeout(self._asked.bounds.answer_seconds):
             await self._send(answer, head, writer)
+        if started:
+            self._asked.observe(answer.status, time.perf_counter() - started)
         return not answer.is_last
 
     def _length(self, head: Head) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -118,8 +118,9 @@ def _coding(head: Head, size: int) -> str:
 
 @contextmanager
 def running(
-    catalogs: Known, host: str = "127.0.0.1", port: int = 0, *, trust: ssl.SSLContext | None = None
-) -> Iterator[int]:
+    catalogs: Known, host: str = "127.0.0.1", port: int = 0, *, trust: ssl.SSLContext | None = None,
+    observe: Callable[[HTTPStatus, float], None] = lambda *_: None,
+) -> Iterator[int]:  # fmt: skip
     """The port of a server that answers until the end of the block; over TLS with `trust`. PortTakenError.
 
     `catalogs` is looked at for each request: what it holds may change meanwhile. No host: every address.
@@ -128,5 +129,5 @@ def running(
         listening = prompt_server.listening(host, port)
     except (OSError, OverflowError) as error:
         raise PortTakenError(f"{host}:{port} cannot be listened on: {error}") from error
-    with prompt_server.running(listening, Asked(CatalogApi(catalogs).answer), trust=trust) as found:
+    with prompt_server.running(listening, Asked(CatalogApi(catalogs).answer, observe=observe), trust=trust) as found:
         yield found
