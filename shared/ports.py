@@ -19,6 +19,7 @@ from shared.domain.image_source import ImageSource
 from shared.domain.progress import Progress
 from shared.domain.unpack.causes import Warned
 from shared.kinds import Kind, Ref
+from shared.policy import Policy as Policy
 
 
 class Listing(NamedTuple):
@@ -60,13 +61,16 @@ class Denied:
 
 
 class Accounts(Protocol):
-    """Questions to the Kubernetes API with the rights of a ServiceAccount; never answered from what we may read."""
+    """Questions to the Kubernetes API with the rights of a ServiceAccount; never answered from what we may read.
 
-    def get(self, ref: Ref, account: Ref) -> Manifest | Denied | None:
+    Without an account they are asked with our own rights: of kinds that nobody may have granted to us.
+    """
+
+    def get(self, ref: Ref, account: Ref | None) -> Manifest | Denied | None:
         """The object, or None when it does not exist (or its kind is not served)."""
         ...
 
-    def list(self, kind: Kind, namespace: str, account: Ref) -> tuple[Manifest, ...] | Denied:
+    def list(self, kind: Kind, namespace: str, account: Ref | None) -> tuple[Manifest, ...] | Denied:
         """The objects of a kind in a namespace, sorted by name."""
         ...
 
@@ -252,44 +256,6 @@ class Attempt:
     others: tuple[WriteFailure, ...] = ()  # beside `failure`, of the same batch
     conflict: WriteFailure | None = None
     """The write of the decision just before this one that met an object which has changed, or exists already."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The settings of the administrator that steps may read; the same for all steps."""
-
-    global_namespace: str = "olm"
-    """Namespace of the global catalogs, which every namespace may use."""
-    unpack: Literal["job", "direct"] = "job"
-    """Unpack bundles in a Job (as OLM does) or in the worker."""
-    unpack_image: str = "olm-functions:latest"
-    """The image of the container in the unpack Job."""
-    unpack_user: int = 1001
-    """The user id of that container; 0: that of the image, or the one that the cluster chooses, as OpenShift does."""
-    unpack_timeout: timedelta = timedelta(minutes=10)
-    """Deadline of an unpack Job; zero means no deadline."""
-    plan_scope: Literal["component", "namespace"] = "component"
-    """One InstallPlan per connected component of a namespace, or one per namespace as OLM."""
-    catalog_policy: Literal["available", "strict"] = "available"
-    """For a catalog that cannot be read now: use its last good snapshot, or stop every resolution as OLM does."""
-    plan_retry: timedelta = timedelta(minutes=1)
-    """How long a failing InstallPlan is retried before its phase becomes `Failed`."""
-    install_timeout: timedelta = timedelta(minutes=5)
-    """How long a Deployment may take to become available."""
-    lift_foreign_roles: bool = False
-    """Give the rights of every Role with the owner labels of a version to its operator in all target namespaces, as
-    OLM does, whoever made the Role; otherwise only those of the permissions that an InstallPlan gave it."""
-    execute_foreign_plans: bool = False
-    """Execute InstallPlans whose steps somebody else wrote, too, as OLM does: whoever may write the status of a plan
-    then acts with the rights that execute it."""
-    protected_copy_namespaces: tuple[str, ...] = ()
-    """Namespaces that receive copied CSVs even where copying is disabled."""
-    catalogs_url: str = "http://olmf-catalogs.olm.svc"
-    """Where ClusterCatalogs are served: what `status.urls.base` begins with."""
-    catalogs_address: str = ""
-    """Where CatalogSources are served, `host:port`; a Pod adds the domain of its cluster to `.svc`. Empty: nowhere."""
-    pull_secrets: tuple[str, ...] = ()
-    """Secrets of the global namespace for ClusterCatalogs and extensions; `serviceaccount/NAME`: all of an account."""
 
 
 class Journal(Protocol):

@@ -8,18 +8,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from eventing.deploy.rules import BUNDLED_API_GROUPS, READ, RULES, V1_API_GROUPS, WRITE, Rule
 from shared.api.manifest import Manifest
 from shared.kinds import SECRET, WATCHED
+from shared.names import AGGREGATE_TO_BUNDLES
 
 NAMESPACE = "olm"
 RBAC = "rbac.authorization.k8s.io"
 WORKER = "olmf-worker"
 WATCHER = "olmf-watch"
+BUNDLES = "olmf-bundle-kinds"
+"""The ClusterRole of what administrators let bundles hold besides the kinds that have a name in code."""
 _FOLLOW = ("get", "list", "watch")
 
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
     found = {f"{_dashed(group)}.yaml": list(_of_group(group)) for group in RULES}
-    found["worker.yaml"] = [service_account(WORKER), *(binding(WORKER, account_of(group)) for group in RULES)]
+    found["worker.yaml"] = [
+        service_account(WORKER),
+        *(binding(WORKER, account_of(group)) for group in RULES),
+        binding(WORKER, BUNDLES),
+    ]
+    found["bundle-kinds.yaml"] = [_granted(), binding(account_of("install_plan"), BUNDLES)]
     found["watch.yaml"] = [
         service_account(WATCHER),
         role(WATCHER, [*rules(Rule(kind, _FOLLOW) for kind in WATCHED), *_bundled(V1_API_GROUPS, _FOLLOW)]),
@@ -71,7 +79,15 @@ def _of_group(group: str) -> Iterator[Manifest]:
 
 
 def _rules_of(group: str) -> list[Manifest]:
-    return [*rules(RULES[group]), *_bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))]
+    written = _bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))
+    return [*rules(RULES[group]), *written, *STORED.get(group, ())]
+
+
+STORED: Mapping[str, tuple[Manifest, ...]] = {
+    "install_plan": ({"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]},),
+}
+"""The one rule with a wildcard: which definitions a plan changes is known only at run time, and what is stored in them
+has to fit. It adds nothing for who may give any rights away."""
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -89,6 +105,14 @@ def _bundled(groups: Mapping[str, tuple[str, ...]], verbs: tuple[str, ...]) -> I
 def role(name: str, allowed: list[Manifest]) -> Manifest:
     """A ClusterRole with these rules."""
     return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": allowed}
+
+
+def _granted() -> Manifest:
+    """The rules of all ClusterRoles with the label: the API server fills them in."""
+    meta = {"name": BUNDLES}
+    selector = {"matchLabels": {AGGREGATE_TO_BUNDLES: "true"}}
+    kind = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": meta}
+    return {**kind, "aggregationRule": {"clusterRoleSelectors": [selector]}}
 
 
 def binding(account: str, to: str) -> Manifest:

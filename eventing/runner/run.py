@@ -72,6 +72,10 @@ class _Progress:
     code: str = ""
 
 
+_CURABLE = ("unavailable", "unanswered", "forbidden")
+"""Refusals of a read that go away without another version of ours: the server comes back, a right is granted."""
+
+
 class Runner:
     """Runs steps. One runner serves one thread."""
 
@@ -201,7 +205,7 @@ class Runner:
 
     def _fail(self, progress: _Progress, error: BaseException) -> None:
         progress.message = f"{type(error).__name__}: {error}"
-        if isinstance(error, ApiError) and kind_of(error) in ("unavailable", "unanswered"):
+        if isinstance(error, ApiError) and kind_of(error) in _CURABLE:
             progress.failure = "retry"
             return
         progress.failure = "bug"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from shared import kinds
@@ -18,8 +19,22 @@ from shared.domain.unpack import references
 from shared.domain.unpack.content import bundle_in, digest_in
 from shared.domain.unpack.references import Reference
 from shared.kinds import Kind
-from shared.ports import Cluster
+from shared.ports import Attempt, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a pass over a plan reads."""
+
+    cluster: Cluster
+    """With our own rights: versions and groups of the namespace, bundles, definitions."""
+    acting: ActingReads
+    """With the rights of whoever carries out the plan: all other objects."""
+    discovery: Discovery
+    policy: Policy
+    attempt: Attempt
+    """What the API server has just refused: the step that writes that cannot be carried out now."""
 
 
 class StepFailed(Exception):
@@ -30,11 +45,15 @@ class BundleLost(StepFailed):
     """The ConfigMap of a bundle was deleted, or has another content."""
 
 
+class Denial(StepFailed):
+    """The account lacks a right, which may be granted at any time."""
+
+
 class PlanObjects:
     """The versions, groups, stored objects and unpacked bundles that the steps of a plan name."""
 
-    def __init__(self, plan: InstallPlan, cluster: Cluster, acting: ActingReads) -> None:
-        self.plan, self.cluster, self.acting, self.namespace = plan, cluster, acting, plan.namespace
+    def __init__(self, plan: InstallPlan, sources: Sources) -> None:
+        self.plan, self.cluster, self.acting, self.namespace = plan, sources.cluster, sources.acting, plan.namespace
         self._bundles: dict[str, Mapping[Resource, Manifest]] = {}
         self._lists: dict[Kind, Mapping[str, Manifest] | None] = {}
         kinds_planned = Counter(Resource.of_step(step).kind for step in plan.steps)

@@ -21,15 +21,15 @@ class OnlyConfigMaps:
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
 
-    def get(self, ref: Ref, account: Ref) -> Any:
+    def get(self, ref: Ref, account: Ref | None) -> Any:
         assert account == ACCOUNT
         return self._cluster.get(ref) if ref.kind == SEEN.kind else Denied(f"may not read {ref.kind}")
 
-    def list(self, kind: Kind, namespace: str, account: Ref) -> Any:
+    def list(self, kind: Kind, namespace: str, account: Ref | None) -> Any:
         assert account == ACCOUNT
         return self._cluster.list(kind, namespace) if kind.kind == SEEN.kind else Denied(f"may not list {kind.kind}")
 
-    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+    def refusal(self, manifest: Manifest, account: Ref | None) -> Denied | None:
         assert account == ACCOUNT
         return None if manifest["kind"] == SEEN.kind else Denied(str(manifest["metadata"]))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from eventing.diagnosis.doctor.bundle_kinds import check_bundle_kinds
 from eventing.diagnosis.doctor.definitions import check_definitions
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
 from eventing.diagnosis.doctor.managers import check_managers, check_programs
@@ -18,6 +19,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "the definitions of our kinds": check_definitions,
     "other managers of the same objects": check_managers,
     "our programs": check_programs,
+    "kinds that bundles may hold": check_bundle_kinds,
     "namespaces that do not end": check_namespaces,
     "objects that finalizers keep": check_finalizers,
     "aggregated APIs": check_api_services,

@@ -29,6 +29,7 @@ from shared.domain.subscription.conditions import (
     RESOLUTION_FAILED,
     STRANDED,
 )
+from shared.domain.subscription.plans import UNSAFE
 from shared.domain.unpack.report import REFUSED
 from shared.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, Ref
 
@@ -82,6 +83,11 @@ def _approval(subscription: Subscription, package: Package) -> Explanation:
     plan = subscription.plan
     command = olmf("approve", plan, namespace=subscription.namespace)
     found = _of_plan(subscription, package)
+    if subscription.condition(PLAN_PENDING).message.startswith(UNSAFE):
+        look = olmf("plan", namespace=subscription.namespace)
+        return Explanation(
+            fixes=(Fix("mend what it names, and approve it then; see all of it", look),), evidence=found.evidence
+        )
     note = " (it is held, which does not stop a plan that is approved)" if hold_of(subscription) else ""
     return Explanation(fixes=(Fix(f"approve {plan}{note}", command),) if plan else (), evidence=found.evidence)
 

@@ -30,17 +30,20 @@ class KubeAccounts:
     def __init__(self, client: Server) -> None:
         self._client = client
 
-    def get(self, ref: Ref, account: Ref) -> Manifest | Denied | None:
+    def _as(self, account: Ref | None) -> Server:
+        return self._client if account is None else self._client.acting_as(account)
+
+    def get(self, ref: Ref, account: Ref | None) -> Manifest | Denied | None:
         """The object, or None when it does not exist (or its kind is not served)."""
         try:
-            return self._client.acting_as(account).get(ref)
+            return self._as(account).get(ref)
         except ApiError as error:
             return _denied(error)
 
-    def list(self, kind: Kind, namespace: str, account: Ref) -> tuple[Manifest, ...] | Denied:
+    def list(self, kind: Kind, namespace: str, account: Ref | None) -> tuple[Manifest, ...] | Denied:
         """The objects of a kind in a namespace, sorted by name."""
         try:
-            return self._client.acting_as(account).list(kind, namespace)
+            return self._as(account).list(kind, namespace)
         except ApiError as error:
             return _denied(error)
 

@@ -26,13 +26,24 @@ class Misfit(NamedTuple):
 
     def sentence(self, new: ReadOnly) -> str:
         """As OLM tells it."""
-        listed = list(dict.fromkeys(map(str, self.defects)))
-        text = listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
         return (
             f'error validating existing CRs against new CRD\'s schema for "{name_of(new)}": error validating '
-            f'{self.kind.api_version}, Kind={self.kind.kind} "{self.place}": updated validation is too restrictive: '
-            f"{text}"
+            f"{self._object}: updated validation is too restrictive: {self._defects}"
         )
+
+    @property
+    def brief(self) -> str:
+        """The same of an object that is told behind another one."""
+        return f"{self._object}: {self._defects}"
+
+    @property
+    def _object(self) -> str:
+        return f'{self.kind.api_version}, Kind={self.kind.kind} "{self.place}"'
+
+    @property
+    def _defects(self) -> str:
+        listed = list(dict.fromkeys(map(str, self.defects)))
+        return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
 
     @property
     def problems(self) -> Iterator[Problem]:

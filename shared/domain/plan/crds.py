@@ -71,7 +71,7 @@ def _change(whole: Manifest, live: CustomResourceDefinition) -> Action:
     namespaces that bring it at once then never conflict, and none is carried out again for another one's annotation.
     """
     new = Object(whole)
-    if _defined(whole) != _defined(live.raw) or new.owners != live.owners:
+    if changes(whole, live.raw) or new.owners != live.owners:
         return Action("Present", replace=whole, is_ours=True)
     old_texts, new_texts = ({"labels": one.labels, "annotations": one.annotations} for one in (live, new))
     patch = patch_between(old_texts, new_texts)
@@ -88,9 +88,14 @@ def as_a_guest(action: Action, live: ReadOnly) -> Action:
 
     The annotation that names a version is a claim on the definition, so it takes the right to write it, too.
     """
-    if action.replace is None or _defined(action.replace) == _defined(live):
+    if action.replace is None or not changes(action.replace, live):
         return replace(action, replace=None, patch=None)
     return replace(action, is_ours=False)
+
+
+def changes(manifest: ReadOnly, live: ReadOnly) -> bool:
+    """Whether a definition says something else than the one that exists."""
+    return _defined(manifest) != _defined(live)
 
 
 def _defined(definition: ReadOnly) -> Manifest:

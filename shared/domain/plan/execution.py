@@ -44,12 +44,6 @@ RULES: Mapping[str, Rule] = {
 }
 """The kinds that OLM knows; CustomResourceDefinitions are in `crds.py`."""
 
-SUPPORTED = frozenset({
-    "PrometheusRule", "ServiceMonitor", "PodDisruptionBudget", "PriorityClass", "VerticalPodAutoscaler",
-    "ConsoleYAMLSample", "ConsoleQuickStart", "ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin", "NetworkPolicy",
-})  # fmt: skip
-"""Other kinds that a bundle may ship, whatever their API group."""
-
 
 @dataclass(frozen=True, slots=True)
 class StepOwner:
@@ -87,12 +81,8 @@ def warned(step: PlanStep) -> str:
     return f'warning(s) generated during {where} ({step.kind} "{step.name}")'
 
 
-def rule_for(kind: str, served: Kind | None) -> Rule | None:
-    """The rule for a kind; None when bundles may not contain it. `served` is the discovered kind of other kinds."""
-    if kind in RULES:
-        return RULES[kind]
-    if kind not in SUPPORTED or served is None:
-        return None
+def rule_for(served: Kind) -> Rule:
+    """The rule for a kind that has no row in `RULES`."""
     return Rule(served, "reference" if served.is_namespaced else "labels")
 
 

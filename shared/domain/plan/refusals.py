@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-MOST_NAMED: Final = 20
-"""Refusals that are told besides the first."""
-_LONGEST: Final = 500
+from shared.domain.plan.sentences import besides
 
 
 class Refusal(NamedTuple):
@@ -25,8 +23,4 @@ def with_others(first: str, others: Iterable[Refusal]) -> str:
     for one in others:
         if one.why not in first:
             steps.setdefault(one.why, one.step)
-    if not steps:
-        return first
-    lines = [f"{step}: {why}"[:_LONGEST] for why, step in steps.items()]
-    more = [f"{len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else []
-    return f"{first}; besides: {'; '.join([*lines[:MOST_NAMED], *more])}"
+    return besides(first, [f"{step}: {why}" for why, step in steps.items()])

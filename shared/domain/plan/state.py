@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.api import fields
@@ -49,6 +49,8 @@ class Waiting:
     message: str
     status: Manifest
     again_in: timedelta | None = None
+    account: Ref | None = None
+    """As in `Going`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,8 @@ def gate(
     if not plan.is_approved:
         message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
         is_begun = fields.text(status, "phase") == "Installing"
-        return Waiting(message, status | ({"message": message} if is_begun else {"phase": "RequiresApproval"}))
+        shown = {"message": message} if is_begun else {"phase": "RequiresApproval"}
+        return Waiting(message, status | shown, account=actor.account)
     return Going(approved(plan, status, now), actor.account)
 
 
@@ -139,6 +142,25 @@ def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Mani
     if all(word in FINISHED for word in statuses):
         return _with_condition({**new, "phase": "Complete"}, "True", "", "", now=now)
     return new
+
+
+def foreseen(waiting: Waiting, safety: Condition | None, now: datetime) -> Waiting:
+    """A plan that waits, with what it would do to what is stored; what forbids it is looked at again slowly."""
+    status = judged(waiting.status, safety, now)
+    if safety is None or safety.status == "True":
+        return replace(waiting, status=status)
+    message = f"{waiting.message}. It would not be carried out as things are: {safety.message}"
+    return replace(waiting, message=message, status=status, again_in=SLOWLY)
+
+
+def judged(status: ReadOnly, safety: Condition | None, now: datetime) -> Manifest:
+    """The status with what the definitions of the plan do to what is stored; None: as it was told before."""
+    if safety is None:
+        return dict(status)
+    old = _conditions(status)
+    installed = [one for one in old if fields.text(one, "type") == "Installed"]
+    others = [one for one in old if one not in installed]
+    return {**status, "conditions": [*put_into(others, safety, now), *installed]}
 
 
 def next_check(status: ReadOnly, now: datetime, *, is_denied: bool = False) -> timedelta | None:

@@ -6,9 +6,13 @@ from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import InstallPlan, Subscription
 from shared.domain.conditions import Condition
+from shared.domain.objects.install_plan import CRD_SAFE
 from shared.domain.objects.plan_record import is_foreign, is_refused
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
+UNSAFE = "would not be carried out as things are: "
+"""How the message about a plan begins that waits for approval, and would lose what is stored."""
+_LONGEST = 1000
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
 
 
@@ -33,7 +37,15 @@ def _message(plan: InstallPlan) -> str:
     installed = plan.condition("Installed")
     if installed.status in ("True", "False") and installed.message:
         return installed.message
-    return " ".join(f"{one.pending}." for one in plan.lookups if one.pending) or plan.message
+    return " ".join(f"{one.pending}." for one in plan.lookups if one.pending) or plan.message or _warning(plan)
+
+
+def _warning(plan: InstallPlan) -> str:
+    """Why a plan that waits for approval would not be carried out; OLM says nothing of it."""
+    safety = plan.condition(CRD_SAFE)
+    if plan.phase != "RequiresApproval" or safety.status not in ("False", "Unknown"):
+        return ""
+    return f"{UNSAFE}{safety.message[:_LONGEST]}"
 
 
 def is_lost(plan: InstallPlan | None) -> bool:

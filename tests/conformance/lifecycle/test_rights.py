@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -25,9 +27,11 @@ from shared.kinds import (
     CLUSTER_OBJECT_SET,
     CLUSTER_SERVICE_VERSION,
     DEPLOYMENT,
+    INSTALL_PLAN,
     JOB,
     NAMESPACE,
     SUBSCRIPTION,
+    Kind,
     Ref,
 )
 from tests.conformance.control_plane import running_control_plane
@@ -36,7 +40,7 @@ from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog
 from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, remove_definitions, until_installed
 from tests.conformance.lifecycle.test_install import _state
 from tests.conformance.targets import REAL, SANDBOX
-from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, condition
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -47,6 +51,8 @@ LONG = "olmf-long"
 """Who runs the long lane: with the rights of each group that has a step in it, and no other."""
 REFUSED = "forbidden"
 """The word of every answer 403."""
+LEASE = Kind("coordination.k8s.io/v1", "Lease", "leases")
+"""A kind that bundles may hold here, and no role of ours names."""
 ENDING = "because it is being terminated"
 """A namespace that goes refuses new objects with 403, too: that is no missing right."""
 
@@ -72,9 +78,8 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             stack.enter_context(program(folder / f"{name}.log", told, words))
         stack.enter_context(program(folder / "scheduler.log", {**shared, "OLMF_AUDIT_SECONDS": "5"}, "scheduler"))
         stack.enter_context(program(folder / "kubelet.log", {**shared, "OLMF_KUBECONFIG": str(admin)}, "kubelet"))
-        stack.enter_context(
-            program(folder / "content.log", {"OLMF_PORT": str(port)}, "content", "--bundles", str(SAMPLES))
-        )
+        bundles = ("--bundles", str(SAMPLES), "--bundles", str(bundles_of_buoys(folder)))
+        stack.enter_context(program(folder / "content.log", {"OLMF_PORT": str(port)}, "content", *bundles))
         cluster.apply({
             "apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind,
             "metadata": {"name": "local", "namespace": "olm"},
@@ -85,9 +90,22 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def programs() -> dict[str, tuple[str, str, dict[str, str]]]:
     """Name to program, ServiceAccount and environment: a worker per group, as on Knative, and the watcher."""
-    workers = {f"worker-{group}": ("worker", account_of(group), {"OLMF_STEPS": group}) for group in RULES}
+    shared = {"OLMF_BUNDLE_KINDS": f"{LEASE.kind}.{LEASE.group}"}
+    workers = {f"worker-{group}": ("worker", account_of(group), {**shared, "OLMF_STEPS": group}) for group in RULES}
     long = ("worker", LONG, {"OLMF_LANE": "long"})
     return {**workers, "worker-long": long, "watch": ("watch", WATCHER, {})}
+
+
+def bundles_of_buoys(folder: Path) -> Path:
+    """A folder of bundles with one more package: its second version has another definition, and a Lease."""
+    made = folder / "bundles" / "buoy"
+    shutil.copytree(SAMPLES / "beacon", made)
+    for file in made.rglob("*.yaml"):
+        text = file.read_text().replace("beacon", "buoy").replace("Beacon", "Buoy")
+        file.write_text(text.replace("minimum: 1\n", "") if "1.1.0" in file.parts else text)
+    lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind, "metadata": {"name": "buoy"}, "spec": {}}
+    (made / "1.1.0" / "manifests" / "lease.yaml").write_text(yaml.safe_dump(lease))
+    return folder / "bundles"
 
 
 def apply_manifests(cluster: KubeClient) -> None:
@@ -175,6 +193,37 @@ def refused(bounded: Installation) -> list[str]:
         for line in (bounded.state / f"{name}.log").read_text().splitlines()
         if REFUSED in line.lower() and ENDING not in line
     ]
+
+
+def test_an_upgrade_reads_what_is_stored_and_writes_a_kind_that_is_granted(bounded: Installation) -> None:
+    """The next definition has another schema; the next bundle holds a kind that no role of ours names."""
+    cluster, subscription = bounded.cluster, SUBSCRIPTION.ref("buoy", "kept")
+    spec = {"channel": "fast", "startingCSV": "buoy.v1.0.0", "installPlanApproval": "Manual"}
+    bounded.apply(a_namespace("kept"), an_operator_group("kept", targets=("kept",)))
+    bounded.apply(a_subscription("buoy", "kept", **spec))
+    approve(bounded, subscription, "buoy.v1.0.0")
+    bounded.until_phase("buoy.v1.0.0", "kept")
+    meta = {"name": "a", "namespace": "kept"}
+    cluster.create({"apiVersion": "samples.olmf.io/v1", "kind": "Buoy", "metadata": meta, "spec": {"lumens": 3}})
+    plan = plan_of(bounded, subscription, "buoy.v1.1.0")
+    bounded.until(plan, lambda each: condition(each, "CRDUpgradeSafe")["status"] == "True", "a look at what is stored")
+    assert refused(bounded) == []
+    approve(bounded, subscription, "buoy.v1.1.0")
+    told = bounded.until(plan, lambda each: "may grant it" in each["status"]["message"])["status"]["message"]
+    [command] = re.findall(r"echo '(.*)' \| kubectl apply -f -", told)
+    bounded.apply(yaml.safe_load(command))
+    bounded.until_phase("buoy.v1.1.0", "kept")
+    assert cluster.get(LEASE.ref("buoy", "kept")) is not None
+
+
+def plan_of(bounded: Installation, subscription: Ref, version: str) -> Ref:
+    """The plan of a version that its Subscription waits for."""
+    found = bounded.until(subscription, lambda each: each["status"]["currentCSV"] == version, version)
+    return INSTALL_PLAN.ref(found["status"]["installPlanRef"]["name"], subscription.namespace)
+
+
+def approve(bounded: Installation, subscription: Ref, version: str) -> None:
+    bounded.cluster.merge(plan_of(bounded, subscription, version), {"spec": {"approved": True}})
 
 
 def test_a_right_that_is_taken_away_is_named_on_the_subscription_until_it_is_back(bounded: Installation) -> None:

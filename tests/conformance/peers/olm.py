@@ -25,7 +25,8 @@ HEAD = """# The suites of our peers
 Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
 Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
 it is listed in `peers/edits.py`, images that nobody here can pull are made anew in `peers/images.py`. Our programs run
-with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand. What
+with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand, and with
+`OLMF_CRD_SAFETY=step`, because one waits for the version of a plan whose definition is refused. What
 specs ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row
 is the last result of its spec, perhaps of older code: a run with `--resume` leaves out what has passed. The suite of
 OLM v1 is in [PEERS_V1.md](PEERS_V1.md).

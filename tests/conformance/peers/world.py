@@ -77,7 +77,7 @@ def running(
         environ = {
             **rules, "OLMF_POD_NETWORK": kubelet, "GRPC_PROXY": proxy, "grpc_proxy": proxy, "no_proxy": "127.0.0.1",
             "OLMF_CATALOGS_ADDRESS": "localhost:50051",
-            "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true",
+            "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true", "OLMF_CRD_SAFETY": "step",
         }  # fmt: skip
         programs = Programs(folder / "olmf", ("--kubeconfig", str(kubeconfig), "--take-over"), environ)
         stack.callback(lambda: programs.present.close())

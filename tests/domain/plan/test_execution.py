@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import CustomResourceDefinition
 from shared.domain.merge_patch import merged as patched
 from shared.domain.plan import crds
-from shared.domain.plan.execution import RULES, SUPPORTED, StepOwner, merged, prepared, rule_for
-from shared.kinds import Kind, Ref
+from shared.domain.plan.bundle_kinds import is_allowed
+from shared.domain.plan.execution import RULES, StepOwner, merged, prepared
+from shared.kinds import Ref
 
 OWNER = StepOwner("ns", "install-1", "a.v2")
 
@@ -76,11 +79,13 @@ def test_status_and_namespace_of_the_manifest_do_not_count() -> None:
 
 def test_which_kinds_may_be_shipped() -> None:
     """catalog.md 8.10.113: the supported list, by Kind only."""
-    served = Kind("monitoring.coreos.com/v1", "ServiceMonitor", "servicemonitors")
-    assert {"PrometheusRule", "ServiceMonitor"} <= SUPPORTED
-    assert rule_for("UnsupportedKind", served) is None
-    assert rule_for("ServiceMonitor", None) is None
-    assert rule_for("ServiceMonitor", served) is not None
+    assert all(is_allowed(kind, "any", ()) for kind in ("PrometheusRule", "ServiceMonitor"))
+    assert not is_allowed("UnsupportedKind", "any", ("Other", "UnsupportedKind.elsewhere"))
+
+
+@pytest.mark.parametrize("setting", ["Certificate", "Certificate.cert-manager.io"])
+def test_an_administrator_may_allow_more_kinds(setting: str) -> None:
+    assert is_allowed("Certificate", "cert-manager.io", ("Other", setting))
 
 
 def a_crd(ca_bundle: str = "", annotations: Manifest | None = None) -> Manifest:

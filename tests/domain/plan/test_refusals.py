@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.plan.refusals import MOST_NAMED, Refusal, with_others
+from shared.domain.plan.refusals import Refusal, with_others
+from shared.domain.plan.sentences import MOST_NAMED
 
 FIRST = "Service a: services is forbidden"
 

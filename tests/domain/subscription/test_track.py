@@ -53,6 +53,16 @@ PENDING, FAILED = "InstallPlanPending", "InstallPlanFailed"
         pytest.param(a_plan("RequiresApproval"), (PENDING, "RequiresApproval", ""), id="catalog.md 8.6.60: waiting"),
         pytest.param(a_plan("Failed"), (FAILED, "InstallPlanFailed", ""), id="catalog.md 8.6.60: Failed, no condition"),
         pytest.param(
+            a_plan("RequiresApproval", {"type": "CRDUpgradeSafe", "status": "False", "message": "a does not fit"}),
+            (PENDING, "RequiresApproval", "would not be carried out as things are: a does not fit"),
+            id="issue 15 1.5: waiting, and not safe",
+        ),
+        pytest.param(
+            a_plan("RequiresApproval", {"type": "CRDUpgradeSafe", "status": "True", "message": "all fits"}),
+            (PENDING, "RequiresApproval", ""),
+            id="issue 15 1.5: waiting, and safe",
+        ),
+        pytest.param(
             a_plan("Failed", {"status": "False", "reason": "InstallComponentFailed", "message": "boom"}),
             (FAILED, "InstallComponentFailed", "boom"),
             id="catalog.md 8.6.60: Failed with a condition",

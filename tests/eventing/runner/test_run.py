@@ -193,10 +193,18 @@ def test_a_refusal_backs_off_where_the_step_does_not_name_the_attempt(status: in
     assert str(ONE) in result.message
 
 
-def test_a_port_that_is_away_is_no_bug() -> None:
+@pytest.mark.parametrize(
+    ("status", "failure"),
+    [
+        pytest.param(503, "retry", id="a server that is away comes back"),
+        pytest.param(403, "retry", id="a right may be granted at any time"),
+        pytest.param(400, "bug", id="a request that makes no sense will never make any"),
+    ],
+)
+def test_what_a_refused_read_means(status: int, failure: str) -> None:
     api = FakeApi([a_map()])
-    api.refuse("get", "one", ApiError(503, "ServiceUnavailable", "starting"))
-    assert run(api, a_claim("mark_map")).failure == "retry"
+    api.refuse("get", "one", ApiError(status, "Any", "no"))
+    assert run(api, a_claim("mark_map")).failure == failure
 
 
 def test_a_lost_lease_writes_nothing_and_enqueues_nobody() -> None:

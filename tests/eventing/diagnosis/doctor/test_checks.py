@@ -216,6 +216,33 @@ def test_what_does_not_hurt(harmless: Manifest) -> None:
     assert findings(*definitions(), harmless) == []
 
 
+def a_worker(*kinds_allowed: str) -> Manifest:
+    variable = {"name": "OLMF_BUNDLE_KINDS", "value": ",".join(kinds_allowed)}
+    pods = {"spec": {"containers": [{"env": [variable]}]}}
+    return an_object(
+        kinds.DEPLOYMENT, "olmf-worker", spec={"replicas": 1, "template": pods}, status={"availableReplicas": 1}
+    )
+
+
+CERTIFICATES = an_object(
+    kinds.CUSTOM_RESOURCE_DEFINITION, "certificates.x.io",
+    spec={"group": "x.io", "names": {"kind": "Certificate", "plural": "certificates"}, "versions": []},
+)  # fmt: skip
+WRITES = {"apiGroups": ["x.io"], "resources": ["certificates"], "verbs": ["get", "list", "create"]}
+
+
+@pytest.mark.parametrize("setting", ["Certificate", "Certificate.x.io"])
+def test_a_kind_that_bundles_may_hold_and_nobody_granted(setting: str) -> None:
+    labels = {"labels": {"olmf.io/aggregate-to-bundle-kinds": "true"}}
+    role = an_object(kinds.CLUSTER_ROLE, "some", meta=labels, rules=[WRITES])
+    (found,) = findings(*definitions(), CERTIFICATES, a_worker("Other", setting), role)
+    assert found.state == "may be held by bundles (OLMF_BUNDLE_KINDS), and our pods lack update, patch, delete"
+    assert "olmf-bundle-certificates.x.io" in str(found.fix.command)
+    whole = {**role, "rules": [{**WRITES, "verbs": ["*"]}]}
+    for well in ([a_worker(setting), whole], [a_worker()], [a_worker("Certificate.y.io")], []):
+        assert findings(*definitions(), CERTIFICATES, *well) == []
+
+
 RULES = [{"apiGroups": ["x.io"], "resources": ["as", "bs"], "verbs": ["get", "list"]}]
 
 

@@ -126,6 +126,13 @@ def test_only_what_a_person_can_help_is_stuck(code: Code) -> None:
     assert decide(CASES[code][0]).is_stuck == (code in STUCK)
 
 
+def test_a_plan_that_would_lose_what_is_stored_is_not_advised_to_be_approved() -> None:
+    condition = ("InstallPlanPending", "RequiresApproval", "would not be carried out as things are: A ns/one")
+    status = decide(a_package(a_subscription(condition, installPlanRef={"name": PLAN.name})))
+    assert "A ns/one" in status.message
+    assert [str(one.command) for one in status.fixes] == ["olmf plan -n ns"]
+
+
 def test_groups_that_stop_everybody_end_the_wait_of_what_cannot_be_resolved() -> None:
     package = package_with("ResolutionFailed", "ErrorPreventedResolution")
     status = decide(replace(package, context=NamespaceContext(groups=(a_group(), a_group()))))
