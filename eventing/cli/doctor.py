@@ -13,7 +13,8 @@ from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.target import KubeconfigOption, StateOption, Target, choose
 from eventing.deploy import rbac
 from eventing.diagnosis.doctor.finding import Finding, Unknown
-from eventing.diagnosis.doctor.permissions import check_permissions
+from eventing.diagnosis.doctor.permissions import check_bindings, check_permissions
+from eventing.diagnosis.doctor.versions import check_server
 from eventing.diagnosis.status.decider import RETRY
 from shared.domain.command import Fix, olmf
 
@@ -43,8 +44,13 @@ def doctor(output: TextOption = "text", state: StateOption = None, kubeconfig: K
 def _examined(target: Target) -> Iterator[Finding | Unknown]:
     from eventing.diagnosis.doctor.checks import CHECKS, examine
 
-    roles = {"our rights": check_permissions(rbac.rules_by_role())}
-    yield from examine(target.cluster(), datetime.now(UTC), {**CHECKS, **roles})
+    cluster = target.cluster()
+    more = {
+        "the version of the API server": check_server(cluster.version),
+        "our rights": check_permissions(rbac.rules_by_role()),
+        "who has our rights": check_bindings(rbac.bindings()),
+    }
+    yield from examine(cluster, datetime.now(UTC), {**CHECKS, **more})
     yield from _dead_letters(target)
 
 

@@ -71,6 +71,12 @@ class _Olmf(Verbs):
                 "and jobs."
             ),
         },
+        "eventing.cli.leftovers": {
+            "leftovers": (
+                "List what classic OLM left: pods, accounts, roles and policies of catalogs, its programs; `--apply` "
+                "removes it."
+            ),
+        },
         "eventing.cli.replay": {
             "replay": (
                 "Decide a capture again with today's steps: exit 0 same Outcomes, 1 at the first that differs, "

@@ -47,6 +47,11 @@ def rules_by_role() -> dict[str, list[Manifest]]:
     return {account_of(group): _rules_of(group) for group in RULES}
 
 
+def bindings() -> list[Manifest]:
+    """Every ClusterRoleBinding of ours."""
+    return [one for listed in files().values() for one in listed if one["kind"] == "ClusterRoleBinding"]
+
+
 def account_of(group: str) -> str:
     """Name of the ServiceAccount, and of the ClusterRole, of a group."""
     return f"olmf-{_dashed(group)}"

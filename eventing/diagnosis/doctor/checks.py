@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Final
 
 from eventing.diagnosis.doctor.bundle_kinds import check_bundle_kinds
-from eventing.diagnosis.doctor.definitions import check_definitions
+from eventing.diagnosis.doctor.definitions import check_definitions, check_needed
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
 from eventing.diagnosis.doctor.managers import check_managers, check_programs
 from eventing.diagnosis.doctor.serving import check_api_services, check_conversions, check_webhooks
 from eventing.diagnosis.doctor.stuck import check_finalizers, check_namespaces
+from eventing.diagnosis.doctor.versions import check_builds
 from shared.adapters.kube import ApiError
 from shared.ports import Cluster
 
@@ -19,6 +20,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "the definitions of our kinds": check_definitions,
     "other managers of the same objects": check_managers,
     "our programs": check_programs,
+    "builds of our programs": check_builds,
+    "definitions that installed versions need": check_needed,
     "kinds that bundles may hold": check_bundle_kinds,
     "namespaces that do not end": check_namespaces,
     "objects that finalizers keep": check_finalizers,

@@ -1,20 +1,48 @@
-"""Whether the API server serves our kinds as this build knows them."""
+"""Whether the API server serves our kinds as this build knows them, and those that installed versions need."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 
 from eventing.diagnosis.doctor.finding import Finding
 from shared.api import fields
 from shared.api.definitions import DEFINITIONS
+from shared.api.manifest import ReadOnly
 from shared.api.resource import Definition
-from shared.api.views import CustomResourceDefinition
-from shared.domain.command import Fix, kubectl
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION
+from shared.api.schema import custom_resource_definition
+from shared.api.views import Csv, CustomResourceDefinition
+from shared.domain.command import Fix, kubectl, olmf
+from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, Ref
 from shared.ports import Cluster
 
 _APPLY = Fix("apply the definitions of this build", kubectl("apply", "--server-side", "-k", "k8s/crds"))
+
+
+_MOST_NAMED = 5
+_ANY_FIELD = "x-kubernetes-preserve-unknown-fields"
+
+
+def check_needed(cluster: Cluster, _: datetime) -> Iterator[Finding]:
+    """Definitions that installed versions own or require, and that are missing or going."""
+    csvs = [one for one in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION)) if not one.is_copy and not one.is_deleted]
+    needed: dict[Ref, list[Csv]] = defaultdict(list)
+    for csv in csvs:
+        for entry in (*csv.owned_definitions, *csv.required_definitions):
+            if ref := CUSTOM_RESOURCE_DEFINITION.ref_or_none(entry.name):
+                needed[ref].append(csv)
+    for ref, stored in zip(needed, cluster.get_all(list(needed)), strict=True):
+        found = CustomResourceDefinition.of(stored)
+        if found is not None and not found.is_deleted:
+            continue
+        first, *others = needed[ref]
+        more = f" and {len(others)} more" if others else ""
+        state = (
+            f"is {'missing' if found is None else 'being deleted'}, and {first.namespace}/{first.name}{more} needs it"
+        )
+        why = olmf("why", f"ClusterServiceVersion/{first.name}", namespace=first.namespace)
+        yield Finding(ref, state, "its operator fails, and is not replaced", Fix("see what brings it", why))
 
 
 def check_definitions(cluster: Cluster, _: datetime) -> Iterator[Finding]:
@@ -31,6 +59,30 @@ def _missing(definition: Definition) -> tuple[str, str]:
     return "is missing", f"no {definition.kind} can exist, and nothing that needs one goes on"
 
 
+def _older(definition: Definition, found: CustomResourceDefinition) -> Iterator[str]:
+    """The fields of our definition that the stored one does not know, each with the path that is the first to lack."""
+    stored = {fields.text(one, "name"): one for one in fields.parts(found.raw, "spec", "versions")}
+    for version in custom_resource_definition(definition)["spec"]["versions"]:
+        theirs = fields.part(stored[version["name"]], "schema", "openAPIV3Schema")
+        yield from _lacking(version["schema"]["openAPIV3Schema"], theirs, version["name"])
+
+
+def _lacking(ours: ReadOnly, theirs: ReadOnly, path: str) -> Iterator[str]:
+    if theirs.get(_ANY_FIELD):
+        return
+    if ours.get(_ANY_FIELD):
+        yield f"{path}.*"
+    known = fields.part(theirs, "properties")
+    for name, schema in fields.part(ours, "properties").items():
+        if name in known:
+            yield from _lacking(schema, known[name], f"{path}.{name}")
+        else:
+            yield f"{path}.{name}"
+    for key in ("items", "additionalProperties"):
+        if isinstance(ours.get(key), dict) and isinstance(theirs.get(key), dict):
+            yield from _lacking(ours[key], theirs[key], path)
+
+
 def _fault(definition: Definition, found: CustomResourceDefinition) -> tuple[str, str]:
     if found.is_deleted:
         return "is being deleted", f"every {definition.kind} is deleted with it"
@@ -42,6 +94,10 @@ def _fault(definition: Definition, found: CustomResourceDefinition) -> tuple[str
         return f"does not serve {', '.join(lacking)}", "who asks for that version gets an error"
     versions = {fields.text(one, "name") for one in fields.parts(found.raw, "spec", "versions")}
     gone = [one for one in fields.texts(found.raw, "status", "storedVersions") if one not in versions]
+    older = list(_older(definition, found))
+    if older:
+        named = ", ".join(older[:_MOST_NAMED]) + (f" and {len(older) - _MOST_NAMED} more" * (len(older) > _MOST_NAMED))
+        return f"is older than this build: it lacks {named}", "the API server drops what we write there"
     if gone:
         return f"has objects stored in {', '.join(gone)}, which it lacks", "they cannot be read any more"
     return "", ""

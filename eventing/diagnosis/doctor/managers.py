@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
 from eventing.diagnosis.doctor.finding import Finding
+from eventing.diagnosis.leftovers import leftovers, running
 from shared.api.views import Deployment
-from shared.domain.command import Fix, kubectl
-from shared.kinds import DEPLOYMENT, POD, SERVICE, Ref
-from shared.names import ANY, OLM_PROGRAMS, V1_PROGRAMS
-from shared.ports import Cluster, Listing
+from shared.domain.command import Fix, kubectl, olmf
+from shared.kinds import DEPLOYMENT, Ref
+from shared.names import OLM_PROGRAMS, V1_PROGRAMS
+from shared.ports import Cluster
 
 _OTHERS: Final = {
     **dict.fromkeys(OLM_PROGRAMS, "classic OLM"),
@@ -19,18 +21,17 @@ _OTHERS: Final = {
 }
 """Deployments of others that write the objects that we write."""
 _OURS: Final = "olmf-"
-_OF_CATALOGS: Final = "olm.catalogSource"
-"""The label of the Pods and Services that OLM makes for a CatalogSource; ours have none."""
+_MOST_NAMED: Final = 5
 
 
 def check_managers(cluster: Cluster, _: datetime) -> Iterator[Finding]:
-    """OLM's programs where ours manage the cluster, and its catalog Pods and Services where it is gone."""
+    """OLM's programs where ours manage the cluster, and what they left where they are gone."""
     found = [one for one in Deployment.each(cluster.list(DEPLOYMENT)) if one.name in _OTHERS and one.wanted_replicas]
     for one in found:
         words = ("scale", f"deployment/{one.name}", "--replicas=0")
         fix = Fix(f"stop {_OTHERS[one.name]}, or do not run us here", kubectl(*words, namespace=one.namespace))
         yield Finding(Ref.of(one.raw), f"{_OTHERS[one.name]} runs", "two managers of the same objects fight", fix)
-    if not any(one.name in OLM_PROGRAMS for one in found):
+    if not running(cluster):
         yield from _left_behind(cluster)
 
 
@@ -46,10 +47,14 @@ def check_programs(cluster: Cluster, _: datetime) -> Iterator[Finding]:
 
 
 def _left_behind(cluster: Cluster) -> Iterator[Finding]:
-    labels = {_OF_CATALOGS: ANY}
-    pods, services = cluster.list_all([Listing(kind, labels=labels) for kind in (POD, SERVICE)])
-    for kind, found in ((POD, pods), (SERVICE, services)):
-        for one in found:
-            ref = Ref.of(one)
-            fix = Fix("delete it", kubectl("delete", kind.kind.lower(), ref.name, namespace=ref.namespace))
-            yield Finding(ref, "is what OLM made for a catalog", "it takes memory, and nobody asks it", fix)
+    """One finding for each catalog, and for OLM itself, however many objects there are."""
+    by_owner: dict[str, list[Ref]] = defaultdict(list)
+    for one in leftovers(cluster):
+        if not one.kept:
+            by_owner[one.made_for].append(one.ref)
+    for made_for, (first, *others) in by_owner.items():
+        named = ", ".join(f"{ref.kind} {ref.name}" for ref in others[:_MOST_NAMED])
+        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        state = f"was made by classic OLM for {made_for}{f', like {named}{more}' if named else ''}"
+        fix = Fix("look at all of it, and remove it with --apply", olmf("leftovers"))
+        yield Finding(first, state, "nobody needs it, and it keeps its memory and its rights", fix)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from shared.api.manifest import Manifest
-from shared.kinds import API_SERVICE, DEPLOYMENT, VALIDATING_WEBHOOKS, Ref
+from shared.kinds import API_SERVICE, CATALOG_SOURCE, DEPLOYMENT, VALIDATING_WEBHOOKS, Ref
 from tests.kit.installation import Installation
 
 GROUP = "doctor.samples.olmf.io"
@@ -78,3 +78,32 @@ def test_the_doctor(installation: Installation, namespace: str) -> None:
         lines = installation.olmf("doctor", check=False).stdout
         assert f"APIService v1.{GROUP} is not available" in lines
     assert examine(installation, namespace)[1] == {}
+
+
+def test_what_olm_left_is_listed_and_removed_only_as_it_was_listed(installation: Installation, namespace: str) -> None:
+    """Issue 15 §1.6: found by owner and name, removed on request; not while OLM would make it again."""
+    place = {"namespace": namespace}
+    source = {"apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind}
+    spec = {"sourceType": "grpc", "address": "127.0.0.1:9"}
+    made = installation.cluster.create({**source, "metadata": {"name": "old", **place}, "spec": spec})
+    owned = {**place, "ownerReferences": [{**source, "name": "old", "uid": made["metadata"]["uid"]}]}
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "old", **owned}}
+    other = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "mine", **owned}}
+    installation.apply(account, other, broken(namespace)[2])
+    assert removed(installation, namespace, "--apply")[0] == 1, "OLM runs"
+    operator = Ref.of(broken(namespace)[2])
+    installation.cluster.merge(operator, {"spec": {"replicas": 0}})
+    want = {f"ServiceAccount {namespace}/old", f"Deployment {namespace}/olm-operator"}
+    assert removed(installation, namespace) == (0, dict.fromkeys(want, "removed by --apply"))
+    assert removed(installation, namespace, "--apply") == (0, dict.fromkeys(want, "removed"))
+    assert installation.cluster.get(Ref.of(account)) is None
+    assert installation.cluster.get(Ref.of(other)) is not None
+    assert removed(installation, namespace) == (0, {})
+
+
+def removed(installation: Installation, namespace: str, *words: str) -> tuple[int, dict[str, str]]:
+    """The exit code, and what becomes of each object of the namespace."""
+    done = installation.olmf("leftovers", "-o", "json", *words, check=False)
+    rows = json.loads(done.stdout or "[]")
+    found = {f"{one['kind']} {one['object']}": one["becomes"] for one in rows if namespace in one["object"]}
+    return done.returncode, found

@@ -102,7 +102,7 @@ def bundles_of_buoys(folder: Path) -> Path:
     shutil.copytree(SAMPLES / "beacon", made)
     for file in made.rglob("*.yaml"):
         text = file.read_text().replace("beacon", "buoy").replace("Beacon", "Buoy")
-        file.write_text(text.replace("minimum: 1\n", "") if "1.1.0" in file.parts else text)
+        file.write_text(text.replace("minimum: 1", "minimum: 0") if "1.1.0" in file.parts else text)
     lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind, "metadata": {"name": "buoy"}, "spec": {}}
     (made / "1.1.0" / "manifests" / "lease.yaml").write_text(yaml.safe_dump(lease))
     return folder / "bundles"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from eventing.diagnosis.doctor.checks import CHECKS, examine
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
-from eventing.diagnosis.doctor.permissions import check_permissions
+from eventing.diagnosis.doctor.permissions import check_bindings, check_permissions
+from eventing.diagnosis.doctor.versions import check_server
 from shared import kinds
 from shared.adapters.kube import ApiError
 from shared.api.definitions import DEFINITIONS
@@ -55,7 +57,6 @@ def test_a_cluster_that_is_well() -> None:
         an_object(kinds.SERVICE, "hook"),
         an_object(kinds.VALIDATING_WEBHOOKS, "a", webhooks=[{"name": "a.x.io", "clientConfig": CLIENT}]),
         an_object(kinds.DEPLOYMENT, "olmf-worker", spec={"replicas": 2}, status={"availableReplicas": 2}),
-        an_object(kinds.DEPLOYMENT, "olm-operator", spec={"replicas": 0}),
     )
     assert findings(*definitions(), *well) == []
 
@@ -106,12 +107,6 @@ SINCE = {"deletionTimestamp": LONG_AGO}
             "classic OLM runs",
             "kubectl -n ns scale deployment/catalog-operator --replicas=0",
             id="two OLMs",
-        ),
-        pytest.param(
-            an_object(kinds.POD, "cat-x", meta={"labels": {"olm.catalogSource": "cat"}}),
-            "is what OLM made for a catalog",
-            "kubectl -n ns delete pod cat-x",
-            id="a Pod that OLM left",
         ),
         pytest.param(
             an_object(
@@ -196,6 +191,18 @@ def test_what_hurts(broken: Manifest, state: str, command: str) -> None:
     assert found.fix.what
 
 
+def test_what_olm_left_is_one_finding_for_each_catalog() -> None:
+    source = an_object(kinds.CATALOG_SOURCE, "cat", meta={"uid": "u"})
+    owned = {"ownerReferences": [{"kind": "CatalogSource", "name": "cat", "uid": "u"}]}
+    pods = [an_object(kinds.POD, f"cat-{n}", meta={**owned, "labels": {"olm.catalogSource": "cat"}}) for n in range(7)]
+    (found,) = findings(*definitions(), source, *pods)
+    assert (found.ref.name, str(found.fix.command)) == ("cat-0", "olmf leftovers")
+    named = ", ".join(f"Pod cat-{n}" for n in range(1, 6))
+    assert found.state == f"was made by classic OLM for CatalogSource ns/cat, like {named} and 1 more"
+    olm = an_object(kinds.DEPLOYMENT, "olm-operator")
+    assert [one.state for one in findings(*definitions(), source, *pods, olm)] == ["classic OLM runs"]
+
+
 @pytest.mark.parametrize(
     "harmless",
     [
@@ -268,6 +275,98 @@ def test_roles_are_looked_at_only_where_some_are_installed() -> None:
     assert findings(checks=check) == []
     (found,) = findings(whole, checks=check)
     assert (found.ref.name, found.state) == ("other", "lacks every right")
+
+
+BINDING = an_object(
+    kinds.CLUSTER_ROLE_BINDING, "ours", roleRef={"kind": "ClusterRole", "name": "ours"},
+    subjects=[{"kind": "ServiceAccount", "name": "worker", "namespace": "olm"}],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stored", "state"),
+    [
+        pytest.param([], "is missing: worker lacks ClusterRole ours", id="no binding"),
+        pytest.param(
+            [{**BINDING, "roleRef": {"kind": "ClusterRole", "name": "view"}}],
+            "gives view instead of ours",
+            id="to another role",
+        ),
+        pytest.param([{**BINDING, "subjects": []}], "gives worker nothing", id="nobody has it"),
+    ],
+)
+def test_a_role_that_nobody_has(stored: list[Manifest], state: str) -> None:
+    check = {"bindings": check_bindings([BINDING])}
+    role = an_object(kinds.CLUSTER_ROLE, "ours", rules=RULES)
+    (found,) = findings(role, *stored, checks=check)
+    assert (found.ref.name, found.state) == ("ours", state)
+    elsewhere = {**BINDING, "subjects": [{**BINDING["subjects"][0], "namespace": "marine"}]}
+    assert findings(role, elsewhere, checks=check) == [], "the namespace of an installation may have any name"
+    assert findings(*stored, checks=check) == [], "nothing of ours is installed"
+
+
+@pytest.mark.parametrize(
+    ("version", "is_old"), [("v1.24.17", True), ("v1.25.0", False), ("v2.0.0", False), ("?", False)]
+)
+def test_an_api_server_that_is_too_old(version: str, *, is_old: bool) -> None:
+    found = findings(checks={"server": check_server(lambda: version)})
+    assert [one.state for one in found] == ([f"is served by {version}, older than 1.25"] if is_old else [])
+
+
+def a_program(name: str, image: str, *words: str) -> Manifest:
+    containers = [{"image": image, "args": list(words)}, {"image": image, "args": list(words)}]
+    template = {"spec": {"containers": containers}}
+    return an_object(kinds.DEPLOYMENT, name, spec={"template": template}, status={"availableReplicas": 1})
+
+
+def test_programs_of_two_builds() -> None:
+    old, new = "r/olmf:0.1", "r/olmf:0.2"
+    programs = [a_program(f"olmf-{name}", new, "run", name) for name in ("worker", "watch")]
+    others = [a_program("olmf-redis", "redis:7"), a_program("else", old, "run", "x")]
+    (found,) = findings(*definitions(), *programs, *others, a_program("olmf-endpoint", old, "run", "endpoint"))
+    assert (found.ref.name, found.state) == ("olmf-endpoint", f"runs {old}, where other programs of ours run {new}")
+    assert findings(*definitions(), *programs, *others) == []
+
+
+def test_a_definition_of_an_earlier_build_lacks_fields() -> None:
+    (mine,) = [one for one in definitions() if one["spec"]["names"]["kind"] == "Subscription"]
+    others = [one for one in definitions() if one is not mine and one["metadata"]["name"] != mine["metadata"]["name"]]
+    schema = deepcopy(mine)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    for name in ("channel", "startingCSV"):
+        del schema["properties"]["spec"]["properties"][name]
+    del schema["properties"]["status"]["x-kubernetes-preserve-unknown-fields"]
+    older = {**mine, "spec": {**mine["spec"], "versions": [
+        {**mine["spec"]["versions"][0], "schema": {"openAPIV3Schema": schema}}, *mine["spec"]["versions"][1:],
+    ]}}  # fmt: skip
+    (found,) = findings(*others, older)
+    assert found.ref.name == mine["metadata"]["name"]
+    lacks = "v1alpha1.spec.channel, v1alpha1.spec.startingCSV, v1alpha1.status.*"
+    assert found.state == f"is older than this build: it lacks {lacks}"
+    for part in ("spec", "status"):
+        schema["properties"][part]["x-kubernetes-preserve-unknown-fields"] = True
+    assert findings(*others, older) == [], "nothing is dropped there"
+
+
+@pytest.mark.parametrize(
+    ("stored", "state"),
+    [
+        pytest.param([], "is missing, and ns/a.v1 and 1 more needs it", id="missing"),
+        pytest.param(
+            [an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "as.x.io", meta={"deletionTimestamp": JUST_NOW})],
+            "is being deleted, and ns/a.v1 and 1 more needs it",
+            id="going",
+        ),
+    ],
+)
+def test_a_definition_that_installed_versions_need(stored: list[Manifest], state: str) -> None:
+    entry = {"name": "as.x.io", "version": "v1", "kind": "A"}
+    owner = an_object(kinds.CLUSTER_SERVICE_VERSION, "a.v1", spec={"customresourcedefinitions": {"owned": [entry]}})
+    user = an_object(kinds.CLUSTER_SERVICE_VERSION, "b.v1", spec={"customresourcedefinitions": {"required": [entry]}})
+    copy = {**owner, "metadata": {**owner["metadata"], "namespace": "other", "labels": {"olm.copiedFrom": "ns"}}}
+    (found,) = findings(*definitions(), owner, user, copy, *stored)
+    assert (found.ref.name, found.state) == ("as.x.io", state)
+    there = an_object(kinds.CUSTOM_RESOURCE_DEFINITION, "as.x.io")
+    assert findings(*definitions(), owner, user, there) == []
 
 
 def _refused(status: int, reason: str) -> Check:

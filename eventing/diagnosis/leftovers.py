@@ -1,0 +1,128 @@
+"""What classic OLM has made in a cluster that we manage, and what nobody needs any more once it is gone.
+
+Objects are known by the names that OLM gives them, by the CatalogSource that owns them, and by what they lead to, never
+by a label alone. What both use alike stays: definitions, OperatorGroups, roles of groups and of APIs, unpacked bundles,
+the policy that lets unpack Jobs out, and what monitors OLM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from shared import kinds
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly
+from shared.api.views import CatalogSource, Csv, Deployment, Object, RoleBinding
+from shared.domain.serving.publication import API
+from shared.kinds import Kind, Ref
+from shared.names import ANY, OLM_PROGRAMS
+from shared.ports import Cluster, Listing
+
+NETWORK_POLICY: Final = Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies")
+_OF_CATALOG: Final = "olm.catalogSource"
+_UPDATE: Final = "catalogsource.operators.coreos.com/update"
+"""The labels of the Pods of catalogs, and of those that look for a newer image."""
+_ACCOUNT: Final = "olm-operator-serviceaccount"
+_ROLE: Final = "system:controller:operator-lifecycle-manager"
+_PACKAGES: Final = "packageserver"
+_RELEASE: Final = ("release.openshift.io/", "include.release.openshift.io/")
+"""What the annotations of objects begin with that the release of an OpenShift manages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An object that OLM made."""
+
+    ref: Ref
+    uid: str
+    made_for: str
+    """Whom OLM made it for."""
+    kept: str = ""
+    """Why it is not to be removed; empty when it may go."""
+
+
+def running(cluster: Cluster) -> tuple[Deployment, ...]:
+    """The programs of classic OLM that would make everything again."""
+    found = Deployment.each(cluster.list(kinds.DEPLOYMENT))
+    return tuple(one for one in found if one.name in OLM_PROGRAMS and one.wanted_replicas)
+
+
+def leftovers(cluster: Cluster) -> tuple[Leftover, ...]:
+    """What OLM left, in the order in which it may go: the package server needs the account until it is gone."""
+    return (*_of_programs(cluster), *_of_catalogs(cluster))
+
+
+def _of_catalogs(cluster: Cluster) -> Iterator[Leftover]:
+    """Pods, accounts, roles and policies of CatalogSources that exist: those of others go by garbage collection."""
+    sources = {one.uid: one for one in CatalogSource.each(cluster.list(kinds.CATALOG_SOURCE))}
+    pods = cluster.list_all([Listing(kinds.POD, labels={label: ANY}) for label in (_OF_CATALOG, _UPDATE)])
+    named = cluster.get_all([ref for one in sources.values() for ref in _named_after(one)])
+    for one in Object.each(filter(None, (*(pod for listed in pods for pod in listed), *named))):
+        owner = next((sources[each.uid] for each in one.owners if each.uid in sources), None)
+        if owner is not None and not _is_ours(one):
+            yield _leftover(one, f"CatalogSource {owner.namespace}/{owner.name}")
+
+
+def _named_after(source: CatalogSource) -> Iterator[Ref]:
+    """What OLM calls the objects of a catalog: of an image first, then of a ConfigMap."""
+    name, server = source.name, f"{source.name}-configmap-server"
+    found = (
+        *(kinds.SERVICE.ref_or_none(one, source.namespace) for one in dict.fromkeys((name.replace(".", "-"), name))),
+        *(kinds.SERVICE_ACCOUNT.ref_or_none(one, source.namespace) for one in (name, server)),
+        kinds.ROLE.ref_or_none(f"{name}-configmap-reader", source.namespace),
+        kinds.ROLE_BINDING.ref_or_none(f"{name}-server-configmap-reader", source.namespace),
+        NETWORK_POLICY.ref_or_none(f"{name}-grpc-server", source.namespace),
+    )
+    yield from filter(None, found)
+
+
+def _is_ours(one: Object) -> bool:
+    """Our Service of a catalog has the name of OLM's, and leads to our program instead of Pods."""
+    return one.kind == kinds.SERVICE.kind and not fields.part(one.raw, "spec", "selector")
+
+
+def _of_programs(cluster: Cluster) -> Iterator[Leftover]:
+    """The package server first, then what OLM's chart made, whatever its namespace is called."""
+    bindings = [
+        one
+        for one in RoleBinding.each(cluster.list(kinds.CLUSTER_ROLE_BINDING))
+        if one.role == (kinds.CLUSTER_ROLE.kind, _ROLE) and {each.name for each in one.subjects} == {_ACCOUNT}
+    ]
+    homes = {subject.namespace for one in bindings for subject in one.subjects}
+    homes |= {one.namespace for one in Object.each(cluster.list(kinds.DEPLOYMENT)) if one.name in OLM_PROGRAMS}
+    for home in sorted(homes):
+        for found in filter(None, cluster.get_all(list(_named(home)))):
+            if _is_of_olm(found):
+                yield _leftover(Object(found), f"OLM in {home}")
+    roles = filter(None, [cluster.get(kinds.CLUSTER_ROLE.ref(_ROLE))]) if bindings else ()
+    yield from (_leftover(Object(one), "OLM") for one in (*(each.raw for each in bindings), *roles))
+
+
+def _named(home: str) -> Iterator[Ref]:
+    """What OLM's chart makes in its namespace; the policy that denies everything goes before those that allow."""
+    yield kinds.CLUSTER_SERVICE_VERSION.ref(_PACKAGES, home)
+    yield from (kinds.DEPLOYMENT.ref(name, home) for name in OLM_PROGRAMS)
+    policies = ("default-deny-all-traffic", *OLM_PROGRAMS, _PACKAGES, "olm-catalog-grpc-ingress")
+    yield from (NETWORK_POLICY.ref(name, home) for name in policies)
+    yield kinds.SERVICE_ACCOUNT.ref(_ACCOUNT, home)
+
+
+def _is_of_olm(found: Manifest) -> bool:
+    """Whether a ClusterServiceVersion is the package server: another one may have its name."""
+    csv = Csv(found)
+    if csv.kind != kinds.CLUSTER_SERVICE_VERSION.kind:
+        return True
+    return any(one.service == API.name for one in csv.owned_services)
+
+
+def _leftover(one: Object, made_for: str) -> Leftover:
+    return Leftover(Ref.of(one.raw), one.uid, made_for, _kept(one.raw))
+
+
+def _kept(found: ReadOnly) -> str:
+    stated = Object(found)
+    if any(key.startswith(_RELEASE) for key in stated.annotations):
+        return "the release of the cluster manages it"
+    return "it is being deleted" if stated.is_deleted else ""
