@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 from eventing.cli.output import manifests_as
 from shared.api.manifest import name_of
 from shared.domain.extension.scopes import scope_of
+from shared.kinds import SECRET
 
 if TYPE_CHECKING:
     from shared.domain.extension.outlook import Change
+
+
+_LONGEST = 80
+"""Characters of a value that is shown in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class Report:
     blockers: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """What would not stop it, but should be known."""
+    unknown: tuple[str, ...] = ()
+    """What could not be found out, and may stop it."""
 
 
 def as_text(report: Report) -> str:
@@ -37,6 +44,8 @@ def as_text(report: Report) -> str:
         lines += ["Permissions needed:", manifests_as(list(report.permissions), "yaml")]
     if report.remarks:
         lines += ["To be known:", *_indented(report.remarks), ""]
+    if report.unknown:
+        lines += ["Not known:", *_indented(report.unknown), ""]
     lines += ["Blocked:", *_indented(report.blockers)] if report.blockers else [_outcome(report.changes)]
     return "\n".join(lines) + "\n"
 
@@ -44,22 +53,40 @@ def as_text(report: Report) -> str:
 def as_markdown(report: Report) -> str:
     """The same for a pull request; the verdict is the first."""
     heading = "Blocked" if report.blockers else _outcome(report.changes)
-    lines = [f"### {heading}", "", *(f"- {one}" for one in (*report.blockers, *report.reasons) if one), ""]
+    unknown = [f"not known: {one}" for one in report.unknown]
+    lines = [f"### {heading}", "", *(f"- {one}" for one in (*report.blockers, *unknown, *report.reasons) if one), ""]
     if report.changes:
         lines += ["| effect | object | fields |", "|---|---|---|"]
         for one in report.changes:
             row = _change(one)
-            lines.append(f"| {row['effect']} | `{row['object']}` | {', '.join(map(_code, one.differs))} |")
+            lines.append(f"| {row['effect']} | `{row['object']}` | {', '.join(map(_cell, _shown(one)))} |")
     return "\n".join([*lines, "", *(f"- {one}" for one in report.remarks)]) + "\n"
 
 
-def _code(text: str) -> str:
-    return f"`{text}`"
+def _cell(text: str) -> str:
+    """A text in a cell of a table, as code."""
+    escaped = text.replace("`", "'").replace("|", "\\|")
+    return f"`{escaped}`"
+
+
+def _shown(change: Change) -> list[str]:
+    """The fields that differ, each with its values; of a Secret only which."""
+    is_secret = change.manifest.get("kind") == SECRET.kind
+    return [
+        one.path if is_secret else f"{one.path}: {_brief(one.before)} -> {_brief(one.after)}" for one in change.differs
+    ]
+
+
+def _brief(value: object) -> str:
+    """A value in a line."""
+    text = "none" if value is None else value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def _lines(change: Change) -> list[str]:
     row = _change(change)
-    return [f"  {row['effect']:6} {row['object']}", *(f"           {path}" for path in change.differs)]
+    return [f"  {row['effect']:6} {row['object']}", *(f"           {line}" for line in _shown(change))]
 
 
 def _indented(row: Sequence[str]) -> list[str]:
@@ -77,16 +104,23 @@ def _outcome(changes: Sequence[Change]) -> str:
 
 def as_value(report: Report) -> dict[str, Any]:
     """The same as JSON."""
-    changed = [{**_change(one), "differs": one.differs, "manifest": dict(one.manifest)} for one in report.changes]
+    changed = [{**_change(one), **_fields(one), "manifest": dict(one.manifest)} for one in report.changes]
     found: dict[str, Any] = json.loads(json.dumps({
         "wouldDo": not report.blockers,
         "blockers": report.blockers,
         "remarks": report.remarks,
+        "unknown": report.unknown,
         "reasons": [line for line in report.reasons if line],
         "objects": changed,
         "permissions": report.permissions,
     }))  # fmt: skip
     return found
+
+
+def _fields(change: Change) -> dict[str, Any]:
+    """What differs: the paths, and each with both values unless these are secret."""
+    values = () if change.manifest.get("kind") == SECRET.kind else change.differs
+    return {"differs": change.paths, "fields": [one._asdict() for one in values]}
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def unlike(found: Operator, desired: Sequence[Manifest], present: Sequence[ReadO
         elif not _belongs(one, found):
             yield f"{described(one.raw)} is there already, and not of {found.csv.name}"
     for change in changes(present, desired):
-        fields = [path for path in change.differs if not path.startswith("metadata.")]
+        fields = [path for path in change.paths if not path.startswith("metadata.")]
         if change.effect is Effect.CHANGE and fields:
             yield f"{described(change.manifest)} would change: {', '.join(fields)}"
 

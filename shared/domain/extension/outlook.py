@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
@@ -18,6 +18,8 @@ from shared.domain.extension.phases import validation
 from shared.domain.extension.phases.order import phase_sort
 from shared.domain.extension.scopes import group_kind, scope_of
 
+JsonValue: TypeAlias = Any  # why: any JSON value
+
 
 class Effect(enum.StrEnum):
     """What happens to an object."""
@@ -28,14 +30,28 @@ class Effect(enum.StrEnum):
     REMOVE = "remove"
 
 
+class Difference(NamedTuple):
+    """A field of an object that is changed."""
+
+    path: str
+    before: JsonValue
+    """None: it is absent."""
+    after: JsonValue
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One object and what happens to it."""
 
     effect: Effect
     manifest: ReadOnly
-    differs: tuple[str, ...] = ()
-    """Of an object that is changed: the paths of its fields that are there otherwise."""
+    differs: tuple[Difference, ...] = ()
+    """Of an object that is changed: its fields that are there otherwise."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of those fields."""
+        return tuple(one.path for one in self.differs)
 
 
 _DEFINITION: Final = kinds.CUSTOM_RESOURCE_DEFINITION.kind
@@ -115,16 +131,42 @@ def identity_of(manifest: ReadOnly) -> tuple[str, str, str, str]:
 
 def _change(present: ReadOnly | None, target: ReadOnly) -> Change:
     effect = _effect(present, target)
-    return Change(effect, target, tuple(_differing(_placed(target), present)) if effect == Effect.CHANGE else ())
+    return Change(effect, target, tuple(differences(present, _placed(target))) if effect == Effect.CHANGE else ())
 
 
-def _differing(target: object, present: object, path: str = "") -> Iterator[str]:
-    """The paths of the fields in which the present is not as wanted; a list is one field."""
-    if isinstance(target, Mapping) and isinstance(present, Mapping):
-        for key, value in target.items():
-            yield from _differing(value, present.get(key), f"{path}.{key}".lstrip("."))
-    elif not _agrees(target, present):
-        yield path
+def differences(before: JsonValue, after: JsonValue, path: str = "", *, is_whole: bool = False) -> Iterator[Difference]:
+    """The fields in which an object is not as wanted; `is_whole`: what is not wanted must not be there, either.
+
+    Entries of lists are compared by their names where all have one, else by their places in lists of one length.
+    """
+    if isinstance(after, Mapping) and isinstance(before, Mapping):
+        gone = [key for key in before if key not in after] if is_whole else []
+        for key in (*after, *gone):
+            inner = f"{path}.{key}".lstrip(".")
+            yield from differences(before.get(key), after.get(key), inner, is_whole=is_whole)
+    elif (pairs := _paired(before, after)) is not None:
+        for name, old, new in pairs:
+            yield from differences(old, new, f"{path}[{name}]", is_whole=is_whole)
+    elif not (before == after if is_whole else _agrees(after, before)):
+        yield Difference(path, before, after)
+
+
+def _paired(before: JsonValue, after: JsonValue) -> list[tuple[str, JsonValue, JsonValue]] | None:
+    """The entries of two lists that belong together; None where nobody can tell."""
+    if not (isinstance(before, list) and isinstance(after, list)):
+        return None
+    old, new = _named(before), _named(after)
+    if old is not None and new is not None:
+        return [(name, old.get(name), new.get(name)) for name in dict.fromkeys((*new, *old))]
+    if len(before) != len(after):
+        return None
+    return [(str(index), *pair) for index, pair in enumerate(zip(before, after, strict=True))]
+
+
+def _named(entries: list[JsonValue]) -> dict[str, JsonValue] | None:
+    """The entries of a list by name, if each has one of its own."""
+    found = {str(one["name"]): one for one in entries if isinstance(one, Mapping) and "name" in one}
+    return found if len(found) == len(entries) else None
 
 
 def _effect(present: ReadOnly | None, target: ReadOnly) -> Effect:

@@ -67,7 +67,9 @@ def test_an_upgrade_creates_changes_and_removes() -> None:
     told = effects(found)
     assert {told["ConfigMap etcd-more"], told["ConfigMap etcd-settings"]} == {"create", "remove"}
     [changed] = [one for one in found.changes if one.manifest["kind"] == "Deployment"]
-    assert (str(changed.effect), changed.differs[-1]) == ("change", "spec.template.spec.containers")
+    last = changed.differs[-1]
+    assert (str(changed.effect), last.path.partition("[")[0]) == ("change", "spec.template.spec.containers")
+    assert last.before != last.after
     assert not found.blockers
 
 
