@@ -16,7 +16,7 @@ def a_tree(root: Path, files: dict[str, str]) -> None:
     (root / "pyproject.toml").write_text(pyproject[pyproject.index("[tool.importlinter]") :])
     names = (
         "adapters", "telemetry", "config", "reading", "ports", "errors", "step", "domain", "kinds", "refs", "api",
-        "names", "resource_versions",
+        "names", "policy", "resource_versions",
     )  # fmt: skip
     answers = ("", "/doctor", "/revision_objects", "/rollout", "/status", "/why")
     packages = [
