@@ -90,23 +90,23 @@ def _of_programs(cluster: Cluster) -> Iterator[Leftover]:
         for one in RoleBinding.each(cluster.list(kinds.CLUSTER_ROLE_BINDING))
         if one.role == (kinds.CLUSTER_ROLE.kind, _ROLE) and {each.name for each in one.subjects} == {_ACCOUNT}
     ]
-    homes = {subject.namespace for one in bindings for subject in one.subjects}
-    homes |= {one.namespace for one in Object.each(cluster.list(kinds.DEPLOYMENT)) if one.name in OLM_PROGRAMS}
-    for home in sorted(homes):
-        for found in filter(None, cluster.get_all(list(_named(home)))):
+    namespaces = {subject.namespace for one in bindings for subject in one.subjects}
+    namespaces |= {one.namespace for one in Object.each(cluster.list(kinds.DEPLOYMENT)) if one.name in OLM_PROGRAMS}
+    for namespace in sorted(namespaces):
+        for found in filter(None, cluster.get_all(list(_named(namespace)))):
             if _is_of_olm(found):
-                yield _leftover(Object(found), f"OLM in {home}")
+                yield _leftover(Object(found), f"OLM in {namespace}")
     roles = filter(None, [cluster.get(kinds.CLUSTER_ROLE.ref(_ROLE))]) if bindings else ()
     yield from (_leftover(Object(one), "OLM") for one in (*(each.raw for each in bindings), *roles))
 
 
-def _named(home: str) -> Iterator[Ref]:
+def _named(namespace: str) -> Iterator[Ref]:
     """What OLM's chart makes in its namespace; the policy that denies everything goes before those that allow."""
-    yield kinds.CLUSTER_SERVICE_VERSION.ref(_PACKAGES, home)
-    yield from (kinds.DEPLOYMENT.ref(name, home) for name in OLM_PROGRAMS)
+    yield kinds.CLUSTER_SERVICE_VERSION.ref(_PACKAGES, namespace)
+    yield from (kinds.DEPLOYMENT.ref(name, namespace) for name in OLM_PROGRAMS)
     policies = ("default-deny-all-traffic", *OLM_PROGRAMS, _PACKAGES, "olm-catalog-grpc-ingress")
-    yield from (NETWORK_POLICY.ref(name, home) for name in policies)
-    yield kinds.SERVICE_ACCOUNT.ref(_ACCOUNT, home)
+    yield from (NETWORK_POLICY.ref(name, namespace) for name in policies)
+    yield kinds.SERVICE_ACCOUNT.ref(_ACCOUNT, namespace)
 
 
 def _is_of_olm(found: Manifest) -> bool:
@@ -122,7 +122,7 @@ def _leftover(one: Object, made_for: str) -> Leftover:
 
 
 def _kept(found: ReadOnly) -> str:
-    stated = Object(found)
-    if any(key.startswith(_RELEASE) for key in stated.annotations):
+    one = Object(found)
+    if any(key.startswith(_RELEASE) for key in one.annotations):
         return "the release of the cluster manages it"
-    return "it is being deleted" if stated.is_deleted else ""
+    return "it is being deleted" if one.is_deleted else ""

@@ -34,7 +34,7 @@ class InvalidStep(StepFailed):
 
     def __init__(self, resource: Resource, *more: str) -> None:
         sentence = f"{INVALID_PLAN}: {resource.kind} {resource.name} cannot be a step of a plan"
-        super().__init__("; ".join((sentence, *more)))
+        super().__init__("; ".join(filter(None, (sentence, *more))))
 
 
 class UnsupportedKind(InvalidStep):
@@ -203,12 +203,12 @@ def _act(going: _Pass, step: PlanStep) -> Action:
 
 def _discovered(going: _Pass, resource: Resource, manifest: Manifest) -> Rule:
     """The rule of a kind that has no name in code: one that bundles may hold, and that the API server serves."""
-    stated = Object(manifest).api_version or "/".join(filter(None, (resource.group, resource.version)))
-    api_group, more = stated.rpartition("/")[0], going.policy.bundle_kinds
+    api_version = Object(manifest).api_version or "/".join(filter(None, (resource.group, resource.version)))
+    api_group, more = api_version.rpartition("/")[0], going.policy.bundle_kinds
     if not bundle_kinds.is_allowed(resource.kind, api_group, more):
         hint = bundle_kinds.how_to_allow(resource.kind, api_group, more, going.policy.global_namespace)
         raise UnsupportedKind(resource, hint)
-    found = going.discovery.find(stated, resource.kind)
+    found = going.discovery.find(api_version, resource.kind)
     if found is None:
         raise StepFailed(execution.not_served(resource.kind, resource.name, resource.group, resource.version))
     return execution.rule_for(found)

@@ -76,6 +76,7 @@ LISTS: Mapping[str, int] = {
     "shared/domain/extension/render/deployment.py": 1,  # namespaces of a configuration that was validated
     "shared/domain/extension/render/webhook_validation.py": 2,  # sentences
     "shared/domain/extension/selector.py": 1,  # each value is quoted
+    "shared/domain/plan/bundle_kinds.py": 1,  # kinds that are possible, and a setting
     "shared/domain/operator_groups/group.py": 2,  # APIs that an annotation can name; encoded namespaces
 }  # fmt: skip
 """Lists that rules make."""

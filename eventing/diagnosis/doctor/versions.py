@@ -27,13 +27,13 @@ def check_server(version: Callable[[], str]) -> Check:
     """The check of the API server's version."""
 
     def check(_: Cluster, __: datetime) -> Iterator[Finding]:
-        stated = version()
-        found = _RELEASE.match(stated)
+        release = version()
+        found = _RELEASE.match(release)
         if found and (int(found[1]), int(found[2])) < LEAST:
             least = ".".join(map(str, LEAST))
             effect = "rules of our definitions do not hold, and statuses that they would refuse are stored"
             fix = Fix(f"update the cluster to Kubernetes {least} or newer")
-            yield Finding(API_SERVICE.ref("v1."), f"is served by {stated}, older than {least}", effect, fix)
+            yield Finding(API_SERVICE.ref("v1."), f"is served by {release}, older than {least}", effect, fix)
 
     return check
 

@@ -25,10 +25,12 @@ def is_allowed(kind: str, api_group: str, more: Collection[str]) -> bool:
     return kind in OF_OLM or kind in more or f"{kind}.{api_group}" in more
 
 
-def how_to_allow(kind: str, api_group: str, more: Collection[str], home: str) -> str:
-    """The sentence for whoever may decide it; `home` is the namespace of our pods."""
-    wanted = ",".join([*more, f"{kind}.{api_group}" if api_group else kind])
-    command = kubectl("set", "env", "deployment/olmf-worker", f"{SETTING}={wanted}", namespace=home)
+def how_to_allow(kind: str, api_group: str, more: Collection[str], namespace: str) -> str:
+    """The sentence for whoever may decide it; `namespace` is that of our pods. Empty: no kind can be called so."""
+    if Kind.or_none(f"{api_group}/v1" if api_group else "v1", kind, "any") is None:
+        return ""  # a bundle may call its kinds what it likes, and a comma would allow another one
+    value = ",".join([*more, f"{kind}.{api_group}" if api_group else kind])
+    command = kubectl("set", "env", "deployment/olmf-worker", f"{SETTING}={value}", namespace=namespace)
     return f"an administrator may allow it: {command}"
 
 

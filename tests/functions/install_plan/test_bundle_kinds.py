@@ -41,6 +41,13 @@ def test_a_kind_that_is_not_allowed_is_told_with_the_command_that_allows_it() ->
     assert status(world)["message"] == f"retrying execution due to error: {told}"
 
 
+def test_a_kind_that_would_allow_another_one_is_not_advised() -> None:
+    plan = a_plan(CSV, an_object("Certificate,Secret", CERTIFICATE.api_version))
+    world = World(an_operator_group(), recorded(plan))
+    world.settle()
+    assert status(world)["message"].endswith("Certificate,Secret thing cannot be a step of a plan")
+
+
 def test_a_right_that_we_lack_is_told_with_the_command_that_grants_it_and_the_plan_waits() -> None:
     world = world_of("Certificate", refused="certificates is forbidden")
     assert status(world)["message"] == (
