@@ -18,9 +18,9 @@ from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.manifests import at, manifests
 from eventing.cli.names import check_namespace
-from eventing.cli.present_objects import PresentObjects
 from eventing.cli.target import choose
 from eventing.diagnosis.catalogs import catalogs_for, digest_of_snapshot, reader_of_snapshot
+from eventing.diagnosis.forecast.present_objects import PresentObjects
 from eventing.diagnosis.resolution import inputs_of_manifests, inputs_of_namespace, namespaces_in
 from shared.adapters.content.anywhere import snapshot_at
 from shared.api.manifest import name_of, namespace_of

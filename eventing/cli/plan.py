@@ -16,33 +16,34 @@ from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
 from eventing.cli.output import ReportOption, document
-from eventing.cli.present_objects import PresentObjects, definitions, placed
 from eventing.cli.resolve import resolved
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
+from eventing.diagnosis.doctor.bundle_kinds import allowed_kinds
+from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
+from eventing.diagnosis.forecast.present_objects import placed
+from eventing.wiring.environment import settings
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
-from shared.api.manifest import name_of
-from shared.api.views import Csv
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle, Files
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
-from shared.domain.endpoints.outline import converted
-from shared.domain.extension.outlook import Change, Effect, changes, identity_of, misfits
-from shared.domain.plan.crds import risk
+from shared.domain.plan.dependencies import subscription
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.resolve import resolve
 from shared.domain.serving.registry_api import NotServable, content_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, RBAC
+from shared.kinds import CLUSTER_SERVICE_VERSION
 
 if TYPE_CHECKING:
+    from eventing.diagnosis.forecast.checks import Grade
+    from eventing.diagnosis.forecast.present_objects import PresentObjects
+    from shared.api.views import OperatorGroup
     from shared.domain.resolver.model import Inputs
+    from shared.policy import Policy
 
     Manifest = dict[str, Any]
-
-_RULES = tuple(kind.kind for kind in RBAC if not kind.kind.endswith("Binding"))
 
 
 def register(app: typer.Typer) -> None:
@@ -64,9 +65,10 @@ def plan(
 ) -> None:
     """Show what the Subscriptions of a namespace would create, change and delete: on a cluster, a capture, or files.
 
-    Definitions are judged as the plan would: stored versions and stored objects. Permissions and images are listed.
+    What exists is compared field by field, and what goes with a replaced version is listed. Stored objects, kinds, the
+    OperatorGroup, the rights of its account and the API server are judged as the plan and the installation would.
 
-    Exit code 0: it would be done; 1: something blocks it; 3: it could not be found out.
+    Exit code 0: it would be done; 1: something blocks it; 3: something that may block it could not be found out.
     """
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
     resolution = resolve(source.inputs)
@@ -77,18 +79,36 @@ def plan(
     reasons = tuple(f"{row['subscription']}: {row['has'] or 'nothing'} -> {row['gets']}" for row in rows if row["gets"])
     begun = [*_begun(source.inputs)]
     reasons += tuple(f"{one.subscribers[0]}: {one.bundle.name} is planned already, and {why}" for one, why in begun)
-    report, images = _report(source, [*(one for one, _ in begun), *resolution.chosen], reasons, refused)
-    missing, unknown = _judged(images) if check_images else ([], [])
-    remarks = (*report.remarks, *unknown, *(f"image {image}" for image in images))
-    report = replace(report, blockers=(*report.blockers, *missing), remarks=remarks)
+    present = source.present_objects()
+    versions = [_upcoming(source, one, present.group()) for one in (*(one for one, _ in begun), *resolution.chosen)]
+    images = list(dict.fromkeys(image for _, needed in versions for image in needed))
+    missing, unseen = _judged(images) if check_images else ([], [])
+    found = forecast([version for version, _ in versions], present, _policy(present))
+    report = Report(
+        reasons, found.changes, found.permissions,
+        (*refused, *_graded(found, "blocks"), *missing),
+        (*_graded(found, "remark"), *(f"image {image}" for image in images)),
+        (*_graded(found, "unknown"), *unseen),
+    )  # fmt: skip
     if output == "text":
         sys.stdout.write(as_text(report))
     elif output == "markdown":
         sys.stdout.write(as_markdown(report))
     else:
         document(as_value(report), output)
-    if report.blockers or unknown:
+    if report.blockers or report.unknown:
         raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
+
+
+def _policy(present: PresentObjects) -> Policy:
+    """Our settings, and what those of a cluster let bundles hold."""
+    policy = settings().policy
+    allowed = allowed_kinds(present.cluster) if present.cluster else ()
+    return replace(policy, bundle_kinds=(*policy.bundle_kinds, *allowed))
+
+
+def _graded(found: Forecast, grade: Grade) -> list[str]:
+    return [one.text for one in found.findings if one.grade == grade]
 
 
 def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
@@ -103,56 +123,23 @@ def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
             yield Chosen(bundle, one.package, one.channel, catalog, replaced, (one.name,)), one.waits
 
 
-def _report(
-    source: NamespaceInputs, chosen: Sequence[Chosen], reasons: tuple[str, ...], refused: list[str]
-) -> tuple[Report, Sequence[str]]:
-    """What would happen, and the images that it needs."""
-    place = source.inputs.namespace
-    desired: list[Manifest] = []
-    images: dict[str, None] = {}
-    for one in chosen:
-        objects, needed = _content(source, one, place)
-        desired += objects
-        images |= dict.fromkeys(needed)
-    present_objects = source.present_objects()
-    names = {one.replaces for one in chosen if one.replaces}
-    present = [*present_objects.leading_to(names), *present_objects.present(desired)]
-    found = changes(present, desired)
-    changed = {identity_of(one.manifest) for one in found if one.effect is not Effect.KEEP}
-    stored = [*present_objects.stored([one for one in definitions(present) if identity_of(one) in changed])]
-    replaced = [Change(Effect.REMOVE, one) for one in present_objects.csvs() if name_of(one) in names]
-    report = Report(
-        reasons,
-        (*found, *replaced),
-        tuple({"kind": one["kind"], "name": name_of(one), "rules": one.get("rules")} for one in _of(desired, _RULES)),
-        (*refused, *_risks(present, desired), *misfits(present, desired, stored)),
-        (*_reached(present_objects), *present_objects.unknown(desired)),
-    )
-    return report, tuple(images)
-
-
-def _content(source: NamespaceInputs, chosen: Chosen, namespace: str) -> tuple[list[Manifest], list[str]]:
-    """The objects of a bundle as its plan would write them, and the images that it needs. CliError."""
+def _upcoming(source: NamespaceInputs, chosen: Chosen, group: OperatorGroup | None) -> tuple[Upcoming, list[str]]:
+    """A bundle as its plan would write it, and the images that it needs. CliError."""
+    namespace = source.inputs.namespace
     files, image = _files(source, chosen)
     bundle = parse(files, chosen.bundle.name, is_complete=True) if image else None
     if isinstance(bundle, BadBundle):
         raise CliError(bundle.message, NEGATIVE)
-    properties, group = properties_annotation(chosen.bundle.properties), source.present_objects().group()
-    target = Target(namespace, chosen.replaces, properties, group)
+    target = Target(namespace, chosen.replaces, properties_annotation(chosen.bundle.properties), group)
     found = install_steps(documents(files, MANIFESTS), target, chosen.bundle.name)
     if isinstance(found, BadBundle):
         raise CliError(found.message, NEGATIVE)
     steps = [_manifest(step, namespace) for step in found.steps]
-    objects = [*_converted(steps), *(_manifest(step, namespace, is_placed=True) for step in found.served)]
-    csvs = [bundle.csv] if bundle else _of(objects, (CLUSTER_SERVICE_VERSION.kind,))
-    return objects, [str(one["image"]) for csv in csvs for one in related_images(csv, image)]
-
-
-def _converted(objects: Sequence[Manifest]) -> Iterator[Manifest]:
-    """The objects, definitions with the conversion that the version gives them once it is installed."""
-    csvs = [Csv(one) for one in _of(objects, (CLUSTER_SERVICE_VERSION.kind,))]
-    for one in objects:
-        yield converted(csvs[0], one) if csvs and one["kind"] == CUSTOM_RESOURCE_DEFINITION.kind else one
+    asked = [] if chosen.subscribers else [subscription(chosen, namespace)]
+    served = [_manifest(step, namespace, is_placed=True) for step in found.served]
+    csvs = [bundle.csv] if bundle else [one for one in steps if one["kind"] == CLUSTER_SERVICE_VERSION.kind]
+    images = [str(one["image"]) for csv in csvs for one in related_images(csv, image)]
+    return Upcoming([*asked, *steps], served, chosen.replaces, tuple(chosen.subscribers)), images
 
 
 def _files(source: NamespaceInputs, chosen: Chosen) -> tuple[Files, str]:
@@ -190,21 +177,3 @@ def _manifest(step: InstallStep, namespace: str, *, is_placed: bool = False) -> 
     left_out = ("ownerReferences",) if is_placed else ("namespace", "ownerReferences")
     meta = {key: value for key, value in manifest["metadata"].items() if key not in left_out}
     return placed({**manifest, "metadata": meta}, namespace)
-
-
-def _risks(present: Sequence[Manifest], desired: Sequence[Manifest]) -> Iterator[str]:
-    old = {identity_of(one): one for one in present}
-    for one in definitions(desired):
-        if identity_of(one) in old and (why := risk(one, old[identity_of(one)])):
-            yield why
-
-
-def _reached(present_objects: PresentObjects) -> Iterator[str]:
-    """Which namespaces the operators would watch."""
-    for one in present_objects.groups():
-        if "namespaces" in (status := one.get("status") or {}):
-            yield f"reaches {', '.join(name or 'all namespaces' for name in status['namespaces']) or 'no namespace'}"
-
-
-def _of(objects: Sequence[Manifest], kinds: Sequence[str]) -> list[Manifest]:
-    return [one for one in objects if one.get("kind") in kinds]

@@ -10,7 +10,7 @@ from eventing.cli.extension.files import read_files, source_of
 from eventing.cli.extension.report import Report
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
-from eventing.cli.present_objects import PresentObjects
+from eventing.diagnosis.forecast.present_objects import stored_in
 from eventing.diagnosis.rollout import Place, outlook
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
@@ -43,12 +43,11 @@ def report_on(
 ) -> Report:
     """The report about an extension of a cluster. CliError when the content of its bundle cannot be had."""
     bundle, waivers = options
-    there = PresentObjects("", cluster)
     place = Place(
         cluster,
         cluster,
         lambda image: files_of(bundle, image),
-        lambda changed: [*there.stored([*map(dict, changed)])],
+        lambda changed: [*stored_in(cluster, map(dict, changed))],
     )
     found = outlook(extension, read_inputs(extension, content), place, waivers)
     return Report(found.reasons, found.changes, (), found.blockers, found.remarks)

@@ -23,7 +23,7 @@ _KNATIVE: Final = Kind("serving.knative.dev/v1", "Service", "services")
 
 def check_bundle_kinds(cluster: Cluster, _: datetime) -> Iterator[Finding]:
     """Definitions of allowed kinds whose objects our pods may not write."""
-    allowed = set(_allowed(cluster)) - OF_OLM
+    allowed = set(allowed_kinds(cluster)) - OF_OLM
     if not allowed:
         return
     roles = Role.each(cluster.list(CLUSTER_ROLE, labels={AGGREGATE_TO_BUNDLES: "true"}))
@@ -38,7 +38,7 @@ def check_bundle_kinds(cluster: Cluster, _: datetime) -> Iterator[Finding]:
             yield Finding(Ref.of(one.raw), state, "a plan with such an object waits", fix)
 
 
-def _allowed(cluster: Cluster) -> Iterator[str]:
+def allowed_kinds(cluster: Cluster) -> Iterator[str]:
     """What the setting of our pods says."""
     programs = (one for kind in (DEPLOYMENT, _KNATIVE) for one in Deployment.each(cluster.list(kind)))
     pods = (fields.part(one.raw, "spec", "template", "spec") for one in programs if one.name in _WORKERS)

@@ -110,6 +110,12 @@ def needs_server_version(csv: Csv) -> bool:
     return bool(csv.min_kube_version)
 
 
+def too_old(csv: Csv, server: str) -> str:
+    """Why the API server is too old for the version; empty when it is not."""
+    found = _compare(csv.min_kube_version, server) if csv.min_kube_version else ("Present", "")
+    return "" if found[0] == "Present" else found[1]
+
+
 def are_checked(csv: Csv) -> bool:
     """Whether `requirementStatus` has an entry for everything that the spec requires now.
 

@@ -45,7 +45,7 @@ class Installer:
 def least(objects: Sequence[ReadOnly], installer: Installer) -> tuple[Manifest, ...]:
     """ClusterRole and Roles, the one of a namespace after the other, each followed by its binding if one is wanted."""
     scoped: Scoped = {}
-    for scope, rule in [*_requests(objects, installer), *_escalations(objects)]:
+    for scope, rule in [*_requests(objects, installer), *escalations(objects)]:
         listed = scoped.setdefault(scope, [])
         if rule not in listed:
             listed.append(rule)
@@ -103,7 +103,7 @@ def _requests(objects: Sequence[ReadOnly], installer: Installer) -> Iterator[tup
         )
 
 
-def _escalations(objects: Sequence[ReadOnly]) -> Iterator[tuple[str, Manifest]]:
+def escalations(objects: Sequence[ReadOnly]) -> Iterator[tuple[str, Manifest]]:
     """What a writer of roles and bindings must have himself."""
     roles = {_identity(one): one for one in objects if _is_rbac(one, "Role", "ClusterRole")}
     for role in roles.values():

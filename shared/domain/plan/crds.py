@@ -95,10 +95,10 @@ def as_a_guest(action: Action, live: ReadOnly) -> Action:
 
 def changes(manifest: ReadOnly, live: ReadOnly) -> bool:
     """Whether a definition says something else than the one that exists."""
-    return _defined(manifest) != _defined(live)
+    return defined(manifest) != defined(live)
 
 
-def _defined(definition: ReadOnly) -> Manifest:
+def defined(definition: ReadOnly) -> Manifest:
     """What a definition says, with what an API server fills in."""
     spec = fields.part(definition, "spec")
     names = fields.part(spec, "names")

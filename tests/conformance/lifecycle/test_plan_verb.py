@@ -34,3 +34,13 @@ def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation
     assert is_installed["status"]["installedCSV"] == "beacon.v1.0.0"
     installation.until(waiting, lambda each: each["status"].get("state") == "AtLatestKnown", "at rest")
     assert planned(installation, namespace)[1]["objects"] == [], "there is no newer version"
+
+    installation.cluster.merge(waiting, {"spec": {"channel": "fast"}})
+    installation.until(waiting, lambda each: each["status"]["currentCSV"] == "beacon.v1.1.0", "the next plan")
+    code, told = planned(installation, namespace)
+    effects = {one["object"]: one["effect"] for one in told["objects"]}
+    assert (code, told["unknown"], told["blockers"]) == (0, [], []), told
+    assert effects[f"Deployment {namespace}/beacon-controller"] == "change"
+    assert effects["CustomResourceDefinition beacons.samples.olmf.io"] == "keep"
+    removed = {name.partition(" ")[0] for name, effect in effects.items() if effect == "remove"}
+    assert removed == {"ClusterServiceVersion", "OperatorCondition", "Role", "RoleBinding"}, effects

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.main import app
+from shared.domain.extension.outlook import Change, Difference, Effect
 from shared.kinds import NAMESPACE
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 from tests.kit.installation import SAMPLES, a_subscription, an_operator_group
@@ -233,7 +236,8 @@ def test_issue_15_1_5_a_capture_is_planned(tmp_path: Path) -> None:
     objects = installed(tmp_path, has_status=True)
     world = LivingWorld()
     world.add(an_object(NAMESPACE, "here"))
-    kept = [one for one in objects if one["kind"] not in ("Role", "RoleBinding", "Service")]
+    made = ("Role", "RoleBinding", "Service", "OperatorCondition", "Deployment", "ClusterRole")
+    kept = [one for one in objects if one["kind"] not in made]
     for one in kept:
         world.add(one)
     capture = world.save(tmp_path / "incident.tar.gz")
@@ -279,8 +283,22 @@ def test_issue_15_1_5_whether_each_image_is_there(tmp_path: Path, registry: Scri
     assert plan("-o", "json").exit_code == 0, "nobody is asked without the option"
 
 
+def test_values_are_shown_but_those_of_secrets() -> None:
+    fields = (Difference("data.a", "old|`value`", {"b": "x" * 200}),)
+    change = Change(Effect.CHANGE, {"kind": "ConfigMap", "metadata": {"name": "c"}}, fields)
+    report = Report((), (change,))
+    assert f'data.a: old|`value` -> {{"b":"{"x" * 73}…' in as_text(report)
+    assert "`data.a: old\\|'value' -> " in as_markdown(report)
+    assert as_value(report)["objects"][0]["fields"] == [
+        {"path": "data.a", "before": "old|`value`", "after": {"b": "x" * 200}}
+    ]
+    secret = Report((), (replace(change, manifest={"kind": "Secret", "metadata": {"name": "c"}}),))
+    assert "old" not in f"{as_text(secret)}{as_markdown(secret)}{as_value(secret)['objects'][0]['fields']}"
+    assert as_value(secret)["objects"][0]["differs"] == ["data.a"]
+
+
 def unknown_of(result: Result) -> list[str]:
-    remarks: list[str] = json.loads(result.stdout)["remarks"]
+    remarks: list[str] = json.loads(result.stdout)["unknown"]
     return remarks
 
 

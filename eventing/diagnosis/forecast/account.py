@@ -1,0 +1,55 @@
+"""What the ServiceAccount of an OperatorGroup lacks to carry out a plan and to install its version (DESIGN §12)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from eventing.diagnosis.forecast.present_objects import PresentObjects
+from shared.api.views import OperatorGroup
+from shared.domain.extension.outlook import identity_of
+from shared.domain.extension.permissions import defined, escalations, resource_of
+from shared.domain.extension.scopes import scope_of
+from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
+from shared.kinds import RBAC, SERVICE_ACCOUNT
+
+Manifest = dict[str, Any]
+Identity = tuple[str, str, str, str]
+_SENTENCE = "system:serviceaccount:{}:{} cannot {} {}{}"
+
+
+def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
+    """Whether the account of the group is among what was read."""
+    ref = SERVICE_ACCOUNT.ref_or_none(group.service_account, group.namespace)
+    found = present.all_of(SERVICE_ACCOUNT, group.namespace)
+    return ref is not None and any(one["metadata"]["name"] == ref.name for one in found)
+
+
+def lacking(
+    objects: Sequence[Manifest], existing: Collection[Identity], group: OperatorGroup, present: PresentObjects
+) -> Iterator[str]:
+    """A sentence for each right that is missing: to create what is new, to change what exists, to give rights away."""
+    grants = Grants.read({kind: present.all_of(kind) for kind in RBAC})
+    definitions = defined(objects)
+    needs: dict[tuple[str, PolicyRule], None] = {}
+    for one in objects:
+        verbs = ["get", "update"] if identity_of(one) in existing else ["create"]
+        api_group, plural = resource_of(one, definitions)
+        request = {"apiGroups": [api_group], "resources": [plural], "verbs": verbs}
+        needs[scope_of(one), PolicyRule.of(request)] = None
+    for scope, handed_out in escalations(objects):
+        needs[scope, PolicyRule.of(handed_out)] = None
+    for scope, rule in needs:
+        if not is_satisfied(rule, grants.of(group.service_account, group.namespace, scope)):
+            yield _sentence(group, scope, rule)
+
+
+def _sentence(group: OperatorGroup, scope: str, rule: PolicyRule) -> str:
+    what = ", ".join(rule.urls) or ", ".join(f"{one}{_dotted(rule)}" for one in rule.resources)
+    where = f' in the namespace "{scope}"' if scope else " in the cluster"
+    return _SENTENCE.format(group.namespace, group.service_account, ", ".join(rule.verbs), what, where)
+
+
+def _dotted(rule: PolicyRule) -> str:
+    found = ",".join(rule.groups)
+    return f".{found}" if found else ""
