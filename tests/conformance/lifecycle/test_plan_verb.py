@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.kinds import OPERATOR_GROUP, SUBSCRIPTION, Ref
+from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
 from tests.kit.installation import Installation, a_subscription, an_operator_group
 
 
@@ -32,7 +32,9 @@ def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation
     installation.until_phase("beacon.v1.0.0", namespace)
     is_installed = installation.until(waiting, lambda each: each["status"].get("installedCSV"), "installed")
     assert is_installed["status"]["installedCSV"] == "beacon.v1.0.0"
-    installation.until(waiting, lambda each: each["status"].get("state") == "AtLatestKnown", "at rest")
+    rests = installation.until(waiting, lambda each: each["status"].get("state") == "AtLatestKnown", "at rest")
+    done = INSTALL_PLAN.ref(rests["status"]["installPlanRef"]["name"], namespace)
+    installation.until(done, lambda each: each["status"]["phase"] == "Complete", "complete")  # else it is under way
     assert planned(installation, namespace)[1]["objects"] == [], "there is no newer version"
 
     installation.cluster.merge(waiting, {"spec": {"channel": "fast"}})
