@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from shared import kinds
-from shared.adapters.kube import ApiError
 from shared.api.manifest import labels_of, name_of, namespace_of
 from shared.api.views import CustomResourceDefinition, OperatorGroup
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
 from shared.kinds import BY_IDENTITY, Kind, Ref
-from shared.ports import Cluster, Discovery
+from shared.ports import Cluster, Denied, Discovery
 
 Manifest = dict[str, Any]
 _FORBIDDEN = 403
+_Answer = TypeVar("_Answer")
 
 
 class Server(Cluster, Discovery, Protocol):
@@ -59,23 +60,16 @@ class PresentObjects:
         """The objects of the cluster that exist; what may not be read is noted."""
         if self.cluster is None:
             return
-        try:
-            yield from filter(None, self.cluster.get_all(refs))
-        except ApiError as error:
-            if error.status != _FORBIDDEN:
-                raise
-            for ref in refs:
-                yield from self._one(ref)
-
-    def _one(self, ref: Ref) -> Iterator[Manifest]:
-        try:
-            found = self.cluster.get(ref) if self.cluster else None
-        except ApiError as error:
-            if error.status != _FORBIDDEN:
-                raise
-            self.refused.append(f"{ref.kind} {ref.name} may exist already: {error.message}")
-        else:
-            yield from (found,) if found else ()
+        found = _unless_forbidden(partial(self.cluster.get_all, refs))
+        if not isinstance(found, Denied):
+            yield from filter(None, found)
+            return
+        for ref in refs:
+            one = _unless_forbidden(partial(self.cluster.get, ref))
+            if isinstance(one, Denied):
+                self.refused.append(f"{ref.kind} {ref.name} may exist already: {one.message}")
+            elif one is not None:
+                yield one
 
     def unknown(self, desired: Sequence[Manifest]) -> Iterator[str]:
         """Messages about desired objects that may exist, because their kind is in no capture."""
@@ -97,12 +91,9 @@ class PresentObjects:
         """The objects of a kind, of a namespace or of all, that carry all of some labels; none that are hidden."""
         if self.cluster is None:
             return [one for one in self.objects if _is_of(one, kind, namespace, labels or {})]
-        try:
-            found = self.cluster.list(kind, namespace, labels=labels)
-        except ApiError as error:
-            if error.status != _FORBIDDEN:
-                raise
-            self.refused.append(error.message)
+        found = _unless_forbidden(partial(self.cluster.list, kind, namespace, labels=labels))
+        if isinstance(found, Denied):
+            self.refused.append(found.message)
             return []
         return [{"apiVersion": kind.api_version, "kind": kind.kind, **one} for one in found]
 
@@ -114,6 +105,18 @@ class PresentObjects:
         if is_converted:
             return [one for one in same if one.get("apiVersion") == kind.api_version]
         return [{**one, "apiVersion": kind.api_version} for one in same]
+
+
+def _unless_forbidden(ask: Callable[[], _Answer]) -> _Answer | Denied:
+    """What the cluster answers, or why it may not be asked."""
+    from shared.adapters.kube import ApiError
+
+    try:
+        return ask()
+    except ApiError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        return Denied(error.message)
 
 
 def stored_in(cluster: Cluster, changed: Iterable[Manifest]) -> Iterator[Manifest]:
