@@ -71,6 +71,19 @@ def plan(
     Exit code 0: it would be done; 1: something blocks it; 3: something that may block it could not be found out.
     """
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
+    report = _report(source, check_images=check_images)
+    if output == "text":
+        sys.stdout.write(as_text(report))
+    elif output == "markdown":
+        sys.stdout.write(as_markdown(report))
+    else:
+        document(as_value(report), output)
+    if report.blockers or report.unknown:
+        raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
+
+
+def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
+    """What would happen. CliError when it cannot be found out."""
     resolution = resolve(source.inputs)
     rows, code = resolved(source.inputs, resolution)
     if code == UNKNOWN:
@@ -84,20 +97,12 @@ def plan(
     images = list(dict.fromkeys(image for _, needed in versions for image in needed))
     missing, unseen = _judged(images) if check_images else ([], [])
     found = forecast([version for version, _ in versions], present, _policy(present))
-    report = Report(
+    return Report(
         reasons, found.changes, found.permissions,
         (*refused, *_graded(found, "blocks"), *missing),
         (*_graded(found, "remark"), *(f"image {image}" for image in images)),
         (*_graded(found, "unknown"), *unseen),
     )  # fmt: skip
-    if output == "text":
-        sys.stdout.write(as_text(report))
-    elif output == "markdown":
-        sys.stdout.write(as_markdown(report))
-    else:
-        document(as_value(report), output)
-    if report.blockers or report.unknown:
-        raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
 
 
 def _policy(present: PresentObjects) -> Policy:
