@@ -49,8 +49,8 @@ def rows() -> Iterable[Row]:
 def _judged() -> tuple[float, float]:
     """The processor seconds of each of the two processes that judge the catalog."""
     before = time.process_time(), of_children()
-    verdict = judge(str(COMMUNITY))
-    assert verdict.is_valid, verdict.text()
+    result = judge(str(COMMUNITY))
+    assert result.is_valid, result.text()
     return time.process_time() - before[0], of_children() - before[1]
 
 

@@ -45,7 +45,7 @@ def rows() -> Iterable[Row]:
         with installed(Path(folder) / "state", "--bundles", str(SAMPLES)) as installation:
             took = statistics.median(_one(installation, number) for number in range(ROUNDS))
             yield Row("one sample operator, Subscription to Succeeded, sandbox", took, 1.5, "s")
-            yield _beside_a_broken_one(installation, took)
+            yield _with_broken_ones(installation, took)
             yield Row("ten operators in ten namespaces at once, sandbox", _ten(installation), 12, "s")
     if IS_FULL:
         yield _weight()
@@ -61,10 +61,10 @@ def _up(folder: Path, number: int) -> float:
         return time.perf_counter() - started
 
 
-def _one(installation: Installation, number: int, beside: tuple[Manifest, ...] = ()) -> float:
+def _one(installation: Installation, number: int, others: tuple[Manifest, ...] = ()) -> float:
     namespace = f"one-{number}"
-    installation.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), *beside)
-    for broken in beside:
+    installation.apply(a_namespace(namespace), an_operator_group(namespace, targets=(namespace,)), *others)
+    for broken in others:
         _refused(installation, broken)
     _forget_bundles(installation)
     started = time.perf_counter()
@@ -73,7 +73,7 @@ def _one(installation: Installation, number: int, beside: tuple[Manifest, ...] =
     return time.perf_counter() - started
 
 
-def _beside_a_broken_one(installation: Installation, alone: float) -> Row:
+def _with_broken_ones(installation: Installation, alone: float) -> Row:
     """One namespace, a Subscription to nothing in it, and a good one that comes later."""
     took = [
         _one(installation, number, (a_subscription("nothing", f"one-{number}"),)) for number in range(100, 100 + ROUNDS)
@@ -112,8 +112,10 @@ def _weight() -> Row:
         installation.apply(a_namespace("home"), an_operator_group("home"))
         installation.apply(*(a_subscription(f"tide{number}", "home") for number in range(OPERATORS)))
         _until(lambda: _copies(installation) >= OPERATORS * NAMESPACES)
-        held = sum(_resident(process["pid"]) for process in installation.status()["processes"] if _is_weighed(process))
-    return Row(f"worker and watcher with {OPERATORS} operators × {NAMESPACES} namespaces", held / 2**20, 256, "MiB")
+        locked = sum(
+            _resident(process["pid"]) for process in installation.status()["processes"] if _is_weighed(process)
+        )
+    return Row(f"worker and watcher with {OPERATORS} operators × {NAMESPACES} namespaces", locked / 2**20, 256, "MiB")
 
 
 def _many_packages(folder: Path) -> Path:

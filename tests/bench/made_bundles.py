@@ -21,13 +21,13 @@ def write(folder: Path, package: str, others: Sequence[Manifest]) -> None:
     base = folder / package / "1.0.0"
     manifests = (_version(package), a_crd(f"{package}s.{_GROUP}"), *others)
     mark = "operators.operatorframework.io.bundle"
-    stated = {
+    entry = {
         f"{mark}.mediatype.v1": "registry+v1", f"{mark}.manifests.v1": "manifests/",
         f"{mark}.metadata.v1": "metadata/", f"{mark}.package.v1": package, f"{mark}.channels.v1": "stable",
         f"{mark}.channel.default.v1": "stable",
     }  # fmt: skip
     files = {f"manifests/{number:04}.yaml": one for number, one in enumerate(manifests)}
-    for name, content in {**files, "metadata/annotations.yaml": {"annotations": stated}}.items():
+    for name, content in {**files, "metadata/annotations.yaml": {"annotations": entry}}.items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_text(yaml.dump(content, Dumper=yaml.CSafeDumper))
 

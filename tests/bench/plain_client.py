@@ -63,7 +63,7 @@ def seconds(objects: Iterable[Manifest], threads: int = THREADS) -> float:
             _wait_for(cluster, first)
             list(pool.map(lambda each: _make(cluster, each), [each for each in every if _is_late(each, every)]))
         took = time.perf_counter() - started
-        print(f"processor time of a plain client: {processors.told(used())}", file=sys.stderr)
+        print(f"processor time of a plain client: {processors.reported(used())}", file=sys.stderr)
         return took
 
 

@@ -23,7 +23,7 @@ def mark(installation: Installation | None = None) -> Callable[[], Mapping[str, 
     return lambda: {name: seconds - before[name] for name, seconds in _used(names).items()}
 
 
-def told(used: Mapping[str, float]) -> str:
+def reported(used: Mapping[str, float]) -> str:
     """In one line, the most first."""
     ordered = sorted(used.items(), key=lambda item: -item[1])
     return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in ordered if seconds >= 0.01)

@@ -51,7 +51,7 @@ _WINDOWS: Final = 10
 """One window of neighbouring packages begins so many packages after the one before."""
 _CLIQUE: Final = 500
 _PROVIDERS: Final = 400
-_WANTED: Final = [f"n{number}" for number in range(50)]
+_NAMES: Final = [f"n{number}" for number in range(50)]
 
 
 def rows() -> Iterable[Row]:
@@ -94,10 +94,10 @@ def _neighbours(snapshot: Snapshot) -> Iterator[float]:
     """Milliseconds for each window: all are resolved, and what conflicts is explained. In most windows two do."""
     names = list(snapshot.names)
     starts = range(0, len(names) - _TOGETHER + 1, _WINDOWS)
-    return (1000 * best(partial(_told, snapshot, names[start : start + _TOGETHER])) for start in starts)
+    return (1000 * best(partial(_reported, snapshot, names[start : start + _TOGETHER])) for start in starts)
 
 
-def _told(snapshot: Snapshot, packages: Iterable[str]) -> None:
+def _reported(snapshot: Snapshot, packages: Iterable[str]) -> None:
     """With nothing remembered."""
     asked = ResolutionRequest(_inputs(reader_of_snapshot(snapshot), packages))
     findings(asked, resolution_of(asked))
@@ -121,7 +121,7 @@ def _whys(inputs: Inputs) -> float:
 def _passed() -> Inputs:
     """Of each package only the oldest version can be had."""
     lacks: dict[str, Any] = {f"v{number}": [needs("K"), needs("L")] for number in (2, 3, 4)}
-    return _crowded(package(name, line(name, 4), v1=[needs("K")], **lacks) for name in _WANTED)
+    return _large(package(name, line(name, 4), v1=[needs("K")], **lacks) for name in _NAMES)
 
 
 def _torn() -> Inputs:
@@ -130,13 +130,13 @@ def _torn() -> Inputs:
     def versions(index: int) -> dict[str, Any]:
         return {key: [needs("K"), needs_package(f"p{index}", ">=0.0.0")] for key in ("v1", "v2", "v3", "v4")}
 
-    return _crowded(package(name, line(name, 4), **versions(index)) for index, name in enumerate(_WANTED))
+    return _large(package(name, line(name, 4), **versions(index)) for index, name in enumerate(_NAMES))
 
 
-def _crowded(desired: Iterable[list[Blob]]) -> Inputs:
+def _large(desired: Iterable[list[Blob]]) -> Inputs:
     """Subscriptions to packages that need the same API, with many providers to choose from."""
     providers = (package(f"p{number}", line(f"p{number}", 1), v1=[gives("K")]) for number in range(_PROVIDERS))
-    return seen(catalog(*providers, *desired), subs=list(map(sub, _WANTED)), whole=False)
+    return seen(catalog(*providers, *desired), subs=list(map(sub, _NAMES)), whole=False)
 
 
 def _repeated() -> float:

@@ -23,5 +23,5 @@ class Row:
 
     def __str__(self) -> str:
         sign = "≥" if self.is_at_least else "≤"
-        verdict = "ok" if self.is_kept else "OVER BUDGET"
-        return f"{self.name:<60} {self.measured:>10,.2f} {sign} {self.budget:>9,.2f} {self.unit:<8} {verdict}"
+        result = "ok" if self.is_kept else "OVER BUDGET"
+        return f"{self.name:<60} {self.measured:>10,.2f} {sign} {self.budget:>9,.2f} {self.unit:<8} {result}"

@@ -50,7 +50,7 @@ def a_server(folder: Path) -> Iterator[tuple[Installation, AuditLog]]:
 def install(installation: Installation, audit: AuditLog, namespace: str, account: str = "") -> int:
     """Our requests from the Subscription on until nothing is asked any more."""
     named = {"serviceAccountName": account} if account else {}
-    installation.apply(a_namespace(namespace), *(rights(namespace, account) if account else ()))
+    installation.apply(a_namespace(namespace), *(permissions(namespace, account) if account else ()))
     installation.apply(an_operator_group(namespace, targets=(namespace,), **named))
     settle(audit)
     asked = audit.mark()
@@ -60,7 +60,7 @@ def install(installation: Installation, audit: AuditLog, namespace: str, account
     return len(asked())
 
 
-def rights(namespace: str, account: str) -> list[Manifest]:
+def permissions(namespace: str, account: str) -> list[Manifest]:
     """An account that may do anything in its namespace."""
     meta = {"name": account, "namespace": namespace}
     rules = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]

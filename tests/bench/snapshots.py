@@ -110,10 +110,10 @@ def _whole_processes(folder: Path) -> Iterable[Row]:
     before, command = of_children(), [olmf, "catalog", "serve", str(COMMUNITY), "-p", "0"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        said = server.stderr.readline()
+        output = server.stderr.readline()
         status = Path(f"/proc/{server.pid}/status").read_text()
         server.terminate()
-    assert said.startswith("serving"), said
+    assert output.startswith("serving"), output
     yield Row("serving it over gRPC, from the start of the process", of_children() - before, 1, "s")
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
     yield Row("memory of the process that serves it", peak / 1024, 100, "MB")

@@ -17,7 +17,7 @@ from shared.names import COPIED_FROM
 from tests.bench import plain_client, processors
 from tests.bench.row import Row
 from tests.conformance.packages.offers import ARCHIVE, Head, extracted, heads, prepare, subscribe
-from tests.conformance.packages.verdicts import EXPECTED, NEEDS
+from tests.conformance.packages.results import EXPECTED, NEEDS
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
 
@@ -76,7 +76,7 @@ def _course(target: str) -> tuple[Course, tuple[Manifest, ...]]:
             installation.until_it_rests()
             before, used = plain_client.present(installation.cluster), processors.mark(installation)
             course = watched(installation, found)
-            print(f"processor time until the last: {processors.told(used())}", file=sys.stderr)
+            print(f"processor time until the last: {processors.reported(used())}", file=sys.stderr)
             installation.until_it_rests()
             return course, plain_client.made(installation.cluster, before)
 

@@ -34,9 +34,9 @@ def main(package: str = PROMETHEUS) -> None:
         time.sleep(1.0)
         found = [line for line in lines() if line.verb != "watch"]
         asked = sum(line.agent in OURS and line.at <= ended for line in found)
-        used_until_then = f"{asked} requests; processor time until then: {processors.told(took)}"
+        used_until_then = f"{asked} requests; processor time until then: {processors.reported(took)}"
         print(f"Succeeded after {ended - began:.2f} s and {used_until_then}")
-        for text in told(runs_since(installation, began), found, began):
+        for text in reported(runs_since(installation, began), found, began):
             print(text)
 
 
@@ -48,7 +48,7 @@ def runs_since(installation: Installation, began: float) -> list[Run]:
     return sorted((run for run in runs if run.at >= began * 1000), key=lambda run: run.at)
 
 
-def told(runs: Iterable[Run], lines: Iterable[Line], began: float) -> Iterator[str]:
+def reported(runs: Iterable[Run], lines: Iterable[Line], began: float) -> Iterator[str]:
     """One line for each run, for each request of it, and for each request of others that changed something."""
     by_run: Mapping[str, list[Line]] = defaultdict(list)
     others: list[tuple[float, str]] = []

@@ -122,8 +122,8 @@ async def _weighed(cluster: Cluster) -> float:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", _WATCH_AND_WEIGH, server, stdout=asyncio.subprocess.PIPE
         )
-        told, _ = await process.communicate()
-    return float(told)
+        reported, _ = await process.communicate()
+    return float(reported)
 
 
 _WATCH_AND_WEIGH = """

@@ -32,8 +32,8 @@ def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     if request.param == "sandbox":
         with running_sandbox(folder, bookmark_seconds=1) as kubeconfig:
             yield kubeconfig
-    elif given := os.environ.get("OLMF_REAL_KUBECONFIG"):
-        yield Path(given)
+    elif arguments := os.environ.get("OLMF_REAL_KUBECONFIG"):
+        yield Path(arguments)
     else:
         with running_control_plane(folder) as kubeconfig:
             yield kubeconfig

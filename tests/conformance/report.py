@@ -102,7 +102,7 @@ def main() -> int:
     cases = [case for each in ran for case in each.cases]
     for case in cases:
         if case.outcome != "passed":
-            print(f"{case.outcome}: {case.suite}: {case.behaviour} ({case.target}) {case.verdict}")
+            print(f"{case.outcome}: {case.suite}: {case.behaviour} ({case.target}) {case.result}")
     if not all(each.is_good for each in ran):
         return 1
     if all(case.outcome in SEEN for case in cases):
@@ -171,10 +171,10 @@ def read(title: str, results: Path) -> Iterator[Case]:
         failed = element.find("failure") is not None or element.find("error") is not None
         skipped = element.find("skipped")
         outcome = "failed" if failed else "passed" if skipped is None else "skipped"
-        verdict = next((each.get("value", "") for each in element.iter("property")), "")
+        result = next((each.get("value", "") for each in element.iter("property")), "")
         why = "" if skipped is None else skipped.get("message", "")
         module = element.get("classname", "").rpartition(".")[2].removeprefix("test_").replace("_", " ")
-        yield Case(title, module, name, target, outcome, verdict or why, case, float(element.get("time", 0)))
+        yield Case(title, module, name, target, outcome, result or why, case, float(element.get("time", 0)))
 
 
 def placed(parameters: str) -> tuple[str, str]:

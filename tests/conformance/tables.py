@@ -20,7 +20,7 @@ ONCE = "once"
 """Target of a test that needs no API server."""
 WIDEST_CASE = 60
 WIDEST = 600
-"""Characters of a verdict that the table shows."""
+"""Characters of a result that the table shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Case:
     target: str
     outcome: str
     """`passed`, `unsteady` (it failed, and passed alone), `skipped` or `failed`."""
-    verdict: str = ""
+    result: str = ""
     case: str = ""
     seconds: float = 0.0
 
@@ -66,25 +66,25 @@ behaviour was not asked for there.
 def text_of(cases: Iterable[Case]) -> str:
     """The report: the same text for the same outcomes."""
     behaviours: defaultdict[str, list[Case]] = defaultdict(list)
-    verdicts: list[Case] = []
+    results: list[Case] = []
     attempts: list[Case] = []
     for case in cases:
         (
             attempts
             if case.suite == ATTACKS
-            else verdicts
-            if case.module == PACKAGES and case.verdict
+            else results
+            if case.module == PACKAGES and case.result
             else behaviours[f"{case.suite}: {case.module}"]
         ).append(case)
     tables = [table(title, of_module) for title, of_module in behaviours.items() if of_module]
-    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, attacks(attempts), packages(verdicts)))])
+    return "\n".join([INTRODUCTION, *("\n".join(lines) for lines in (*tables, attacks(attempts), packages(results)))])
 
 
 def table(title: str, cases: list[Case]) -> Iterator[str]:
     """Behaviours by target; one column where there is no target."""
     targets = (ONCE,) if all(case.target == ONCE for case in cases) else (SANDBOX, REAL)
     seen = {
-        (case.behaviour, case.target): shortened(case.verdict or SEEN[case.outcome])
+        (case.behaviour, case.target): shortened(case.result or SEEN[case.outcome])
         for case in cases
         if case.outcome in SEEN
     }
@@ -108,9 +108,9 @@ def attacks(cases: list[Case]) -> Iterator[str]:
     )
     yield f"| what | {SANDBOX} | {REAL} |"
     yield "|---|---|---|"
-    said = {(case.behaviour, case.target): case.verdict or case.outcome for case in cases}
+    output = {(case.behaviour, case.target): case.result or case.outcome for case in cases}
     for behaviour in dict.fromkeys(case.behaviour for case in cases):
-        row = (shortened(said.get((behaviour, target), "–")) for target in (SANDBOX, REAL))
+        row = (shortened(output.get((behaviour, target), "–")) for target in (SANDBOX, REAL))
         yield f"| {behaviour} | {' | '.join(row)} |"
     yield ""
 
@@ -120,10 +120,10 @@ def packages(cases: list[Case]) -> Iterator[str]:
     yield "## What each package says\n"
     yield "| package | real | the same on the sandbox |"
     yield "|---|---|---|"
-    said = {(case.case, case.target): case.verdict for case in cases}
+    output = {(case.case, case.target): case.result for case in cases}
     for package in dict.fromkeys(case.case for case in cases):
-        real = said.get((package, REAL), "")
-        same = "yes" if said.get((package, SANDBOX)) == real else said.get((package, SANDBOX), "")
+        real = output.get((package, REAL), "")
+        same = "yes" if output.get((package, SANDBOX)) == real else output.get((package, SANDBOX), "")
         yield f"| {package} | {shortened(real)} | {shortened(same)} |"
     yield ""
 

@@ -14,7 +14,7 @@ RESULTS = """<testsuites><testsuite>
 <testcase classname="tests.conformance.api.test_objects" name="test_a_csv_stays[sandbox]"/>
 <testcase classname="tests.conformance.api.test_watch" name="test_it_ends[real-soon]"><failure message="no"/></testcase>
 <testcase classname="tests.conformance.packages.test_packages" name="test_it[real-etcd]">
-<properties><property name="verdict" value="Succeeded"/></properties></testcase>
+<properties><property name="result" value="Succeeded"/></properties></testcase>
 <testcase classname="tests.conformance.packages.test_versions" name="test_it[real]">
 <skipped message="no data"/></testcase>
 </testsuite></testsuites>"""
@@ -65,8 +65,8 @@ def test_a_behaviour_is_one_row_with_both_targets() -> None:
 def test_an_attack_is_one_row_with_what_came_of_it_on_both_targets() -> None:
     text = text_of(
         [
-            Case(ATTACKS, "attacks", "test_rights_that_were_gained", "sandbox", "passed", "nothing"),
-            Case(ATTACKS, "attacks", "test_rights_that_were_gained", "real", "passed", "nothing, too"),
+            Case(ATTACKS, "attacks", "test_permissions_that_were_gained", "sandbox", "passed", "nothing"),
+            Case(ATTACKS, "attacks", "test_permissions_that_were_gained", "real", "passed", "nothing, too"),
         ]
     )
     assert "| rights that were gained | nothing | nothing, too |" in text
@@ -76,6 +76,6 @@ def test_names_of_tests_read_as_sentences() -> None:
     assert sentence("test_a_csv_of_olm_is_served") == "a CSV of OLM is served"
 
 
-def test_a_long_verdict_ends_at_a_word() -> None:
+def test_a_long_result_ends_at_a_word() -> None:
     assert shortened("word " * 200).endswith("word …")
     assert shortened("a | b\n c") == "a \\| b c"

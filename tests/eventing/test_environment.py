@@ -23,6 +23,6 @@ def test_a_pod_knows_the_domain_of_its_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["olmf-catalogs", "http://catalogs:1", "grpcs://catalogs:1", "a b:1"])
-def test_what_is_no_address_is_told_at_the_start(address: str) -> None:
+def test_what_is_no_address_is_reported_at_the_start(address: str) -> None:
     with pytest.raises(SettingError, match="OLMF_CATALOGS_ADDRESS"):
         whole_address(address)

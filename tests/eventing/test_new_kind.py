@@ -87,7 +87,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
         pytest.param("olmf-install-plan", [], id="nobody else gets a right"),
     ],
 )
-def test_rights_follow(made: Any, role: str, verbs: list[str]) -> None:
+def test_permissions_follow(made: Any, role: str, verbs: list[str]) -> None:
     rules = next(one["rules"] for one in made["objects"] if one["metadata"]["name"] == role and "rules" in one)
     assert [one["verbs"] for one in rules if "example.com" in one["apiGroups"]] == ([verbs] if verbs else [])
 

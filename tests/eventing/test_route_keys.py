@@ -26,7 +26,7 @@ def test_definitions_of_one_api_group_share_a_key() -> None:
 
 
 @pytest.mark.parametrize("kind", [kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
-def test_rights_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
+def test_permissions_that_nobody_owns_share_a_key(kind: kinds.Kind) -> None:
     key = "rbac.authorization.k8s.io/v1/Role/ns/*"
 
     assert enqueued(kind.ref("a", "ns"), **{event.OWNERS: ""}) == {(LOOKUP, key)}
@@ -62,7 +62,7 @@ def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
 
 
 @pytest.mark.parametrize("kind", [kinds.ROLE, kinds.ROLE_BINDING], ids=lambda kind: kind.kind)
-def test_rights_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
+def test_permissions_of_a_reporter_concern_its_version(kind: kinds.Kind) -> None:
     """csv.md 11.3: controller-owned Roles and RoleBindings."""
     ref, owners = kind.ref("op.v1", "ns"), {event.OWNERS: "OperatorCondition/op.v1"}
     jobs = enqueued(ref, names.UPDATED, **owners)

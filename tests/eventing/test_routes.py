@@ -255,5 +255,5 @@ def test_the_chart_shows_every_step_and_every_watched_kind() -> None:
     assert all(kind.kind in chart for kind in kinds.WATCHED)
 
 
-def test_hints_are_spelled_once() -> None:
+def test_hints_are_written_once() -> None:
     assert len({events.PHASE, events.OWNERS, events.COPIED, events.UNPACK}) == 4

@@ -13,7 +13,7 @@ from shared import names
 from shared.kinds import DEPLOYMENT, OPTIONAL, SUBSCRIPTION, WATCHED
 from tests.kit.api_server_source import ApiServerSource, api_server_source
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, installed
-from tests.kit.small_knative import ILL, SmallKnative, small_knative
+from tests.kit.small_knative import UNHEALTHY, SmallKnative, small_knative
 
 SERVED = tuple(kind for kind in WATCHED if kind not in OPTIONAL)
 
@@ -48,8 +48,8 @@ def test_an_event_wakes_who_drains_and_each_is_delivered_once(tmp_path: Path) ->
     with on_knative(tmp_path, 3600) as (found, broker, source):
         install(found)
         assert (source.refused, broker.refused) == ([], [])
-        told = Counter(one for one in broker.delivered if one[0] != names.WORK_READY)
-        assert set(told.values()) == {1}
+        reported = Counter(one for one in broker.delivered if one[0] != names.WORK_READY)
+        assert set(reported.values()) == {1}
         found.until_it_rests()
         before = len(broker.delivered)
         found.until_it_rests()
@@ -58,7 +58,7 @@ def test_an_event_wakes_who_drains_and_each_is_delivered_once(tmp_path: Path) ->
 
 def test_events_that_are_lost_repeated_late_and_out_of_order_cost_time_alone(tmp_path: Path) -> None:
     with on_knative(tmp_path, 3) as (found, broker, _):
-        broker.fates = ILL
+        broker.fates = UNHEALTHY
         install(found)
         assert broker.lost
         done = found.olmf("uninstall", "tide", "-n", "zz")

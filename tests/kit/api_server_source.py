@@ -63,7 +63,7 @@ class ApiServerSource:
             started.set()
             async with asyncio.TaskGroup() as tasks:
                 for kind, watch in zip(kinds, watches, strict=True):
-                    tasks.create_task(self._tell(kind, watch))
+                    tasks.create_task(self._report(kind, watch))
 
     async def _changes(self, kind: Kind) -> AsyncIterator[Any]:
         """The lines of a watch that begins now; accepted by the server when this returns."""
@@ -78,7 +78,7 @@ class ApiServerSource:
 
         return lines()
 
-    async def _tell(self, kind: Kind, watch: AsyncIterator[Any]) -> None:
+    async def _report(self, kind: Kind, watch: AsyncIterator[Any]) -> None:
         async for line in watch:
             source = self._connection.origin
             headers, body = request_of(line["type"], line["object"], kind.plural, source, self._mode)

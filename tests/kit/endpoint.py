@@ -45,15 +45,15 @@ def running_endpoint(
     """`olmf run endpoint` with these words; it must end with 0 when it is told to."""
     ready, kubeconfig = folder / "ready.json", folder / "kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(NOWHERE))
-    given = {
+    arguments = {
         "OLMF_REDIS_URL": redis_url, "OLMF_KUBECONFIG": str(kubeconfig), "OLMF_PORT": "0", READY_FILE: str(ready),
         "OLMF_CONTENT": str(folder / "content"),
     }  # fmt: skip
     command = [sys.executable, "-m", "eventing.cli.main", "run", "endpoint", *words]
-    with subprocess.Popen(command, env={**os.environ, **given, **(environ or {})}) as process:
+    with subprocess.Popen(command, env={**os.environ, **arguments, **(environ or {})}) as process:
         try:
-            said = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
-            yield Endpoint(json.loads(said)["address"], process)
+            output = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
+            yield Endpoint(json.loads(output)["address"], process)
         finally:
             process.terminate()
             assert process.wait(PATIENCE_SECONDS) == 0

@@ -69,8 +69,8 @@ def packages_of(documents: Iterable[Document]) -> tuple[Package | SickPackage, .
     by_package: dict[str, list[Document]] = {}
     for one in documents:
         by_package.setdefault(one.name if one.schema == "olm.package" else one.package, []).append(light(one))
-    told = ((name, PackageDocuments.of(by_package[name])) for name in sorted(by_package))
-    return tuple(parse_package(name, found) for name, found in told if not found.is_empty)
+    reported = ((name, PackageDocuments.of(by_package[name])) for name in sorted(by_package))
+    return tuple(parse_package(name, found) for name, found in reported if not found.is_empty)
 
 
 def reading(content: bytes, name: str = "catalog.json") -> Reading:

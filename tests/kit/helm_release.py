@@ -20,9 +20,9 @@ ETCD = {
 
 def owner_of(manifest: ReadOnly) -> Manifest:
     """The reference of what an object controls."""
-    stated = {key: manifest[key] for key in ("apiVersion", "kind")}
+    values = {key: manifest[key] for key in ("apiVersion", "kind")}
     return {
-        **stated,
+        **values,
         "name": name_of(manifest),
         "uid": uid_of(manifest),
         "controller": True,

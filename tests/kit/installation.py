@@ -23,7 +23,7 @@ from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
 REST_SECONDS = 1.5
 """What is not written for so long is not written any more."""
-GATHERING = ("operator/update_operator", "cluster_service_version/adopt_components")
+DEBOUNCED = ("operator/update_operator", "cluster_service_version/adopt_components")
 """Steps that wait a few seconds for more events before they write."""
 
 
@@ -89,7 +89,7 @@ class Installation:
 
     def _jobs_to_run(self) -> list[str]:
         jobs = json.loads(self.olmf("queue", "ls", "-o", "json").stdout)
-        due = [job for job in jobs if job["state"] != "delayed" or job["step"] in GATHERING]
+        due = [job for job in jobs if job["state"] != "delayed" or job["step"] in DEBOUNCED]
         return [f"{job['step']} on {job['ref']} is {job['state']}" for job in due]
 
     def until_phase(self, name: str, namespace: str, phase: str = "Succeeded") -> Manifest:

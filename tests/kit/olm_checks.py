@@ -80,8 +80,8 @@ class OlmChecks:
         yield from self._certificate(data, service)
         digest = hashlib.sha256(data["olmCAKey"]).hexdigest()
         template = self._get(there[-1])["spec"]["template"]
-        for what, told in (("Secret", secret), ("template", template)):
-            if annotations_of(told).get("olmcahash") != digest:
+        for what, reported in (("Secret", secret), ("template", template)):
+            if annotations_of(reported).get("olmcahash") != digest:
                 yield f"olmcahash of the {what}"
         yield from self._pod(template["spec"], f"{service}-cert")
 

@@ -22,7 +22,7 @@ from tests.kit.endpoint import running_endpoint
 
 LOST, TWICE, LATE = "lost", "twice", "late"
 HONEST: tuple[str, ...] = ("",)
-ILL = ("", "", LOST, TWICE, LATE, LATE)
+UNHEALTHY = ("", "", LOST, TWICE, LATE, LATE)
 LONGEST_DELAY_SECONDS = 1.0
 
 

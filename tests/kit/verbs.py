@@ -32,8 +32,8 @@ def olmf(
     seconds: float = PATIENCE_SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """Run one verb to its end; `environ` are all its variables, ours without it. TimeoutExpired after `seconds`."""
-    given = [str(word) for word in words]
-    request = {"words": given, "environ": dict(environ or os.environ), "folder": str(folder or Path.cwd())}
+    arguments = [str(word) for word in words]
+    request = {"words": arguments, "environ": dict(environ or os.environ), "folder": str(folder or Path.cwd())}
     ours, theirs = socket.socketpair()
     with ours, TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
         source.write(stdin if isinstance(stdin, bytes) else stdin.encode())
@@ -48,8 +48,8 @@ def olmf(
                 code = int(answers.readline())
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(given, seconds, _read(out), _read(err)) from None
-        return subprocess.CompletedProcess(given, code, _read(out), _read(err))
+                raise subprocess.TimeoutExpired(arguments, seconds, _read(out), _read(err)) from None
+        return subprocess.CompletedProcess(arguments, code, _read(out), _read(err))
 
 
 def _read(file: IO[bytes]) -> str:

@@ -140,7 +140,7 @@ class Objects(MutableMapping[Ref, Manifest]):
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._given = {one.key for one in sandbox.store.all()}
+        self._initial = {one.key for one in sandbox.store.all()}
 
     def _key(self, ref: Ref) -> Key:
         group, _, version = ref.api_version.rpartition("/")
@@ -172,20 +172,20 @@ class Objects(MutableMapping[Ref, Manifest]):
             self.setdefault_namespace(ref.namespace)
         old = self.get(ref) or {}
         meta = metadata(manifest)
-        given = {
+        passed = {
             "uid": meta.get("uid") or uid_of(old) or f"uid-{self._sandbox.store.revision + 1}",
             "creationTimestamp": meta.get("creationTimestamp")
             or metadata(old).get("creationTimestamp")
             or self._sandbox.now(),
         }
-        self._sandbox.store.put(self._key(ref), deepcopy({**manifest, "metadata": {**meta, **given}}))
+        self._sandbox.store.put(self._key(ref), deepcopy({**manifest, "metadata": {**meta, **passed}}))
 
     def setdefault_namespace(self, name: str) -> None:
         key = ("/namespaces", "", name)
         if self._sandbox.store.get(key) is None:
             namespace = self._sandbox.new_object("v1", "Namespace", name)
             account: Key = ("/serviceaccounts", name, "default")
-            self._given |= {key, account}
+            self._initial |= {key, account}
             long_ago = {"name": "default", "namespace": name, "uid": f"uid-{name}", "creationTimestamp": _LONG_AGO}
             self._sandbox.store.put(account, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": long_ago})
             self._sandbox.store.put(key, {**namespace, "spec": {"finalizers": ["kubernetes"]}})
@@ -196,7 +196,7 @@ class Objects(MutableMapping[Ref, Manifest]):
         self._sandbox.store.remove(self._key(ref))
 
     def __iter__(self) -> Iterator[Ref]:
-        return (Ref.of(one.copy()) for one in self._sandbox.store.all() if one.key not in self._given)
+        return (Ref.of(one.copy()) for one in self._sandbox.store.all() if one.key not in self._initial)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

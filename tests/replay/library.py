@@ -100,14 +100,14 @@ def paths() -> dict[Path, str]:
 
 def record(target: str, only: tuple[str, ...] = ()) -> int:
     """Run the tests, and keep their captures where all went well; returns the exit code."""
-    wanted = {name: module for module, names in TARGETS[target].items() for name in names if name in only or not only}
-    files = [str(LIFECYCLE / f"{module}.py") for module in dict.fromkeys(wanted.values())]
+    desired = {name: module for module, names in TARGETS[target].items() for name in names if name in only or not only}
+    files = [str(LIFECYCLE / f"{module}.py") for module in dict.fromkeys(desired.values())]
     marks = "conformance" if target == "real" else "not conformance"
     with TemporaryDirectory(prefix="captures-") as folder:
-        options = ["-p", "tests.replay.recording", "--captures", folder, "--named", ",".join(wanted), "-m", marks]
+        options = ["-p", "tests.replay.recording", "--captures", folder, "--named", ",".join(desired), "-m", marks]
         if code := subprocess.run([sys.executable, "-m", "pytest", *options, *files], check=False).returncode:
             return code
-        for name in wanted:
+        for name in desired:
             found, place = Path(folder, f"{name}.tar.xz"), FOLDER / target / f"{name}.tar.xz"
             if (report := replay(found)).exit_code:
                 sys.stderr.write(f"{name}: {report.count('different')} decisions differ at once: not kept\n")

@@ -116,8 +116,8 @@ def name_of(test: str) -> str:
 
 def _installation(value: object) -> Installation | None:
     """The installation itself, or that of a fixture that holds one."""
-    held = (value, getattr(value, "installation", None), getattr(value, "host", None))
-    return next((one for one in held if isinstance(one, Installation)), None)
+    locked = (value, getattr(value, "installation", None), getattr(value, "host", None))
+    return next((one for one in locked if isinstance(one, Installation)), None)
 
 
 def _now() -> int:

@@ -32,8 +32,8 @@ def groups_come_and_go(world: LivingWorld) -> None:
     world.add(an_object(OPERATOR_GROUP, "selecting", "operators", spec={"selector": {"matchLabels": {"team": "a"}}}))
     world.add(an_object(NAMESPACE, "green", labels={"team": "a"}))
     world.change(NAMESPACE.ref("blue"), {"metadata": {"labels": {"team": "a"}}})
-    rival = an_object(OPERATOR_GROUP, "rival", "operators", spec={"targetNamespaces": ["red"]})
-    world.add(rival)
+    conflicting = an_object(OPERATOR_GROUP, "rival", "operators", spec={"targetNamespaces": ["red"]})
+    world.add(conflicting)
     world.remove(OPERATOR_GROUP.ref("rival", "operators"))
     world.change(NAMESPACE.ref("red"), {"metadata": {"labels": {"team": "b"}}})
 

@@ -32,7 +32,7 @@ def test_a_real_run_is_decided_alike_by_the_code_of_today(path: Path) -> None:
     assert report.count("same") >= SHARE_DECIDED * len(report.replayed) > 0
 
 
-def test_the_library_is_what_its_table_says() -> None:
+def test_the_library_is_what_its_table_has() -> None:
     assert len(CAPTURES) >= FEWEST_CAPTURES
     assert sorted(FOLDER.glob("*/*")) == CAPTURES
     assert (FOLDER / "README.md").read_text().splitlines() == list(table())

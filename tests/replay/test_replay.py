@@ -36,7 +36,7 @@ def test_the_world_ends_alike_however_its_events_come(incident: Path, kind: Kind
     assert report.exit_code == 0
 
 
-def test_the_stories_tell_something(tmp_path: Path) -> None:
+def test_the_stories_change_something(tmp_path: Path) -> None:
     world = LivingWorld()
     groups_come_and_go(world)
     assert world.objects[GROUP]["status"]["namespaces"] == ["blue", "green"]

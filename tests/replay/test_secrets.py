@@ -43,7 +43,7 @@ def layers(text: str, depth: int = 6) -> Iterator[str]:
         yield from layers(data.decode("latin-1"), depth - 1)
 
 
-def is_told(data: bytes) -> bool:
+def is_reported(data: bytes) -> bool:
     desired = forms(MARKER) | forms(TYPED)
     return any(form in text for text in layers(data.decode("latin-1")) for form in desired)
 
@@ -64,17 +64,17 @@ def _check(found: Installation, capture: Path) -> None:
     made = found.until(SECRET.ref("shipped", "one"), lambda one: one)
     assert base64.b64decode(made["data"]["password"]).decode() == MARKER
     present = [*found.cluster.list(CONFIG_MAP, "olm"), found.until(SUBSCRIPTION.ref("beacon", "one"), lambda one: one)]
-    assert any(is_told(str(one).encode()) for one in present), "the search finds it in the cluster"
+    assert any(is_reported(str(one).encode()) for one in present), "the search finds it in the cluster"
     with connect(str(found.status()["redis"])) as client:
         entries = [value for _, fields in client.xrange(STREAM) for value in fields.values()]
     assert len(entries) > 50
-    assert [entry for entry in entries if is_told(inflated(entry))] == []
-    logs = [path for path in (found.state / "logs").iterdir() if is_told(path.read_bytes())]
+    assert [entry for entry in entries if is_reported(inflated(entry))] == []
+    logs = [path for path in (found.state / "logs").iterdir() if is_reported(path.read_bytes())]
     assert logs == []
     found.olmf("capture", "-o", str(capture))
     with tarfile.open(capture) as tar:
         members = {name: tar.extractfile(name) for name in tar.getnames()}
-        assert [name for name, member in members.items() if member and is_told(member.read())] == []
+        assert [name for name, member in members.items() if member and is_reported(member.read())] == []
     report = replay(capture)
     assert [each.detail for each in report.replayed if each.result == "different"] == []
     hashing = ("install_plan/execute_install_plan", "cluster_service_version/install_operator")

@@ -239,7 +239,7 @@ def test_a_group_is_impersonated_with_a_user(http: Api) -> None:
         pytest.param("authentication.k8s.io/v1/tokenreviews", {"token": ""}, 400, "token is required", id="no token"),
     ],
 )
-def test_a_review_says_what_it_asks(http: Api, path: str, spec: Any, status: int, sentence: str) -> None:
+def test_a_review_reports_what_it_asks(http: Api, path: str, spec: Any, status: int, sentence: str) -> None:
     answer = http.post(f"/apis/{path}", {"spec": spec})
     assert answer.status == status, answer.body
     assert sentence in answer.body["message"]

@@ -45,7 +45,7 @@ def test_an_aggregated_api_is_served(http: Api, namespace: str, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("accept", [AGGREGATED, "application/json"])
-def test_discovery_tells_of_an_aggregated_api(sample: Sample, accept: str) -> None:
+def test_discovery_reports_an_aggregated_api(sample: Sample, accept: str) -> None:
     with sample.aggregated():
         wait_for(lambda: sample_operator.GROUP in str(sample.http.get("/apis", accept=accept).body))
     wait_for(lambda: sample_operator.GROUP not in str(sample.http.get("/apis", accept=accept).body))
@@ -72,7 +72,7 @@ OBSTACLES: list[tuple[Callable[[Json], Json], str]] = [
 
 
 @pytest.mark.parametrize(("change", "why"), OBSTACLES)
-def test_an_unavailable_api_says_why(sample: Sample, change: Callable[[Json], Json], why: str) -> None:
+def test_an_unavailable_api_reports_why(sample: Sample, change: Callable[[Json], Json], why: str) -> None:
     http = sample.http
     with sample.aggregated(service=change({"name": "lamps", "namespace": sample.namespace})) as name:
         wait_for(lambda: reason(http, name) == why)

@@ -48,7 +48,7 @@ def test_a_field_of_another_manager_is_a_conflict(http: Api, namespace: str) -> 
     ]
 
 
-def test_several_conflicts_are_told_together(http: Api, namespace: str) -> None:
+def test_several_conflicts_are_reported_together(http: Api, namespace: str) -> None:
     path = core(namespace, "configmaps", "a")
     _apply(http, path, a_config_map(data={"k": "1", "l": "1"}))
     answer = _apply(http, path, a_config_map(data={"k": "2", "l": "2"}), "two")
@@ -103,7 +103,7 @@ def test_containers_are_merged_by_name(http: Api, namespace: str) -> None:
     assert [one["name"] for one in body["spec"]["template"]["spec"]["containers"]] == ["c"]
 
 
-def test_the_owner_of_a_keyed_item_is_told_by_its_key(http: Api, namespace: str) -> None:
+def test_the_owner_of_a_keyed_item_is_found_by_its_key(http: Api, namespace: str) -> None:
     body = _apply(http, apps(namespace, "d"), a_deployment()).body
     spec = _owned(body)["one", "Apply"]["f:spec"]["f:template"]["f:spec"]
     assert spec == {"f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:name": {}}}}
@@ -203,7 +203,7 @@ def test_an_apply_of_what_is_not_there_is_checked(http: Api, namespace: str, met
     assert answer.status == status, answer.body
 
 
-def test_an_apply_says_its_kind(http: Api, namespace: str) -> None:
+def test_an_apply_reports_its_kind(http: Api, namespace: str) -> None:
     answer = _apply(http, core(namespace, "configmaps", "a"), {"metadata": {"name": "a"}, "data": {}})
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert "invalid object type" in answer.body["message"]
@@ -237,9 +237,9 @@ def test_an_apply_has_known_fields_of_their_types(http: Api, namespace: str, spe
 
 
 def test_an_apply_names_all_its_wrong_fields_in_any_order(http: Api, namespace: str) -> None:
-    head, *told = _misapplied(http, namespace, {"paused": 1, "replicas": []}).splitlines()
-    assert (head, len(told)) == ("errors:", 2)
-    assert "  .spec.paused: expected boolean, got &{1}" in told
+    head, *reported = _misapplied(http, namespace, {"paused": 1, "replicas": []}).splitlines()
+    assert (head, len(reported)) == ("errors:", 2)
+    assert "  .spec.paused: expected boolean, got &{1}" in reported
 
 
 def _misapplied(http: Api, namespace: str, spec: Json) -> str:
@@ -258,7 +258,7 @@ def test_an_apply_of_a_finalizer_twice_is_refused(http: Api, namespace: str) -> 
     assert '.metadata.finalizers: duplicate entries for key [="example.com/f"]' in answer.body["message"]
 
 
-def test_an_apply_says_the_name(http: Api, namespace: str) -> None:
+def test_an_apply_reports_the_name(http: Api, namespace: str) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}
     assert _apply(http, core(namespace, "configmaps", "a"), body).status == 400
 

@@ -103,7 +103,7 @@ def changed(**fields: Json) -> Handler:
 LAMP = {"apiVersion": "a/v1", "kind": "Lamp"}
 
 
-SENT, WANTED = "{group}/v1, Kind=Lamp", "{group}/v2"
+SENT, DESIRED = "{group}/v1, Kind=Lamp", "{group}/v2"
 FAILURES = [
     pytest.param(lambda _: 500, "failed: an error on the server (", id="an error"),
     pytest.param(lambda _: 404, "failed: the server could not find the requested resource", id="not found"),
@@ -126,7 +126,7 @@ FAILURES = [
     pytest.param(changed(convertedObjects={}), "failed: json: cannot unmarshal object into Go ", id="no list"),
     pytest.param(
         converted(lambda one: {**one, "apiVersion": "a/v3"}),
-        f"returned invalid object at index 0: invalid groupVersion (expected {WANTED}, received a/v3)",
+        f"returned invalid object at index 0: invalid groupVersion (expected {DESIRED}, received a/v3)",
         id="another version",
     ),
     pytest.param(
@@ -170,20 +170,22 @@ FAILURES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("handler", "told"), FAILURES)
-def test_a_failed_conversion_is_an_error(lamps: Lamps, handler: Handler, told: str) -> None:
+@pytest.mark.parametrize(("handler", "reported"), FAILURES)
+def test_a_failed_conversion_is_an_error(lamps: Lamps, handler: Handler, reported: str) -> None:
     assert lamps.create("a").status == 201
     lamps.answers(handler)
     answer = lamps.http.get(lamps.path("v2", "a"))
     assert (answer.status, answer.body.get("reason", "")) == (500, "")
-    assert answer.body["message"].startswith(f"conversion webhook for {SENT} {told}".replace("{group}", lamps.group))
+    assert answer.body["message"].startswith(
+        f"conversion webhook for {SENT} {reported}".replace("{group}", lamps.group)
+    )
 
 
 def test_an_object_that_cannot_be_converted_is_not_written(lamps: Lamps) -> None:
     lamps.answers(changed(result={"status": "Failed", "message": "no"}))
     answer = lamps.create("a", "v2")
-    told = f"conversion webhook for {lamps.group}/v2, Kind=Lamp failed: no"
-    assert (answer.status, answer.body["message"]) == (500, told)
+    reported = f"conversion webhook for {lamps.group}/v2, Kind=Lamp failed: no"
+    assert (answer.status, answer.body["message"]) == (500, reported)
     assert lamps.http.get(lamps.path("v1", "a")).status == 404
 
 
@@ -200,9 +202,13 @@ def test_a_conversion_is_asked_for_the_wanted_version(lamps: Lamps) -> None:
     lamps.create("a", labels={"b": "c"})
     assert lamps.http.get(lamps.path("v2", "a")).body["apiVersion"] == f"{lamps.group}/v2"
     request = lamps.asked()[-1]
-    [given] = request["objects"]
-    assert (request["desiredAPIVersion"], given["apiVersion"]) == (f"{lamps.group}/v2", f"{lamps.group}/v1")
-    assert (given["kind"], given["metadata"]["labels"], given["spec"]) == ("Lamp", {"b": "c"}, {"lumens": 1})
+    [arguments] = request["objects"]
+    assert (request["desiredAPIVersion"], arguments["apiVersion"]) == (f"{lamps.group}/v2", f"{lamps.group}/v1")
+    assert (arguments["kind"], arguments["metadata"]["labels"], arguments["spec"]) == (
+        "Lamp",
+        {"b": "c"},
+        {"lumens": 1},
+    )
 
 
 def test_a_conversion_may_change_labels_and_annotations_alone(lamps: Lamps) -> None:
@@ -232,5 +238,5 @@ def test_a_conversion_webhook_that_is_not_there_is_an_error(
     lamps = define(Lamps(http, server, namespace, f"{word}.example.com"), client)
     assert lamps.create("a").status == 201
     url = f"https://absent.{namespace}.svc:443/convert?timeout=30s"
-    told = f'conversion webhook for {lamps.group}/v1, Kind=Lamp failed: Post "{url}": service "absent" not found'
-    assert lamps.http.get(lamps.path("v2", "a")).body["message"] == told
+    reported = f'conversion webhook for {lamps.group}/v1, Kind=Lamp failed: Post "{url}": service "absent" not found'
+    assert lamps.http.get(lamps.path("v2", "a")).body["message"] == reported

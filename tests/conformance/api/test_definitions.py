@@ -230,11 +230,11 @@ def test_a_kind_that_is_taken_is_not_accepted(http: Api, word: str) -> None:
     assert http.get(f"/apis/{word}.example.com/v1/others").status == 404
 
 
-def test_discovery_tells_of_a_new_kind(http: Api, word: str) -> None:
+def test_discovery_reports_a_new_kind(http: Api, word: str) -> None:
     base = define(http, a_definition(word))
-    told = {one["name"]: one for one in http.get(base).body["resources"]}
-    assert set(told) == {"widgets", "widgets/status"}
-    assert (told["widgets"]["kind"], told["widgets"]["shortNames"]) == ("Widget", [f"w{word}"])
+    reported = {one["name"]: one for one in http.get(base).body["resources"]}
+    assert set(reported) == {"widgets", "widgets/status"}
+    assert (reported["widgets"]["kind"], reported["widgets"]["shortNames"]) == ("Widget", [f"w{word}"])
 
 
 def test_without_a_status_door_the_generation_counts_the_status(http: Api, word: str, namespace: str) -> None:

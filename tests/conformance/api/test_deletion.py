@@ -138,8 +138,8 @@ def test_orphans_stay_without_owner(http: Api, namespace: str) -> None:
 def test_in_the_foreground_the_owner_goes_last(http: Api, namespace: str) -> None:
     owner = http.post(core(namespace, "configmaps"), a_config_map()).body
     reference = _owner(owner, blockOwnerDeletion=True)
-    held = {"name": "b", "ownerReferences": [reference], "finalizers": ["example.com/wait"]}
-    http.post(core(namespace, "secrets"), {"metadata": held})
+    locked = {"name": "b", "ownerReferences": [reference], "finalizers": ["example.com/wait"]}
+    http.post(core(namespace, "secrets"), {"metadata": locked})
     _wait_for_the_collector(http, namespace, "secrets")
     http.delete(core(namespace, "configmaps", "a"), {"propagationPolicy": "Foreground"})
     path = core(namespace, "secrets", "b")
@@ -168,7 +168,7 @@ def test_a_namespace_that_is_going_takes_nothing_new(http: Api, namespace: str) 
     wait_for(lambda: _is_gone(http, f"/api/v1/namespaces/{namespace}"))
 
 
-def test_the_query_may_say_how_to_delete(http: Api, namespace: str) -> None:
+def test_the_query_may_report_how_to_delete(http: Api, namespace: str) -> None:
     owner = http.post(core(namespace, "configmaps"), a_config_map("owner")).body
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
     http.post(core(namespace, "configmaps"), a_config_map("dependent", ownerReferences=[reference]))

@@ -17,15 +17,15 @@ def _resource(body: Any, group: str, plural: str) -> Any:
     return next(one for one in found["versions"][0]["resources"] if one["resource"] == plural)
 
 
-def test_the_version_is_told(http: Api) -> None:
+def test_the_version_is_reported(http: Api) -> None:
     assert re.fullmatch(r"v1\.35\.\d+", http.get("/version").body["gitVersion"])
 
 
-def test_health_is_told(http: Api) -> None:
+def test_health_is_reported(http: Api) -> None:
     assert [http.get(path).body for path in ("/healthz", "/livez", "/readyz")] == ["ok", "ok", "ok"]
 
 
-def test_everything_served_is_told_in_one_answer(http: Api) -> None:
+def test_everything_served_is_reported_in_one_answer(http: Api) -> None:
     deployments = _resource(http.get("/apis", accept=AGGREGATED).body, "apps", "deployments")
     assert (deployments["scope"], deployments["singularResource"]) == ("Namespaced", "deployment")
     assert (deployments["shortNames"], deployments["categories"]) == (["deploy"], ["all"])
@@ -37,14 +37,14 @@ def test_everything_served_is_told_in_one_answer(http: Api) -> None:
     ]  # fmt: skip
 
 
-def test_a_group_tells_its_versions(http: Api) -> None:
+def test_a_group_reports_its_versions(http: Api) -> None:
     assert http.get("/apis/apps").body["preferredVersion"] == {"groupVersion": "apps/v1", "version": "v1"}
     assert "apps" in [group["name"] for group in http.get("/apis").body["groups"]]
 
 
-def test_a_group_version_tells_its_resources(http: Api) -> None:
-    told = {one["name"]: one for one in http.get("/apis/apps/v1").body["resources"]}
-    assert (told["deployments"]["kind"], told["deployments/scale"]["kind"]) == ("Deployment", "Scale")
+def test_a_group_version_reports_its_resources(http: Api) -> None:
+    reported = {one["name"]: one for one in http.get("/apis/apps/v1").body["resources"]}
+    assert (reported["deployments"]["kind"], reported["deployments/scale"]["kind"]) == ("Deployment", "Scale")
 
 
 def test_unknown_paths_are_not_found(http: Api) -> None:
@@ -53,7 +53,7 @@ def test_unknown_paths_are_not_found(http: Api) -> None:
     assert answer.body["message"] == "the server could not find the requested resource"
 
 
-def test_schemas_are_told_by_group_version(http: Api) -> None:
+def test_schemas_are_reported_by_group_version(http: Api) -> None:
     paths = http.get("/openapi/v3").body["paths"]
     document = http.get(paths["apis/apps/v1"]["serverRelativeURL"]).body
     spec = document["components"]["schemas"]["io.k8s.api.core.v1.PodSpec"]["properties"]
@@ -62,7 +62,7 @@ def test_schemas_are_told_by_group_version(http: Api) -> None:
     assert "fieldValidation" in [parameter["name"] for parameter in operation["parameters"]]
 
 
-def test_the_schema_of_a_new_kind_is_told(http: Api, word: str) -> None:
+def test_the_schema_of_a_new_kind_is_reported(http: Api, word: str) -> None:
     define(http, a_definition(word))
     place = f"apis/{word}.example.com/v1"
     wait_for(lambda: place in http.get("/openapi/v3").body["paths"])

@@ -102,8 +102,8 @@ def test_without_the_rules_that_it_hands_out_it_cannot_install(kubectl: Kubectl,
     kubectl(robot, "delete", "-f", "-", stdin=listed([role]))
     made[0]["rules"].remove(pods)
     kubectl("replace", "-f", "-", stdin=listed(made[:1]))
-    told = kubectl(robot, "create", "-f", "-", stdin=listed([role]), fails=True)
-    assert "attempting to grant RBAC permissions not currently held" in told
+    reported = kubectl(robot, "create", "-f", "-", stdin=listed([role]), fails=True)
+    assert "attempting to grant RBAC permissions not currently held" in reported
 
 
 def test_none_of_the_rules_could_be_left_out(http: Api, kubectl: Kubectl, namespace: str, word: str) -> None:

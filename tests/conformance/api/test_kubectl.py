@@ -97,8 +97,8 @@ def test_get_prints_wide_tables_and_labels(kubectl: Kubectl) -> None:
 def test_get_all_and_short_names(kubectl: Kubectl) -> None:
     kubectl("create", "deployment", "d", "--image=i:1")
     kubectl("create", "job", "j", "--image=i")
-    told = kubectl("get", "all", "-o", "name")
-    assert {"deployment.apps/d", "job.batch/j"} <= set(told.split())
+    reported = kubectl("get", "all", "-o", "name")
+    assert {"deployment.apps/d", "job.batch/j"} <= set(reported.split())
     assert kubectl("get", "deploy", "-o", "name") == "deployment.apps/d\n"
 
 
@@ -125,16 +125,16 @@ def test_get_watches(kubectl: Kubectl, api: Path, namespace: str) -> None:
 def test_get_all_pages_of_a_long_list(kubectl: Kubectl, http: Api, namespace: str) -> None:
     for number in range(12):
         http.post(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": {"name": f"s{number:02}"}})
-    told = kubectl("get", "secrets", "--chunk-size=5", "-o", "name").split()
-    assert told == [f"secret/s{number:02}" for number in range(12)]
+    reported = kubectl("get", "secrets", "--chunk-size=5", "-o", "name").split()
+    assert reported == [f"secret/s{number:02}" for number in range(12)]
 
 
 def test_apply_creates_changes_and_removes(kubectl: Kubectl) -> None:
-    told = [
+    reported = [
         kubectl("apply", "-f", "-", stdin=_text(a_config_map(data=data)))
         for data in ({"a": "1", "b": "2"}, {"a": "1", "c": "3"}, {"a": "1", "c": "3"})
     ]
-    assert told == [f"configmap/a {word}\n" for word in ("created", "configured", "unchanged")]
+    assert reported == [f"configmap/a {word}\n" for word in ("created", "configured", "unchanged")]
     assert _get(kubectl, "configmap", "a")["data"] == {"a": "1", "c": "3"}
 
 
@@ -150,8 +150,8 @@ def test_apply_keeps_what_it_did_not_set(kubectl: Kubectl) -> None:
 
 def test_apply_of_a_new_kind(kubectl: Kubectl, http: Api, word: str) -> None:
     define(http, a_definition(word))
-    told = [kubectl("apply", "-f", "-", stdin=_text(a_widget(word, size=size))) for size in (3, 4, 4)]
-    assert [line.split()[-1] for line in told] == ["created", "configured", "unchanged"]
+    reported = [kubectl("apply", "-f", "-", stdin=_text(a_widget(word, size=size))) for size in (3, 4, 4)]
+    assert [line.split()[-1] for line in reported] == ["created", "configured", "unchanged"]
 
 
 def test_apply_takes_a_list(kubectl: Kubectl) -> None:
@@ -162,8 +162,8 @@ def test_apply_takes_a_list(kubectl: Kubectl) -> None:
 
 
 def test_apply_refuses_unknown_fields(kubectl: Kubectl) -> None:
-    told = kubectl("apply", "-f", "-", stdin=_text(a_deployment(alien=1)), fails=True)
-    assert 'unknown field "spec.alien"' in told
+    reported = kubectl("apply", "-f", "-", stdin=_text(a_deployment(alien=1)), fails=True)
+    assert 'unknown field "spec.alien"' in reported
 
 
 def test_apply_prunes_by_label(kubectl: Kubectl) -> None:
@@ -176,16 +176,16 @@ def test_apply_prunes_by_label(kubectl: Kubectl) -> None:
 
 def test_diff_shows_what_would_change(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", stdin=_text(a_config_map()))
-    told = kubectl("diff", "-f", "-", stdin=_text(a_config_map(data={"k": "other"})), fails=True)
-    assert "-  k: v" in told
-    assert "+  k: other" in told
+    reported = kubectl("diff", "-f", "-", stdin=_text(a_config_map(data={"k": "other"})), fails=True)
+    assert "-  k: v" in reported
+    assert "+  k: other" in reported
 
 
 def test_server_side_apply_reports_conflicts(kubectl: Kubectl) -> None:
     kubectl("apply", "--server-side", "-f", "-", stdin=_text(a_config_map()))
     words = ("apply", "--server-side", "--field-manager=other", "-f", "-")
-    told = kubectl(*words, stdin=_text(a_config_map(data={"k": "w"})), fails=True)
-    assert 'conflict with "kubectl": .data.k' in told
+    reported = kubectl(*words, stdin=_text(a_config_map(data={"k": "w"})), fails=True)
+    assert 'conflict with "kubectl": .data.k' in reported
     kubectl(*words, "--force-conflicts", stdin=_text(a_config_map(data={"k": "w"})))
     assert _get(kubectl, "configmap", "a")["data"] == {"k": "w"}
 
@@ -286,25 +286,25 @@ def test_wait_ends_when_it_becomes_true(kubectl: Kubectl, api: Path, namespace: 
 
 def test_describe(kubectl: Kubectl) -> None:
     kubectl("create", "deployment", "d", "--image=i:1")
-    told = " ".join(kubectl("describe", "deployment", "d").split())
-    assert re.search(r"Replicas: 1 desired \| . updated \| . total \| 0 available \| . unavailable", told)
-    assert "Image: i:1" in told
+    reported = " ".join(kubectl("describe", "deployment", "d").split())
+    assert re.search(r"Replicas: 1 desired \| . updated \| . total \| 0 available \| . unavailable", reported)
+    assert "Image: i:1" in reported
 
 
 def test_describe_of_a_new_kind(kubectl: Kubectl, http: Api, word: str) -> None:
     define(http, a_definition(word))
     kubectl("create", "-f", "-", stdin=_text(a_widget(word)))
-    told = kubectl("describe", f"w{word}", "w")
-    assert "Kind:         Widget" in told
-    assert "Size:  3" in told
+    reported = kubectl("describe", f"w{word}", "w")
+    assert "Kind:         Widget" in reported
+    assert "Size:  3" in reported
 
 
 def test_explain_of_a_new_kind(kubectl: Kubectl, http: Api, word: str) -> None:
     define(http, a_definition(word))
     wait_for(lambda: f"apis/{word}.example.com/v1" in http.get("/openapi/v3").body["paths"])
-    told = kubectl("explain", "widgets.spec.mode", f"--api-version={word}.example.com/v1")
-    assert "FIELD: mode <string>" in told
-    assert "fast" in told
+    reported = kubectl("explain", "widgets.spec.mode", f"--api-version={word}.example.com/v1")
+    assert "FIELD: mode <string>" in reported
+    assert "fast" in reported
     assert "-required-" in kubectl("explain", "widgets.spec", f"--api-version={word}.example.com/v1")
 
 
@@ -313,8 +313,8 @@ def test_explain_of_a_builtin_kind(kubectl: Kubectl) -> None:
 
 
 def test_api_resources_and_versions(kubectl: Kubectl) -> None:
-    told = [row for row in _rows(kubectl("api-resources", "--api-group=apps", "--no-headers")) if row]
-    assert ["deployments", "deploy", "apps/v1", "true", "Deployment"] in told
+    reported = [row for row in _rows(kubectl("api-resources", "--api-group=apps", "--no-headers")) if row]
+    assert ["deployments", "deploy", "apps/v1", "true", "Deployment"] in reported
     assert {"v1", "apps/v1", "batch/v1", "rbac.authorization.k8s.io/v1"} <= set(kubectl("api-versions").split())
 
 
@@ -343,5 +343,5 @@ def test_rollout_restart_changes_the_template(kubectl: Kubectl) -> None:
     assert "kubectl.kubernetes.io/restartedAt" in annotations
 
 
-def test_version_is_told(kubectl: Kubectl) -> None:
+def test_version_is_reported(kubectl: Kubectl) -> None:
     assert "Server Version: v1.35." in kubectl("version")

@@ -21,16 +21,16 @@ def test_a_server_accepts_the_base(http: Api, kubectl: Kubectl) -> None:
     labels = dict.fromkeys((f"pod-security.kubernetes.io/{mode}" for mode in ("enforce", "warn")), "restricted")
     http.post("/api/v1/namespaces", {"metadata": {"name": "olm", "labels": labels}})
     base = kubectl("kustomize", str(K8S / "base"))
-    told = kubectl("apply", *DRY, "--namespace=", "-f", "-", stdin=base)
-    assert len(told.splitlines()) == len([*yaml.safe_load_all(base)])
+    reported = kubectl("apply", *DRY, "--namespace=", "-f", "-", stdin=base)
+    assert len(reported.splitlines()) == len([*yaml.safe_load_all(base)])
 
 
 def test_the_base_applied_twice_is_unchanged(kubectl: Kubectl, http: Api) -> None:
     base = kubectl("kustomize", str(K8S / "base"))
     kubectl("apply", "--namespace=", "-f", "-", stdin=base)
-    told = kubectl("apply", "--namespace=", "-f", "-", stdin=base).splitlines()
-    assert len(told) == len([*yaml.safe_load_all(base)])
-    assert [line for line in told if not line.endswith(" unchanged")] == []
+    reported = kubectl("apply", "--namespace=", "-f", "-", stdin=base).splitlines()
+    assert len(reported) == len([*yaml.safe_load_all(base)])
+    assert [line for line in reported if not line.endswith(" unchanged")] == []
 
 
 def test_on_knative_the_source_takes_the_place_of_the_watcher(kubectl: Kubectl) -> None:

@@ -134,7 +134,7 @@ def test_a_list_comes_in_pages(http: Api, namespace: str) -> None:
     assert (seen, pages) == ([f"s{number}" for number in range(5)], 3)
 
 
-def test_a_page_says_how_many_remain(http: Api, namespace: str) -> None:
+def test_a_page_reports_how_many_remain(http: Api, namespace: str) -> None:
     for number in range(3):
         http.post(core(namespace, "secrets"), {"metadata": {"name": f"s{number}"}})
     assert http.get(f"{core(namespace, 'secrets')}?limit=1").body["metadata"]["remainingItemCount"] == 2
@@ -350,7 +350,7 @@ def test_an_update_of_some_kinds_needs_a_version(http: Api, namespace: str) -> N
     assert http.put(f"{path}/l", _a_lease(resourceVersion=version)).status == 200
 
 
-def test_an_update_says_the_name(http: Api, namespace: str) -> None:
+def test_an_update_reports_the_name(http: Api, namespace: str) -> None:
     answer = http.put(core(namespace, "configmaps", "absent"), {"data": {}})
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert answer.body["message"].endswith("(absent based on URL) was undeterminable: name must be provided")

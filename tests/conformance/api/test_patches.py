@@ -152,8 +152,8 @@ def test_a_json_patch_reaches_into_lists(http: Api, namespace: str, operations: 
     pod = {"metadata": {"labels": {"app": "d"}}, "spec": {"containers": _containers("a", "b")}}
     http.post(apps(namespace), a_deployment(template=pod))
     base = "/spec/template/spec/containers"
-    given = [{"op": op, "path": base + place, "value": _containers(name)[0]} for op, place, name in operations]
-    answer = http.patch(apps(namespace, "d"), given, JSON_PATCH)
+    arguments = [{"op": op, "path": base + place, "value": _containers(name)[0]} for op, place, name in operations]
+    answer = http.patch(apps(namespace, "d"), arguments, JSON_PATCH)
     if names is None:
         assert (answer.status, answer.body["reason"]) == (422, "Invalid")
     else:

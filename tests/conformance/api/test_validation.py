@@ -113,7 +113,7 @@ def test_the_template_of_a_job_never_changes(http: Api, namespace: str) -> None:
     _is_invalid(http.patch(f"{path}/j", patch), "spec.template: Invalid value", "field is immutable")
 
 
-def test_a_job_says_when_to_restart(http: Api, namespace: str) -> None:
+def test_a_job_reports_when_to_restart(http: Api, namespace: str) -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
     body = {"metadata": {"name": "j"}, "spec": {"template": template}}
     answer = http.post(f"/apis/batch/v1/namespaces/{namespace}/jobs", body)

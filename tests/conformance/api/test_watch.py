@@ -14,7 +14,7 @@ def _secret(name: str, **labels: str) -> Any:
     return {"metadata": {"name": name, "labels": labels}}
 
 
-def _told(events: Iterator[Any], count: int) -> list[tuple[str, str]]:
+def _reported(events: Iterator[Any], count: int) -> list[tuple[str, str]]:
     return [(event["type"], event["object"]["metadata"]["name"]) for event in itertools.islice(events, count)]
 
 
@@ -22,22 +22,22 @@ def _version(http: Api, namespace: str) -> str:
     return str(http.get(core(namespace, "secrets")).body["metadata"]["resourceVersion"])
 
 
-def test_a_watch_tells_what_happened_since_a_version(http: Api, namespace: str) -> None:
+def test_a_watch_reports_what_happened_since_a_version(http: Api, namespace: str) -> None:
     path, since = core(namespace, "secrets"), _version(http, namespace)
     http.post(path, _secret("a"))
     http.patch(f"{path}/a", {"metadata": {"labels": {"x": "y"}}})
     http.delete(f"{path}/a")
     with http.watch(f"{path}?watch=1&resourceVersion={since}") as events:
-        assert _told(events, 3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+        assert _reported(events, 3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
 
 
-def test_a_watch_tells_what_happens_while_it_is_open(http: Api, namespace: str) -> None:
+def test_a_watch_reports_what_happens_while_it_is_open(http: Api, namespace: str) -> None:
     path = core(namespace, "secrets")
     with http.watch(f"{path}?watch=1&resourceVersion={_version(http, namespace)}") as events:
         http.post(path, _secret("a"))
-        assert _told(events, 1) == [("ADDED", "a")]
+        assert _reported(events, 1) == [("ADDED", "a")]
         http.post(path, _secret("b"))
-        assert _told(events, 1) == [("ADDED", "b")]
+        assert _reported(events, 1) == [("ADDED", "b")]
 
 
 def test_a_watch_without_a_version_begins_with_what_is_there(http: Api, namespace: str) -> None:
@@ -45,7 +45,7 @@ def test_a_watch_without_a_version_begins_with_what_is_there(http: Api, namespac
     http.post(path, _secret("a"))
     http.post(path, _secret("b"))
     with http.watch(f"{path}?watch=1") as events:
-        assert _told(events, 2) == [("ADDED", "a"), ("ADDED", "b")]
+        assert _reported(events, 2) == [("ADDED", "a"), ("ADDED", "b")]
 
 
 def test_a_deletion_carries_the_version_of_the_deletion(http: Api, namespace: str) -> None:
@@ -64,7 +64,7 @@ def test_an_object_that_leaves_the_selection_is_deleted_for_the_watcher(http: Ap
     for value in ("in", "in2", "out"):
         http.patch(f"{path}/a", {"metadata": {"labels": {"x": value}}})
     with http.watch(f"{path}?watch=1&resourceVersion={since}&labelSelector=x in (in,in2)") as events:
-        assert _told(events, 3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
+        assert _reported(events, 3) == [("ADDED", "a"), ("MODIFIED", "a"), ("DELETED", "a")]
 
 
 def test_a_watch_of_one_name_hears_of_no_other(http: Api, namespace: str) -> None:
@@ -72,7 +72,7 @@ def test_a_watch_of_one_name_hears_of_no_other(http: Api, namespace: str) -> Non
     for name in ("a", "b"):
         http.post(path, _secret(name))
     with http.watch(f"{path}?watch=1&resourceVersion={since}&fieldSelector=metadata.name=b") as events:
-        assert _told(events, 1) == [("ADDED", "b")]
+        assert _reported(events, 1) == [("ADDED", "b")]
 
 
 def test_a_watch_of_all_namespaces_hears_of_each(http: Api, namespace: str) -> None:

@@ -103,11 +103,11 @@ MESSAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("settings", "told"), MESSAGES)
-def test_a_defect_is_told_in_known_words(http: Api, word: str, settings: Json, told: str) -> None:
+@pytest.mark.parametrize(("settings", "reported"), MESSAGES)
+def test_a_defect_has_known_words(http: Api, word: str, settings: Json, reported: str) -> None:
     webhooks = [a_webhook(**settings)]
     answer = http.post(CONFIGURATIONS.format("validating"), {"metadata": {"name": word}, "webhooks": webhooks})
-    assert told in answer.body["message"]
+    assert reported in answer.body["message"]
 
 
 def test_the_names_of_webhooks_are_unique(http: Api, word: str) -> None:

@@ -41,14 +41,14 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("status", "code", "reason", "message"), REFUSALS)
-def test_a_refusal_is_told_in_the_words_of_the_webhook(
+def test_a_refusal_has_the_words_of_the_webhook(
     hooks: Webhooks, status: Json, code: int, reason: str, message: str
 ) -> None:
     hooks.server.handlers["/check"] = refuse(**status)
     with hooks.active("validating", hooks.webhook("check")):
         answer = hooks.create()
-    told = f'admission webhook "check.example.com" denied the request{message}'
-    assert (answer.status, answer.body.get("reason", ""), answer.body["message"]) == (code, reason, told)
+    reported = f'admission webhook "check.example.com" denied the request{message}'
+    assert (answer.status, answer.body.get("reason", ""), answer.body["message"]) == (code, reason, reported)
     assert hooks.http.get(core(hooks.namespace, "configmaps", "a")).status == 404
 
 
@@ -58,7 +58,7 @@ def test_what_a_webhook_allows_is_written(hooks: Webhooks) -> None:
     assert len(hooks.asked("/check")) == 1
 
 
-def test_a_webhook_is_told_about_a_new_object(hooks: Webhooks) -> None:
+def test_a_webhook_is_called_about_a_new_object(hooks: Webhooks) -> None:
     with hooks.active("validating", hooks.webhook("check")):
         made = hooks.http.post(f"{core(hooks.namespace, 'configmaps')}?fieldManager=me", a_config_map("a")).body
     [request] = hooks.asked("/check")
@@ -78,7 +78,7 @@ def test_a_webhook_is_told_about_a_new_object(hooks: Webhooks) -> None:
 WHAT = (("kind", "ConfigMap"), ("resource", "configmaps"))
 
 
-def test_a_webhook_is_told_about_an_update(hooks: Webhooks) -> None:
+def test_a_webhook_is_called_about_an_update(hooks: Webhooks) -> None:
     hooks.create()
     with hooks.active("validating", hooks.webhook("check", rules=[a_rule("UPDATE")])):
         hooks.http.patch(core(hooks.namespace, "configmaps", "a"), {"data": {"k": "w"}})
@@ -95,7 +95,7 @@ def test_an_update_that_changes_nothing_is_asked_about(hooks: Webhooks) -> None:
     assert len(hooks.asked("/check")) == 1
 
 
-def test_a_webhook_is_told_about_a_deletion(hooks: Webhooks) -> None:
+def test_a_webhook_is_called_about_a_deletion(hooks: Webhooks) -> None:
     hooks.create()
     hooks.server.handlers["/check"] = refuse(message="it stays")
     with hooks.active("validating", hooks.webhook("check", rules=[a_rule("DELETE")])):
@@ -244,14 +244,14 @@ BROKEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("handler", "told"), BROKEN)
-def test_a_failed_call_refuses_the_write(hooks: Webhooks, handler: Handler, told: str) -> None:
+@pytest.mark.parametrize(("handler", "reported"), BROKEN)
+def test_a_failed_call_refuses_the_write(hooks: Webhooks, handler: Handler, reported: str) -> None:
     hooks.server.handlers["/check"] = handler
     with hooks.active("validating", hooks.webhook("check")):
         answer = hooks.create()
     assert (answer.status, answer.body["reason"]) == (500, "InternalError")
     assert answer.body["message"].startswith('Internal error occurred: failed calling webhook "check.example.com": ')
-    assert told in answer.body["message"]
+    assert reported in answer.body["message"]
 
 
 @pytest.mark.parametrize("kind", ["validating", "mutating"])
@@ -274,8 +274,10 @@ MISTRUST = [
 ]
 
 
-@pytest.mark.parametrize(("names", "told"), MISTRUST)
-def test_a_webhook_has_to_prove_who_it_is(hooks: Webhooks, tmp_path: Path, names: tuple[str, ...], told: str) -> None:
+@pytest.mark.parametrize(("names", "reported"), MISTRUST)
+def test_a_webhook_has_to_prove_who_it_is(
+    hooks: Webhooks, tmp_path: Path, names: tuple[str, ...], reported: str
+) -> None:
     client = {"url": hooks.server.client("/check")["url"]}
     if names:
         with running_webhooks(tmp_path / "other", *names) as other:
@@ -283,7 +285,7 @@ def test_a_webhook_has_to_prove_who_it_is(hooks: Webhooks, tmp_path: Path, names
     with hooks.active("validating", hooks.webhook("check", clientConfig=client)):
         answer = hooks.create()
     assert f'failed to call webhook: Post "{client["url"]}?timeout=10s": tls: ' in answer.body["message"]
-    assert told in answer.body["message"]
+    assert reported in answer.body["message"]
 
 
 def test_the_name_of_a_webhook_is_checked(hooks: Webhooks, tmp_path: Path) -> None:
@@ -329,7 +331,7 @@ def matching(**more: Json) -> Json:
     return {"rules": [a_rule()], **more}
 
 
-WANTED = [
+DESIRED = [
     pytest.param(matching(rules=[a_rule("*")]), True, id="every operation"),
     pytest.param(matching(rules=[a_rule("UPDATE")]), False, id="another operation"),
     pytest.param(matching(rules=[a_rule(group="*", version="*", resource="*")]), True, id="everything"),
@@ -351,7 +353,7 @@ WANTED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("settings", "is_asked"), WANTED)
+@pytest.mark.parametrize(("settings", "is_asked"), DESIRED)
 def test_rules_selectors_and_conditions_choose(hooks: Webhooks, settings: Json, is_asked: bool) -> None:
     with hooks.active("validating", hooks.webhook("check", **settings)):
         assert hooks.create(labels={"mine": "yes"}).status == 201

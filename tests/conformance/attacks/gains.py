@@ -31,7 +31,7 @@ ASKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Rights:
+class Permissions:
     """The rights of one moment."""
 
     roles: Mapping[tuple[str, str, str], str]
@@ -40,18 +40,20 @@ class Rights:
     """User, namespace, and what it may do there."""
 
 
-def rights(installation: Installation, api: Api, users: tuple[str, ...], places: tuple[str, ...], but: str) -> Rights:
+def permissions(
+    installation: Installation, api: Api, users: tuple[str, ...], places: tuple[str, ...], but: str
+) -> Permissions:
     """The rights of now; roles and bindings of the namespace `but` are its own affair."""
     roles = {}
     for kind in RBAC:
         for each in installation.cluster.list(kind):
             meta = each["metadata"]
             if meta.get("namespace") != but:
-                said = {name: each.get(name) for name in ("rules", "aggregationRule", "roleRef", "subjects")}
+                output = {name: each.get(name) for name in ("rules", "aggregationRule", "roleRef", "subjects")}
                 key = (kind.kind, meta.get("namespace", ""), meta["name"])
-                roles[key] = orjson.dumps(said, option=orjson.OPT_SORT_KEYS).decode()
+                roles[key] = orjson.dumps(output, option=orjson.OPT_SORT_KEYS).decode()
     allowed = {found for user in users for found in _allowed(api, user, places, but)}
-    return Rights(roles, frozenset(allowed))
+    return Permissions(roles, frozenset(allowed))
 
 
 def _allowed(api: Api, user: str, places: tuple[str, ...], but: str) -> set[tuple[str, ...]]:
@@ -77,17 +79,19 @@ def _text(rule: Any) -> str:
     return orjson.dumps({key: sorted(value or ()) for key, value in rule.items()}, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def gained(before: Rights, after: Rights) -> list[str]:
+def gained(before: Permissions, after: Permissions) -> list[str]:
     """What is allowed after, and was not before; a role without rules gives nothing, nor does one that lost some."""
     roles = [
-        f"{'/'.join(key)}: {said[:300]}" for key, said in after.roles.items() if _is_more(said, before.roles.get(key))
+        f"{'/'.join(key)}: {output[:300]}"
+        for key, output in after.roles.items()
+        if _is_more(output, before.roles.get(key))
     ]
     return [*roles, *(" ".join(each)[:300] for each in sorted(after.allowed - before.allowed))]
 
 
-def _is_more(said: str, old: str | None) -> bool:
+def _is_more(output: str, old: str | None) -> bool:
     """Whether a role has a rule that it did not have, or a binding is a new one."""
-    now, was = orjson.loads(said), orjson.loads(old or "{}")
+    now, was = orjson.loads(output), orjson.loads(old or "{}")
     if any(now.get(field) != was.get(field) for field in ("roleRef", "subjects")):
         return True
     return any(rule not in (was.get("rules") or ()) for rule in now.get("rules") or ())

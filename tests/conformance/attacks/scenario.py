@@ -29,7 +29,7 @@ from shared.kinds import (
     SUBSCRIPTION,
     Ref,
 )
-from tests.conformance.attacks.gains import Rights, rights
+from tests.conformance.attacks.gains import Permissions, permissions
 from tests.conformance.attacks.hands import hands
 from tests.conformance.attacks.known import ATTACKS, PLURALS, Tenant
 from tests.conformance.attacks.registry import Hostile
@@ -76,8 +76,8 @@ class Facts:
     rate: float = 0.0
     """Objects that the tenant wrote a second meanwhile."""
     healing_seconds: float = 0.0
-    before: Rights = field(default_factory=lambda: Rights({}, frozenset()))
-    after: Rights = field(default_factory=lambda: Rights({}, frozenset()))
+    before: Permissions = field(default_factory=lambda: Permissions({}, frozenset()))
+    after: Permissions = field(default_factory=lambda: Permissions({}, frozenset()))
     pids_before: dict[str, list[int]] = field(default_factory=dict)
     pids_after: dict[str, list[int]] = field(default_factory=dict)
     unhealthy: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
         lambda: has_roles_of_neighbour(installation), "the roles for the neighbour's API, which follow its install"
     )
     look = (USERS, (NEIGHBOUR, "kube-system", "olm", "default", facts.tenant), facts.tenant)
-    facts.before, facts.pids_before = rights(installation, api, *look), pids(installation)
+    facts.before, facts.pids_before = permissions(installation, api, *look), pids(installation)
     uninstall(installation)
     for attack in ATTACKS:
         attack(tenant)
@@ -113,7 +113,7 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
         facts.rate = (facts.written + facts.refused - before) / (time.monotonic() - started)
     with noted(facts, "the return of the neighbour's Deployment"):
         facts.healing_seconds = heal(installation)
-    facts.after, facts.pids_after = rights(installation, api, *look), pids(installation)
+    facts.after, facts.pids_after = permissions(installation, api, *look), pids(installation)
     facts.installed_by_forgery = [name for name in names_of(installation, facts.tenant) if name == VERSION]
     facts.dead = dead_letters(installation, facts.tenant)
     facts.reached = list(registry.reached)

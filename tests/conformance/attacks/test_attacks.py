@@ -17,7 +17,7 @@ from tests.kit.installation import SAMPLES
 from tests.kit.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.conformance
-Verdict = Callable[[str, object], None]
+RecordProperty = Callable[[str, object], None]
 AUDITED = {"OLMF_AUDIT_SECONDS": "60"}
 """What the tenant leaves behind is deleted with the audit, which comes every five minutes otherwise."""
 
@@ -34,57 +34,55 @@ def facts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         yield run(found, api, registry)
 
 
-def test_thousands_of_objects_with_hostile_text(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", f"{facts.written} written, {facts.refused} refused by the API server")
+def test_thousands_of_objects_with_hostile_text(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", f"{facts.written} written, {facts.refused} refused by the API server")
     assert facts.written + facts.refused == OBJECTS
     assert facts.written > OBJECTS / 4
 
 
-def test_every_known_attack(facts: Facts, record_property: Verdict) -> None:
+def test_every_known_attack(facts: Facts, record_property: RecordProperty) -> None:
     tried = "; ".join(attack.__name__.replace("_", " ") for attack in ATTACKS[1:])
-    record_property("verdict", f"tried: {tried}")
+    record_property("result", f"tried: {tried}")
     assert not facts.failures, "\n".join(facts.failures)
 
 
-def test_rights_that_were_gained(facts: Facts, record_property: Verdict) -> None:
+def test_permissions_that_were_gained(facts: Facts, record_property: RecordProperty) -> None:
     found = gained(facts.before, facts.after)
-    record_property("verdict", f"nothing, of {len(facts.after.roles)} roles and bindings" if not found else found[0])
+    record_property("result", f"nothing, of {len(facts.after.roles)} roles and bindings" if not found else found[0])
     assert not found, "\n".join(found)
 
 
-def test_plans_carried_out_that_the_tenant_forged(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", "none")
+def test_plans_carried_out_that_the_tenant_forged(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", "none")
     assert not facts.installed_by_forgery
 
 
-def test_requests_that_reached_an_inner_address(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", "none")
+def test_requests_that_reached_an_inner_address(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", "none")
     assert not facts.reached
 
 
-def test_processes_that_were_restarted(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", f"none of {sum(map(len, facts.pids_after.values()))}")
+def test_processes_that_were_restarted(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", f"none of {sum(map(len, facts.pids_after.values()))}")
     assert facts.pids_after == facts.pids_before
     assert not facts.unhealthy
 
 
-def test_dead_letters_of_others(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", "none")
+def test_dead_letters_of_others(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", "none")
     assert not facts.dead
 
 
-def test_the_install_of_the_neighbour(facts: Facts, record_property: Verdict) -> None:
-    record_property(
-        "verdict", f"{facts.busy.times(facts.quiet)}; the aim is 2 times; {facts.rate:.0f} objects a second"
-    )
+def test_the_install_of_the_neighbour(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", f"{facts.busy.times(facts.quiet)}; the aim is 2 times; {facts.rate:.0f} objects a second")
     assert 0 < facts.busy.install <= PATIENCE_SECONDS, "no test fails because a machine is slow: the ratio is reported"
 
 
-def test_a_deployment_of_the_neighbour_that_is_deleted_meanwhile(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", f"is back after {facts.healing_seconds:.1f} s")
+def test_a_deployment_of_the_neighbour_that_is_deleted_meanwhile(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", f"is back after {facts.healing_seconds:.1f} s")
     assert 0 < facts.healing_seconds <= PATIENCE_SECONDS
 
 
-def test_what_is_left_when_the_tenant_is_gone(facts: Facts, record_property: Verdict) -> None:
-    record_property("verdict", "nothing")
+def test_what_is_left_when_the_tenant_is_gone(facts: Facts, record_property: RecordProperty) -> None:
+    record_property("result", "nothing")
     assert not facts.left

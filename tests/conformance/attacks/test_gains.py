@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.attacks.gains import Rights, gained
+from tests.conformance.attacks.gains import Permissions, gained
 
 ROLE = ("ClusterRole", "", "r")
 NOTHING, SECRETS = '{"rules":null}', '{"rules":[{"resources":["secrets"]}]}'
@@ -33,9 +33,9 @@ MAY = ("mallory", "other", "get", "", "secrets", "")
 def test_roles_and_bindings(
     before: dict[tuple[str, str, str], str], after: dict[tuple[str, str, str], str], count: int
 ) -> None:
-    assert len(gained(Rights(before, frozenset()), Rights(after, frozenset()))) == count
+    assert len(gained(Permissions(before, frozenset()), Permissions(after, frozenset()))) == count
 
 
 def test_what_the_api_server_allows() -> None:
-    assert gained(Rights({}, frozenset()), Rights({}, frozenset({MAY}))) == ["mallory other get  secrets "]
-    assert gained(Rights({}, frozenset({MAY})), Rights({}, frozenset())) == []
+    assert gained(Permissions({}, frozenset()), Permissions({}, frozenset({MAY}))) == ["mallory other get  secrets "]
+    assert gained(Permissions({}, frozenset({MAY})), Permissions({}, frozenset())) == []

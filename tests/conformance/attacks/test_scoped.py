@@ -25,7 +25,7 @@ from shared.kinds import (
     Ref,
 )
 from tests.conformance.attacks import scoped_tenant as attacks
-from tests.conformance.attacks.gains import Rights, gained, rights
+from tests.conformance.attacks.gains import Permissions, gained, permissions
 from tests.conformance.attacks.known import PLURALS, Tenant
 from tests.conformance.attacks.scenario import WRITING, acting
 from tests.conformance.attacks.scoped_tenant import BEACONS, CROWN, KEEPER, RBAC, VICTIM
@@ -36,8 +36,8 @@ from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscri
 from tests.kit.waiting import wait_for
 
 pytestmark = pytest.mark.conformance
-HOME = "scoped"
-ACCOUNTS = tuple(f"system:serviceaccount:{HOME}:{name}" for name in ("installer", "default", "greedy"))
+MAIN_NAMESPACE = "scoped"
+ACCOUNTS = tuple(f"system:serviceaccount:{MAIN_NAMESPACE}:{name}" for name in ("installer", "default", "greedy"))
 USERS = ("mallory", "landlord", *ACCOUNTS)
 ATTACKS: tuple[Callable[[Tenant], object], ...] = (
     attacks.installs_what_asks_for_everything, attacks.takes_the_definition_of_a_neighbour,
@@ -58,8 +58,8 @@ class Seen:
     """What was there before, and what is there after all of it."""
 
     cluster: Installation
-    before: Rights
-    after: Rights
+    before: Permissions
+    after: Permissions
     definition: Manifest
     """Of the neighbour, before."""
     answers: list[int]
@@ -78,9 +78,9 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def story(installation: Installation, api: Api) -> Seen:
     """The landlord prepares, mallory attacks."""
     tenant = prepared(installation, api)
-    places = (VICTIM, "kube-system", "olm", "default", HOME)
+    places = (VICTIM, "kube-system", "olm", "default", MAIN_NAMESPACE)
     assert tenant.csv("plain.v1").status == 201
-    installation.until_phase("plain.v1", HOME)
+    installation.until_phase("plain.v1", MAIN_NAMESPACE)
     installation.until_it_rests()
     definition = installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref(BEACONS))
     assert definition
@@ -90,7 +90,7 @@ def story(installation: Installation, api: Api) -> Seen:
         attack(tenant)
     for package, right in LACKING.items():
         waits_for(installation, package, right)
-    installation.until_condition("private", HOME, "ResolutionFailed")
+    installation.until_condition("private", MAIN_NAMESPACE, "ResolutionFailed")
     attacks.claims_it_by_hand(tenant)  # while it is there, no other version for that API is planned
     installation.until_it_rests()
     return Seen(installation, before, everything(installation, api, places), definition, answers)
@@ -100,8 +100,8 @@ def prepared(installation: Installation, api: Api) -> Tenant:
     """A neighbour at work; a namespace, its account that may install, its tenant, and what is the landlord's own."""
     installation.apply(a_namespace(VICTIM), an_operator_group(VICTIM, targets=(VICTIM,)))
     installation.apply(a_subscription("beacon", VICTIM, channel="stable"))
-    group = an_operator_group(HOME, targets=(HOME,), serviceAccountName="installer")
-    installation.apply(a_namespace(HOME), of(HOME, "v1", "ServiceAccount", "installer"), group)
+    group = an_operator_group(MAIN_NAMESPACE, targets=(MAIN_NAMESPACE,), serviceAccountName="installer")
+    installation.apply(a_namespace(MAIN_NAMESPACE), of(MAIN_NAMESPACE, "v1", "ServiceAccount", "installer"), group)
     kinds = [plural for kind, plural in PLURALS.items() if kind not in ("OperatorGroup", "Role", "RoleBinding")]
     ours = [{"apiGroups": [OLM], "resources": kinds, "verbs": WRITING}]
     installs = [
@@ -110,21 +110,23 @@ def prepared(installation: Installation, api: Api) -> Tenant:
     ]  # fmt: skip
     secrets = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]}]
     for name, rules in (("ours", ours), ("installs", installs), (KEEPER, secrets)):
-        installation.apply(of(HOME, f"{RBAC}/v1", "Role", name, rules=rules))
-    subject = {"kind": "ServiceAccount", "name": "installer", "namespace": HOME}
+        installation.apply(of(MAIN_NAMESPACE, f"{RBAC}/v1", "Role", name, rules=rules))
+    subject = {"kind": "ServiceAccount", "name": "installer", "namespace": MAIN_NAMESPACE}
     for role, who in (
         ("ours", a_user("mallory")), ("installs", subject), (KEEPER, a_user("landlord")),
     ):  # fmt: skip
         ref = {"apiGroup": RBAC, "kind": "Role", "name": role}
-        installation.apply(of(HOME, f"{RBAC}/v1", "RoleBinding", role, roleRef=ref, subjects=[who]))
+        installation.apply(of(MAIN_NAMESPACE, f"{RBAC}/v1", "RoleBinding", role, roleRef=ref, subjects=[who]))
     writes = [{"apiGroups": [""], "resources": ["configmaps", "services"], "verbs": WRITING}]
-    installation.apply(of(HOME, f"{RBAC}/v1", "Role", "writes", rules=writes))
+    installation.apply(of(MAIN_NAMESPACE, f"{RBAC}/v1", "Role", "writes", rules=writes))
     ref = {"apiGroup": RBAC, "kind": "Role", "name": "writes"}
-    installation.apply(of(HOME, f"{RBAC}/v1", "RoleBinding", "writes", roleRef=ref, subjects=[a_user("mallory")]))
+    installation.apply(
+        of(MAIN_NAMESPACE, f"{RBAC}/v1", "RoleBinding", "writes", roleRef=ref, subjects=[a_user("mallory")])
+    )
     installation.apply(of("olm", "v1", "Secret", CROWN, stringData={"jewel": "ruby"}))
     attacks.offers(Tenant(api, api, VICTIM, "", ()), "private", attacks.a_version("private.v1"))
     installation.until_phase("beacon.v1.0.0", VICTIM)
-    return Tenant(acting(api, "mallory"), acting(api, "landlord"), HOME, "127.0.0.1:1", ())
+    return Tenant(acting(api, "mallory"), acting(api, "landlord"), MAIN_NAMESPACE, "127.0.0.1:1", ())
 
 
 def of(namespace: str, api_version: str, kind: str, name: str, **fields: Any) -> Manifest:
@@ -135,19 +137,23 @@ def a_user(name: str) -> Manifest:
     return {"apiGroup": RBAC, "kind": "User", "name": name}
 
 
-def everything(installation: Installation, api: Api, places: tuple[str, ...]) -> Rights:
+def everything(installation: Installation, api: Api, places: tuple[str, ...]) -> Permissions:
     """What roles and bindings outside of the namespace say, and what everybody may do, there too."""
-    return rights(installation, api, USERS, places, HOME)
+    return permissions(installation, api, USERS, places, MAIN_NAMESPACE)
 
 
 def waits_for(installation: Installation, package: str, right: str) -> None:
     """Wait until a plan for the package says that this right is missing, and whose."""
 
-    def told() -> list[str]:
-        plans = [one for one in installation.cluster.list(INSTALL_PLAN, HOME) if f"{package}.v1" in str(one["spec"])]
+    def reported() -> list[str]:
+        plans = [
+            one
+            for one in installation.cluster.list(INSTALL_PLAN, MAIN_NAMESPACE)
+            if f"{package}.v1" in str(one["spec"])
+        ]
         return [one.get("status", {}).get("message", "") for one in plans]
 
-    wait_for(lambda: any(right in text and ACCOUNTS[0] in text for text in told()), f"{package}: {right}")
+    wait_for(lambda: any(right in text and ACCOUNTS[0] in text for text in reported()), f"{package}: {right}")
 
 
 def present(seen: Seen, ref: Ref) -> Manifest:
@@ -156,7 +162,7 @@ def present(seen: Seen, ref: Ref) -> Manifest:
     return found
 
 
-def test_rights_that_were_gained(seen: Seen) -> None:
+def test_permissions_that_were_gained(seen: Seen) -> None:
     """Neither outside of the namespace, nor in it by accounts that the tenant may run pods with."""
     found = gained(seen.before, seen.after)
     assert not found, "\n".join(found)
@@ -176,31 +182,36 @@ def test_the_definition_of_the_neighbour(seen: Seen) -> None:
 
 
 def test_the_role_and_the_binding_of_the_landlord(seen: Seen) -> None:
-    role, binding = present(seen, ROLE.ref(KEEPER, HOME)), present(seen, ROLE_BINDING.ref(KEEPER, HOME))
+    role, binding = (
+        present(seen, ROLE.ref(KEEPER, MAIN_NAMESPACE)),
+        present(seen, ROLE_BINDING.ref(KEEPER, MAIN_NAMESPACE)),
+    )
     assert role["rules"][0]["resources"] == ["secrets"]
     assert [one["name"] for one in binding["subjects"]] == ["landlord"]
-    others = [one for one in seen.cluster.cluster.list(ROLE_BINDING, HOME) if one["roleRef"]["name"] == KEEPER]
+    others = [
+        one for one in seen.cluster.cluster.list(ROLE_BINDING, MAIN_NAMESPACE) if one["roleRef"]["name"] == KEEPER
+    ]
     assert [one["metadata"]["name"] for one in others] == [KEEPER]
 
 
 @pytest.mark.parametrize("kind", [API_SERVICE, *WEBHOOK_CONFIGURATIONS], ids=lambda kind: kind.plural)
 def test_nothing_that_sees_the_requests_of_others(seen: Seen, kind: Kind) -> None:
-    assert not [one["metadata"]["name"] for one in seen.cluster.cluster.list(kind) if HOME in str(one)]
+    assert not [one["metadata"]["name"] for one in seen.cluster.cluster.list(kind) if MAIN_NAMESPACE in str(one)]
 
 
 def test_plans_made_by_hand(seen: Seen) -> None:
-    found = {one["metadata"]["name"]: one for one in seen.cluster.cluster.list(INSTALL_PLAN, HOME)}
+    found = {one["metadata"]["name"]: one for one in seen.cluster.cluster.list(INSTALL_PLAN, MAIN_NAMESPACE)}
     for name in ("made-0", "made-1"):
         assert found[name].get("status", {}).get("phase", "") not in ("Installing", "Complete")
 
 
 def test_what_is_not_his_to_read(seen: Seen) -> None:
     cluster = seen.cluster.cluster
-    assert cluster.get(SECRET.ref(CROWN, HOME)) is None
-    assert cluster.get(CLUSTER_SERVICE_VERSION.ref("private.v1", HOME)) is None
-    assert "installedCSV" not in present(seen, SUBSCRIPTION.ref("private", HOME))["status"]
+    assert cluster.get(SECRET.ref(CROWN, MAIN_NAMESPACE)) is None
+    assert cluster.get(CLUSTER_SERVICE_VERSION.ref("private.v1", MAIN_NAMESPACE)) is None
+    assert "installedCSV" not in present(seen, SUBSCRIPTION.ref("private", MAIN_NAMESPACE))["status"]
 
 
 def test_the_neighbour_works_on(seen: Seen) -> None:
     assert present(seen, CLUSTER_SERVICE_VERSION.ref("beacon.v1.0.0", VICTIM))["status"]["phase"] == "Succeeded"
-    assert present(seen, NAMESPACE.ref(HOME))["metadata"]["labels"].keys().isdisjoint({"olm.managed"})
+    assert present(seen, NAMESPACE.ref(MAIN_NAMESPACE))["metadata"]["labels"].keys().isdisjoint({"olm.managed"})

@@ -96,7 +96,7 @@ def test_what_is_not_there_is_not_found(served: Running) -> None:
     assert caught.value.reason == "NotFound"
 
 
-def test_a_wrong_password_is_told(served: Running) -> None:
+def test_a_wrong_password_is_reported(served: Running) -> None:
     if not served.has_login:
         return
     for registry in (client(served, password="wrong"), Registry(Transport(trust=Trust((served.certs,))))):
@@ -107,7 +107,7 @@ def test_a_wrong_password_is_told(served: Running) -> None:
             write_image(FILES, LABELS, served.reference("tea:9"), registry)
 
 
-def test_a_certificate_that_nobody_knows_is_told(served: Running) -> None:
+def test_a_certificate_that_nobody_knows_is_reported(served: Running) -> None:
     if not any((served.certs / served.host).iterdir()):
         return
     with pytest.raises(OciError) as caught:

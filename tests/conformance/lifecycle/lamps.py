@@ -148,11 +148,11 @@ def is_gone(lamps: Lamps) -> bool:
     """Whether nothing leads to the operator any more."""
     cluster = lamps.host.cluster
     bindings = [*cluster.list(CLUSTER_ROLE_BINDING), *cluster.list(ROLE_BINDING, "kube-system")]
-    rights = [one for one in bindings if one["metadata"]["name"].startswith(lamps.service.name)]
+    permissions = [one for one in bindings if one["metadata"]["name"].startswith(lamps.service.name)]
     objects = [one for one in (MEASURES, lamps.secret, lamps.service) if cluster.get(one)]
     definition = cluster.get(DEFINITION) or {"spec": {}}
     is_converted = definition["spec"].get("conversion", {}).get("strategy") == "Webhook"
-    return not (rights or objects or lamps.configurations() or is_converted)
+    return not (permissions or objects or lamps.configurations() or is_converted)
 
 
 def is_whole(lamps: Lamps) -> bool:

@@ -139,13 +139,13 @@ def test_a_server_that_ends_and_comes_back_with_other_content(
         assert "reason" not in again
 
 
-def test_what_is_no_address_is_told_at_once(installation: Installation, namespace: str) -> None:
+def test_what_is_no_address_is_reported_at_once(installation: Installation, namespace: str) -> None:
     """catalog.md 8.3 row 43."""
     for name, address in (("port", "foo"), ("scheme", "http://bar.com:8080")):
         source, ref = a_source(namespace, sourceType="grpc", address=address), CATALOG_SOURCE.ref(name, namespace)
         installation.cluster.create(source | {"metadata": {"name": name, "namespace": namespace}})
-        told = installation.until(ref, lambda each: each["status"]["reason"] == "RegistryServerError", "a reason")
-        assert told["status"]["message"].startswith(f"couldn't connect to registry - address {address}: ")
+        reported = installation.until(ref, lambda each: each["status"]["reason"] == "RegistryServerError", "a reason")
+        assert reported["status"]["message"].startswith(f"couldn't connect to registry - address {address}: ")
 
 
 def content(status: Json) -> str:

@@ -80,7 +80,7 @@ def entries(host: Installation) -> int:
     return len(json.loads(host.olmf("events", "list", "-o", "json").stdout))
 
 
-def test_a_catalog_source_that_cannot_be_served_says_why(host: Installation, registry: ScriptedRegistry) -> None:
+def test_a_catalog_source_that_cannot_be_served_reports_why(host: Installation, registry: ScriptedRegistry) -> None:
     registry.put("empty", "1", [a_layer(a_file("readme", b"no catalog"))])
     registry.put("nonsense", "1", [a_layer(a_file("configs/a.yaml", b"{{{{"))], CONFIGS)
     registry.gate = lambda asked: Answer(status=401) if asked.path.startswith("/v2/locked/") else None
@@ -95,7 +95,7 @@ def test_a_catalog_source_that_cannot_be_served_says_why(host: Installation, reg
     }
     host.apply(*(manifest for manifest, _ in cases.values()))
     for name, (_, sentence) in cases.items():
-        host.until(CATALOG_SOURCE.ref(name, "olm"), partial(_tells, sentence), sentence)
+        host.until(CATALOG_SOURCE.ref(name, "olm"), partial(_reports, sentence), sentence)
     a_neighbour_installs(host, "beside-bad-catalogs")
     wait_for(lambda: {"not-there", "locked"} <= tried_later(host), "they are tried again, after a while")
     nothing_runs_hot(host)
@@ -103,7 +103,7 @@ def test_a_catalog_source_that_cannot_be_served_says_why(host: Installation, reg
         host.cluster.delete(CATALOG_SOURCE.ref(name, "olm"))
 
 
-def _tells(sentence: str, source: Manifest) -> bool:
+def _reports(sentence: str, source: Manifest) -> bool:
     return sentence in ((source.get("status") or {}).get("message") or "")
 
 
@@ -117,7 +117,7 @@ def tried_later(host: Installation) -> set[str]:
     }
 
 
-def test_a_bundle_that_cannot_be_unpacked_says_why(host: Installation, registry: ScriptedRegistry) -> None:
+def test_a_bundle_that_cannot_be_unpacked_reports_why(host: Installation, registry: ScriptedRegistry) -> None:
     no_csv = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "alone"}}
     registry.put("bundles/hollow", "1", [a_layer(a_file("manifests/c.yaml", json.dumps(no_csv).encode()))])
     hollow, gone = f"{registry.address}/bundles/hollow:1", f"{registry.address}/bundles/gone:1"
@@ -127,11 +127,11 @@ def test_a_bundle_that_cannot_be_unpacked_says_why(host: Installation, registry:
         host.apply(a_namespace(package), a_group(package), a_subscription(package, package, source="bad"))
     a_neighbour_installs(host, "beside-bad-bundles")
     for package, sentence in (("hollow", "ClusterServiceVersion"), ("gone", "bundles/gone")):
-        host.until(SUBSCRIPTION.ref(package, package), _says(sentence), sentence)
+        host.until(SUBSCRIPTION.ref(package, package), _message(sentence), sentence)
     nothing_runs_hot(host)
 
 
-def _says(sentence: str) -> Callable[[Manifest], bool]:
+def _message(sentence: str) -> Callable[[Manifest], bool]:
     return lambda subscription: sentence in _troubles(subscription)
 
 
@@ -211,13 +211,13 @@ def test_a_malformed_event_is_refused_with_a_sentence(host: Installation, header
         assert len(answer.read().decode().split()) > 3, "a sentence"
 
 
-def test_a_subscription_to_nothing_and_two_groups_are_told(host: Installation) -> None:
+def test_a_subscription_to_nothing_and_two_groups_are_reported(host: Installation) -> None:
     host.apply(a_namespace("nothing"), a_group("nothing"), a_subscription("tide", "nothing", source="atlantis"))
     host.apply(a_namespace("crowd"), a_group("crowd", name="one"), a_group("crowd", name="two"))
     host.apply(a_subscription("tide", "crowd"))
     unhealthy = host.until_condition("tide", "nothing", "CatalogSourcesUnhealthy")
     assert "atlantis" in unhealthy["message"]
-    crowded = host.until_condition("tide", "crowd", "ResolutionFailed")
-    assert "OperatorGroup" in crowded["message"]
+    condition = host.until_condition("tide", "crowd", "ResolutionFailed")
+    assert "OperatorGroup" in condition["message"]
     a_neighbour_installs(host, "beside-nothing")
     nothing_runs_hot(host)

@@ -97,8 +97,8 @@ def test_a_config_map_that_comes_late_or_again(installation: Installation, names
     """catalog.md 8.1 rows 6, 13, 16."""
     ref, content = CATALOG_SOURCE.ref("kitchen", namespace), CONFIG_MAP.ref("kitchen", namespace)
     installation.apply(a_catalog(namespace, "configmap"))
-    told = installation.until(ref, lambda each: each["status"]["reason"] == "ConfigMapError", "ConfigMapError")
-    assert told["status"]["message"] == 'failed to get catalog config map kitchen: configmaps "kitchen" not found'
+    reported = installation.until(ref, lambda each: each["status"]["reason"] == "ConfigMapError", "ConfigMapError")
+    assert reported["status"]["message"] == 'failed to get catalog config map kitchen: configmaps "kitchen" not found'
     installation.apply(a_config_map(namespace, a_version("1.0.0")))
     before = installation.until(ref, is_ready, "READY")["status"]["configMapReference"]["uid"]
     installation.cluster.delete(content)
@@ -114,5 +114,5 @@ def test_a_config_map_that_is_no_catalog(installation: Installation, namespace: 
     installation.apply(a_config_map(namespace, a_version("1.0.0")), a_catalog(namespace))
     good = CatalogSource(installation.until(ref, is_ready, "READY")).content
     installation.apply({**a_config_map(namespace, a_version("1.0.0")), "data": {"packages": "{ not yaml"}})
-    told = installation.until(ref, lambda each: "holds no catalog" in each["status"]["message"], "a reason")
-    assert CatalogSource(told).content == good != ""
+    reported = installation.until(ref, lambda each: "holds no catalog" in each["status"]["message"], "a reason")
+    assert CatalogSource(reported).content == good != ""

@@ -84,9 +84,9 @@ def test_every_version_of_a_manual_subscription_waits_for_its_approval(
     approve(installation, pending_plan(installation, namespace, "tide.v0.1.0"))
     first = installation.until_phase("tide.v0.1.0", namespace)
     second = pending_plan(installation, namespace, "tide.v1.0.0")
-    told = {"state": "UpgradePending", "installedCSV": "tide.v0.1.0"}
+    reported = {"state": "UpgradePending", "installedCSV": "tide.v0.1.0"}
     installation.until(
-        SUBSCRIPTION.ref("tide", namespace), lambda each: told.items() <= each["status"].items(), str(told)
+        SUBSCRIPTION.ref("tide", namespace), lambda each: reported.items() <= each["status"].items(), str(reported)
     )
     now = installation.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v0.1.0", namespace))
     assert now is not None

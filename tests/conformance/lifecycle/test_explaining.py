@@ -11,13 +11,15 @@ from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 from tests.kit.installation import Installation, a_subscription, an_operator_group
 
 
-def test_a_pinned_package_says_why_it_is_not_newer(installation: Installation, namespace: str, tmp_path: Path) -> None:
+def test_a_pinned_package_reports_why_it_is_not_newer(
+    installation: Installation, namespace: str, tmp_path: Path
+) -> None:
     pinned(installation, namespace)
     (row,) = rows(installation, "resolve", "-n", namespace)
     why = "tide.v0.3.0 is installed, and nothing in its channel that version <1.0.0 accepts replaces it"
     assert (row["subscription"], row["has"], row["gets"], row["why"]) == ("tide", "tide.v0.3.0", "", why)
-    told = installation.olmf("explain", "-n", namespace).stdout
-    assert "not tide.v1.0.0: VersionNotAccepted: Subscription tide accepts only <1.0.0" in told
+    reported = installation.olmf("explain", "-n", namespace).stdout
+    assert "not tide.v1.0.0: VersionNotAccepted: Subscription tide accepts only <1.0.0" in reported
     lock = str(tmp_path / "tide.lock")
     installation.olmf("resolve", "-n", namespace, "--lock", lock)
     assert installation.olmf("resolve", "--locked", lock).returncode == 0
@@ -56,8 +58,8 @@ def test_a_refusal_reads_alike_in_the_cluster_live_and_captured(
 def test_the_catalogs_of_a_cluster_can_be_asked_about_a_package(installation: Installation) -> None:
     listed = rows(installation, "versions", "tide")
     assert {"tide.v0.3.0", "tide.v1.0.0"} <= {row["name"] for row in listed}
-    told = installation.olmf("upgrades", "tide", "--from", "0.3.0", "--channel", "stable").stdout
-    assert told.startswith("tide.v0.3.0 -> tide.v1.0.0 (channel stable): it replaces tide.v0.3.0")
+    reported = installation.olmf("upgrades", "tide", "--from", "0.3.0", "--channel", "stable").stdout
+    assert reported.startswith("tide.v0.3.0 -> tide.v1.0.0 (channel stable): it replaces tide.v0.3.0")
     graph = json.loads(installation.olmf("graph", "tide", "--json").stdout)
     edges = {(edge["from"], edge["to"]) for channel in graph["channels"] for edge in channel["edges"]}
     assert ("tide.v0.3.0", "tide.v1.0.0") in edges

@@ -39,7 +39,7 @@ def beacon(installation: Installation, namespace: str) -> Iterator[str]:
     installation.until_gone(CATALOG)
 
 
-def told(installation: Installation, *words: str) -> Any:
+def reported(installation: Installation, *words: str) -> Any:
     return json.loads(installation.olmf(*words, "-o", "json").stdout)
 
 
@@ -57,22 +57,24 @@ def test_an_extension_from_install_to_uninstall(
 
 def seen(installation: Installation, namespace: str) -> None:
     """Every verb knows it, and every object of it is ready."""
-    [row] = [one for one in told(installation, "list") if one["extension"] == NAME]
+    [row] = [one for one in reported(installation, "list") if one["extension"] == NAME]
     assert (row["phase"], row["version"], row["namespace"], row["message"]) == (
         "Succeeded", "beacon.v1.0.0", namespace, "",
     )  # fmt: skip
-    found = told(installation, "extension", "get", NAME)
+    found = reported(installation, "extension", "get", NAME)
     assert [one["revision"] for one in found["revisions"]] == [REVISION.name]
     assert found["objects"]
     assert {one["state"] for one in found["objects"]} == {"ready"}
     why = installation.olmf("why", f"clusterextension/{NAME}").stdout
     assert "bundle\n  Catalog verbs has " in why
-    [explained] = told(installation, "explain", f"ClusterExtension/{NAME}")["extensions"]
+    [explained] = reported(installation, "explain", f"ClusterExtension/{NAME}")["extensions"]
     assert any("Catalog verbs has " in one for one in explained["reasons"])
     assert (
         f"ClusterExtension/{NAME}: beacon.v1.0.0 is Succeeded" in installation.olmf("explain", "-n", namespace).stdout
     )
-    assert [one["name"] for one in told(installation, "catalog", "ls") if one["serving"] == "True"] == [CATALOG.name]
+    assert [one["name"] for one in reported(installation, "catalog", "ls") if one["serving"] == "True"] == [
+        CATALOG.name
+    ]
     assert "unchanged" in installation.olmf("catalog", "refresh", CATALOG.name).stdout
 
 
@@ -103,13 +105,13 @@ def versions(installation: Installation) -> list[str]:
 
 def planned(installation: Installation, folder: Path) -> None:
     """What is there stays; an edit would change it."""
-    stays = told(installation, "extension", "plan", NAME)
+    stays = reported(installation, "extension", "plan", NAME)
     assert {one["effect"] for one in stays["objects"]} == {"keep"}, stays
     file = folder / "next.yaml"
     extension = dict(installation.cluster.get(EXTENSION) or {})
     extension["spec"]["source"]["catalog"]["version"] = "1.1.0"
     file.write_text(yaml.safe_dump(extension))
-    changes = told(installation, "extension", "plan", NAME, "-f", str(file))
+    changes = reported(installation, "extension", "plan", NAME, "-f", str(file))
     assert changes["wouldDo"], changes["blockers"]
     assert "change" in {one["effect"] for one in changes["objects"] if one["object"].startswith("Deployment ")}
 

@@ -155,8 +155,8 @@ class TestAtRest:
                 victim.cluster.delete(ref)
             else:
                 victim.cluster.merge(ref, {"aggregationRule": None, "rules": []})
-        for ref, given in roles.items():
-            victim.until(ref, lambda role, given=given: what_it_gives(role) == given, str(given))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
+        for ref, arguments in roles.items():
+            victim.until(ref, lambda role, arguments=arguments: what_it_gives(role) == arguments, str(arguments))  # type: ignore[misc]  # mypy cannot infer a lambda with a default
         converges(victim, grown)
 
 

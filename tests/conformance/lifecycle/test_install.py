@@ -35,7 +35,7 @@ def subscribe(installation: Installation, namespace: str, package: str, **spec: 
     installation.apply(an_operator_group(namespace, targets=targets), a_subscription(package, namespace, **spec))
 
 
-def test_catalog_md_2_4_1_an_image_catalog_becomes_ready_without_a_pod_and_answers_where_its_status_says(
+def test_catalog_md_2_4_1_an_image_catalog_becomes_ready_without_a_pod_and_answers_where_its_status_reports(
     installation: Installation,
 ) -> None:
     """Its Service leads to the program that answers for all catalogs; the authority says which one is asked."""
@@ -180,7 +180,7 @@ def test_an_uninstall_removes_what_olm_removes(installation: Installation, names
         installation.until_gone(CLUSTER_ROLE.ref(role["metadata"]["name"]))
 
 
-def test_a_deleted_csv_is_not_reinstalled_and_the_subscription_says_so(
+def test_a_deleted_csv_is_not_reinstalled_and_the_subscription_reports_it(
     installation: Installation, namespace: str
 ) -> None:
     subscribe(installation, namespace, "tide")
@@ -196,7 +196,7 @@ def test_a_deleted_csv_is_not_reinstalled_and_the_subscription_says_so(
     assert installation.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", namespace)) is None
 
 
-def test_a_subscription_to_nothing_says_what_is_missing(installation: Installation, namespace: str) -> None:
+def test_a_subscription_to_nothing_reports_what_is_missing(installation: Installation, namespace: str) -> None:
     subscribe(installation, namespace, "nothing-of-that-name")
     installation.until(
         SUBSCRIPTION.ref("nothing-of-that-name", namespace),

@@ -59,8 +59,8 @@ def identities(installation: Installation, deployment: Ref) -> list[object]:
 
 def test_an_operator_moves_to_an_extension(installation: Installation, operator: Ref, namespace: str) -> None:
     before = identities(installation, operator)
-    told = installation.olmf("extension", "adopt", "tide", "-n", namespace).stdout
-    assert f"keep   Deployment {namespace}/tide-controller" in told or "change Deployment" in told
+    reported = installation.olmf("extension", "adopt", "tide", "-n", namespace).stdout
+    assert f"keep   Deployment {namespace}/tide-controller" in reported or "change Deployment" in reported
     assert installation.cluster.get(TIDE) is None, "nothing is done without --apply"
     installation.olmf("extension", "adopt", "tide", "-n", namespace, "--apply", "--catalog", CATALOG.name)
     found = until_installed(installation, TIDE, "0.1.0")
@@ -86,7 +86,7 @@ def test_an_operator_that_moved_is_upgraded(installation: Installation, operator
     assert "OPERATOR_CONDITION_NAME" not in variables, "nothing is left of the version"
 
 
-def test_what_cannot_be_moved_as_it_is_is_told(installation: Installation, operator: Ref, namespace: str) -> None:
+def test_what_cannot_be_moved_as_it_is_is_reported(installation: Installation, operator: Ref, namespace: str) -> None:
     installation.apply({
         "apiVersion": CLUSTER_EXTENSION.api_version, "kind": "ClusterExtension", "metadata": {"name": "other"},
         "spec": {"namespace": namespace, "source": {"sourceType": "Catalog", "catalog": {"packageName": "tide"}}},
@@ -107,8 +107,8 @@ def test_an_operator_moves_back(installation: Installation, operator: Ref, names
     installation.olmf("extension", "adopt", "tide", "-n", namespace, "--apply", "--catalog", CATALOG.name)
     until_installed(installation, TIDE, "0.1.0")
     installation.until_it_rests()
-    told = installation.olmf("extension", "release", "tide").stdout
-    assert f"keep   Deployment {namespace}/tide-controller" in told
+    reported = installation.olmf("extension", "release", "tide").stdout
+    assert f"keep   Deployment {namespace}/tide-controller" in reported
     installation.olmf("extension", "release", "tide", "--apply")
     installation.until_phase("tide.v0.1.0", namespace)
     installation.until_it_rests()
@@ -123,9 +123,9 @@ def test_an_operator_moves_back(installation: Installation, operator: Ref, names
 def test_what_never_was_a_version_restarts_its_pods(installation: Installation, extension: Ref, namespace: str) -> None:
     installation.apply(an_operator_group(namespace), an_extension(extension.name, namespace, version="0.1.0"))
     until_installed(installation, extension, "0.1.0")
-    told = installation.olmf("extension", "release", extension.name, check=False)
-    assert told.returncode == 1
-    assert "Deployment tide-controller: its pods would be restarted, for OPERATOR_CONDITION_NAME" in told.stdout
+    reported = installation.olmf("extension", "release", extension.name, check=False)
+    assert reported.returncode == 1
+    assert "Deployment tide-controller: its pods would be restarted, for OPERATOR_CONDITION_NAME" in reported.stdout
     installation.olmf("extension", "release", extension.name, "--restart-pods", "--apply")
     installation.until_phase("tide.v0.1.0", namespace)
     installation.until_gone(extension)

@@ -76,12 +76,14 @@ def test_a_kind_that_is_defined_later_is_waited_for(installation: Installation, 
     assert installation.cluster.get(gauge) is not None
 
 
-def test_an_object_that_no_cluster_takes_is_told(installation: Installation, revision: Ref, namespace: str) -> None:
+def test_an_object_that_no_cluster_takes_is_reported(installation: Installation, revision: Ref, namespace: str) -> None:
     made(installation, revision, a_config_map("large", namespace, a="x" * 1_100_000))
     until(installation, revision, "Retrying", f"revision reconcile: v1/ConfigMap/{namespace}/large: ")
 
 
-def test_a_namespace_that_is_being_deleted_is_told(installation: Installation, revision: Ref, namespace: str) -> None:
+def test_a_namespace_that_is_being_deleted_is_reported(
+    installation: Installation, revision: Ref, namespace: str
+) -> None:
     kept = a_config_map("kept", namespace)
     kept["metadata"]["finalizers"] = ["example.com/kept"]
     installation.cluster.create(kept)

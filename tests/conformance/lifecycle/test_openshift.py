@@ -66,8 +66,8 @@ def test_the_proxy_of_the_cluster_reaches_operators(openshift: Installation, nam
 
     def proxy_of(deployment: Manifest) -> dict[str, str]:
         containers = deployment["spec"]["template"]["spec"]["containers"]
-        given = [{one["name"]: one.get("value", "") for one in each.get("env") or ()} for each in containers]
-        return {name: value for name, value in given[0].items() if "PROXY" in name}
+        arguments = [{one["name"]: one.get("value", "") for one in each.get("env") or ()} for each in containers]
+        return {name: value for name, value in arguments[0].items() if "PROXY" in name}
 
     openshift.apply(an_object(PROXY, "cluster", httpProxy="http://proxy:3128", noProxy=".svc", httpsProxy=""))
     want = {"HTTP_PROXY": "http://proxy:3128", "NO_PROXY": ".svc"}

@@ -29,7 +29,7 @@ def test_an_installed_package_is_an_operator_that_comes_back(installation: Insta
     installation.until_phase("tide.v1.0.0", namespace)
     found = installation.until(ref, lambda one: {kind for kind, _ in listed(one)} >= KINDS, "its components")
     conditions = {
-        one["kind"]: {stated["type"] for stated in one.get("conditions", ())}
+        one["kind"]: {entry["type"] for entry in one.get("conditions", ())}
         for one in found["status"]["components"]["refs"]
     }
     assert conditions["ClusterServiceVersion"] == {"Succeeded"}

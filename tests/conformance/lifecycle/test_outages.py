@@ -167,7 +167,7 @@ def test_installs_end_after(world: World, fault: Fault, record_property: Callabl
         over = time.monotonic()
         for version in VERSIONS.values():
             installation.until_phase(version, place)
-        record_property("verdict", f"nothing is lost, {time.monotonic() - over:.1f} s")
+        record_property("result", f"nothing is lost, {time.monotonic() - over:.1f} s")
         converges(installation, place)
 
 

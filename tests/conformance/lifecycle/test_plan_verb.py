@@ -22,12 +22,12 @@ def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation
     installation.until(waiting, lambda each: each["status"].get("installPlanRef"), "a plan")
     [group] = installation.cluster.list(OPERATOR_GROUP, namespace)
     installation.until(Ref.of(group), lambda each: each["status"].get("namespaces"), "namespaces")
-    code, told = planned(installation, namespace)
-    effects = {one["object"]: one["effect"] for one in told["objects"]}
-    assert code == 0, told
-    assert told["objects"], told
+    code, reported = planned(installation, namespace)
+    effects = {one["object"]: one["effect"] for one in reported["objects"]}
+    assert code == 0, reported
+    assert reported["objects"], reported
     assert effects[f"ClusterServiceVersion {namespace}/beacon.v1.0.0"] == "create"
-    assert f"reaches {namespace}" in told["remarks"]
+    assert f"reaches {namespace}" in reported["remarks"]
     installation.olmf("approve", "beacon", "-n", namespace)
     installation.until_phase("beacon.v1.0.0", namespace)
     is_installed = installation.until(waiting, lambda each: each["status"].get("installedCSV"), "installed")

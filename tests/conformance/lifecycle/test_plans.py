@@ -32,7 +32,7 @@ def a_step(kind: Kind, name: str, **fields: object) -> Manifest:
     return {"resolving": "tide.v1.0.0", "status": "Unknown", "resource": resource}
 
 
-def test_a_plan_made_by_hand_copies_a_pull_secret_and_tells_warnings(
+def test_a_plan_made_by_hand_copies_a_pull_secret_and_reports_warnings(
     installation: Installation, namespace: str
 ) -> None:
     """catalog.md 4.5, 4.5.4 and 8.10.119; by an administrator, who may write the object and its status."""
@@ -92,8 +92,10 @@ def test_nobody_but_an_approver_gets_a_plan_executed(installation: Installation,
     """A plan that came before ours, one that was edited while it waited, steps that were exchanged; then approval."""
     local = installation.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
     assert local is not None
-    wish = a_subscription("beacon", namespace, source="later", installPlanApproval="Manual", sourceNamespace=namespace)
-    installation.apply(an_operator_group(namespace, targets=(namespace,)), wish)
+    desired = a_subscription(
+        "beacon", namespace, source="later", installPlanApproval="Manual", sourceNamespace=namespace
+    )
+    installation.apply(an_operator_group(namespace, targets=(namespace,)), desired)
     ref = SUBSCRIPTION.ref("beacon", namespace)
     forged = a_forged_plan("forged", installation.until(ref, lambda each: each["metadata"]["uid"]))
     installation.cluster.create(forged)
@@ -135,8 +137,8 @@ def test_a_failed_plan_is_an_upgrade_that_failed_where_the_group_fails_forward(
 ) -> None:
     """catalog.md 3.7 C.2 and 3.10."""
     tide, group = SUBSCRIPTION.ref("tide", namespace), an_operator_group(namespace)
-    wish = a_subscription("tide", namespace, startingCSV="tide.v0.1.0", installPlanApproval="Manual")
-    installation.apply(group, wish)
+    desired = a_subscription("tide", namespace, startingCSV="tide.v0.1.0", installPlanApproval="Manual")
+    installation.apply(group, desired)
     found = installation.until(tide, lambda each: (each.get("status") or {}).get("installPlanRef"), "a plan")
     plan = INSTALL_PLAN.ref(found["status"]["installPlanRef"]["name"], namespace)
     # Only a plan that was looked at once stays as it is: the first look would write its own phase over ours.
@@ -146,8 +148,8 @@ def test_a_failed_plan_is_an_upgrade_that_failed_where_the_group_fails_forward(
     for strategy, state in (("TechPreviewUnsafeFailForward", "UpgradeFailed"), ("Default", "UpgradePending")):
         ref = OPERATOR_GROUP.ref(group["metadata"]["name"], namespace)
         installation.cluster.merge(ref, {"spec": {"upgradeStrategy": strategy}})
-        told = installation.until(tide, partial(_is_at, state), state)
-        assert told["status"]["currentCSV"] == "tide.v0.1.0"
+        reported = installation.until(tide, partial(_is_at, state), state)
+        assert reported["status"]["currentCSV"] == "tide.v0.1.0"
 
 
 def _is_at(state: str, subscription: Manifest) -> bool:

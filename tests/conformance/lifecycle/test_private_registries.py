@@ -105,9 +105,9 @@ def test_an_authority_that_nobody_knows_is_named(private: Private) -> None:
     """By the CatalogSource, and by the Subscription whose bundle cannot be unpacked."""
     ref = CATALOG_SOURCE.ref("strange", "olm")
     private.host.apply(a_catalog(ref.name, ref.namespace, catalog=private.other, bundle=private.other))
-    told = f"put its certificate authority into /etc/containers/certs.d/{private.other.address}/ca.crt"
-    found = private.host.until(ref, lambda each: told in each["status"]["message"], told)
+    reported = f"put its certificate authority into /etc/containers/certs.d/{private.other.address}/ca.crt"
+    found = private.host.until(ref, lambda each: reported in each["status"]["message"], reported)
     assert found["status"]["connectionState"]["lastObservedState"] == "TRANSIENT_FAILURE"
     subscribe(private.host, "private-none", a_catalog("bare", "olm", catalog=private.known, bundle=private.other))
     subscription = SUBSCRIPTION.ref("tide", "private-none")
-    private.host.until(subscription, lambda each: told in str(each["status"]["conditions"]), told)
+    private.host.until(subscription, lambda each: reported in str(each["status"]["conditions"]), reported)

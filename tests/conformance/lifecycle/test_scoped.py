@@ -98,8 +98,8 @@ def until_plan(installation: Installation, namespace: str, holds: Callable[[Mani
 
 def lacks(resource: str, verb: str = "create") -> Callable[[Manifest], bool]:
     """Whether a status says that a right is missing, and whose."""
-    said = f'cannot {verb} resource "{resource}"'
-    return lambda status: said in status.get("message", "") and f":{INSTALLER}" in status["message"]
+    output = f'cannot {verb} resource "{resource}"'
+    return lambda status: output in status.get("message", "") and f":{INSTALLER}" in status["message"]
 
 
 def lacks_only(resource: str) -> Callable[[Manifest], bool]:
@@ -134,14 +134,16 @@ def test_a_plan_waits_for_each_right_of_its_account(installation: Installation, 
     installation.apply(an_object(ROLE, "some", namespace, rules=EVERYTHING))
     status = until_plan(installation, namespace, is_complete, "Complete")
     assert {step["status"] for step in status["plan"]} <= {"Created", "Present"}
-    [told] = [one for one in status["conditions"] if one["type"] == "Installed"]
-    assert (told["status"], told.get("reason", ""), told.get("message", "")) == ("True", "", "")
+    [reported] = [one for one in status["conditions"] if one["type"] == "Installed"]
+    assert (reported["status"], reported.get("reason", ""), reported.get("message", "")) == ("True", "", "")
     installation.until_phase("beacon.v1.0.0", namespace)
     installation.cluster.merge(SUBSCRIPTION.ref("beacon", namespace), {"spec": {"channel": "fast"}})
     installation.until_phase("beacon.v1.1.0", namespace)
 
 
-def test_an_account_that_loses_its_rights_in_the_middle_of_a_plan(installation: Installation, namespace: str) -> None:
+def test_an_account_that_loses_its_permissions_in_the_middle_of_a_plan(
+    installation: Installation, namespace: str
+) -> None:
     """What was written stays, nothing more is written, least of all with our rights; and the same plan goes on."""
     installation.apply(an_account(namespace), an_object(ROLE, "some", namespace, rules=BUT_SERVICES))
     installation.apply(a_binding(ROLE_BINDING, ROLE, namespace, "some"))
@@ -215,8 +217,10 @@ def test_an_account_that_comes_and_goes(installation: Installation, namespace: s
     """csv.md 18.5 row 119, §8.4; the plan and the group say that it is missing, and go on when it is there."""
     installation.apply(a_scoped_group(namespace), a_beacon(namespace))
     group = OPERATOR_GROUP.ref(name_of(a_scoped_group(namespace)), namespace)
-    told = installation.until(group, lambda one: one["status"]["conditions"], "its condition")["status"]["conditions"]
-    assert [(one["type"], one["reason"], one["message"]) for one in told] == [
+    reported = installation.until(group, lambda one: one["status"]["conditions"], "its condition")["status"][
+        "conditions"
+    ]
+    assert [(one["type"], one["reason"], one["message"]) for one in reported] == [
         ("OperatorGroupServiceAccount", "ServiceAccountNotFound", f"ServiceAccount {INSTALLER} not found")
     ]
     why = f"please make sure the service account exists. sa={INSTALLER} operatorgroup={namespace}/{group.name}"
@@ -232,12 +236,12 @@ def test_an_account_that_comes_and_goes(installation: Installation, namespace: s
     installation.apply(a_binding(ROLE_BINDING, ROLE, namespace, "all"))
     status = until_plan(installation, namespace, is_complete, "Complete")
     assert status["attenuatedServiceAccountRef"]["uid"] != first, "another account of the same name"
-    stated = installation.until(group, lambda one: one["status"]["serviceAccountRef"], "the account")["status"]
-    assert stated["serviceAccountRef"]["uid"] == status["attenuatedServiceAccountRef"]["uid"]
-    assert "conditions" not in stated
+    entry = installation.until(group, lambda one: one["status"]["serviceAccountRef"], "the account")["status"]
+    assert entry["serviceAccountRef"]["uid"] == status["attenuatedServiceAccountRef"]["uid"]
+    assert "conditions" not in entry
 
 
-def test_a_version_is_installed_with_the_rights_of_the_account(installation: Installation, namespace: str) -> None:
+def test_a_version_is_installed_with_the_permissions_of_the_account(installation: Installation, namespace: str) -> None:
     """csv.md §8.4, rows 74 and 75: its Deployment is refused, and its change too, until that is granted."""
     rules = [rule for rule in EVERYTHING if rule["apiGroups"] != ["apps"]]
     installation.apply(an_account(namespace), an_object(ROLE, "most", namespace, rules=rules))

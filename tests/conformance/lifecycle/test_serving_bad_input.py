@@ -100,15 +100,15 @@ def configurations(host: Installation, namespace: str) -> list[Manifest]:
     return [one for one in found if one["metadata"]["labels"].get("olm.owner.namespace") == namespace]
 
 
-def tells(host: Installation, namespace: str, words: str, name: str = "guard.v1") -> None:
+def reports(host: Installation, namespace: str, words: str, name: str = "guard.v1") -> None:
     """Wait until the history of the version, or its present message, says so."""
     ref = CLUSTER_SERVICE_VERSION.ref(name, namespace)
 
-    def said(csv: Manifest) -> bool:
+    def output(csv: Manifest) -> bool:
         status = csv.get("status") or {}
         return any(words in one.get("message", "") for one in (status, *status.get("conditions", ())))
 
-    host.until(ref, said, words)
+    host.until(ref, output, words)
 
 
 def issued(namespace: str, when: datetime) -> dict[str, str]:
@@ -124,12 +124,12 @@ USELESS = [
 ]
 
 
-@pytest.mark.parametrize(("namespace", "held"), USELESS)
+@pytest.mark.parametrize(("namespace", "locked"), USELESS)
 def test_a_secret_that_nobody_can_serve_with_is_made_anew(
-    host: Installation, namespace: str, held: dict[str, str] | timedelta
+    host: Installation, namespace: str, locked: dict[str, str] | timedelta
 ) -> None:
     """csv.md 7.2, 18 row 235: what is there before the version is."""
-    texts = issued(namespace, datetime.now(UTC) + held) if isinstance(held, timedelta) else held
+    texts = issued(namespace, datetime.now(UTC) + locked) if isinstance(locked, timedelta) else locked
     ref = SECRET.ref("guard-service-cert", namespace)
     host.apply(a_namespace(namespace))
     host.apply(an_object(SECRET, ref.name, namespace, stringData=texts, type="Opaque"))
@@ -140,7 +140,7 @@ def test_a_secret_that_nobody_can_serve_with_is_made_anew(
     assert pair.serves(hosts("guard", namespace), datetime.now(UTC)), secret["metadata"]
     [configuration] = configurations(host, namespace)
     assert configuration["webhooks"][0]["clientConfig"]["caBundle"] == secret["data"]["olmCAKey"]
-    if held is FOREIGN:
+    if locked is FOREIGN:
         outlives(host, ref, namespace)
 
 
@@ -207,10 +207,10 @@ def test_an_api_that_two_versions_claim_changes_hands_when_the_first_goes(host: 
         begin(host, namespace, csv)
 
     claim("first")
-    tells(host, "first", "apiServices not installed")
+    reports(host, "first", "apiServices not installed")
     wait_for(lambda: "apiServices not installed" in host.olmf("why", "-n", "first", check=False).stdout, "`olmf why`")
     claim("second")
-    tells(host, "second", "unable to adopt APIService")
+    reports(host, "second", "unable to adopt APIService")
     assert (host.cluster.get(served(group)) or {})["spec"]["service"]["namespace"] == "first"
     host.cluster.delete(CLUSTER_SERVICE_VERSION.ref("guard.v1", "first"))
     host.until(served(group), lambda one: one["spec"]["service"]["namespace"] == "second", "the second owner")
@@ -222,7 +222,7 @@ def test_a_namespace_goes_while_its_api_is_unavailable(host: Installation) -> No
     """Until the APIService goes the API server cannot say what is in the namespace."""
     group, namespace = "unavailable.example.com", "deserted"
     begin(host, namespace, a_version(namespace, a_webhook(), apiservicedefinitions={"owned": [an_api(group)]}))
-    tells(host, namespace, "apiServices not installed")
+    reports(host, namespace, "apiServices not installed")
     host.cluster.delete(NAMESPACE.ref(namespace))
     for ref in (served(group), NAMESPACE.ref(namespace)):
         host.until_gone(ref)
@@ -256,7 +256,7 @@ def test_a_definition_of_somebody_else_is_not_converted(host: Installation, fore
     owned = {"owned": [entry]}
     csv = a_version("covets", hook, name="covets.v1", mode="AllNamespaces", customresourcedefinitions=owned)
     host.apply(a_namespace("covets"), an_operator_group("covets"), csv)
-    tells(host, "covets", f"csv covets.v1 does not own CRD {foreign.name}", "covets.v1")
+    reports(host, "covets", f"csv covets.v1 does not own CRD {foreign.name}", "covets.v1")
     assert (host.cluster.get(foreign) or {})["spec"]["conversion"] == {"strategy": "None"}
     host.cluster.delete(CLUSTER_SERVICE_VERSION.ref("covets.v1", "covets"))
     host.until_gone(CLUSTER_SERVICE_VERSION.ref("covets.v1", "covets"))
@@ -269,25 +269,25 @@ def about_itself(namespace: str, group: str, plural: str, policy: str, image: st
     return a_version(namespace, hook, image=image)
 
 
-def test_a_webhook_on_its_own_pods_is_told_and_can_be_edited(host: Installation) -> None:
+def test_a_webhook_on_its_own_pods_is_reported_and_can_be_edited(host: Installation) -> None:
     """No Pod that would answer can be made; the version names it, and its description mends it."""
     namespace = "own-pods"
     begin(host, namespace, about_itself(namespace, "", "pods", "Fail"))
     wait_for(lambda: configurations(host, namespace), "its configuration")
     for pod in host.cluster.list(POD, namespace):
         host.cluster.delete(Ref.of(pod))
-    tells(host, namespace, f'failed calling webhook "{namespace}.example.com"')
+    reports(host, namespace, f'failed calling webhook "{namespace}.example.com"')
     host.apply(about_itself(namespace, "", "pods", "Ignore"))
     host.until_phase("guard.v1", namespace)
 
 
-def test_a_webhook_on_its_own_deployment_is_told_and_can_be_edited(host: Installation) -> None:
+def test_a_webhook_on_its_own_deployment_is_reported_and_can_be_edited(host: Installation) -> None:
     """csv.md 4.3-2: its next installation is refused; what is asked already is edited before it."""
     namespace = "own-deployment"
     begin(host, namespace, about_itself(namespace, "apps", "deployments", "Fail"))
     wait_for(lambda: configurations(host, namespace), "its configuration")
     host.apply(about_itself(namespace, "apps", "deployments", "Fail", "guard:2"))
-    tells(host, namespace, f'failed calling webhook "{namespace}.example.com"')
+    reports(host, namespace, f'failed calling webhook "{namespace}.example.com"')
     host.apply(about_itself(namespace, "apps", "deployments", "Ignore", "guard:3"))
     host.until_phase("guard.v1", namespace)
 

@@ -96,11 +96,11 @@ def test_openssl_accepts_the_certificates(kept: Lamps, tmp_path: Path) -> None:
     for name in names:
         checks = ("-purpose", "sslserver", "-x509_strict", "-verify_hostname", name)
         assert "OK" in openssl("verify", "-CAfile", str(authority), *checks, str(leaf))
-    told = openssl("x509", "-in", str(leaf), "-noout", "-text")
+    reported = openssl("x509", "-in", str(leaf), "-noout", "-text")
     for words in (f"CN = {names[0]}", "TLS Web Server Authentication", "CA:FALSE", "NIST CURVE: P-256"):
-        assert words in told or words.replace(" = ", "=") in told
+        assert words in reported or words.replace(" = ", "=") in reported
     for name in names:
-        assert f"DNS:{name}" in told
+        assert f"DNS:{name}" in reported
     above = openssl("x509", "-in", str(authority), "-noout", "-text")
     assert all(words in above for words in ("CA:TRUE", "Certificate Sign", "olm-selfsigned-", "Red Hat, Inc."))
     of_key = openssl("pkey", "-pubout", stdin=data["tls.key"])
@@ -133,8 +133,8 @@ def everything_kept(host: Installation, folder: Path) -> Iterator[tuple[str, byt
     host.olmf("capture", "-o", str(bundle))
     with tarfile.open(bundle) as archive:
         for member in archive:
-            if held := archive.extractfile(member):
-                yield f"capture {member.name}", held.read()
+            if locked := archive.extractfile(member):
+                yield f"capture {member.name}", locked.read()
     for path in host.state.rglob("*"):
         if path.is_file() and path.name != "objects.jsonl":
             yield str(path), path.read_bytes()

@@ -74,13 +74,13 @@ def test_a_neighbour_installs_while_pulls_do_not_end(target: str, tmp_path: Path
         found = jobs(host)
         assert {ref for ref, _ in found} == {str(ref) for ref in SLOW}
         assert len([ref for ref, how in found if how == "running"]) == 1, "one, and it goes on"
-        told = {ref.name: (host.cluster.get(ref) or {}).get("status") for ref in SLOW}
-        assert all(told.values()), "also those that wait in line"
-        assert {state({"status": each}) for each in told.values() if each} == {"CONNECTING"}, told
+        reported = {ref.name: (host.cluster.get(ref) or {}).get("status") for ref in SLOW}
+        assert all(reported.values()), "also those that wait in line"
+        assert {state({"status": each}) for each in reported.values() if each} == {"CONNECTING"}, reported
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_each_slow_catalog_says_so(target: str, tmp_path: Path) -> None:
+def test_each_slow_catalog_reports_it(target: str, tmp_path: Path) -> None:
     with attacked(target, tmp_path, SHORT) as (host, registry):
         a_neighbour_installs(host)
         for ref in SLOW:

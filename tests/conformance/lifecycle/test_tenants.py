@@ -75,8 +75,8 @@ def test_a_claim_to_secrets_makes_nobody_read_them(installation: Installation, n
     installation.until_phase("evil.v1", namespace)
     evil = CLUSTER_SERVICE_VERSION.ref("evil.v1", namespace)
     cluster.merge(evil, {"spec": {"apiservicedefinitions": {"owned": [SECRETS]}}})
-    told = installation.until(evil, lambda csv: csv["status"]["phase"] == "Failed", "Failed")
-    assert told["status"]["reason"] == "OwnerConflict"
+    reported = installation.until(evil, lambda csv: csv["status"]["phase"] == "Failed", "Failed")
+    assert reported["status"]["reason"] == "OwnerConflict"
     installation.until_it_rests()
     assert roles_about(installation, "secrets-v1") == []
     view = cluster.get(CLUSTER_ROLE.ref("view"))
@@ -84,7 +84,7 @@ def test_a_claim_to_secrets_makes_nobody_read_them(installation: Installation, n
     assert not any("secrets" in (rule.get("resources") or ()) for rule in view["rules"])
 
 
-def test_rights_for_an_api_are_for_who_really_provides_it(installation: Installation, namespace: str) -> None:
+def test_permissions_for_an_api_are_for_who_really_provides_it(installation: Installation, namespace: str) -> None:
     """A tenant claims the API of another operator: nothing comes of it, and nothing stays when that operator goes."""
     cluster, victim = installation.cluster, f"{namespace}-v"[:60]
     installation.apply(a_namespace(victim), an_operator_group(victim, targets=(victim,)))

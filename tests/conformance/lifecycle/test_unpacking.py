@@ -26,7 +26,7 @@ def test_a_quota_that_keeps_the_pod_away_is_named(installation: Installation, na
     seen = installation.until(
         ref, lambda each: "exceeded quota" in condition(each, "BundleUnpacking").get("message", ""), "the quota"
     )
-    said = condition(seen, "BundleUnpacking")
-    assert (said["status"], said["reason"]) == ("True", "UnpackingInProgress")
-    assert "FailedCreate" in said["message"]
+    output = condition(seen, "BundleUnpacking")
+    assert (output["status"], output["reason"]) == ("True", "UnpackingInProgress")
+    assert "FailedCreate" in output["message"]
     assert "exceeded quota" in installation.olmf("why", "-n", namespace, check=False).stdout

@@ -112,7 +112,7 @@ def test_what_pod_security_refuses_never_exists(installation: Installation, plac
     assert pods(installation, place) == []
 
 
-def test_a_deployment_fails_as_it_is_told(installation: Installation, place: str) -> None:
+def test_a_deployment_fails_on_demand(installation: Installation, place: str) -> None:
     installation.apply(a_deployment(place, annotations={"olmf.io/fail": "no such image"}))
     installation.until(DEPLOYMENT.ref("d", place), lambda found: found["status"]["unavailableReplicas"])
     wait_for(lambda: "no such image" in str([pod.get("status") for pod in pods(installation, place)]), "a message")
@@ -138,7 +138,7 @@ def test_a_job_has_a_pod_that_succeeds(installation: Installation, place: str) -
     assert pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
 
 
-def test_a_job_has_a_pod_that_fails_and_says_why(installation: Installation, place: str) -> None:
+def test_a_job_has_a_pod_that_fails_and_reports_why(installation: Installation, place: str) -> None:
     pod = ended(installation, place, "no-such-verb", "Failed")
     assert pod["status"]["phase"] == "Failed"
     assert "no-such-verb" in pod["status"]["containerStatuses"][0]["state"]["terminated"]["message"]

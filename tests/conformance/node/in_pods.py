@@ -53,8 +53,8 @@ class InPods(Installation):
     def olmf(self, *words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
         """Run `olmf` in the pod of a worker."""
         del check
-        said = self.kubectl("exec", "deploy/olmf-worker", "--", "olmf", *words, timeout=timeout)
-        return subprocess.CompletedProcess(words, 0, said, "")
+        output = self.kubectl("exec", "deploy/olmf-worker", "--", "olmf", *words, timeout=timeout)
+        return subprocess.CompletedProcess(words, 0, output, "")
 
     def status(self) -> Any:
         """Our pods, with their restarts."""
@@ -100,7 +100,7 @@ class InPods(Installation):
         finally:
             self.remove(*(NAMESPACE.ref(name) for name in names))
 
-    def said(self, script: str, namespace: str, labels: Mapping[str, str] | None = None) -> str:
+    def output(self, script: str, namespace: str, labels: Mapping[str, str] | None = None) -> str:
         """What a script of Python says in a pod of its own."""
         ref = POD.ref("asking", namespace)
         self.apply(a_pod(ref, script, labels or {}))
@@ -155,20 +155,20 @@ def with_token(kubeconfig: Path, folder: Path) -> Path:
 @contextmanager
 def calling(call: Callable[[], object], seconds_between: float = 0.1) -> Iterator[list[str]]:
     """Meanwhile the call is made again and again; yields what each said: nothing, or why it failed."""
-    said, over = list[str](), Event()
+    output, over = list[str](), Event()
 
     def go_on() -> None:
         while not over.wait(seconds_between):
             try:
                 call()
-                said.append("")
+                output.append("")
             except ApiError as error:
-                said.append(f"after {time.strftime('%X')}: {error}")
+                output.append(f"after {time.strftime('%X')}: {error}")
 
     with ThreadPoolExecutor(1) as pool:
         going = pool.submit(go_on)
         try:
-            yield said
+            yield output
         finally:
             over.set()
         going.result()

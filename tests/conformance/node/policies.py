@@ -74,11 +74,11 @@ def labels_of(pod: Object) -> Mapping[str, str]:
     return found
 
 
-def peers(world: World, policy: Object, wanted: Any, side: str) -> Iterator[tuple[str, Object | None]]:
+def peers(world: World, policy: Object, desired: Any, side: str) -> Iterator[tuple[str, Object | None]]:
     """How a rule begins for each peer, and the Pod that it is; nothing said means everybody."""
-    if not wanted:
+    if not desired:
         yield "", None
-    for peer in wanted or ():
+    for peer in desired or ():
         if block := peer.get("ipBlock"):
             but = ", ".join(block.get("except") or ())
             yield f"ip {side} {block['cidr']} " + (f"ip {side} != {{ {but} }} " if but else ""), None
@@ -92,11 +92,11 @@ def peers(world: World, policy: Object, wanted: Any, side: str) -> Iterator[tupl
                 yield f"ip {side} {pod['status']['podIP']} ", pod
 
 
-def ports(wanted: Any, target: Object | None) -> Iterator[str]:
+def ports(desired: Any, target: Object | None) -> Iterator[str]:
     """How a rule goes on for each port; those with a name are looked up in the Pod that is called."""
-    if not wanted:
+    if not desired:
         yield ""
-    for one in wanted or ():
+    for one in desired or ():
         protocol, port = str(one.get("protocol", "TCP")).lower(), one.get("port")
         if isinstance(port, str):
             containers = target["spec"]["containers"] if target else ()

@@ -40,7 +40,7 @@ STEPS: dict[str, Callable[[InPods], str]] = {
     "certificates are rotated": webhooks.rotates,
     "NetworkPolicies": walls.keeps_networks_apart,
     "PodSecurity": walls.admits_restricted_pods,
-    "probes": walls.probes_tell,
+    "probes": walls.probes_report,
     "our Deployments are updated during installs": releases.is_updated_at_work,
     "an older release is updated with a full queue": lambda host: releases.follows_an_older_release(host, OLDER),
     "every pod of ours is deleted during an install": faults.loses_its_pods,
@@ -79,8 +79,8 @@ def rows_of(host: InPods, steps: dict[str, Callable[[InPods], str]]) -> Iterator
         try:
             seen = step(host)
         except (AssertionError, ApiError, subprocess.SubprocessError) as error:
-            said = f"{error} {getattr(error, 'stderr', '') or ''}"
-            seen = "FAILED: " + " ".join(said.split())[:900].replace("|", "\\|")
+            output = f"{error} {getattr(error, 'stderr', '') or ''}"
+            seen = "FAILED: " + " ".join(output.split())[:900].replace("|", "\\|")
         took = time.monotonic() - started
         sys.stdout.write(f"{what}: {took:.1f} s: {seen}\n")
         sys.stdout.flush()

@@ -10,7 +10,7 @@ import pytest
 
 from shared.kinds import CATALOG_SOURCE
 from tests.conformance.packages.offers import ARCHIVE, extracted, heads, prepare, subscribe
-from tests.conformance.packages.verdicts import EXPECTED, verdict
+from tests.conformance.packages.results import EXPECTED, result
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
 
@@ -43,7 +43,7 @@ Ask = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
-def verdict_of(installation: Installation, bundles: Path) -> Ask:
+def result_of(installation: Installation, bundles: Path) -> Ask:
     """All packages are subscribed at once, each in its own namespace; tells what came of one."""
     installation.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: "READY" in str(each.get("status")), "READY")
     found = heads(installation.cluster, bundles)
@@ -54,19 +54,19 @@ def verdict_of(installation: Installation, bundles: Path) -> Ask:
     deadline = time.monotonic() + PATIENCE_SECONDS
 
     def ask(package: str) -> str:
-        said = ""
-        while EXPECTED[package] not in said and time.monotonic() < deadline:
-            said = verdict(installation, package, package, found[package].csv)
+        output = ""
+        while EXPECTED[package] not in output and time.monotonic() < deadline:
+            output = result(installation, package, package, found[package].csv)
             time.sleep(0.1)
-        return said
+        return output
 
     return ask
 
 
 @pytest.mark.parametrize("package", EXPECTED)
-def test_a_head_version_succeeds_or_says_what_it_waits_for(
-    verdict_of: Ask, package: str, record_property: Callable[[str, object], None]
+def test_a_head_version_succeeds_or_reports_what_it_waits_for(
+    result_of: Ask, package: str, record_property: Callable[[str, object], None]
 ) -> None:
-    said = verdict_of(package)
-    record_property("verdict", said)
-    assert EXPECTED[package] in said
+    output = result_of(package)
+    record_property("result", output)
+    assert EXPECTED[package] in output

@@ -13,7 +13,7 @@ from tests.conformance.peers.images import BUNDLES, CATALOGS
 from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
 from tests.conformance.peers.peer import Peer
 from tests.conformance.peers.suite import Result, Spec
-from tests.conformance.peers.world import HOME, World
+from tests.conformance.peers.world import OLM_NAMESPACE, World
 from tests.kit.installation import a_namespace, an_operator_group
 
 OPERATORS = "operators"
@@ -38,11 +38,11 @@ OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
 def prepare(cluster: KubeClient) -> Iterator[None]:
     """OLM's programs, a global group, and the community's catalog."""
     for app in APPS:
-        cluster.apply(stand_ins.deployment(HOME, app, app))
+        cluster.apply(stand_ins.deployment(OLM_NAMESPACE, app, app))
     if cluster.get(NAMESPACE.ref(OPERATORS)) is None:
         for manifest in (a_namespace(OPERATORS), an_operator_group(OPERATORS, name="global-operators")):
             cluster.apply(manifest)
-    meta = {"name": COMMUNITY, "namespace": HOME}
+    meta = {"name": COMMUNITY, "namespace": OLM_NAMESPACE}
     spec = {"sourceType": "grpc", "image": COMMUNITY_IMAGE, "displayName": "Community Operators", "publisher": "ours"}
     cluster.apply({
         "apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind, "metadata": meta, "spec": spec,
@@ -53,8 +53,8 @@ def prepare(cluster: KubeClient) -> Iterator[None]:
 def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> Result:
     """Run one spec."""
     words = (
-        f"--kubeconfig={world.kubeconfig}", f"--namespace={OPERATORS}", f"--olmNamespace={HOME}",
-        f"--catalogNamespace={HOME}", f"--communityOperators={COMMUNITY_IMAGE}", "--test-data-dir=./testdata",
+        f"--kubeconfig={world.kubeconfig}", f"--namespace={OPERATORS}", f"--olmNamespace={OLM_NAMESPACE}",
+        f"--catalogNamespace={OLM_NAMESPACE}", f"--communityOperators={COMMUNITY_IMAGE}", "--test-data-dir=./testdata",
     )  # fmt: skip
     return suite.run(program, checkout, spec, words, log)
 

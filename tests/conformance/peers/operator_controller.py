@@ -15,7 +15,7 @@ from tests.conformance.peers import certificates, demonstrations, scenarios, sta
 from tests.conformance.peers.certificates import CertManager
 from tests.conformance.peers.left_out_v1 import LEFT_OUT
 from tests.conformance.peers.peer import Peer
-from tests.conformance.peers.world import HOME
+from tests.conformance.peers.world import OLM_NAMESPACE
 from tests.kit.waiting import wait_for
 
 IN_CLUSTER = ".operator-controller-e2e.svc.cluster.local:5000"
@@ -57,7 +57,7 @@ def stand_in_objects() -> Iterator[dict[str, Any]]:
     """By the names of upstream's programs; what they lead to is ours."""
     for app in APPS:
         gates = [f"--feature-gates={gate}=true" for gate in GATES]
-        made = stand_ins.deployment(HOME, f"{app}-controller-manager", app, name="manager", args=gates)
+        made = stand_ins.deployment(OLM_NAMESPACE, f"{app}-controller-manager", app, name="manager", args=gates)
         made["metadata"]["labels"] = {"app.kubernetes.io/part-of": "olm", "app.kubernetes.io/name": app}
         yield made
         ports = [
@@ -65,7 +65,7 @@ def stand_in_objects() -> Iterator[dict[str, Any]]:
             {"name": "https", "port": 443},
         ]
         yield {
-            "apiVersion": "v1", "kind": "Service", "metadata": {"name": f"{app}-service", "namespace": HOME},
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": f"{app}-service", "namespace": OLM_NAMESPACE},
             "spec": {"selector": {"app": app}, "ports": ports},
         }  # fmt: skip
 

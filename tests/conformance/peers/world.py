@@ -17,7 +17,7 @@ from tests.conformance.peers.stand_ins import StandIns
 from tests.conformance.targets import REAL, running_cluster
 from tests.kit.installation import installed
 
-HOME = "olm"
+OLM_NAMESPACE = "olm"
 STATE = "world.json"
 
 

@@ -141,7 +141,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         found.patience.set()
 
 
-def test_catalog_md_2_4_1_the_name_that_is_dialled_says_which_catalog_is_asked(shop: Shop) -> None:
+def test_catalog_md_2_4_1_the_name_that_is_dialled_reports_which_catalog_is_asked(shop: Shop) -> None:
     shop.put("tea", "tea@1")
     shop.put("tea", "cup@1", namespace="other")
     assert shop.packages("tea.team.svc:50051") == ["tea"]
@@ -163,7 +163,7 @@ def test_the_whole_api_is_there(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("authority", ["nobody.team.svc:50051", "127.0.0.1", "tea", "../tea.team.svc", "x" * 4000])
-def test_who_dials_anything_else_is_told_what_to_dial(shop: Shop, authority: str) -> None:
+def test_who_dials_anything_else_learns_what_to_dial(shop: Shop, authority: str) -> None:
     shop.put("tea", "tea@1")
     code, words = shop.refusal(authority)
     assert (code, "status.connectionState" in words, len(words) < 400) == (Code.NOT_FOUND, True, True)
@@ -191,7 +191,7 @@ def test_what_was_not_read_yet_is_not_served(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("content", ["away@1", "denied@1", "broken@1", "odd@1"])
-def test_what_cannot_be_read_is_tried_again_later_and_strangers_are_not_told_why(shop: Shop, content: str) -> None:
+def test_what_cannot_be_read_is_tried_again_later_and_strangers_do_not_learn_why(shop: Shop, content: str) -> None:
     name = content.partition("@")[0]
     shop.put(name, content)
     for _ in range(2):
@@ -301,7 +301,7 @@ def test_a_catalog_above_the_bound_is_answered_and_not_kept(tmp_path: Path, monk
         assert shop.opened["tea@1", "team"] == 1
 
 
-def test_a_catalog_that_vanishes_in_the_middle_of_a_stream_is_told_whole(shop: Shop) -> None:
+def test_a_catalog_that_vanishes_in_the_middle_of_a_stream_is_reported_whole(shop: Shop) -> None:
     shop.put("vanishes", "many@1")
     with shop.dialled("vanishes.team.svc") as channel:
         stream = caller(channel, REGISTRY.methods_by_name["ListBundles"])(ListBundlesRequest(), timeout=60)

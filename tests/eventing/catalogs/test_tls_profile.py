@@ -84,7 +84,7 @@ def test_v1_md_25_4_what_is_not(keys: Path, ours: TlsProfile, client: TlsProfile
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (("old", "", (), ()), "no profile 'old': modern, intermediate or custom"),
         (("custom", "TLSv1.1", (), ()), "no version 'TLSv1.1': TLSv1.2, TLSv1.3"),
@@ -93,6 +93,6 @@ def test_v1_md_25_4_what_is_not(keys: Path, ours: TlsProfile, client: TlsProfile
         (("custom", "TLSv1.2", (), ("prime256v1", "secp384r1")), "one curve, or none"),
     ],
 )
-def test_what_cannot_be_had_is_said(words: tuple[str, str, tuple[str, ...], tuple[str, ...]], said: str) -> None:
-    with pytest.raises(TlsProfileError, match=said):
+def test_what_cannot_be_had_is_reported(words: tuple[str, str, tuple[str, ...], tuple[str, ...]], output: str) -> None:
+    with pytest.raises(TlsProfileError, match=output):
         profile_of(*words)

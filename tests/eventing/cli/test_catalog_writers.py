@@ -47,8 +47,8 @@ def printed(*words: str, content: bytes = b"") -> str:
 
 
 def refused(done: Done, code: int, sentence: str) -> None:
-    said = done.stderr.decode()
-    assert (done.returncode, sentence in said) == (code, True), said
+    output = done.stderr.decode()
+    assert (done.returncode, sentence in output) == (code, True), output
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,7 @@ def test_r247_references_are_rendered_one_after_the_other(steps: Path) -> None:
         pytest.param(["template", "convert", "basic", "-"], 1, "converting: ", id="a conversion of no catalog"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_done_is_told_in_a_sentence(
+def test_what_cannot_be_done_is_reported_in_a_sentence(
     words: list[str], code: int, sentence: str, *, steps: Path, bundle: Path, tmp_path: Path
 ) -> None:
     places = {"STEPS": str(steps), "BUNDLE": str(bundle), "NEW": str(tmp_path / "new")}
@@ -174,7 +174,7 @@ def test_r347_the_graph_is_drawn_in_three_languages(tmp_path: Path) -> None:
     assert printed("graph", file, "-o", "svg").startswith("<svg")
 
 
-def test_r352_a_range_that_is_none_is_told_and_the_rest_is_drawn() -> None:
+def test_r352_a_range_that_is_none_is_reported_and_the_rest_is_drawn() -> None:
     done = olmf("graph", str(WRITTEN / "steps.yaml"))
     assert done.returncode == 0
     assert done.stderr.startswith(b'warning: ignoring invalid SkipRange for package/edge "steps"/"s.v1": ')
@@ -269,14 +269,14 @@ def test_fbc_12_5_a_package_is_built_into_a_catalog(steps: Path, tmp_path: Path)
     assert made == printed("render", str(steps), "-o", "yaml")
 
 
-def test_fbc_12_5_a_catalog_that_is_not_valid_is_told(tmp_path: Path) -> None:
+def test_fbc_12_5_a_catalog_that_is_not_valid_is_reported(tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text("schema: olm.template.basic\nentries: [{schema: olm.package, name: tea}]\n")
     plan = a_plan(tmp_path, "olm.builder.basic", "short.yaml")
     refused(olmf(*plan), 1, 'validating component "main": validation failure in path "')
     assert olmf(*plan, "--no-validate").returncode == 0
 
 
-def test_fbc_12_5_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_fbc_12_5_what_is_not_there_is_reported(tmp_path: Path) -> None:
     for builder in ("olm.builder.raw", "olm.builder.semver"):
         refused(olmf(*a_plan(tmp_path, builder, "absent.yaml")), 3, 'building component "main": ')
     refused(olmf("template", "composite", "-f", str(tmp_path / "no")), 3, 'opening catalog config file "')
@@ -333,7 +333,7 @@ def test_r298_the_images_of_a_template_are_pulled(registry: ScriptedRegistry, bu
                      "longer supported, migrate to a file-based catalog: not allowed", id="R243"),
     ],
 )  # fmt: skip
-def test_an_image_of_no_kind_is_told(
+def test_an_image_of_no_kind_is_reported(
     registry: ScriptedRegistry, steps: Path, labels: dict[str, str], code: int, sentence: str
 ) -> None:
     image = an_image(registry, steps, labels)
@@ -359,7 +359,7 @@ def test_flags_that_contradict_each_other_are_refused(flags: list[str], sentence
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
-def test_issue_4_5_a_document_that_is_nested_too_deeply_is_told(form: str) -> None:
+def test_issue_4_5_a_document_that_is_nested_too_deeply_is_reported(form: str) -> None:
     deep = b'{"schema": "a", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}"
     refused(olmf("render", "-", "-o", form, content=deep), 1, "nested too deeply")
 
@@ -373,6 +373,6 @@ def test_issue_4_5_a_document_that_is_nested_too_deeply_is_told(form: str) -> No
         pytest.param(["template", "convert", "basic"], 3, id="convert"),
     ],
 )
-def test_fbc_3_a_file_that_cannot_be_read_is_told(verb: list[str], code: int, tmp_path: Path) -> None:
+def test_fbc_3_a_file_that_cannot_be_read_is_reported(verb: list[str], code: int, tmp_path: Path) -> None:
     (tmp_path / "gone.yaml").symlink_to(tmp_path / "nowhere")
     refused(olmf(*verb, str(tmp_path)), code, f"read {tmp_path / 'gone.yaml'}: no such file or directory")

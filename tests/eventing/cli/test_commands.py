@@ -29,7 +29,7 @@ def _cluster() -> Iterator[None]:
         pytest.param("edit the catalog: olmf why x", "edit the catalog: olmf why x", id="no sentence is read"),
     ],
 )
-def test_a_command_says_for_which_cluster_it_is(command: Command | str, want: str) -> None:
+def test_a_command_reports_for_which_cluster_it_is(command: Command | str, want: str) -> None:
     assert shown(command) == want
 
 
@@ -41,7 +41,7 @@ def test_a_fix_is_the_same_in_a_sentence_and_in_json() -> None:
 
 
 @dataclass(frozen=True)
-class Told:
+class Received:
     """Something with a command in it."""
 
     do: tuple[Command | str, ...]
@@ -49,17 +49,17 @@ class Told:
 
 
 def test_every_command_of_a_value_is_shown() -> None:
-    told = {"a": [Told((olmf("list"), "edit"), {"b": 1})]}
-    assert values(told) == {"a": [{"do": ["olmf list --state 's 1'", "edit"], "at": {"b": 1}}]}
+    reported = {"a": [Received((olmf("list"), "edit"), {"b": 1})]}
+    assert values(reported) == {"a": [{"do": ["olmf list --state 's 1'", "edit"], "at": {"b": 1}}]}
 
 
-def test_what_a_capture_can_answer_says_which_one() -> None:
+def test_what_a_capture_can_answer_reports_which_one() -> None:
     lead_to_capture("x.tar")
     assert quoted(olmf("why", namespace="a")) == "`olmf why -n a --from x.tar`"
     assert quoted(olmf("explain")) == "`olmf explain --from x.tar`"
     assert quoted(olmf("approve", "p")) == "`olmf approve p`"
 
 
-def test_where_nothing_was_said_nothing_is_added() -> None:
+def test_without_options_nothing_is_added() -> None:
     lead_to_cluster()
     assert quoted(olmf("why", namespace="a")) == "`olmf why -n a`"

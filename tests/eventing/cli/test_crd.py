@@ -50,19 +50,19 @@ def a_mouse(name: str, tail: int) -> dict[str, Any]:
 
 
 def test_files_and_folders_are_compared(editions: tuple[Path, Path]) -> None:
-    told = run(*editions)
-    assert told.exit_code == NEGATIVE
-    assert "^.spec.tail: maximum: maximum constraint added when there was none previously : 3" in told.output
+    reported = run(*editions)
+    assert reported.exit_code == NEGATIVE
+    assert "^.spec.tail: maximum: maximum constraint added when there was none previously : 3" in reported.output
     assert run(editions[0], editions[0]).output == "mice.acme.io: safe\n"
 
 
 def test_stored_objects_decide_where_the_change_itself_is_waived(editions: tuple[Path, Path], tmp_path: Path) -> None:
     words = (*editions, "--waive", "v1: ^.spec.tail: maximum", "--objects")
     assert run(*words, written(tmp_path / "short.yaml", a_mouse("short", 2))).exit_code == 0
-    told = run(*words, written(tmp_path / "long.yaml", {"kind": "List", "items": [a_mouse("long", 5)]}))
-    assert told.exit_code == NEGATIVE
-    assert "storedObject: barn/long: Invalid value: 5: spec.tail in body should be less than" in told.output
-    assert "does not count: v1: ^.spec.tail: maximum" in told.output
+    reported = run(*words, written(tmp_path / "long.yaml", {"kind": "List", "items": [a_mouse("long", 5)]}))
+    assert reported.exit_code == NEGATIVE
+    assert "storedObject: barn/long: Invalid value: 5: spec.tail in body should be less than" in reported.output
+    assert "does not count: v1: ^.spec.tail: maximum" in reported.output
 
 
 def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
@@ -77,10 +77,10 @@ def test_reports_for_programs(editions: tuple[Path, Path]) -> None:
 def test_what_only_one_side_has_is_named(editions: tuple[Path, Path], tmp_path: Path) -> None:
     other = {**a_crd(), "metadata": {"name": "cats.acme.io"}}
     both, alone = written(tmp_path / "both.yaml", a_crd(), other), written(tmp_path / "alone.yaml", other)
-    told = run(both, editions[1], "--waive", "maximum")
-    assert told.exit_code == NEGATIVE
-    assert f"cats.acme.io is only in {both}" in told.stderr
-    assert "cats.acme.io: unsafe\n  definitionRemoval: the definition is gone, and all its objects" in told.stdout
+    reported = run(both, editions[1], "--waive", "maximum")
+    assert reported.exit_code == NEGATIVE
+    assert f"cats.acme.io is only in {both}" in reported.stderr
+    assert "cats.acme.io: unsafe\n  definitionRemoval: the definition is gone, and all its objects" in reported.stdout
     assert run(both, editions[1], "--waive", "maximum", "--waive", "definitionRemoval").exit_code == 0
     assert run(editions[0], written(tmp_path / "more.yaml", a_crd(tail={"type": "integer"}), other)).exit_code == 0
     refused(USAGE, "have no CustomResourceDefinition in common", alone, editions[1])

@@ -80,7 +80,7 @@ def test_what_would_be_upgraded_is_a_table(tmp_path: Path, catalog: str) -> None
     assert " ".join(olmf(*words, "--diff").stdout.splitlines()[1].split()) == f"a.v1 a.v2 a {why}"
 
 
-def test_a_diff_has_what_changes_and_says_why_the_rest_is_refused(tmp_path: Path, catalog: str) -> None:
+def test_a_diff_has_what_changes_and_reports_why_the_rest_is_refused(tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a", installed="a.v2"), csv("a.v2"), sub("c"))
     found = olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there, "--diff", "-o", "json")
     assert found.exit_code == NEGATIVE
@@ -97,7 +97,7 @@ def test_a_dependency_that_is_new_takes_the_place_of_nothing(tmp_path: Path, cat
     assert [(one["-"], one["+"]) for one in json.loads(found.stdout)] == [("", "a.v1"), ("", "b.v2")]
 
 
-def test_what_is_unsatisfiable_ends_with_one_and_without_a_verdict_with_three(tmp_path: Path, catalog: str) -> None:
+def test_what_is_unsatisfiable_ends_with_one_and_without_a_result_with_three(tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a"), sub("b"))
     found = olmf("resolve", "-n", "ns", "--catalog", f"ns/cat={catalog}", "--from", there, "-o", "json")
     assert found.exit_code == NEGATIVE
@@ -107,7 +107,7 @@ def test_what_is_unsatisfiable_ends_with_one_and_without_a_verdict_with_three(tm
     assert olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there).exit_code == UNKNOWN
 
 
-def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, catalog: str) -> None:
+def test_an_explanation_reports_why_not_newer_and_what_would_help(tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a"), sub("b", channel="beta"))
     words = ("explain", "-n", "ns", "--catalog", catalog, "--from", there)
     found = olmf(*words, "a")
@@ -118,15 +118,15 @@ def test_an_explanation_says_why_not_newer_and_what_would_help(tmp_path: Path, c
     ]
     found = olmf(*words, "-o", "json")
     assert found.exit_code == NEGATIVE
-    told = json.loads(found.stdout)
-    assert [one["subscriptions"] for one in told["refused"]] == [["b"]]
-    assert [one["code"] for one in told["refused"][0]["fixes"]] == ["DropSubscription"], (
+    reported = json.loads(found.stdout)
+    assert [one["subscriptions"] for one in reported["refused"]] == [["b"]]
+    assert [one["code"] for one in reported["refused"][0]["fixes"]] == ["DropSubscription"], (
         "in channel stable K is missing"
     )
     assert failure(*words, "c").code == NEGATIVE
 
 
-def test_files_say_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> None:
+def test_files_have_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> None:
     settled = sub("a", installed="a.v1")
     settled["status"] |= {"currentCSV": "a.v1", "state": "AtLatestKnown"}
     failed = csv("a.v1", phase="Failed")
@@ -159,7 +159,7 @@ def a_row(name: str, phase: str, message: str = "", version: str = "") -> Packag
     return PackageStatus("ns", name, name, "", version, phase, message=message)
 
 
-def test_what_does_not_work_is_not_said_to_be_installed() -> None:
+def test_what_does_not_work_is_not_reported_as_installed() -> None:
     found = [a_choice("fine"), a_choice("failed"), a_choice("broken", "broken.v2")]
     rows = [
         a_row("fine", "Succeeded", "held: audit"),
@@ -239,22 +239,22 @@ def test_manifests_without_a_namespace_are_in_every_one(tmp_path: Path, catalog:
     assert [one["gets"] for one in json.loads(found.stdout)] == ["a.v2"]
 
 
-def test_a_way_is_told_hop_by_hop(catalog: str) -> None:
+def test_a_way_is_reported_hop_by_hop(catalog: str) -> None:
     found = olmf("upgrades", "a", "--from", "1.0.0", "--catalog", catalog)
     assert found.stdout.splitlines() == [
         "a.v1 -> a.v2 (channel stable): it replaces a.v1",
         f"  not a.v3: Deprecated: a.v3 (channel stable of catalog {catalog}) is deprecated, so nobody gets it",
     ]
-    told = json.loads(olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog, "-o", "json").stdout)
-    assert told["hops"] == []
-    told = olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog).stdout
-    assert told.startswith("a.v2 stays: nothing in channel stable updates it\n")
+    reported = json.loads(olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog, "-o", "json").stdout)
+    assert reported["hops"] == []
+    reported = olmf("upgrades", "a", "--from", "a.v2", "--catalog", catalog).stdout
+    assert reported.startswith("a.v2 stays: nothing in channel stable updates it\n")
     assert olmf("upgrades", "b", "--from", "b.v1", "--catalog", catalog).exit_code == NEGATIVE, "what it needs is gone"
 
 
 def test_a_channel_that_leads_nowhere_is_a_no_that_names_the_channel_that_does(catalog: str) -> None:
-    beside = [{"schema": "olm.channel", "package": "a", "name": "new", "entries": [entry("a.v3", "a.v2")]}]
-    Path(catalog, "more.yaml").write_text(yaml.safe_dump_all(beside))
+    others = [{"schema": "olm.channel", "package": "a", "name": "new", "entries": [entry("a.v3", "a.v2")]}]
+    Path(catalog, "more.yaml").write_text(yaml.safe_dump_all(others))
     found = olmf("upgrades", "a", "--from", "a.v1", "--channel", "new", "--catalog", catalog)
     end = "1.0.0 is not in channel new, and nothing there replaces it; the head 3.0.0 cannot be reached from it"
     assert (found.exit_code, found.stdout) == (NEGATIVE, f"a.v1 stays: {end} (go by channel stable)\n")
@@ -272,21 +272,21 @@ def test_of_several_catalogs_the_one_that_answers_is_named_and_may_be_chosen(cat
         done = olmf(*verb, *words)
         assert done.stderr == "# from catalog olm/x (also in team/y; --source chooses)\n"
         assert olmf(*verb, *words, "--source", "team/y").stderr == "# from catalog team/y\n"
-        told = json.loads(olmf(*verb, *words, "--source", "y", "-o", "json").stdout)
-        assert {one["catalog"] for one in (told if isinstance(told, list) else [told])} == {"team/y"}
+        reported = json.loads(olmf(*verb, *words, "--source", "y", "-o", "json").stdout)
+        assert {one["catalog"] for one in (reported if isinstance(reported, list) else [reported])} == {"team/y"}
     assert not olmf("versions", "a", "--catalog", catalog).stderr, "there is no choice"
     error = failure("versions", *words, "--source", "z")
     assert str(error) == "--source z: no such catalog; there are: olm/x, team/y"
     assert str(failure("versions", "soup", *words[1:], "--source", "x")) == "catalog olm/x has no package soup"
 
 
-def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_tells_the_line(tmp_path: Path) -> None:
+def test_a_catalog_that_cannot_be_read_leads_to_the_verb_that_reports_the_line(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text("schema: olm.package\nname: a: b\n")
     error = failure("versions", "a", "--catalog", str(tmp_path))
     assert (error.code, f"`olmf catalog validate {tmp_path}` lists all errors" in str(error)) == (UNKNOWN, True)
 
 
-def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
+def test_versions_of_a_broken_channel_report_it(tmp_path: Path) -> None:
     loop = a_channel("alpha", an_entry("v1", "v2"), an_entry("v2", "v1"), package="tea")
     bundles = a_bundle("v1", "1.0.0", package="tea"), a_bundle("v2", "2.0.0", package="tea")
     (tmp_path / "catalog.json").write_bytes(written(a_package("tea"), loop, *bundles))
@@ -322,7 +322,7 @@ def test_versions_of_a_broken_channel_say_so(tmp_path: Path) -> None:
 def test_a_wrong_word_is_answered_by_what_to_do(
     words: tuple[str, ...], code: int, why: str, catalog: str, tmp_path: Path
 ) -> None:
-    given = [str(tmp_path / "empty") if word == "/" else word.replace("CAT", catalog) for word in words]
+    arguments = [str(tmp_path / "empty") if word == "/" else word.replace("CAT", catalog) for word in words]
     (tmp_path / "empty").mkdir()
-    error = failure(*given)
+    error = failure(*arguments)
     assert (error.code, why in str(error)) == (code, True), str(error)

@@ -59,9 +59,9 @@ def test_the_picture_is_that_of_the_catalog_with_one_package(catalog: str) -> No
 
 
 def test_programs_get_nodes_and_edges(catalog: str) -> None:
-    told = json.loads(olmf("graph", "tea", "--catalog", catalog, "--json").stdout)
-    assert (told["package"], told["defaultChannel"], told["deprecated"]) == ("tea", "stable", False)
-    (channel,) = told["channels"]
+    reported = json.loads(olmf("graph", "tea", "--catalog", catalog, "--json").stdout)
+    assert (reported["package"], reported["defaultChannel"], reported["deprecated"]) == ("tea", "stable", False)
+    (channel,) = reported["channels"]
     assert (channel["name"], channel["heads"]) == ("stable", ["tea.v3"])
     assert [(one["name"], one["version"], one["deprecated"], one["skipped"]) for one in channel["nodes"]] == [
         ("tea.v3", "3.0.0", False, False), ("tea.v2", "2.0.0", False, False), ("tea.v1", "1.0.0", True, True),

@@ -26,23 +26,23 @@ def groups() -> dict[str, Verbs]:
 
 
 @pytest.mark.parametrize("name", groups())
-def test_each_module_registers_the_verbs_that_its_group_says_it_has(name: str) -> None:
+def test_each_module_registers_the_verbs_that_its_group_reports_it_has(name: str) -> None:
     for module, verbs in groups()[name].modules.items():
         own = typer.Typer()
         importlib.import_module(module).register(own)
         registered = get_group(own).commands
         assert set(registered) == set(verbs), module
-        told = {
+        reported = {
             verb: " ".join(cleandoc(one.help or "").partition("\n\n")[0].split()) for verb, one in registered.items()
         }
-        assert told == verbs
+        assert reported == verbs
 
 
 def loaded_by(*words: str) -> set[str]:
     """What a command line imports."""
     script = "import sys; from eventing.cli.main import main\ntry: main()\nexcept SystemExit: pass\nprint(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=True).stdout
-    return set(said.splitlines()[-1].split())
+    printed = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=True).stdout
+    return set(printed.splitlines()[-1].split())
 
 
 def test_help_imports_no_verb() -> None:
@@ -54,8 +54,8 @@ def test_a_verb_imports_itself_alone() -> None:
     loaded = loaded_by("semver", "--help")
     assert "eventing.cli.semver" in loaded
     assert not {"eventing.cli.catalog.verbs", "eventing.cli.bundle.verbs", "eventing.cli.local"} & loaded
-    beside = {"eventing.cli.catalog.render", "eventing.cli.bundle", "eventing.cli.local"}
-    assert not beside & loaded_by("catalog", "validate", "--help")
+    others = {"eventing.cli.catalog.render", "eventing.cli.bundle", "eventing.cli.local"}
+    assert not others & loaded_by("catalog", "validate", "--help")
 
 
 @pytest.mark.parametrize("name", groups())
@@ -75,7 +75,7 @@ def test_help_lists_the_verbs_as_it_would_if_it_imported_them(name: str) -> None
         pytest.param(["catalog", "vlidate"], "validate", id="a verb of a group"),
     ],
 )
-def test_an_unknown_verb_is_told_which_ones_are_alike(words: list[str], name: str) -> None:
+def test_an_unknown_verb_learns_which_ones_are_alike(words: list[str], name: str) -> None:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
     assert f"Did you mean '{name}'?" in done.output

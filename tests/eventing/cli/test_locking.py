@@ -60,7 +60,7 @@ def failure(*words: str) -> CliError:
     return error
 
 
-def test_what_was_locked_is_told_again_without_another_word(lock: Path) -> None:
+def test_what_was_locked_is_answered_again_without_another_word(lock: Path) -> None:
     assert "a.v2" in json.loads(lock.read_text())["chosen"]
     found = olmf("--locked", "a.lock")
     assert found.exit_code == 0
@@ -104,7 +104,7 @@ def test_an_image_is_locked_by_digest_and_asked_without_its_registry(objects: Pa
     assert olmf("--locked", "a.lock").exit_code == 0
 
 
-def test_a_lock_that_says_nothing_of_where_to_read_leaves_that_to_the_command_line(lock: Path) -> None:
+def test_a_lock_without_sources_leaves_them_to_the_command_line(lock: Path) -> None:
     reads: list[object] = [[], {"catalogs": 1, "from": 2}]
     for read in reads:
         lock.write_text(json.dumps({**json.loads(lock.read_text()), "read": read}))

@@ -49,8 +49,8 @@ def test_a_package_of_a_catalog(verb: str, catalog: str) -> None:
 
 def test_a_subscription_that_is_explained(catalog: str, tmp_path: Path) -> None:
     (tmp_path / "subs.yaml").write_text(yaml.safe_dump({**a_subscription("tide"), "status": {}}))
-    said = refused("explain", "tidy", "-n", "ns", "--catalog", catalog, "--from", str(tmp_path / "subs.yaml"))
-    assert said == "tidy: no such Subscription in namespace ns; similar: tide"
+    output = refused("explain", "tidy", "-n", "ns", "--catalog", catalog, "--from", str(tmp_path / "subs.yaml"))
+    assert output == "tidy: no such Subscription in namespace ns; similar: tide"
 
 
 def test_a_package_and_a_channel_of_head(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_an_object_that_why_is_asked_about(tmp_path: Path) -> None:
     world = LivingWorld()
     world.add(a_subscription("tide"))
     capture = str(world.save(tmp_path / "incident.tar"))
-    said = refused("why", "sub/tidee", "-n", "ns", "--from", capture)
-    assert said.endswith("the journal knows nothing of it; similar: tide")
+    output = refused("why", "sub/tidee", "-n", "ns", "--from", capture)
+    assert output.endswith("the journal knows nothing of it; similar: tide")
 
 
 def a_subscription(name: str) -> Manifest:

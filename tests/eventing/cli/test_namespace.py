@@ -35,8 +35,8 @@ def a_package(name: str, phase: str = "", message: str = "", *conditions: Manife
     """A Subscription, and its version when that has a phase."""
     csv = f"{name}.v1"
     spec = {"name": name, "source": "local", "sourceNamespace": "olm"}
-    stated = {"currentCSV": csv if phase else "", "installedCSV": csv if phase else "", "conditions": list(conditions)}
-    subscription = an_object(SUBSCRIPTION, name, spec=spec, status=stated)
+    entry = {"currentCSV": csv if phase else "", "installedCSV": csv if phase else "", "conditions": list(conditions)}
+    subscription = an_object(SUBSCRIPTION, name, spec=spec, status=entry)
     if not phase:
         return [subscription]
     version = an_object(CLUSTER_SERVICE_VERSION, csv, spec={}, status={"phase": phase, "message": message, **status})
@@ -60,7 +60,7 @@ def troubled(objects: list[Manifest], index: JournalIndex | None = None, *jobs: 
     return waiting(package_statuses(brief, "olm"), Sources(FakeCluster(objects), jobs, index or JournalIndex()))
 
 
-def test_what_waits_says_since_when() -> None:
+def test_what_waits_reports_since_when() -> None:
     index = waited(CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm"), "its Deployments")
     (one,) = troubled([*a_package("etcd", "Installing"), *a_package("atlas", "Succeeded")], index)
     assert (one.since, one.next_try, one.message) == (SINCE, "at the next event", "its Deployments")
@@ -68,21 +68,21 @@ def test_what_waits_says_since_when() -> None:
 
 def test_the_status_knows_since_when_and_until_when_better_than_an_old_run() -> None:
     index = waited(CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm"), "its Deployments")
-    stated = {"reason": "NoOperatorGroup", "lastTransitionTime": "2026-01-03T00:00:00Z"}
-    (one,) = troubled(a_package("etcd", "Failed", "no", **stated), index)
+    entry = {"reason": "NoOperatorGroup", "lastTransitionTime": "2026-01-03T00:00:00Z"}
+    (one,) = troubled(a_package("etcd", "Failed", "no", **entry), index)
     assert (one.since, one.message) == ("2026-01-03T00:00:00+00:00", "no")
     assert one.next_try == "when the OperatorGroups of the namespace change"
 
 
-def test_what_was_given_up_says_how_it_goes_on() -> None:
+def test_what_was_given_up_reports_how_it_goes_on() -> None:
     ref = SUBSCRIPTION.ref("etcd", "olm")
     dead_letter = Listed("a/step", ref, "direct", "dead", attempts=8)
-    stated = a_condition("ResolutionFailed", "ErrorPreventedResolution", "no group")
-    (one,) = troubled(a_package("etcd", "", "", stated), waited(ref, "a group"), dead_letter)
+    entry = a_condition("ResolutionFailed", "ErrorPreventedResolution", "no group")
+    (one,) = troubled(a_package("etcd", "", "", entry), waited(ref, "a group"), dead_letter)
     assert (next_try_of(one), one.message) == ("`olmf queue retry`", "ErrorPreventedResolution: no group")
 
 
-def test_what_no_step_says_the_status_says() -> None:
+def test_what_no_step_reports_the_status_reports() -> None:
     plan = a_package("etcd", "", "", a_condition("InstallPlanPending", "RequiresApproval"))
     plan[0]["status"]["installPlanRef"] = {"name": "install-1"}
     refused = a_package("atlas", "", "", a_condition("InstallPlanFailed", "x", "no such API"))
@@ -117,7 +117,7 @@ def test_the_next_try_is_that_of_what_fails() -> None:
 
 def test_a_step_on_the_namespace_that_names_the_first_package_tries_the_others_too() -> None:
     namespace = NAMESPACE.ref("olm")
-    stated = [
+    entry = [
         StatementRecord([str(kind.ref(name, "olm")) for kind, name in about], "BundleUnpacking", message)
         for message, about in (
             ("atlas.v1: at work", [(SUBSCRIPTION, "atlas"), (CLUSTER_SERVICE_VERSION, "atlas.v1")]),
@@ -125,13 +125,15 @@ def test_a_step_on_the_namespace_that_names_the_first_package_tries_the_others_t
         )
     ]
     what = "atlas: its bundle is being unpacked"
-    wait = {"what": what, "since": SINCE, "next_try": None, "about": stated[0].about}
-    told = Decision([], "outcome", wait=wait, statements=stated)
+    wait = {"what": what, "since": SINCE, "next_try": None, "about": entry[0].about}
+    reported = Decision([], "outcome", wait=wait, statements=entry)
     seen = [
         ReceivedEvent.of(Event(name, f"{names.RESOURCE_EVENT}add", "api", SUBSCRIPTION.ref(name, "olm")), 0)
         for name in ("atlas", "etcd")
     ]
-    index = JournalIndex.of([*seen, Recorded(Run("run-1", "a/step", str(namespace), 0, 1.0, "0", decisions=[told]))])
+    index = JournalIndex.of(
+        [*seen, Recorded(Run("run-1", "a/step", str(namespace), 0, 1.0, "0", decisions=[reported]))]
+    )
     unpacking = a_package("etcd", "", "", a_condition("BundleUnpacking", "BundleUnpacking"))
     job = Listed("a/step", namespace, "direct", "delayed", due=LATER)
     (one,) = troubled(unpacking, index, job)
@@ -150,17 +152,17 @@ def to_approve(name: str, plan: str, note: str = "") -> PackageStatus:
     )
 
 
-def test_one_package_says_what_approves_it_and_since_when() -> None:
+def test_one_package_reports_what_approves_it_and_since_when() -> None:
     assert list(paragraphs(to_approve("etcd", "install-1"))) == [
         f"status: etcd.v1 is InstallPlanPending: RequiresApproval\n  since {SINCE}, next try: when approved",
         "fix: approve install-1: `olmf approve install-1 -n olm`",
     ]
     assert list(paragraphs(a_status("etcd"))) == ["status: etcd.v1 is Succeeded"]
-    held = a_status("etcd", message="held: audit", fixes=(Fix("let it go"),))
-    assert list(paragraphs(held)) == ["status: etcd.v1 is Succeeded: held: audit"]
+    locked = a_status("etcd", message="held: audit", fixes=(Fix("let it go"),))
+    assert list(paragraphs(locked)) == ["status: etcd.v1 is Succeeded: held: audit"]
 
 
-def test_a_plan_that_a_hold_came_too_late_for_says_so() -> None:
+def test_a_plan_that_a_hold_came_too_late_for_reports_it() -> None:
     objects = a_package("etcd", "", "", a_condition("InstallPlanPending", "RequiresApproval"))
     objects[0]["status"]["installPlanRef"] = {"name": "install-1"}
     objects[0]["metadata"]["annotations"] = {names.HOLD: "audit"}
@@ -200,6 +202,6 @@ def test_the_journal_is_asked_about_as_many_as_are_shown() -> None:
     assert (found[0].message, found[-1].message, len(found)) == ("its Deployments", "", 40)
 
 
-def test_where_all_is_well_nothing_else_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_all_is_well_nothing_else_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     show("olm", [a_status("etcd")], [])
     assert capsys.readouterr().out == "Namespace olm: 1 Subscription, 0 waiting\n\nas wanted: etcd\n"

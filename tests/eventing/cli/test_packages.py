@@ -64,7 +64,7 @@ def test_the_next_try_of_what_fails_stands_in_the_table() -> None:
     assert listed_message(a_status(message="waits", next_try="at the next event")) == "waits"
 
 
-def test_a_table_says_what_helps_unless_all_is_well() -> None:
+def test_a_table_reports_what_helps_unless_all_is_well() -> None:
     fixes = (Fix("approve it", olmf("approve", "p")), Fix("or delete it"))
     assert listed_message(a_status(message="waits", fixes=fixes)) == (
         "waits; fix: approve it: `olmf approve p`; fix: or delete it"
@@ -73,15 +73,15 @@ def test_a_table_says_what_helps_unless_all_is_well() -> None:
 
 
 @pytest.mark.parametrize(
-    ("programs", "words", "is_told"),
+    ("programs", "words", "is_reported"),
     [
         pytest.param(("worker", "endpoint"), [], True, id="without a watcher"),
         pytest.param(("worker", "watch"), [], False, id="with a watcher"),
         pytest.param(("worker", "endpoint"), ["--timeout", "0"], False, id="without waiting"),
     ],
 )
-def test_who_waits_is_told_that_nobody_watches(
-    tmp_path: Path, programs: tuple[str, ...], words: list[str], *, is_told: bool
+def test_who_waits_learns_that_nobody_watches(
+    tmp_path: Path, programs: tuple[str, ...], words: list[str], *, is_reported: bool
 ) -> None:
     directory = StateDirectory(tmp_path)
     write_json(
@@ -98,8 +98,8 @@ def test_who_waits_is_told_that_nobody_watches(
             Addresses(str(tmp_path), os.getpid(), str(directory.kubeconfig), "http://e:1", processes=processes)
         )
         done = CliRunner().invoke(app, ["install", "tide", "--state", str(tmp_path), *words])
-    told = "# nothing here watches the cluster: waits for events that others post to http://e:1\n"
-    assert (told in done.stderr) is is_told
+    reported = "# nothing here watches the cluster: waits for events that others post to http://e:1\n"
+    assert (reported in done.stderr) is is_reported
 
 
 class Refusing(FakeCluster):

@@ -92,10 +92,10 @@ def test_issue_15_1_5_an_install_is_listed_object_by_object() -> None:
     found = effects(result)
     assert found["ClusterServiceVersion here/beacon.v1.0.0"] == "create"
     assert set(found.values()) == {"create"}
-    told = json.loads(result.stdout)
-    assert told["wouldDo"]
-    assert {one["kind"] for one in told["permissions"]} <= {"Role", "ClusterRole"}
-    assert any(line.startswith("image ") for line in told["remarks"])
+    reported = json.loads(result.stdout)
+    assert reported["wouldDo"]
+    assert {one["kind"] for one in reported["permissions"]} <= {"Role", "ClusterRole"}
+    assert any(line.startswith("image ") for line in reported["remarks"])
 
 
 LAMPS = SAMPLES.parent / "webhooks" / "lamps"
@@ -147,7 +147,7 @@ def test_webhooks_are_for_the_namespaces_of_their_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("lamps")
-def test_an_upgrade_says_which_configurations_come_and_go(tmp_path: Path) -> None:
+def test_an_upgrade_reports_which_configurations_come_and_go(tmp_path: Path) -> None:
     """csv.md 18 row 104: those of the old version go with it; the Service, the Secret and the APIService stay."""
     subscription = a_subscription("lamps", "here", source="local", channel="stable", startingCSV="lamps.v1.0.0")
     write_objects(tmp_path, subscription, an_operator_group("here"))
@@ -164,7 +164,7 @@ def test_an_upgrade_says_which_configurations_come_and_go(tmp_path: Path) -> Non
     assert (kept["Secret"], kept["Service"], kept["APIService"]) == ("keep", "keep", "change")
 
 
-def test_an_upgrade_says_what_changes_and_what_goes(tmp_path: Path) -> None:
+def test_an_upgrade_reports_what_changes_and_what_goes(tmp_path: Path) -> None:
     first = json.loads(plan("-o", "json").stdout)["objects"]
     csv, *others = [one["manifest"] for one in first]
     there = {**csv, "status": {"phase": "Succeeded"}}
@@ -221,7 +221,7 @@ def installed(folder: Path, *, has_status: bool, **more: Json) -> list[Json]:
 
 
 @pytest.mark.parametrize("has_status", [True, False], ids=["phases told", "phases not told"])
-def test_what_files_hold_counts_whether_they_tell_phases_or_not(tmp_path: Path, *, has_status: bool) -> None:
+def test_what_files_hold_counts_whether_they_report_phases_or_not(tmp_path: Path, *, has_status: bool) -> None:
     installed(tmp_path, has_status=has_status)
     result = plan("-o", "json")
     assert result.exit_code == NEGATIVE
@@ -244,11 +244,11 @@ def test_issue_15_1_5_a_capture_is_planned(tmp_path: Path) -> None:
     words = ["plan", "-n", "here", "--from", str(capture), "--catalog", "olm/local=cat", "-o", "json"]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, "the API server of that world has stored nothing in the version that goes"
-    told, found = json.loads(result.stdout), effects(result)
+    reported, found = json.loads(result.stdout), effects(result)
     assert found["CustomResourceDefinition beacons.samples.olmf.io"] == "change"
     assert found["ServiceAccount here/beacon-controller"] == "keep"
     assert found["ClusterServiceVersion here/beacon.v1.0.0"] == "remove"
-    assert any("the capture holds no object of this kind" in one for one in told["remarks"])
+    assert any("the capture holds no object of this kind" in one for one in reported["remarks"])
 
 
 def test_issue_15_1_5_manifests_that_stand_in_the_catalog_are_planned(tmp_path: Path) -> None:
@@ -259,8 +259,8 @@ def test_issue_15_1_5_manifests_that_stand_in_the_catalog_are_planned(tmp_path: 
     for one in documents:
         if one["schema"] == "olm.bundle":
             files = sorted((SAMPLES / "beacon" / one["name"].removeprefix("beacon.v") / "manifests").iterdir())
-            held = [json.dumps(document) for file in files for document in yaml.safe_load_all(file.read_text())]
-            data = [base64.b64encode(text.encode()).decode() for text in held]
+            locked = [json.dumps(document) for file in files for document in yaml.safe_load_all(file.read_text())]
+            data = [base64.b64encode(text.encode()).decode() for text in locked]
             one["properties"] += [{"type": "olm.bundle.object", "value": {"data": text}} for text in data]
     (tmp_path / "cat" / "catalog.json").write_text("\n".join(map(json.dumps, documents)))
     result = plan("-o", "json")

@@ -44,7 +44,7 @@ ONE, TWO = "reading: 1 files, 3 MB, 3 MB/s", "reading: 2 files, 6 MB, 3 MB/s"
         pytest.param(1.0, StringIO(), [], id="issue 4 §4: nobody is told through a pipe"),
     ],
 )
-def test_long_work_is_told_of(seconds: float, screen: StringIO, lines: list[str]) -> None:
+def test_long_work_is_reported(seconds: float, screen: StringIO, lines: list[str]) -> None:
     clock = ticks(seconds)
     with shown(screen, lambda: next(clock)):
         for _ in range(2):
@@ -88,7 +88,7 @@ class Heard:
         self.layers.append("complete")
 
 
-def test_all_long_work_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_all_long_work_reports_how_far_it_is(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog"
     catalog.mkdir()
     (catalog / "c.json").write_bytes(written(a_package(), a_channel(), a_bundle()))

@@ -66,7 +66,7 @@ def test_a_batch_of_pairs_is_answered_in_order() -> None:
         (("compare", "1.0.0", "1"), 2, ""),
     ],
 )
-def test_a_single_question_is_answered_in_words_and_by_exit_code(
+def test_a_single_request_is_answered_in_words_and_by_exit_code(
     words: tuple[str, ...], code: int, sentence: str
 ) -> None:
     done = olmf(*words)

@@ -64,10 +64,10 @@ def refused(done: subprocess.CompletedProcess[str], code: int, sentence: str) ->
 
 def test_help_names_every_verb_and_imports_little() -> None:
     script = "import sys; sys.argv = ['olmf', '--help']; from eventing.cli.main import main\ntry: main()\nexcept SystemExit: pass\nprint(sorted({m.partition('.')[0] for m in sys.modules}))"  # noqa: E501  # why: one script
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     for verb in ("up", "down", "status", "demo", "install", "why", "capture", "replay", "events", "queue", "run"):
-        assert f"\n  {verb} " in said
-    loaded = set(json.loads(said.splitlines()[-1].replace("'", '"')))
+        assert f"\n  {verb} " in output
+    loaded = set(json.loads(output.splitlines()[-1].replace("'", '"')))
     assert not loaded & {
         "pydantic", "aiohttp", "redis", "rq", "urllib3", "rich", "msgspec", "yaml", "structlog",
         "semver", "grpc", "prometheus_client",
@@ -92,7 +92,7 @@ def test_the_catalog_offers_channels_and_their_heads(sandbox: Installation) -> N
     assert " stable (default) " in sandbox.olmf("list", "--available").stdout
 
 
-def test_an_empty_list_says_so(sandbox: Installation) -> None:
+def test_an_empty_list_reports_it(sandbox: Installation) -> None:
     assert sandbox.olmf("list", "-n", "nowhere").stdout == "nothing installed yet\n"
 
 
@@ -135,9 +135,9 @@ def test_where_redis_is_must_be_known(tmp_path: Path) -> None:
 
 
 def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
-    said = sandbox.olmf("install", "tide", "-n", "one").stdout
-    assert said.startswith("made Namespace one\nmade OperatorGroup one for all namespaces\n")
-    assert said.splitlines()[-1] == "tide: tide.v1.0.0 Succeeded"
+    output = sandbox.olmf("install", "tide", "-n", "one").stdout
+    assert output.startswith("made Namespace one\nmade OperatorGroup one for all namespaces\n")
+    assert output.splitlines()[-1] == "tide: tide.v1.0.0 Succeeded"
     sandbox.olmf("hold", "tide", "-n", "one", "--reason", "freeze until Monday")
     (row,) = rows(sandbox, "list", "-n", "one")
     assert (row["subscription"], row["package"]) == ("tide", "tide")
@@ -162,9 +162,9 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
 
 
 def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(sandbox: Installation) -> None:
-    said = sandbox.olmf("install", "lodge", "-n", "inn").stdout
-    assert "made OperatorGroup inn for this namespace only" in said
-    assert said.splitlines()[-1] == "lodge: lodge.v1.0.0 Succeeded"
+    output = sandbox.olmf("install", "lodge", "-n", "inn").stdout
+    assert "made OperatorGroup inn for this namespace only" in output
+    assert output.splitlines()[-1] == "lodge: lodge.v1.0.0 Succeeded"
     group = sandbox.cluster.get(OPERATOR_GROUP.ref("inn", "inn"))
     assert group is not None
     assert group["spec"]["targetNamespaces"] == ["inn"]
@@ -172,9 +172,9 @@ def test_an_operator_that_cannot_watch_all_namespaces_gets_a_group_for_its_own(s
 
 
 def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installation) -> None:
-    said = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
+    output = sandbox.olmf("install", "beacon", "-n", "two", "--manual").stdout
     here = f"-n two --state {sandbox.state}"
-    assert said.splitlines()[-1] == f"beacon: waits for approval; `olmf approve beacon {here}` approves it"
+    assert output.splitlines()[-1] == f"beacon: waits for approval; `olmf approve beacon {here}` approves it"
     other = sandbox.olmf("install", "beacon", "-n", "two", "--channel", "fast", check=False)
     refused(other, 1, f"; `olmf upgrade beacon --channel fast {here}` switches the channel")
     refused(sandbox.olmf("explain", "nope", "-n", "two", check=False), 1, "nope: no such Subscription in namespace two")
@@ -186,18 +186,18 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
         SUBSCRIPTION.ref("beacon", "two"),
         lambda each: any(one.get("reason") == "RequiresApproval" for one in each["status"].get("conditions") or ()),
     )
-    said = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
-    assert "status: beacon.v1.0.0 is InstallPlanPending: RequiresApproval" in said
-    assert approve in said
-    said = sandbox.olmf("why", "-n", "two").stdout
-    assert said.startswith("Namespace two: 1 Subscription, 1 waiting\n")
-    assert approve in said
+    output = sandbox.olmf("why", "sub/beacon", "-n", "two").stdout
+    assert "status: beacon.v1.0.0 is InstallPlanPending: RequiresApproval" in output
+    assert approve in output
+    output = sandbox.olmf("why", "-n", "two").stdout
+    assert output.startswith("Namespace two: 1 Subscription, 1 waiting\n")
+    assert approve in output
     assert rows(sandbox, "why", "-n", "two")["waiting"][0]["subscription"] == "beacon"
     assert "beacon.v1.0.0: unpacked" in sandbox.olmf("why", "csv/beacon.v1.0.0", "-n", "two").stdout, (
         "it is not there yet"
     )
-    told = json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)
-    package = told["package"]
+    reported = json.loads(sandbox.olmf("why", "sub/beacon", "-n", "two", "-o", "json").stdout)
+    package = reported["package"]
     assert (package["code"], package["plan"], package["reason"]) == ("ApprovalNeeded", plan, "RequiresApproval")
     assert package["fixes"] == [{"what": f"approve {plan}", "do": f"olmf approve {plan} {here}"}]
     assert package["since"]
@@ -208,8 +208,8 @@ def test_a_manual_plan_waits_and_upgrade_goes_to_the_newest(sandbox: Installatio
         f"approved {sub['status']['installPlanRef']['name']}" in sandbox.olmf("approve", "beacon", "-n", "two").stdout
     )
     assert f"{plan} was approved before" in sandbox.olmf("approve", plan, "-n", "two").stdout
-    said = sandbox.olmf("upgrade", "beacon", "-n", "two", "--channel", "fast").stdout
-    assert said.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
+    output = sandbox.olmf("upgrade", "beacon", "-n", "two", "--channel", "fast").stdout
+    assert output.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
     refused(sandbox.olmf("approve", "nothing", "-n", "two", check=False), 1, "no package 'nothing' in two")
     refused(sandbox.olmf("approve", "beacon", "-n", "two", check=False), 1, "no plan of beacon waits for approval")
     sandbox.olmf("uninstall", "beacon", "-n", "two")
@@ -240,8 +240,8 @@ def test_a_pin_keeps_a_version_and_names_what_is_newer(sandbox: Installation) ->
     assert (row["phase"], row["message"]) == ("Succeeded", "pinned to 1.0.0; beacon.v1.1.0 is there")
     assert "pinned to 1.0.0; beacon.v1.1.0 is there" in sandbox.olmf("why", "-n", "nine").stdout
     sandbox.cluster.merge(pin, {"metadata": {"annotations": {VERSION: None}}})
-    said = sandbox.olmf("upgrade", "beacon", "-n", "nine", "--channel", "fast").stdout
-    assert said.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
+    output = sandbox.olmf("upgrade", "beacon", "-n", "nine", "--channel", "fast").stdout
+    assert output.splitlines()[-1] == "beacon: beacon.v1.1.0 Succeeded"
     sandbox.olmf("uninstall", "beacon", "-n", "nine")
 
 
@@ -254,7 +254,7 @@ def test_install_looks_first_whether_there_is_such_a_package(sandbox: Installati
     assert sandbox.cluster.get(NAMESPACE.ref("eight")) is None, "nothing is made"
 
 
-def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) -> None:
+def test_install_reports_what_it_waits_for_and_what_it_left(sandbox: Installation) -> None:
     place = {"name": "later", "namespace": "olm"}
     spec = {"sourceType": "grpc", "image": "127.0.0.1:9/later:1"}
     later = {"apiVersion": CATALOG_SOURCE.api_version, "kind": "CatalogSource", "metadata": place, "spec": spec}
@@ -274,9 +274,9 @@ def test_install_says_what_it_waits_for_and_what_it_left(sandbox: Installation) 
         lambda: "no operators found in package atlantis" in sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout,
         "the refusal",
     )
-    said = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
-    assert "      waits since " in said
-    assert "next try: " in said
+    output = sandbox.olmf("why", "sub/atlantis", "-n", "three").stdout
+    assert "      waits since " in output
+    assert "next try: " in output
     again = sandbox.olmf("install", "atlantis", "-n", "three", "--timeout", "100", check=False)
     refused(again, 1, "no operators found in package atlantis")
     assert "no operators found" not in again.stdout, "it is told once"
@@ -345,7 +345,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(["upgrade", "nothing"], 1, "nothing subscribes to 'nothing'", id="nothing to upgrade"),
     ],
 )
-def test_a_wrong_question_is_refused(sandbox: Installation, words: list[str], code: int, sentence: str) -> None:
+def test_a_wrong_request_is_refused(sandbox: Installation, words: list[str], code: int, sentence: str) -> None:
     refused(sandbox.olmf(*words, check=False), code, sentence)
 
 
@@ -398,14 +398,14 @@ def test_what_cannot_be_meant_is_a_wrong_command(words: list[str], sentence: str
 
 
 @pytest.mark.parametrize("words", [["semver", "compare", "1.0.0", "2.0.0"], ["versions", "-h"]], ids=" ".join)
-def test_an_answer_that_cannot_be_written_says_so(words: list[str]) -> None:
+def test_an_answer_that_cannot_be_written_reports_it(words: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "eventing.cli.main", *words]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (3, "olmf: the answer could not be written: no space left on device\n")
 
 
-def test_who_has_read_enough_is_told_nothing() -> None:
+def test_who_has_read_enough_learns_nothing() -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "eventing.cli.main", "semver", "compare", "1.0.0", "2.0.0"]
@@ -428,14 +428,14 @@ def test_a_closed_stdin_is_empty() -> None:
 
 
 def test_a_terminal_that_lacks_a_letter_shows_its_code(tmp_path: Path) -> None:
-    def said(verb: str) -> bytes:
+    def output(verb: str) -> bytes:
         command = [sys.executable, "-m", "eventing.cli.main", "catalog", verb, str(tmp_path)]
         return subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}).stdout
 
     (tmp_path / "catalog.yaml").write_text("{schema: olm.package, name: tide, defaultChannel: größe}")
-    assert "größe".encode() in said("render"), "documents are always UTF-8"
+    assert "größe".encode() in output("render"), "documents are always UTF-8"
     (tmp_path / "catalog.yaml").write_text("{schema: olm.channel, package: tide, name: größe, entries: []}")
-    assert rb"gr\xf6\xdfe" in said("graph")
+    assert rb"gr\xf6\xdfe" in output("graph")
 
 
 def test_ctrl_c_before_anything_is_imported_ends_in_silence() -> None:
@@ -448,11 +448,11 @@ def test_ctrl_c_before_anything_is_imported_ends_in_silence() -> None:
     assert (done.returncode, done.stderr) == (130, "")
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_reported() -> None:
     assert re.fullmatch(r"olmf \d+\.\d+\.\d+\n", olmf("--version").stdout)
 
 
-def test_what_the_world_refuses_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_what_the_world_refuses_is_reported_in_a_sentence(tmp_path: Path) -> None:
     broken = tmp_path / "kubeconfig"
     broken.write_text("{}")
     refused(olmf("list", "--kubeconfig", str(broken), check=False), 2, f"kubeconfig {broken}: no current-context; ")

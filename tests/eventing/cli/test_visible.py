@@ -70,11 +70,11 @@ def test_the_command_shows_foreign_text_in_its_errors(tmp_path: Path) -> None:
         [sys.executable, "-c", "from eventing.cli.entry import main; main()", "catalog", "validate", str(tmp_path)],
         capture_output=True, env=environ, check=False,
     )  # fmt: skip
-    told = done.stdout + done.stderr
+    reported = done.stdout + done.stderr
     assert done.returncode == 1
-    assert b"pwn" in told
-    assert b"\x1b" not in told
-    assert b"\x07" not in told
+    assert b"pwn" in reported
+    assert b"\x1b" not in reported
+    assert b"\x07" not in reported
 
 
 def test_what_is_written_at_once_stays_so() -> None:

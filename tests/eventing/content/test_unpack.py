@@ -69,7 +69,7 @@ def test_filling_twice_writes_once() -> None:
     assert cluster.writes == 1
 
 
-def test_fbc_md_r396_a_config_map_that_is_gone_is_told() -> None:
+def test_fbc_md_r396_a_config_map_that_is_gone_is_reported() -> None:
     with pytest.raises(ApiError, match='configmaps "h" not found'):
         fill(FakeConfigMaps(None), _REF, _PAYLOAD)
 
@@ -78,8 +78,8 @@ def test_an_image_that_cannot_be_had_ends_with_one_sentence(capfd: pytest.Captur
     with scripted_registry() as registry:
         image = f"{registry.address}/tea:1"
         assert main(image, _REF) == 1
-    said = capfd.readouterr().err
-    assert said == f"NotFound: {image}: {registry.address} does not have this image: check its name and tag\n"
+    output = capfd.readouterr().err
+    assert output == f"NotFound: {image}: {registry.address} does not have this image: check its name and tag\n"
 
 
 def test_a_bundle_that_is_none_ends_with_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
@@ -96,9 +96,9 @@ def test_no_cluster_ends_with_one_sentence(
     with scripted_registry() as registry:
         registry.put("tea", "1", [a_layer(a_file("manifests/a"))])
         assert main(f"{registry.address}/tea:1", _REF) == 1
-    said = capfd.readouterr().err
-    assert str(tmp_path / "absent") in said
-    assert said.count("\n") == 1
+    output = capfd.readouterr().err
+    assert str(tmp_path / "absent") in output
+    assert output.count("\n") == 1
 
 
 def test_mounted_pull_secrets_open_the_registry(
@@ -122,23 +122,23 @@ def test_mounted_pull_secrets_open_the_registry(
         assert capfd.readouterr().err.startswith("NotFound: ")
 
 
-def test_a_bundle_comes_from_the_mirror_that_the_job_was_told_of(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_comes_from_the_mirror_of_the_job(capfd: pytest.CaptureFixture[str]) -> None:
     with scripted_registry() as registry:
         source = {
             "source": "quay.io/acme",
             "mirrors": [f"{registry.address}/m"],
             "mirrorSourcePolicy": "NeverContactSource",
         }
-        told = json.dumps([{"spec": {"imageTagMirrors": [source]}}])
-        assert main("quay.io/acme/tea:1", _REF, told) == 1
-        said = capfd.readouterr().err
-        assert said.startswith("MirrorMiss: quay.io/acme/tea:1: none of the mirrors and places that are set for it")
+        reported = json.dumps([{"spec": {"imageTagMirrors": [source]}}])
+        assert main("quay.io/acme/tea:1", _REF, reported) == 1
+        output = capfd.readouterr().err
+        assert output.startswith("MirrorMiss: quay.io/acme/tea:1: none of the mirrors and places that are set for it")
         registry.put("m/tea", "1", [a_layer(a_file("x"))])
-        assert main("quay.io/acme/tea:1", _REF, told) == 1
+        assert main("quay.io/acme/tea:1", _REF, reported) == 1
     assert "it is not a registry+v1 bundle" in capfd.readouterr().err
 
 
 def test_mirrors_that_are_none_end_with_one_sentence(capfd: pytest.CaptureFixture[str]) -> None:
-    for told in ("{", "[1]", '[{"spec": {"imageTagMirrors": 1}}]'):
-        assert main("quay.io/acme/tea:1", _REF, told) == 1
-        assert capfd.readouterr().err.startswith(f"Malformed: --mirrors {told}: wanted a list")
+    for reported in ("{", "[1]", '[{"spec": {"imageTagMirrors": 1}}]'):
+        assert main("quay.io/acme/tea:1", _REF, reported) == 1
+        assert capfd.readouterr().err.startswith(f"Malformed: --mirrors {reported}: wanted a list")

@@ -29,7 +29,7 @@ from tests.functions.cluster_extension.world import EXTENSION, World, a_world, i
 FOLDER = Path(__file__).parents[3] / "k8s" / "health"
 OF_FLUX = yaml.safe_load((FOLDER / "flux.yaml").read_text())["spec"]["healthCheckExprs"]
 OF_ARGO = yaml.safe_load((FOLDER / "argocd.yaml").read_text())["data"]
-HEALTHY, WAITS, ILL = "Healthy", "Progressing", "Degraded"
+HEALTHY, WAITS, UNHEALTHY = "Healthy", "Progressing", "Degraded"
 
 
 def of_flux(manifest: Manifest) -> str:
@@ -43,7 +43,7 @@ def of_flux(manifest: Manifest) -> str:
         return environment.compile(expression).eval(data=data).value() is True  # an error is a value, too
 
     if "failed" in check and holds(check["failed"]):
-        return ILL
+        return UNHEALTHY
     return HEALTHY if holds(check["current"]) else WAITS
 
 
@@ -67,16 +67,16 @@ def an_object(kind: Kind, **status: Any) -> Manifest:
     return {**found, **({"status": status} if status else {})}
 
 
-def conditions(*stated: tuple[str, str, str], generation: int = 2) -> list[Manifest]:
+def conditions(*entry: tuple[str, str, str], generation: int = 2) -> list[Manifest]:
     return [
         {"type": kind, "status": status, "reason": why, "message": "m", "observedGeneration": generation}
-        for kind, status, why in stated
+        for kind, status, why in entry
     ]
 
 
 def a_catalog(progressing: str, reason: str, *, serving: str = "True", why: str = "x", generation: int = 2) -> Manifest:
-    stated = (("Progressing", progressing, reason), ("Serving", serving, why))
-    return an_object(CLUSTER_CATALOG, conditions=conditions(*stated, generation=generation))
+    entry = (("Progressing", progressing, reason), ("Serving", serving, why))
+    return an_object(CLUSTER_CATALOG, conditions=conditions(*entry, generation=generation))
 
 
 def a_revision(progressing: str, reason: str, *, available: str = "") -> Manifest:
@@ -96,7 +96,7 @@ CASES = [
     pytest.param(a_catalog("True", "Succeeded"), HEALTHY, id="a catalog that is served"),
     pytest.param(a_catalog("True", "Succeeded", generation=1), WAITS, id="a catalog that was edited"),
     pytest.param(a_catalog("True", "Retrying"), WAITS, id="a catalog that serves an older content"),
-    pytest.param(a_catalog("False", "Blocked", serving="False"), ILL, id="a catalog that only an edit can help"),
+    pytest.param(a_catalog("False", "Blocked", serving="False"), UNHEALTHY, id="a catalog that only an edit can help"),
     pytest.param(
         a_catalog("True", "Succeeded", serving="False", why="UserSpecifiedUnavailable"),
         HEALTHY,
@@ -106,12 +106,14 @@ CASES = [
     pytest.param(an_object(CLUSTER_OBJECT_SET), WAITS, id="a new revision"),
     pytest.param(a_revision("True", "RollingOut", available="False"), WAITS, id="a revision that is rolled out"),
     pytest.param(a_revision("True", "Succeeded", available="True"), HEALTHY, id="a revision that is"),
-    pytest.param(a_revision("False", "ProgressDeadlineExceeded", available="False"), ILL, id="a revision that is late"),
-    pytest.param(a_revision("False", "Blocked"), ILL, id="a revision that only an edit can help"),
+    pytest.param(
+        a_revision("False", "ProgressDeadlineExceeded", available="False"), UNHEALTHY, id="a revision that is late"
+    ),
+    pytest.param(a_revision("False", "Blocked"), UNHEALTHY, id="a revision that only an edit can help"),
     pytest.param(a_revision("False", "Archived", available="Unknown"), HEALTHY, id="a revision of the past"),
     pytest.param(an_object(INSTALL_PLAN), WAITS, id="a new plan"),
     pytest.param(an_object(INSTALL_PLAN, phase="Complete"), HEALTHY, id="a plan that was carried out"),
-    pytest.param(an_object(INSTALL_PLAN, phase="Failed"), ILL, id="a plan that failed"),
+    pytest.param(an_object(INSTALL_PLAN, phase="Failed"), UNHEALTHY, id="a plan that failed"),
     pytest.param(an_object(CATALOG_SOURCE), WAITS, id="a new CatalogSource"),
     pytest.param(an_object(CATALOG_SOURCE, connectionState={"lastObservedState": "READY"}), HEALTHY, id="READY"),
     pytest.param(
@@ -120,12 +122,12 @@ CASES = [
     pytest.param(an_object(CLUSTER_SERVICE_VERSION), WAITS, id="a new version"),
     pytest.param(an_object(CLUSTER_SERVICE_VERSION, phase="Succeeded"), HEALTHY, id="Succeeded"),
     pytest.param(an_object(CLUSTER_SERVICE_VERSION, phase="Installing"), WAITS, id="Installing"),
-    pytest.param(an_object(CLUSTER_SERVICE_VERSION, phase="Failed", message="m"), ILL, id="Failed"),
+    pytest.param(an_object(CLUSTER_SERVICE_VERSION, phase="Failed", message="m"), UNHEALTHY, id="Failed"),
 ]
 
 
 @pytest.mark.parametrize(("manifest", "want"), CASES)
-def test_both_say_the_same(manifest: Manifest, want: str, of_argo: Callable[[Manifest], tuple[str, str]]) -> None:
+def test_both_report_the_same(manifest: Manifest, want: str, of_argo: Callable[[Manifest], tuple[str, str]]) -> None:
     assert (of_flux(manifest), of_argo(manifest)[0]) == (want, want)
 
 
@@ -136,8 +138,8 @@ def test_both_say_the_same(manifest: Manifest, want: str, of_argo: Callable[[Man
         pytest.param(a_subscription(**LATEST), HEALTHY, id="at the latest version"),
         pytest.param(a_subscription(**{**LATEST, "state": "UpgradePending"}), WAITS, id="an upgrade"),
         pytest.param(a_subscription("InstallPlanPending"), WAITS, id="a plan that waits"),
-        pytest.param(a_subscription("ResolutionFailed"), ILL, id="no version"),
-        pytest.param(a_subscription("BundleUnpackFailed"), ILL, id="no bundle"),
+        pytest.param(a_subscription("ResolutionFailed"), UNHEALTHY, id="no version"),
+        pytest.param(a_subscription("BundleUnpackFailed"), UNHEALTHY, id="no bundle"),
     ],
 )
 def test_subscriptions_which_argo_cd_knows_itself(manifest: Manifest, want: str) -> None:
@@ -150,8 +152,8 @@ def test_subscriptions_which_argo_cd_knows_itself(manifest: Manifest, want: str)
         pytest.param(installed, HEALTHY, HEALTHY, id="installed"),
         pytest.param(extensions.refused_by_catalogs, WAITS, WAITS, id="no bundle"),
         pytest.param(extensions.colliding, WAITS, WAITS, id="collision"),
-        pytest.param(extensions.misconfigured, ILL, ILL, id="configuration"),
-        pytest.param(extensions.late, ILL, ILL, id="late"),
+        pytest.param(extensions.misconfigured, UNHEALTHY, UNHEALTHY, id="configuration"),
+        pytest.param(extensions.late, UNHEALTHY, UNHEALTHY, id="late"),
         pytest.param(extensions.failing, WAITS, WAITS, id="not available any more"),
         pytest.param(lambda: extensions.settled(a_world()), WAITS, WAITS, id="rolling out"),
         pytest.param(lambda: extensions.edit(installed(), version="9.x"), WAITS, WAITS, id="edited a moment ago"),

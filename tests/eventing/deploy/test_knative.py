@@ -190,16 +190,16 @@ def test_who_drains_serves_its_own_group_and_the_intake_none() -> None:
     found = {}
     for each in SERVICES:
         (container,) = each["spec"]["template"]["spec"]["containers"]
-        given = settings_of(container)
+        arguments = settings_of(container)
         found[each["metadata"]["name"]] = (
-            container["args"][2:], given.get("OLMF_STEPS", given.get("OLMF_LANE", "")),
+            container["args"][2:], arguments.get("OLMF_STEPS", arguments.get("OLMF_LANE", "")),
         )  # fmt: skip
-        Settings.read({key: value for key, value in given.items() if key.startswith("OLMF_")})
+        Settings.read({key: value for key, value in arguments.items() if key.startswith("OLMF_")})
     assert found.pop(INTAKE) == ([], "")
     assert found == {f"olmf-{group.replace('_', '-')}": (["--drain"], group) for group in SLEEPERS}
 
 
-def test_the_long_lane_has_the_rights_of_the_groups_with_long_steps_alone() -> None:
+def test_the_long_lane_has_the_permissions_of_the_groups_with_long_steps_alone() -> None:
     bound = {each["roleRef"]["name"] for each in of_kind("knative", "ClusterRoleBinding")}
     groups = {route.step.partition("/")[0] for route in ROUTES if route.lane == "long"}
     assert bound == {f"olmf-{group.replace('_', '-')}" for group in groups}
@@ -246,15 +246,15 @@ def test_the_scheduler_sees_who_brings_events_and_takes_dead_letters(folder: str
     )
     pod = scheduler["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is True
-    given = Settings.read({
+    arguments = Settings.read({
         key: value for key, value in settings_of(pod["containers"][0]).items() if key.startswith("OLMF_")
     })  # fmt: skip
-    assert given.broker_namespace == "knative-eventing"
-    assert given.broker == ("http://broker-ingress.knative-eventing.svc/olm/olmf" if folder == "knative" else "")
+    assert arguments.broker_namespace == "knative-eventing"
+    assert arguments.broker == ("http://broker-ingress.knative-eventing.svc/olm/olmf" if folder == "knative" else "")
     roles = [
         each for each in found if each["kind"] == "Role" and each["metadata"]["name"] == "olmf-scheduler-sees-pods"
     ]
-    assert {each["metadata"]["namespace"] for each in roles} == {"olm", given.broker_namespace}
+    assert {each["metadata"]["namespace"] for each in roles} == {"olm", arguments.broker_namespace}
     (reads,) = {json.dumps(each["rules"]) for each in roles}
     assert json.loads(reads) == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
     (guard,) = (
@@ -265,7 +265,7 @@ def test_the_scheduler_sees_who_brings_events_and_takes_dead_letters(folder: str
     assert matches(guard["podSelector"], scheduler["spec"]["template"]["metadata"]["labels"])
     (rule,) = guard["ingress"]
     assert (rule["ports"][0]["port"], rule["from"][0]["namespaceSelector"]["matchExpressions"][0]["values"]) == (
-        given.health_port, [given.broker_namespace],
+        arguments.health_port, [arguments.broker_namespace],
     )  # fmt: skip
 
 
@@ -307,16 +307,16 @@ def test_without_serving_the_source_leads_to_the_endpoint_and_workers_stay() -> 
 
 
 @needs_kubectl
-def test_keda_reads_ages_that_the_watcher_tells_and_says_how_many_workers_there_are(redis_url: str) -> None:
+def test_keda_reads_ages_that_the_watcher_reports_and_reports_how_many_workers_there_are(redis_url: str) -> None:
     found = built("keda")
     (scaled,) = (each for each in found if each["kind"] == "ScaledObject")
     (worker,) = (each for each in found if each["kind"] == "Deployment" and each["metadata"]["name"] == "olmf-worker")
     assert scaled["spec"]["scaleTargetRef"] == {"name": "olmf-worker"}
     assert "replicas" not in worker["spec"]
     with connect(redis_url) as client:
-        told = text(work.measures(WorkQueue(client, Settings())))
+        reported = text(work.measures(WorkQueue(client, Settings())))
     for trigger in scaled["spec"]["triggers"]:
-        assert re.search(rf"^{re.escape(trigger['metadata']['valueLocation'])} 0", told, re.MULTILINE)
+        assert re.search(rf"^{re.escape(trigger['metadata']['valueLocation'])} 0", reported, re.MULTILINE)
         assert trigger["metadata"]["url"] == "http://olmf-watch.olm.svc:8080/metrics"
 
 
@@ -338,8 +338,8 @@ def test_kubectl_builds_what_knative_with_oidc_needs() -> None:
     assert services
     for one in services:
         (container,) = one["template"]["spec"]["containers"]
-        given = Settings.read({"OLMF_ENDPOINT_AUDIENCE": settings_of(container)["OLMF_ENDPOINT_AUDIENCE"]})
-        assert given.endpoint_audience == AUDIENCE
+        arguments = Settings.read({"OLMF_ENDPOINT_AUDIENCE": settings_of(container)["OLMF_ENDPOINT_AUDIENCE"]})
+        assert arguments.endpoint_audience == AUDIENCE
     (scheduler,) = (
         each for each in found if each["kind"] == "Deployment" and each["metadata"]["name"] == "olmf-scheduler"
     )

@@ -46,7 +46,7 @@ def test_no_file_is_left_over() -> None:
     )
 
 
-def test_every_group_of_steps_has_rights() -> None:
+def test_every_group_of_steps_has_permissions() -> None:
     assert set(RULES) == {step.partition("/")[0] for step in STEPS}
 
 
@@ -92,7 +92,7 @@ def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -
     }
 
 
-def test_the_sight_of_certificates_is_for_the_watcher_alone_and_optional() -> None:
+def test_reading_certificates_is_for_the_watcher_alone_and_optional() -> None:
     role, binding = yaml.safe_load_all(render_manifests()["optional/watch-certificates.yaml"])
     assert role["rules"] == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["list", "watch"]}]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
@@ -250,7 +250,7 @@ PULLING = [
 
 
 @pytest.mark.parametrize("workload", PULLING, ids=lambda one: f"{one['kind']} {one['metadata']['name']}")
-def test_what_pulls_is_told_of_authorities_mirrors_and_proxies_if_there_are(workload: Any) -> None:
+def test_what_pulls_gets_authorities_mirrors_and_proxies_if_there_are(workload: Any) -> None:
     pod = workload["spec"]["template"]["spec"]
     (volume,) = (one for one in pod["volumes"] if one["name"] == "olmf-registries")
     assert volume["configMap"] == {"name": "olmf-registries", "optional": True}

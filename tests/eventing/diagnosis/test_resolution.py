@@ -55,7 +55,7 @@ def test_manifests_of_other_namespaces_and_kinds_are_passed_over() -> None:
     assert [one.name for one in inputs.subscribers] == ["a"]
 
 
-def test_a_question_that_comes_again_has_the_same_answer_whoever_asks() -> None:
+def test_a_request_that_comes_again_has_the_same_answer_whoever_asks() -> None:
     arguments: dict[str, Any] = {"namespace": "ns", "catalogs": [catalog(releases("a", 1))]}
     answer = answering(is_whole=True)
     first = answer({**arguments, "id": 1, "subscriptions": [sub("a")]})

@@ -64,8 +64,8 @@ def test_an_upgrade_creates_changes_and_removes() -> None:
     world.bundles.images["registry/etcd:v1.1.0"] = (csv, definition, a_config_map("etcd-more", on="yes"))
     world.publish(a_package("etcd", "1.0.0", "1.1.0"))
     found = planned(world)
-    told = effects(found)
-    assert {told["ConfigMap etcd-more"], told["ConfigMap etcd-settings"]} == {"create", "remove"}
+    reported = effects(found)
+    assert {reported["ConfigMap etcd-more"], reported["ConfigMap etcd-settings"]} == {"create", "remove"}
     [changed] = [one for one in found.changes if one.manifest["kind"] == "Deployment"]
     last = changed.differs[-1]
     assert (str(changed.effect), last.path.partition("[")[0]) == ("change", "spec.template.spec.containers")

@@ -46,7 +46,7 @@ def a_frame(url: str) -> Frame:
         return look(queue, datetime.now(UTC) + timedelta(seconds=30), before)
 
 
-def test_a_frame_says_who_waits_and_what_takes_long(redis_url: str) -> None:
+def test_a_frame_reports_who_waits_and_what_takes_long(redis_url: str) -> None:
     found = json.loads(json.dumps(as_json(a_frame(redis_url)), default=str))
     assert found["queue"] | {"ready": 0} == {"ready": 0, "running": 1, "long": 0, "delayed": 1, "dead": 1}
     assert sum(found["queue"]["ready"].values()) == 2

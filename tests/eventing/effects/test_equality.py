@@ -36,7 +36,7 @@ def owned(fields: Manifest, manager: str = FIELD_MANAGER, operation: str = "Appl
     return {"metadata": {"name": "x", "managedFields": [entry]}, "spec": {"a": 1, "list": [{"name": "n", "v": 1}]}}
 
 
-WANTED: Manifest = {"metadata": {"name": "x"}, "spec": {"a": 1, "list": [{"name": "n", "v": 1}]}}
+DESIRED: Manifest = {"metadata": {"name": "x"}, "spec": {"a": 1, "list": [{"name": "n", "v": 1}]}}
 ITEM = 'k:{"name":"n"}'
 
 
@@ -61,7 +61,7 @@ ITEM = 'k:{"name":"n"}'
     ],
 )
 def test_an_apply_also_removes_what_is_wanted_no_more(present: Manifest, want: bool) -> None:
-    assert applied(WANTED, present) is want
+    assert applied(DESIRED, present) is want
 
 
 @pytest.mark.parametrize(("value", "want"), [("a", True), ("b", False)])

@@ -112,7 +112,7 @@ def test_refusals_are_typed_by_their_status(status: int, kind: str) -> None:
     assert refusal(status, "said so") == (kind, "said so")
 
 
-def test_a_webhook_that_does_not_answer_is_told_apart() -> None:
+def test_a_webhook_that_does_not_answer_is_distinguished() -> None:
     message = 'Internal error occurred: failed calling webhook "a.example.com": no endpoints available for service "a"'
     assert refusal(500, message) == ("unanswered", message)
     assert refusal(403, f'admission webhook "b.example.com" denied the request: {message}')[0] == "forbidden"
@@ -399,7 +399,7 @@ def a_note(message: str = "warning(s) generated") -> Record:
 
 
 @pytest.mark.parametrize("write", [Create(a_map("two"), a_note()), Replace(a_map("one", key="new"), a_note())])
-def test_what_the_server_warns_about_is_told(write: Write) -> None:
+def test_what_the_server_warns_about_is_reported(write: Write) -> None:
     """catalog.md 4.5.4: an Event that counts the warnings and names the part of the object."""
     api = FakeApi([a_map()])
     api.warned = dict.fromkeys(("one", "two"), ("a is old", "b is going"))
@@ -419,7 +419,7 @@ def test_what_the_server_warns_about_is_told(write: Write) -> None:
         pytest.param(Create(a_map("three")), id="nobody wants to know"),
     ],
 )
-def test_otherwise_nothing_is_told(write: Write) -> None:
+def test_otherwise_nothing_is_reported(write: Write) -> None:
     api = FakeApi([a_map()])
     api.warned = {"one": ("a",), "three": ("a",)}
     assert perform(api, write, read=(MAP,)).warned == 0

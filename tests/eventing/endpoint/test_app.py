@@ -229,27 +229,27 @@ async def test_a_token_is_replaced_while_the_endpoint_runs(tmp_path: Path) -> No
     file = tmp_path / "token"
     app = asgi(Queue().accept, senders=Senders(token_file=str(file)))
     event, body = to_request(AN_EVENT)
-    said = []
+    output = []
     for content in (None, "", "old\n", "old\nnew\n", "new"):
         if content is not None:
             file.write_text(content)
-        said.append([(await ask(app, headers=event | allowed(token), body=body))[0] for token in ("old", "new")])
-    assert said == [[401, 401], [401, 401], [204, 401], [204, 204], [401, 204]]
+        output.append([(await ask(app, headers=event | allowed(token), body=body))[0] for token in ("old", "new")])
+    assert output == [[401, 401], [401, 401], [204, 401], [204, 204], [401, 204]]
 
 
 @pytest.mark.parametrize(
-    ("known", "headers", "is_told"),
+    ("known", "headers", "is_reported"),
     [
         pytest.param(Senders(), {}, False, id="nobody is known: a hint"),
         pytest.param(Senders(trusts_network=True), {}, True, id="the network lets only trusted senders through"),
         pytest.param(Senders(token=TOKEN), allowed(TOKEN), True, id="a sender with the token"),
     ],
 )
-async def test_which_change_an_event_tells_of(known: Senders, headers: dict[str, str], is_told: bool) -> None:
+async def test_which_change_an_event_is_about(known: Senders, headers: dict[str, str], is_reported: bool) -> None:
     queue = Queue()
     event, body = to_request(Event("uid.7.update", names.UPDATED, "/test", kinds.NAMESPACE.ref("team-a")))
     assert (await ask(asgi(queue.accept, senders=known), headers=event | headers, body=body))[0] == 204
-    assert bool(change_of(queue.events[0].id)) == is_told == known.knows_any
+    assert bool(change_of(queue.events[0].id)) == is_reported == known.knows_any
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ async def test_accounts_of_the_cluster(review: Callable[[str], bool], want: int)
     assert (await ask(app, headers=event | allowed("of-the-broker"), body=body))[0] == want
 
 
-async def test_while_nobody_can_say_whose_token_it_is_the_sender_shall_come_again() -> None:
+async def test_while_the_owner_of_a_token_cannot_be_found_out_the_sender_shall_retry() -> None:
     def review(_: str) -> bool:
         raise ReviewUnavailable("the API server is away")
 
@@ -305,18 +305,18 @@ async def test_an_unknown_sender_sends_what_a_watch_source_sends(type_: str, wan
 async def test_a_flood_of_an_unknown_sender_is_bounded(kind: kinds.Kind, redis_url: str) -> None:
     """Names are made up, so each event would be a job of its own, charged to the namespace that it names."""
     app, most = asgi(speaking_our_errors(sink(Settings(redis_url=redis_url), most=5))), 5
-    said = []
+    output = []
     for number in range(10):
         event, body = to_request(Event(str(number), names.UPDATED, "/test", kind.ref(f"made-up-{number}", "victim")))
-        said.append((await ask(app, headers=event, body=body))[:2])
+        output.append((await ask(app, headers=event, body=body))[:2])
     event, body = to_request(Event("again", names.UPDATED, "/test", kind.ref("made-up-0", "victim")))
     assert (await ask(app, headers=event, body=body))[0] == 204, "what waits already has its room"
     event, body = to_request(Event("other", names.UPDATED, "/test", kind.ref("tide", "neighbour")))
     assert (await ask(app, headers=event, body=body))[0] == 204, "another namespace has room of its own"
-    statuses = [status for status, _ in said]
+    statuses = [status for status, _ in output]
     assert statuses == sorted(statuses)
     assert 1 < statuses.count(204) <= most, "each event makes a few jobs"
-    assert said[-1][1] == "the event was not queued: too many jobs of its kind wait, of 5 for each namespace"
+    assert output[-1][1] == "the event was not queued: too many jobs of its kind wait, of 5 for each namespace"
 
 
 async def test_an_unknown_sender_neither_blinds_the_audit_nor_stalls_a_kind(redis_url: str) -> None:

@@ -50,10 +50,10 @@ def sends(line: socket.socket, body: bytes, length: int) -> None:
 def status_of(line: socket.socket) -> int:
     """The status of the answer; 0 when the connection was cut without one."""
     try:
-        said = line.recv(4096)
+        output = line.recv(4096)
     except ConnectionError:
         return 0
-    return int(said.split()[1]) if said else 0
+    return int(output.split()[1]) if output else 0
 
 
 def accepts(endpoint: Endpoint) -> int:
@@ -73,8 +73,8 @@ def test_unfinished_bodies_take_no_more_than_their_share(endpoint: Endpoint) -> 
             sends(line, b"x" * (LARGEST_BODY - 10), LARGEST_BODY)
         assert endpoint.memory - before < 48 * MIB, "16 MiB of bodies, and what the sockets hold"
         assert urllib3.request("GET", f"{endpoint.address}/livez", timeout=PATIENCE_SECONDS).status == 200
-        said = {status_of(line) for line in lines}
-    assert {408, 503} <= said <= {408, 503, 0}
+        output = {status_of(line) for line in lines}
+    assert {408, 503} <= output <= {408, 503, 0}
     assert accepts(endpoint) == 204
 
 

@@ -36,8 +36,8 @@ def test_an_operator_is_installed_and_removed_by_events_over_http(tmp_path: Path
         assert source.refused == []
         assert urllib3.request("POST", status["endpoint"], headers=source.sent[0], retries=False).status == 401
         assert found.olmf("events", "send", "Namespace/zz").stdout.startswith("sent io.olmf.resync.requested about")
-        said = {headers["ce-subject"]: headers for headers in source.sent}
-    seen = said["/apis/v1/namespaces//namespaces/zz"]
+        output = {headers["ce-subject"]: headers for headers in source.sent}
+    seen = output["/apis/v1/namespaces//namespaces/zz"]
     assert (seen["ce-namespace"], seen["kn-namespace"], seen["ce-type"]) == (
         "",
         "",

@@ -62,7 +62,7 @@ def test_an_event_survives_the_wire(event: Event, structured: bool) -> None:
         pytest.param({}, BINARY["ce-id"], id="an object that does not say keeps the id of its sender"),
     ],
 )
-def test_a_change_has_one_id_whoever_tells_of_it(metadata: dict[str, str], want: str) -> None:
+def test_a_change_has_one_id_whoever_reports_it(metadata: dict[str, str], want: str) -> None:
     headers = {
         **BINARY, "ce-type": names.UPDATED, "ce-apiversion": kinds.SUBSCRIPTION.api_version, "ce-kind": "Subscription",
         "ce-name": "etcd", "ce-namespace": "ns",

@@ -96,5 +96,5 @@ SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Su
         pytest.param(a(kinds.CONFIG_MAP), {"owners": "", "unpack": "false"}, id="a ConfigMap that is not filled"),
     ],
 )
-def test_what_an_event_says_of_an_object(manifest: Manifest, want: dict[str, str]) -> None:
+def test_what_an_event_reports_of_an_object(manifest: Manifest, want: dict[str, str]) -> None:
     assert hints(manifest) == want

@@ -14,11 +14,11 @@ def a_map(**data: str) -> Manifest:
 def test_an_object_that_is_asked_about_is_stored_as_its_ref_and_digest() -> None:
     """Its text may be long, and stands in what the step read."""
     ref = Ref("v1", "ServiceAccount", "installer", "ns")
-    [told, account] = as_json((a_map(a="x" * 100_000, b="y"), ref))
-    name, _, digest = told.partition(" ")
+    [reported, account] = as_json((a_map(a="x" * 100_000, b="y"), ref))
+    name, _, digest = reported.partition(" ")
     assert (name, account, len(digest)) == (str(CONFIG_MAP.ref("a", "ns")), str(ref), len("sha256:") + 64)
-    assert as_json((dict(reversed(a_map(a="x" * 100_000, b="y").items())),)) == [told]
-    assert as_json((a_map(a="other"),)) != [told]
+    assert as_json((dict(reversed(a_map(a="x" * 100_000, b="y").items())),)) == [reported]
+    assert as_json((a_map(a="other"),)) != [reported]
 
 
 def test_what_is_no_object_is_stored_as_it_is() -> None:

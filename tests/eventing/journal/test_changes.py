@@ -98,7 +98,7 @@ def test_a_write_is_counted_in_its_namespace_and_over_all(redis_url: str) -> Non
         assert changes.counts(NAMESPACE, "").writes == 1
 
 
-def test_what_was_told_of_one_kind_is_forgotten(redis_url: str) -> None:
+def test_what_was_reported_one_kind_is_forgotten(redis_url: str) -> None:
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)
         other = NAMESPACE.ref("ns")

@@ -65,9 +65,11 @@ def test_processes_that_soon_ended_leave_no_crowd_of_files(tmp_path: Path) -> No
 
 def test_a_disk_that_takes_nothing_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "watch.jsonl").mkdir()
-    with capture_logs() as said:
+    with capture_logs() as output:
         JournalFiles(tmp_path, "watch").append(an_event(1))
-    assert [(line["event"], line["file"]) for line in said] == [("journal_file_failed", str(tmp_path / "watch.jsonl"))]
+    assert [(line["event"], line["file"]) for line in output] == [
+        ("journal_file_failed", str(tmp_path / "watch.jsonl"))
+    ]
 
 
 @pytest.mark.parametrize(

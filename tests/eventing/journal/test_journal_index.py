@@ -65,7 +65,7 @@ def test_a_deletion_that_nobody_saw_is_nobodys() -> None:
     assert JournalIndex.of([a_run("first", 1, a_write("Delete"))]).writer_of(a_deletion(5).id) is None
 
 
-def test_a_body_is_there_or_it_is_said() -> None:
+def test_a_body_is_there_or_it_is_reported() -> None:
     index = JournalIndex.of([a_run("first", 1)])
     assert index.body("b") == msgspec.Raw(b"{}")
     with pytest.raises(Unrecorded, match="body c is not in the journal"):

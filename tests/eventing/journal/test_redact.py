@@ -40,9 +40,9 @@ words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), m
 seeds = st.text("abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789", min_size=12, max_size=24)
 
 
-def a_secret(seed: str, field: str, *, says_kind: bool = True) -> Manifest:
+def a_secret(seed: str, field: str, *, names_kind: bool = True) -> Manifest:
     value = base64.b64encode(seed.encode()).decode() if field == "data" else seed
-    identity = {"apiVersion": "v1", "kind": "Secret"} if says_kind else {}
+    identity = {"apiVersion": "v1", "kind": "Secret"} if names_kind else {}
     return {**identity, "metadata": {"name": "token", "namespace": "olm"}, field: {"password": value}}
 
 
@@ -116,7 +116,7 @@ def test_no_secret_value_is_stored(
     data: st.DataObject,
 ) -> None:
     secret = a_secret(seed, field)
-    patch = a_secret(seed, field, says_kind=False)
+    patch = a_secret(seed, field, names_kind=False)
     writes: list[Write] = [
         Create(written(secret)),
         Apply(written(secret)),
@@ -132,9 +132,9 @@ def test_no_secret_value_is_stored(
 
 
 @pytest.mark.parametrize("ask", [lambda cluster: cluster.get(TOKEN), lambda cluster: cluster.list(SECRET, "olm")])
-def test_an_answer_need_not_say_that_it_is_a_secret(ask: Callable[[Any], object]) -> None:
+def test_an_answer_need_not_name_the_kind_secret(ask: Callable[[Any], object]) -> None:
     fresh: dict[str, Any] = {}
-    ask(Recorder(b"key").calls(fresh).port(Cluster, OneAnswer(a_secret("hunter2", "stringData", says_kind=False))))
+    ask(Recorder(b"key").calls(fresh).port(Cluster, OneAnswer(a_secret("hunter2", "stringData", names_kind=False))))
     assert "hunter2" not in repr([bytes(body) for body in fresh.values()])
     assert len(fresh) == 1
 
@@ -157,7 +157,7 @@ def test_equal_values_have_equal_stand_ins_and_others_do_not() -> None:
     assert one == same != other
 
 
-def test_a_stand_in_says_nothing_without_the_key() -> None:
+def test_a_replaced_value_reveals_nothing_without_the_key() -> None:
     assert Redactor(b"key").stand_in("hunter2") != Redactor(b"other").stand_in("hunter2")
 
 
@@ -257,7 +257,7 @@ def test_a_secret_is_found_wherever_it_hides(hidden: Manifest) -> None:
 
 
 @pytest.mark.parametrize("hidden", HIDDEN)
-def test_what_was_cleaned_stays_as_it_is_and_says_so(hidden: Manifest) -> None:
+def test_what_was_cleaned_stays_as_it_is_and_reports_it(hidden: Manifest) -> None:
     once = Redactor(b"key").clean(hidden)
     assert Redactor(b"another").clean(once) == once
     assert (holds_stand_in(once), holds_stand_in(hidden)) == (True, False)
@@ -345,17 +345,17 @@ def test_brackets_in_json_take_no_time_and_are_replaced() -> None:
     assert cleaned["metadata"]["annotations"]["b"] == "stays"
 
 
-@pytest.mark.parametrize("beside", [1 << 70, "\ud800", float("nan")], ids=["a large number", "half a letter", "NaN"])
-def test_a_part_that_json_has_no_word_for_is_looked_at(beside: object) -> None:
-    text = json.dumps({"kind": "List", "items": [{"kind": "Secret", "stringData": {"a": MARKER}, "beside": beside}]})
+@pytest.mark.parametrize("others", [1 << 70, "\ud800", float("nan")], ids=["a large number", "half a letter", "NaN"])
+def test_a_part_that_json_has_no_word_for_is_looked_at(others: object) -> None:
+    text = json.dumps({"kind": "List", "items": [{"kind": "Secret", "stringData": {"a": MARKER}, "beside": others}]})
     assert MARKER not in json.dumps(Redactor(b"key").clean({"a": text}))
 
 
 @pytest.mark.parametrize("between", ["\x01", "\x7f", "%01"], ids=repr)
 def test_a_password_in_a_url_with_any_letter(between: str) -> None:
     url = f"postgres://user:{MARKER}{between}@host/db"
-    beside = {"name": "TOKEN", "value": "x"}
-    stored = Bodies(Redactor(b"key"), lambda: 0).raw({"metadata": {"annotations": {"a": url}}, "env": [beside]})
+    others = {"name": "TOKEN", "value": "x"}
+    stored = Bodies(Redactor(b"key"), lambda: 0).raw({"metadata": {"annotations": {"a": url}}, "env": [others]})
     assert MARKER.encode() not in stored
 
 
@@ -423,14 +423,14 @@ def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [lambda text: text, lambda text: gzip.compress(text, mtime=0)], ids=["plain", "gzip"])
 def test_objects_of_a_revision_are_kept_without_their_secrets(pack: Callable[[bytes], bytes]) -> None:
-    def held(value: object) -> str:
+    def locked(value: object) -> str:
         return base64.b64encode(pack(json.dumps(value).encode())).decode()
 
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"size": "1"}}
     data = {
-        "a": held(settings),
-        "b": held(a_secret("hunter2", "data")),
-        "c": held("hunter2"),
+        "a": locked(settings),
+        "b": locked(a_secret("hunter2", "data")),
+        "c": locked("hunter2"),
         "d": "hunter2",
         "e": None,
     }

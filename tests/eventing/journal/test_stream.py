@@ -71,7 +71,9 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
         pytest.param(("a b",), "a b", False, id="a version with a blank, which is a version"),
     ],
 )
-def test_the_audit_learns_what_no_event_told_of(client: Redis, seen: tuple[str, ...], asked: str, unseen: bool) -> None:
+def test_the_audit_learns_what_no_event_reported(
+    client: Redis, seen: tuple[str, ...], asked: str, unseen: bool
+) -> None:
     journal = RedisJournal(client)
     for version in seen:
         journal.record_events([an_event(version)])
@@ -99,7 +101,7 @@ def test_who_is_not_asked_about_for_days_is_forgotten(client: Redis) -> None:
     assert journal.unseen(alive) == ()
 
 
-def test_an_event_of_another_origin_tells_of_no_version(client: Redis) -> None:
+def test_an_event_of_another_origin_reports_no_version(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.record_events([Event("a-random-id", names.UPDATED, "knative", ONE)])
     assert journal.unseen([(ONE, "7")]) == (ONE,)
@@ -174,7 +176,7 @@ def test_pages_are_read_to_the_end(client: Redis) -> None:
     assert [entry.id for entry in entries] == [f"uid-1.{number}.update" for number in range(1201)]
 
 
-def test_the_tail_begins_now_and_tells_of_what_comes(client: Redis) -> None:
+def test_the_tail_begins_now_and_reports_what_comes(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.record_events([an_event("1")])
     tail = journal.tail(block_ms=10)

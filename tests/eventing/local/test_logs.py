@@ -26,7 +26,7 @@ def test_a_log_that_cannot_be_put_aside_is_named_and_hides_no_other(tmp_path: Pa
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_bytes(b"long")
     (tmp_path / "a.old").mkdir()
-    with capture_logs() as said:
+    with capture_logs() as output:
         shorten(tmp_path, most=1)
-    assert [(line["event"], line["file"]) for line in said] == [("log_stays", str(tmp_path / "a.log"))]
+    assert [(line["event"], line["file"]) for line in output] == [("log_stays", str(tmp_path / "a.log"))]
     assert [(tmp_path / name).read_bytes() for name in ("a.log", "b.log")] == [b"long", b""]

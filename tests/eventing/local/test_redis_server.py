@@ -35,10 +35,10 @@ def test_a_server_listens_on_a_socket_in_its_state_directory(tmp_path: Path) -> 
 
 
 def test_a_state_directory_with_a_long_path_gets_a_loopback_port_and_keeps_it(tmp_path: Path) -> None:
-    home = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
+    folder = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
     urls = []
     for _ in range(2):
-        server = redis_server.start(home)
+        server = redis_server.start(folder)
         urls.append(server.url)
         with connect(server.url) as client:
             assert client.ping()
@@ -49,11 +49,11 @@ def test_a_state_directory_with_a_long_path_gets_a_loopback_port_and_keeps_it(tm
 
 
 def test_a_port_that_somebody_else_took_meanwhile_is_given_up(tmp_path: Path) -> None:
-    home = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
-    home.mkdir()
+    folder = tmp_path / ("long" * (MAX_SOCKET_PATH // 4))
+    folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as other:
-        (home / "redis.port").write_text(str(other.getsockname()[1]))
-        server = redis_server.start(home)
+        (folder / "redis.port").write_text(str(other.getsockname()[1]))
+        server = redis_server.start(folder)
         assert server.url != f"redis://127.0.0.1:{other.getsockname()[1]}/0"
         server.stop()
 
@@ -75,13 +75,13 @@ def test_what_was_stored_is_there_after_a_kill(tmp_path: Path) -> None:
 
 def test_a_server_without_state_leaves_nothing_behind() -> None:
     server = redis_server.start()
-    home = Path(server.url.removeprefix("unix://")).parent
-    assert home.is_dir()
+    folder = Path(server.url.removeprefix("unix://")).parent
+    assert folder.is_dir()
 
     server.stop()
     server.stop()
 
-    assert not home.exists()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -99,12 +99,14 @@ def test_the_server_ends_with_the_process_that_started_it(number: int, tmp_path:
     wait_until_gone(pid)
 
 
-def test_a_server_whose_starter_was_killed_before_it_was_told_of_it_ends(tmp_path: Path) -> None:
-    number, (heard, said) = tmp_path / "pid", os.pipe()
+def test_a_server_whose_starter_was_killed_before_it_knew_of_it_ends(tmp_path: Path) -> None:
+    number, (heard, output) = tmp_path / "pid", os.pipe()
     os.close(heard)
     server = ("/bin/sh", "-c", f"echo $$ >{number}; exec sleep 60")
-    with subprocess.Popen(["/bin/sh", "-c", PARENT_WATCH, "sh", *server], stdin=subprocess.PIPE, stdout=said) as shell:
-        os.close(said)
+    with subprocess.Popen(
+        ["/bin/sh", "-c", PARENT_WATCH, "sh", *server], stdin=subprocess.PIPE, stdout=output
+    ) as shell:
+        os.close(output)
         assert shell.wait(PATIENCE_SECONDS) == -signal.SIGPIPE
         wait_for(lambda: number.exists() and number.read_text(), "the server")
         pid = int(number.read_text())
@@ -123,7 +125,7 @@ def test_two_servers_do_not_share_a_state_directory(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_a_server_that_cannot_start_says_what_it_logged(tmp_path: Path) -> None:
+def test_a_server_that_cannot_start_reports_what_it_logged(tmp_path: Path) -> None:
     (tmp_path / "appendonlydir").write_text("not a directory")
 
     with pytest.raises(RedisServerError, match="did not come up"):

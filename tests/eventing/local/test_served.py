@@ -35,7 +35,7 @@ def test_a_folder_without_bundles_is_noticed(tmp_path: Path) -> None:
     assert not is_without_bundles(SAMPLES)
 
 
-def test_up_says_what_it_serves_again_and_what_is_empty(tmp_path: Path) -> None:
+def test_up_reports_what_it_serves_again_and_what_is_empty(tmp_path: Path) -> None:
     state, bundles = tmp_path / "state", tmp_path / "bundles"
     bundles.mkdir()
     try:
@@ -61,8 +61,8 @@ def test_a_broken_bundle_is_named_by_up_by_status_and_by_its_catalog(tmp_path: P
         place = Installation.of(state)
         place.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: desired in each["status"]["message"], desired)
         assert desired in place.olmf("status", check=False).stdout
-        [told] = place.status()["catalogs"]
-        assert (told["name"], told["state"], desired in told["message"]) == ("olm/local", "READY", True)
+        [reported] = place.status()["catalogs"]
+        assert (reported["name"], reported["state"], desired in reported["message"]) == ("olm/local", "READY", True)
     finally:
         olmf("down", "--state", str(state))
 
@@ -77,9 +77,9 @@ def test_a_broken_catalog_is_named_by_up_by_status_and_by_itself(tmp_path: Path)
         assert f"warning: {desired}" in started.stderr
         place = Installation.of(state)
         place.until(CATALOG_SOURCE.ref("mine", "olm"), lambda each: desired in each["status"]["message"], desired)
-        said = place.olmf("status", check=False).stdout
-        assert "olm/mine: wrong in the catalog: " in said
-        assert desired in said
+        output = place.olmf("status", check=False).stdout
+        assert "olm/mine: wrong in the catalog: " in output
+        assert desired in output
     finally:
         olmf("down", "--state", str(state))
 
@@ -97,9 +97,9 @@ def test_a_cluster_that_goes_on_keeps_no_catalog_that_nobody_serves(tmp_path: Pa
             assert InstallationMarker.read(guest.cluster) == InstallationMarker.of(StateDirectory(state))
             assert guest.cluster.get(CATALOG_SOURCE.ref("local", "olm"))
             guest.apply(theirs)
-            said = guest.olmf("down", "--take-over").stdout
-        assert "OLM has to carry on with nothing" in said
-        assert "keeps what was installed, not the catalogs of folders here" in said
+            output = guest.olmf("down", "--take-over").stdout
+        assert "OLM has to carry on with nothing" in output
+        assert "keeps what was installed, not the catalogs of folders here" in output
         assert cluster.cluster.get(CATALOG_SOURCE.ref("local", "olm")) is None
         assert cluster.cluster.get(CATALOG_SOURCE.ref("theirs", "olm"))
         assert InstallationMarker.read(cluster.cluster) is None

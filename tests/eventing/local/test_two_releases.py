@@ -37,9 +37,9 @@ def older() -> Iterator[Path]:
 
 
 @contextmanager
-def a_worker(tree: Path, beside: Installation, log: Path) -> Iterator[None]:
+def a_worker(tree: Path, others: Installation, log: Path) -> Iterator[None]:
     """A worker of another release, with the settings that `olmf up` gives its own; it ends as a Pod does."""
-    state = StateDirectory(beside.state)
+    state = StateDirectory(others.state)
     addresses = state.read()
     assert addresses
     environ = {

@@ -70,8 +70,8 @@ def test_ctrl_c_in_the_foreground_ends_everything(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline().startswith("ready: ")
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, "Traceback" in said) == (0, False)
+    _, output = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, "Traceback" in output) == (0, False)
     until_nothing_runs(tmp_path)
 
 

@@ -45,17 +45,17 @@ _texts = st.text(st.characters(codec="utf-8"), max_size=8) | st.just("\n# TYPE c
 
 
 @given(st.dictionaries(st.tuples(_texts, _texts), st.floats(allow_nan=False), min_size=1, max_size=4))
-def test_what_the_parser_of_prometheus_reads_is_what_was_told(told: dict[tuple[str, str], float]) -> None:
-    values = {Series(Metric.csv_abnormal, (("name", a), ("reason", b))): value for (a, b), value in told.items()}
+def test_what_the_parser_of_prometheus_reads_is_what_was_reported(reported: dict[tuple[str, str], float]) -> None:
+    values = {Series(Metric.csv_abnormal, (("name", a), ("reason", b))): value for (a, b), value in reported.items()}
     (family,) = parsed(text(values))
     assert (family.name, family.type, family.documentation) == (
         "csv_abnormal", "gauge", Metric.csv_abnormal.help,
     )  # fmt: skip
-    assert {(one.labels["name"], one.labels["reason"]): one.value for one in family.samples} == told
+    assert {(one.labels["name"], one.labels["reason"]): one.value for one in family.samples} == reported
 
 
 def test_counters_with_and_without_a_suffix_are_counters_to_the_parser() -> None:
-    told = {Series(Metric.csv_upgrade_count): 3.0, Series(Metric.subscription_sync_total, (("name", "a"),)): 2.0}
-    assert [(one.type, [sample.value for sample in one.samples]) for one in parsed(text(told))] == [
+    reported = {Series(Metric.csv_upgrade_count): 3.0, Series(Metric.subscription_sync_total, (("name", "a"),)): 2.0}
+    assert [(one.type, [sample.value for sample in one.samples]) for one in parsed(text(reported))] == [
         ("counter", [3.0]), ("counter", [2.0]),
     ]  # fmt: skip

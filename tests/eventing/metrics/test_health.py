@@ -106,7 +106,7 @@ def answered(listening: socket.socket, port: HealthPort, path: str) -> tuple[int
     return answers[0]
 
 
-def test_a_child_tells_its_parent() -> None:
+def test_a_child_reports_to_its_parent() -> None:
     heartbeat = Heartbeat((REDIS,))
     child = os.fork()
     if not child:
@@ -147,7 +147,7 @@ def test_the_port_is_answered_while_a_parent_waits_for_its_child(
     assert answers == [answer]
 
 
-def test_a_client_that_says_nothing_stops_nobody() -> None:
+def test_a_client_that_sends_nothing_stops_nobody() -> None:
     heartbeat = Heartbeat((REDIS,))
     ours, theirs = socket.socketpair()
     listening = socket.create_server(("127.0.0.1", 0))
@@ -220,7 +220,7 @@ def test_a_worker_is_ready_when_redis_and_the_api_server_answer(tmp_path: Path) 
     api.server_close()
 
 
-def test_a_scheduler_is_ready_when_redis_answers_and_ends_when_told(tmp_path: Path) -> None:
+def test_a_scheduler_is_ready_when_redis_answers_and_ends_on_request(tmp_path: Path) -> None:
     redis = tmp_path / "redis"
     with a_program("scheduler", OLMF_REDIS_URL=f"unix://{redis}/redis.sock") as (process, port):
         assert asked(port, "/readyz")[0] == 503
@@ -285,7 +285,7 @@ def taken(port: HealthPort, number: int, body: bytes) -> tuple[int, bytes]:
     return answers[0]
 
 
-def test_a_dead_letter_is_taken_whatever_it_is_and_told_of() -> None:
+def test_a_dead_letter_is_taken_whatever_it_is_and_reported() -> None:
     """A Broker that could not deliver an event posts it here; its body is read, so that the answer arrives."""
     lost: list[int] = []
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -16,7 +16,7 @@ from shared.telemetry import Metric
 STEP, RESOLVE = "demo/step", "subscription/resolve_subscriptions"
 
 
-def told(queue: WorkQueue) -> set[str]:
+def reported(queue: WorkQueue) -> set[str]:
     """The lines with a value."""
     return {
         line for line in text(measures(queue)).splitlines() if not line.startswith("#") and not line.endswith(" 0.0")
@@ -44,7 +44,7 @@ def test_runs_are_counted_by_how_they_ended(redis_url: str, result: RunResult, w
     with connect(redis_url) as client:
         queue = WorkQueue(client, Settings())
         end(queue, STEP, result)
-        assert f'olmf_run_duration_seconds_count{{result="{want}",step="{STEP}"}} 1.0' in told(queue)
+        assert f'olmf_run_duration_seconds_count{{result="{want}",step="{STEP}"}} 1.0' in reported(queue)
 
 
 def test_a_lost_run_is_counted(redis_url: str) -> None:
@@ -53,7 +53,7 @@ def test_a_lost_run_is_counted(redis_url: str) -> None:
         queue.add([Job(STEP, NAMESPACE.ref("olm"))], "event")
         assert queue.claim(["demo"])
         queue.sweep(lost_worker="lost")
-        assert f'olmf_run_duration_seconds_count{{result="timeout",step="{STEP}"}} 1.0' in told(queue)
+        assert f'olmf_run_duration_seconds_count{{result="timeout",step="{STEP}"}} 1.0' in reported(queue)
 
 
 def test_durations_are_summed_csv_md_14_2(redis_url: str) -> None:
@@ -68,7 +68,7 @@ def test_durations_are_summed_csv_md_14_2(redis_url: str) -> None:
             'olm_resolution_duration_seconds_count{outcome="succeeded"} 2.0',
             'olm_resolution_duration_seconds_sum{outcome="failed"} 1.0',
             'olm_resolution_duration_seconds_count{outcome="failed"} 1.0',
-        } <= told(queue), "catalog.md 6: olm_resolution_duration_seconds, by outcome"
+        } <= reported(queue), "catalog.md 6: olm_resolution_duration_seconds, by outcome"
 
 
 def test_steps_with_warnings_are_counted_catalog_md_6(redis_url: str) -> None:
@@ -80,21 +80,21 @@ def test_steps_with_warnings_are_counted_catalog_md_6(redis_url: str) -> None:
         end(queue, step, RunResult("r", b"", warned=2))
         end(queue, step, RunResult("r", b"", warned=1))
         end(queue, step, RunResult("r", b""))
-        found = told(queue)
+        found = reported(queue)
         assert "installplan_warnings_total 3.0" in found
         assert {line for line in found if "_count" in line} == {
             f'olmf_run_duration_seconds_count{{result="done",step="{step}"}} 3.0'
         }
 
 
-def test_dead_letters_are_counted_and_told_as_long_as_they_are_there(redis_url: str) -> None:
+def test_dead_letters_are_counted_and_reported_as_long_as_they_are_there(redis_url: str) -> None:
     with connect(redis_url) as client:
         queue = WorkQueue(client, Settings(max_failures=1))
         end(queue, STEP, RunResult("r", b"", failure="bug", message="no"))
-        assert {f'olmf_dead_letters_total{{step="{STEP}"}} 1.0', "olmf_queue_dead 1.0"} <= told(queue)
+        assert {f'olmf_dead_letters_total{{step="{STEP}"}} 1.0', "olmf_queue_dead 1.0"} <= reported(queue)
         queue.retry_dead()
-        assert f'olmf_dead_letters_total{{step="{STEP}"}} 1.0' in told(queue)
-        assert "olmf_queue_dead 1.0" not in told(queue)
+        assert f'olmf_dead_letters_total{{step="{STEP}"}} 1.0' in reported(queue)
+        assert "olmf_queue_dead 1.0" not in reported(queue)
 
 
 def test_what_the_queue_holds(redis_url: str) -> None:
@@ -102,14 +102,14 @@ def test_what_the_queue_holds(redis_url: str) -> None:
         queue = WorkQueue(client, Settings())
         queue.add([Job(STEP, CONFIG_MAP.ref(f"map{number}", "olm")) for number in range(3)], "event")
         assert queue.claim(["demo"])
-        assert {'olmf_queue_ready{group="demo"} 2.0', "olmf_queue_running 1.0", "olmf_redis_up 1.0"} <= told(queue)
+        assert {'olmf_queue_ready{group="demo"} 2.0', "olmf_queue_running 1.0", "olmf_redis_up 1.0"} <= reported(queue)
 
 
-def test_settings_say_where_the_queue_is(redis_url: str) -> None:
+def test_settings_report_where_the_queue_is(redis_url: str) -> None:
     assert reader(Settings(redis_url=redis_url))()[Series(Metric.olmf_redis_up)] == 1
     assert reader(Settings())() == {}
 
 
-def test_without_redis_that_is_all_that_is_told() -> None:
+def test_without_redis_that_is_all_that_is_reported() -> None:
     with connect("redis://127.0.0.1:9/0") as client:
         assert measures(WorkQueue(client, Settings())) == {Series(Metric.olmf_redis_up): 0}

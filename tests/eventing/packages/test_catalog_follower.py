@@ -54,7 +54,7 @@ async def following(folder: Path, trouble: Callable[[str], Unavailable | None]) 
         await asyncio.wait([running])
 
 
-async def tell(follower: CatalogFollower, *sources: Manifest) -> None:
+async def report(follower: CatalogFollower, *sources: Manifest) -> None:
     for one in sources:
         await follower.deliver(follower.observe("MODIFIED", one))
 
@@ -75,7 +75,7 @@ async def test_an_error_of_one_catalog_ends_nothing(tmp_path: Path) -> None:
             raise ApiError(503, "ServiceUnavailable", "the API server is away")
 
     async with following(tmp_path, fails) as follower:
-        await tell(follower, a_source("broken", "bad"), a_source("fine", "tea"))
+        await report(follower, a_source("broken", "bad"), a_source("fine", "tea"))
         await until(lambda: names(follower) == ["tea"])
 
 
@@ -87,7 +87,7 @@ async def test_a_slow_registry_holds_up_its_own_catalog(tmp_path: Path) -> None:
             answered.wait(60)
 
     async with following(tmp_path, waits) as follower:
-        await tell(follower, a_source("far", "slow"), a_source("near", "tea"))
+        await report(follower, a_source("far", "slow"), a_source("near", "tea"))
         await until(lambda: names(follower) == ["tea"])
         answered.set()
         await until(lambda: names(follower) == ["slow", "tea"])
@@ -106,7 +106,7 @@ async def test_slow_registries_of_one_namespace_hold_up_no_other_and_no_answer(
     monkeypatch.setattr(catalog_follower, "FILL_SECONDS", 0.05)
     async with following(tmp_path, waits) as follower:
         slow = [a_source(f"far-{at}", f"slow-{at}", "mallory") for at in range(catalog_follower.READERS + 1)]
-        await tell(follower, *slow, a_source("near", "tea"), a_source("own", "cup", "neighbour"))
+        await report(follower, *slow, a_source("near", "tea"), a_source("own", "cup", "neighbour"))
         await until(lambda: names(follower) == ["cup", "tea"])
         await until(follower.filled.is_set)
         answered.set()
@@ -118,15 +118,15 @@ async def test_catalogs_of_one_namespace_leave_room_for_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with following(tmp_path, lambda _: None) as follower:
-        await tell(follower, a_source("first", "tea", "mallory"))
+        await report(follower, a_source("first", "tea", "mallory"))
         await until(lambda: names(follower) == ["tea"])
         monkeypatch.setattr(catalog_follower, "MOST_OF_ONE", 2 * follower._cache.packages()[0].size - 1)
-        await tell(follower, a_source("second", "cup", "mallory"))
+        await report(follower, a_source("second", "cup", "mallory"))
         await until(lambda: bool(follower._failed))
-        await tell(follower, a_source("own", "pot", "neighbour"))
+        await report(follower, a_source("own", "pot", "neighbour"))
         await until(lambda: names(follower) == ["pot", "tea"])
         monkeypatch.setattr(catalog_follower, "MOST_BYTES", 2 * sum(one.size for one in follower._cache.packages()))
-        await tell(follower, a_source("more", "jar", "third"), a_source("global", "mug"))
+        await report(follower, a_source("more", "jar", "third"), a_source("global", "mug"))
         await until(lambda: names(follower) == ["mug", "pot", "tea"])
         await until(lambda: ("third", "more") in follower._failed)
 
@@ -143,16 +143,16 @@ async def test_events_of_a_catalog_that_failed_do_not_multiply_its_tries(
     monkeypatch.setattr(catalog_follower, "RETRY_SECONDS", 0.2)
     async with following(tmp_path, away) as follower:
         for turn in range(50):
-            await tell(follower, a_source("broken", "bad"), a_source(f"fine-{turn}", f"package-{turn}"))
+            await report(follower, a_source("broken", "bad"), a_source(f"fine-{turn}", f"package-{turn}"))
         await until(lambda: "bad" in names(follower) and len(names(follower)) == 51)
         assert tries["bad"] == 3
 
 
 async def test_what_does_not_fit_beside_the_others_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with following(tmp_path, lambda _: None) as follower:
-        await tell(follower, a_source("first", "tea"))
+        await report(follower, a_source("first", "tea"))
         await until(lambda: names(follower) == ["tea"])
         monkeypatch.setattr(catalog_follower, "MOST_BYTES", sum(one.size for one in follower._cache.packages()))
-        await tell(follower, a_source("second", "cup"))
+        await report(follower, a_source("second", "cup"))
         await until(lambda: bool(follower._failed))
         assert names(follower) == ["tea"]

@@ -267,7 +267,7 @@ def test_272_content_that_cannot_be_read_hides_no_other_catalog(shop: Running) -
     wait_for(lambda: shop.names("theirs") == ["tea"])
 
 
-def test_a_watch_tells_what_changes(shop: Running) -> None:
+def test_a_watch_reports_what_changes(shop: Running) -> None:
     path = f"{BASE}/namespaces/mine/packagemanifests"
     version = shop.ask(path).body["metadata"]["resourceVersion"]
     shop.publish("mine", "kiosk", "cup+jug")
@@ -338,17 +338,17 @@ def test_watches_of_one_user_have_an_end(shop: Running) -> None:
         return pool.request("GET", path, headers=sent | {"X-Remote-User": user}, preload_content=False)
 
     with shop.pool("front-proxy") as pool:
-        held = [watching(pool, "ann") for _ in range(16)]
+        locked = [watching(pool, "ann") for _ in range(16)]
         try:
-            assert {one.status for one in held} == {200}
+            assert {one.status for one in locked} == {200}
             refused = watching(pool, "ann")
-            said = json.loads(refused.data)
-            assert (refused.status, said["reason"], refused.headers["Retry-After"]) == (429, "TooManyRequests", "5")
+            output = json.loads(refused.data)
+            assert (refused.status, output["reason"], refused.headers["Retry-After"]) == (429, "TooManyRequests", "5")
             assert shop.ask(f"{BASE}/namespaces/mine/packagemanifests", "ann").status == 200
-            held.append(watching(pool, "ben"))
-            assert held[-1].status == 200
+            locked.append(watching(pool, "ben"))
+            assert locked[-1].status == 200
         finally:
-            for one in held:
+            for one in locked:
                 one.close()
 
         def is_let_in() -> bool:

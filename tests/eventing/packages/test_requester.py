@@ -17,7 +17,7 @@ HEADERS = [
 ]
 
 
-def told(**changed: str) -> FrontProxy:
+def reported(**changed: str) -> FrontProxy:
     lists = {
         "username-headers": ["X-Remote-User"], "group-headers": ["X-Remote-Group"],
         "extra-headers-prefix": ["X-Remote-Extra-"], "allowed-names": ["front-proxy-client"],
@@ -28,19 +28,19 @@ def told(**changed: str) -> FrontProxy:
 
 def test_a_user_with_groups_and_extra_keys_as_they_were_before_they_became_headers() -> None:
     extra = (("authentication.kubernetes.io/credential-id", ("JTI=1",)), ("scopes", ("a", "b")))
-    assert told().user(["front-proxy-client"], HEADERS) == User("ann", ("team",), extra)
+    assert reported().user(["front-proxy-client"], HEADERS) == User("ann", ("team",), extra)
 
 
 def test_another_certificate_of_that_authority_speaks_for_nobody() -> None:
-    assert told().user(["somebody"], HEADERS) is None
+    assert reported().user(["somebody"], HEADERS) is None
 
 
 def test_without_names_every_certificate_of_the_authority_counts() -> None:
-    assert told(**{"requestheader-allowed-names": "[]"}).user(["somebody"], HEADERS) is not None
+    assert reported(**{"requestheader-allowed-names": "[]"}).user(["somebody"], HEADERS) is not None
 
 
 @pytest.mark.parametrize("names", ["front-proxy-client", '{"a": 1}', "[1]"])
 def test_names_that_cannot_be_read_are_no_leave_for_anybody(names: str) -> None:
-    proxy = told(**{"requestheader-allowed-names": names})
+    proxy = reported(**{"requestheader-allowed-names": names})
     assert proxy.user(["front-proxy-client"], HEADERS) is None
     assert proxy.user(["anybody"], HEADERS) is None

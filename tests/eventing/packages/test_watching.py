@@ -35,7 +35,7 @@ def serving(cache: PackageCache, ended: asyncio.Event) -> TestServer:
     return TestServer(app)
 
 
-async def test_what_changes_during_a_write_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_changes_during_a_write_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     cache, send = PackageCache(), watching._send
     version, more = cache.version, [["a", "b"]]
     cache.replace(CATALOG, [listed("a")])
@@ -61,8 +61,8 @@ async def test_what_changes_during_a_write_is_told(monkeypatch: pytest.MonkeyPat
 async def test_a_version_that_was_never_counted_has_expired(version: str) -> None:
     async with TestClient(serving(PackageCache(), asyncio.Event())) as client:
         answer = await client.get("/", params={"resourceVersion": version, "timeoutSeconds": "9" * 99})
-        told = json.loads(await answer.content.readline())
-        assert (told["type"], told["object"]["code"]) == ("ERROR", 410)
+        reported = json.loads(await answer.content.readline())
+        assert (reported["type"], reported["object"]["code"]) == ("ERROR", 410)
 
 
 async def test_a_client_that_does_not_read_is_let_go_when_its_time_is_over() -> None:

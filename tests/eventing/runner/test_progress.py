@@ -78,25 +78,25 @@ class Rig:
         return found["status"]  # type: ignore[no-any-return]  # why: a manifest
 
 
-def test_a_pull_that_takes_long_says_how_far_it_is_and_then_that_it_is_here(
+def test_a_pull_that_takes_long_reports_how_far_it_is_and_then_that_it_is_here(
     registry: ScriptedRegistry, tmp_path: Path
 ) -> None:
     rig = Rig(f"{registry.address}/cat:1", tmp_path, seconds_per_look=1)
     result = rig.run()
 
-    said = [unpack_run(record).run for record in rig.journal]
-    assert {run.step for run in said} == {"catalog_source/report_progress"}
-    assert all(not run.failure for run in said)
-    summaries = [run.decisions[-1].summary for run in said]
+    output = [unpack_run(record).run for record in rig.journal]
+    assert {run.step for run in output} == {"catalog_source/report_progress"}
+    assert all(not run.failure for run in output)
+    summaries = [run.decisions[-1].summary for run in output]
     assert "pulling" in summaries[0]
     assert "of 2 layers" in summaries[0]
     assert rig.status["connectionState"]["lastObservedState"] == "READY"
     assert [one["type"] for one in rig.status["conditions"]] == [names.RESOLVED_CONTENT], "it pulls no longer"
-    assert (result.failure, len(result.wrote)) == ("", len(said) + 1), "its own events wake nobody"
+    assert (result.failure, len(result.wrote)) == ("", len(output) + 1), "its own events wake nobody"
     assert len(unpack_run(result.record).run.decisions) == 1, "it is not decided twice"
 
 
-def test_a_pull_that_fails_no_longer_says_that_it_goes_on(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_pull_that_fails_no_longer_reports_that_it_goes_on(registry: ScriptedRegistry, tmp_path: Path) -> None:
     registry.put("cat", "1", [b"no archive" * 1000], {CONFIGS: "/configs"})
     rig = Rig(f"{registry.address}/cat:1", tmp_path, seconds_per_look=2)
     rig.run()
@@ -106,14 +106,14 @@ def test_a_pull_that_fails_no_longer_says_that_it_goes_on(registry: ScriptedRegi
     assert "conditions" not in rig.status
 
 
-def test_a_quick_pull_says_nothing(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_quick_pull_reports_nothing(registry: ScriptedRegistry, tmp_path: Path) -> None:
     rig = Rig(f"{registry.address}/cat:1", tmp_path, seconds_per_look=0)
     result = rig.run()
 
     assert (rig.journal, len(result.wrote)) == ([], 1)
 
 
-def test_a_run_of_another_lane_says_nothing(registry: ScriptedRegistry, tmp_path: Path) -> None:
+def test_a_run_of_another_lane_reports_nothing(registry: ScriptedRegistry, tmp_path: Path) -> None:
     rig = Rig(f"{registry.address}/cat:1", tmp_path, seconds_per_look=100)
     rig.run(Claim(CLAIM.step, REF, CLAIM.group, "direct", 7))
 
@@ -148,13 +148,13 @@ def test_a_report_that_fails_ends_no_run() -> None:
     assert [entry["event"] for entry in logs] == ["progress_not_reported"]
 
 
-def test_the_longer_it_takes_the_more_seldom_it_says_so() -> None:
-    now, said = 0.0, list[float]()
-    reporting = Reporting(1, 600, lambda: said.append(now), lambda: now)
+def test_the_longer_it_takes_the_more_seldom_it_reports_it() -> None:
+    now, output = 0.0, list[float]()
+    reporting = Reporting(1, 600, lambda: output.append(now), lambda: now)
     for second in range(601):
         now = float(second)
         reporting.advance("downloading", 1, "")
 
-    assert said[:5] == [3, 8, 13, 20, 30]
-    assert len(said) <= 16
-    assert max(later - earlier for earlier, later in pairwise(said)) == 60
+    assert output[:5] == [3, 8, 13, 20, 30]
+    assert len(output) <= 16
+    assert max(later - earlier for earlier, later in pairwise(output)) == 60

@@ -41,8 +41,8 @@ def a_map(name: str = "one") -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "olm"}}
 
 
-def a_claim(step: str, ref: Ref = ONE, **given: object) -> Claim:
-    return Claim(f"demo/{step}", ref, "demo", "direct", 1, **given)  # type: ignore[arg-type]  # why: brevity
+def a_claim(step: str, ref: Ref = ONE, **arguments: object) -> Claim:
+    return Claim(f"demo/{step}", ref, "demo", "direct", 1, **arguments)  # type: ignore[arg-type]  # why: brevity
 
 
 def a_runner(api: FakeApi) -> Runner:
@@ -70,7 +70,7 @@ def test_ports_are_bound_by_annotation_and_the_outcome_is_performed() -> None:
     assert result.jobs == (Job("demo/do_nothing", ONE),)
 
 
-def test_the_record_tells_what_was_asked_decided_and_answered() -> None:
+def test_the_record_reports_what_was_asked_decided_and_answered() -> None:
     api = FakeApi([a_map()])
     record = record_of(run(api, a_claim("mark_map", causes=("event-1",), waited_ms=3)))
     (decision,) = record.decisions
@@ -120,7 +120,7 @@ def test_a_bug_is_counted_with_its_traceback(step: str, message: str) -> None:
     assert [(line["event"], line["log_level"]) for line in lines] == [("step_done", "error")]
 
 
-def test_one_wide_line_tells_of_a_run() -> None:
+def test_one_wide_line_reports_a_run() -> None:
     with structlog.testing.capture_logs() as lines:
         run(FakeApi([a_map()]), a_claim("mark_map", attempt=2, causes=("event-1",)))
     (line,) = lines
@@ -216,15 +216,15 @@ def test_a_lost_lease_writes_nothing_and_enqueues_nobody() -> None:
 
 def test_the_queue_learns_before_the_first_write_what_the_run_enqueues() -> None:
     api = FakeApi()
-    told = []
+    reported = []
 
     def check_lease(jobs: Sequence[Job]) -> bool:
-        told.append((len(api.objects), tuple(jobs)))
+        reported.append((len(api.objects), tuple(jobs)))
         return True
 
     result = run(api, a_claim("make_many"), check_lease)
-    assert told[0] == (0, result.jobs)
-    assert {jobs for _, jobs in told[1:]} == {()}
+    assert reported[0] == (0, result.jobs)
+    assert {jobs for _, jobs in reported[1:]} == {()}
 
 
 def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
@@ -273,15 +273,15 @@ def test_a_redis_that_refuses_below_a_port_is_no_bug_of_the_run(
     error: Exception, when: Literal["read", "written"]
 ) -> None:
     """The claim is left to the queue, which enqueues what the run promised before its first write."""
-    told: list[Job] = []
+    reported: list[Job] = []
 
     def check_lease(jobs: Sequence[Job]) -> bool:
-        told.extend(jobs)
+        reported.extend(jobs)
         return True
 
     with pytest.raises(type(error)):
         run(Interrupted(error, when=when), a_claim("mark_map"), check_lease)
-    assert told == ([] if when == "read" else [Job("demo/do_nothing", ONE)])
+    assert reported == ([] if when == "read" else [Job("demo/do_nothing", ONE)])
 
 
 def test_a_bug_behind_a_write_keeps_what_the_decision_enqueues() -> None:
@@ -348,7 +348,7 @@ def test_no_run_rests_twice_in_a_row() -> None:
     assert created(api) >= SLICE
 
 
-def test_a_run_that_tells_the_world_outside_does_not_rest() -> None:
+def test_a_run_that_notifies_a_sink_does_not_rest() -> None:
     api = FakeApi()
     a_slow_runner(api).run(a_claim("tell_outside"), lambda _: True, lambda: True)
     assert created(api) == SLICE

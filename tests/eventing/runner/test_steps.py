@@ -39,7 +39,7 @@ def test_a_step_is_loaded_once_with_the_digest_of_its_file() -> None:
     assert step.code.partition("+")[2]
 
 
-def test_a_step_says_which_ports_it_names() -> None:
+def test_a_step_reports_which_ports_it_names() -> None:
     def look(ref: Ref, cluster: Cluster) -> Outcome:
         return NOTHING
 

@@ -79,8 +79,8 @@ class ScriptedApi:
             found = {"metadata": {"name": name, "resourceVersion": self.objects.get(name, "")}}
             return _json(found, 200 if name in self.objects else 404)
         self.asked.append(dict(request.query))
-        said = self.script.pop(0) if self.script else Lines() if "watch" in request.query else Listed([], "5")
-        match said:
+        output = self.script.pop(0) if self.script else Lines() if "watch" in request.query else Listed([], "5")
+        match output:
             case Listed(items, version, following):
                 meta = {"resourceVersion": version, "continue": following}
                 response: web.StreamResponse = _json({"items": list(items), "metadata": meta})
@@ -88,21 +88,21 @@ class ScriptedApi:
                 response = _json({"kind": "Status", "reason": reason, "message": "no", "code": status}, status)
                 response.headers.update({"Retry-After": retry_after} if retry_after else {})
             case Lines():
-                return await self._stream(request, said)
-        self._tell()
+                return await self._stream(request, output)
+        self._report()
         return response
 
-    async def _stream(self, request: web.Request, said: Lines) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, output: Lines) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        for kind, manifest in said.lines:
+        for kind, manifest in output.lines:
             raw = manifest if isinstance(manifest, bytes) else orjson.dumps({"type": kind, "object": manifest})
             line = raw + b"\n"
             # why: two writes, so that a line does not arrive in one piece
             await response.write(line[:7])
             await response.write(line[7:])
-        self._tell()
-        match said.end:
+        self._report()
+        match output.end:
             case "stays open":
                 await asyncio.Event().wait()
             case "breaks":
@@ -111,7 +111,7 @@ class ScriptedApi:
                 request.transport.abort()
         return response
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if not self.script:
             self.is_over.set()
 

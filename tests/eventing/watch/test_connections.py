@@ -34,7 +34,7 @@ def a_source(address: str, name: str = "tea", namespace: str = "olm") -> Manifes
     }
 
 
-class Told:
+class Received:
     """The events."""
 
     def __init__(self) -> None:
@@ -61,10 +61,10 @@ def a_server(port: int = 0) -> tuple[grpc.Server, int]:
 
 
 @asynccontextmanager
-async def following(told: Told) -> AsyncIterator[Following]:
-    told.connections = held = Connections(told.dial, told.deliver)
-    yield Following(KnownObjects(CATALOG_SOURCE, "api"), held)
-    held.keep(set())
+async def following(reported: Received) -> AsyncIterator[Following]:
+    reported.connections = locked = Connections(reported.dial, reported.deliver)
+    yield Following(KnownObjects(CATALOG_SOURCE, "api"), locked)
+    locked.keep(set())
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -73,84 +73,84 @@ async def until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_server_that_breaks_and_comes_back_is_told_each_time() -> None:
+async def test_a_server_that_breaks_and_comes_back_is_reported_each_time() -> None:
     """catalog.md §2.9.3; 8.1 row 25: a server behind the same address may have another catalog."""
-    told = Told()
+    reported = Received()
     server, port = a_server()
-    async with following(told) as observer:
-        states = told.connections.states
+    async with following(reported) as observer:
+        states = reported.connections.states
         [added] = observer.observe("ADDED", a_source(f"127.0.0.1:{port}"))
         assert added.type == names.ADDED
         await until(lambda: states == {("olm", "tea"): "READY"})
-        assert told.events == []  # the event of the object lets it be read
+        assert reported.events == []  # the event of the object lets it be read
         await asyncio.to_thread(server.stop(0).wait)
-        await until(lambda: states == {("olm", "tea"): "BROKEN"} and len(told.events) == 1)
+        await until(lambda: states == {("olm", "tea"): "BROKEN"} and len(reported.events) == 1)
         server, _ = a_server(port)
-        await until(lambda: states == {("olm", "tea"): "READY"} and len(told.events) == 2)
+        await until(lambda: states == {("olm", "tea"): "READY"} and len(reported.events) == 2)
         await asyncio.to_thread(server.stop(0).wait)
-    assert {(event.type, event.ref) for event in told.events} == {(names.RESYNC_REQUESTED, REF)}
-    assert len({event.id for event in told.events}) == len(told.events)
+    assert {(event.type, event.ref) for event in reported.events} == {(names.RESYNC_REQUESTED, REF)}
+    assert len({event.id for event in reported.events}) == len(reported.events)
 
 
-async def test_a_server_that_stays_away_is_told_once_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_stays_away_is_reported_once_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "LONGEST_PAUSE_SECONDS", 0.01)
-    told = Told()
-    told.is_known = False
-    async with following(told) as observer:
+    reported = Received()
+    reported.is_known = False
+    async with following(reported) as observer:
         observer.page([a_source("nowhere:1")], set())
-        await until(lambda: len(told.dialled) >= 20)
-    assert told.events == []
+        await until(lambda: len(reported.dialled) >= 20)
+    assert reported.events == []
 
 
 async def test_slow_names_of_one_namespace_hold_up_no_other() -> None:
-    asleep, told = threading.Event(), Told()
+    asleep, reported = threading.Event(), Received()
     waiting = []
 
     def dial(address: str) -> Opens:
         if address.startswith("slow"):
             waiting.append(address)
             asleep.wait(PATIENCE_SECONDS)
-        return told.dial(address)
+        return reported.dial(address)
 
     server, port = a_server()
-    held = Connections(dial, told.deliver)
+    locked = Connections(dial, reported.deliver)
     try:
         for number in range(connections.MOST_OF_NAMESPACE):
-            held.put(a_source(f"slow{number}:1", f"slow{number}", "tenant"))
-        held.put(a_source(f"127.0.0.1:{port}"))
-        await until(lambda: held.states.get(("olm", "tea")) == "READY")
+            locked.put(a_source(f"slow{number}:1", f"slow{number}", "tenant"))
+        locked.put(a_source(f"127.0.0.1:{port}"))
+        await until(lambda: locked.states.get(("olm", "tea")) == "READY")
         assert len(waiting) <= connections.DIALLED_OF_NAMESPACE
         await asyncio.to_thread(str)  # what everybody shares is free
     finally:
         asleep.set()
-        held.keep(set())
+        locked.keep(set())
         await asyncio.to_thread(server.stop(0).wait)
 
 
 async def test_what_names_no_server_is_not_followed_any_more() -> None:
-    told = Told()
+    reported = Received()
     server, port = a_server()
-    async with following(told) as observer:
+    async with following(reported) as observer:
         observer.observe("ADDED", a_source(f"127.0.0.1:{port}"))
         observer.observe("MODIFIED", a_source(f"127.0.0.1:{port}"))
-        await until(lambda: len(told.dialled) >= 1)
+        await until(lambda: len(reported.dialled) >= 1)
         observer.observe("MODIFIED", {**a_source(""), "spec": {"sourceType": "grpc", "image": "i"}})
         observer.observe("ADDED", a_source(f"127.0.0.1:{port}", "cup"))
-        await until(lambda: len(told.dialled) >= 2)
+        await until(lambda: len(reported.dialled) >= 2)
         observer.observe("DELETED", a_source("", "cup"))
         observer.settle(set())
         await asyncio.to_thread(server.stop(0).wait)
         observer.observe("ADDED", a_source("foo", "sick"))
-    assert (told.events, len(told.dialled)) == ([], 2)
+    assert (reported.events, len(reported.dialled)) == ([], 2)
 
 
 async def test_one_namespace_does_not_take_all_connections() -> None:
-    told = Told()
-    told.is_known = False
-    async with following(told) as observer:
+    reported = Received()
+    reported.is_known = False
+    async with following(reported) as observer:
         for number in range(connections.MOST_OF_NAMESPACE + 5):
             observer.observe("ADDED", a_source(f"host:{number + 1}", f"c{number}"))
         observer.observe("ADDED", a_source("other:1", namespace="b"))
-        await until(lambda: len(told.dialled) >= connections.MOST_OF_NAMESPACE + 1)
-    assert len(set(told.dialled)) == connections.MOST_OF_NAMESPACE + 1
-    assert "other:1" in told.dialled
+        await until(lambda: len(reported.dialled) >= connections.MOST_OF_NAMESPACE + 1)
+    assert len(set(reported.dialled)) == connections.MOST_OF_NAMESPACE + 1
+    assert "other:1" in reported.dialled

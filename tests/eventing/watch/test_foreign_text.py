@@ -71,9 +71,9 @@ def test_an_object_with_any_text_is_queued_or_skipped(kind: Kind, manifest: Mani
 def test_a_request_with_any_text_is_an_event_or_refused(
     kind: Kind, manifest: Manifest, attributes: dict[str, str]
 ) -> None:
-    stated = {"type": f"{names.RESOURCE_EVENT}update", "source": "x", "apiversion": kind.api_version, "kind": kind.kind}
+    entry = {"type": f"{names.RESOURCE_EVENT}update", "source": "x", "apiversion": kind.api_version, "kind": kind.kind}
     try:
-        event = event_of(CloudEvent({**stated, **attributes}, manifest), trusted=True)
+        event = event_of(CloudEvent({**entry, **attributes}, manifest), trusted=True)
     except InvalidEventError:
         return
     for job in jobs_for(event):
@@ -91,9 +91,9 @@ def test_a_request_with_any_text_is_an_event_or_refused(
 )
 def test_a_request_whose_object_is_none_is_refused(body: Manifest) -> None:
     csv = kinds.CLUSTER_SERVICE_VERSION
-    stated = {"type": f"{names.RESOURCE_EVENT}add", "source": "x", "apiversion": csv.api_version, "kind": csv.kind}
+    entry = {"type": f"{names.RESOURCE_EVENT}add", "source": "x", "apiversion": csv.api_version, "kind": csv.kind}
     with pytest.raises(InvalidEventError, match="data is no object of Kubernetes"):
-        event_of(CloudEvent(stated, body), trusted=True)
+        event_of(CloudEvent(entry, body), trusted=True)
 
 
 def test_owners_survive_their_hint_and_others_are_left_out() -> None:
@@ -104,7 +104,7 @@ def test_owners_survive_their_hint_and_others_are_left_out() -> None:
     assert len(Owner.split(Owner.joined(many))) == MOST_OWNERS
 
 
-def test_an_object_that_cannot_be_told_of_takes_no_other_along(redis_url: str) -> None:
+def test_an_object_that_cannot_be_reported_takes_no_other_along(redis_url: str) -> None:
     """Of one page and of one chunk the others become jobs, and the poisoned one is counted."""
     skips = Skips()
     observer = Guarded(KnownObjects(kinds.CLUSTER_SERVICE_VERSION, "https://api"), kinds.CLUSTER_SERVICE_VERSION, skips)

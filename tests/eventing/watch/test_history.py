@@ -46,7 +46,7 @@ async def test_a_watch_that_ends_as_agreed_asks_nothing() -> None:
         assert api.asked_version == 0
 
 
-async def test_a_list_older_than_what_other_processes_told_forgets_it(redis_url: str) -> None:
+async def test_a_list_older_than_what_other_processes_reported_forgets_it(redis_url: str) -> None:
     """The new process of a watcher knows no position; the audit would believe that later versions were told of."""
     with connect(redis_url) as client:
         journal, changes = RedisJournal(client), RedisChanges(client)

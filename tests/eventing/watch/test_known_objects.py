@@ -39,7 +39,7 @@ def ids(*events: Event) -> list[str]:
     return [event.id for event in events]
 
 
-def test_an_event_says_what_changed() -> None:
+def test_an_event_reports_what_changed() -> None:
     (event,) = known_objects_with().observe("ADDED", an_object())
     assert (event.id, event.type, event.source, event.ref) == (
         "uid-a.1.add",
@@ -85,13 +85,13 @@ def test_a_list_is_a_difference(known: list[Manifest], listed: list[Manifest], w
     assert relist(known_objects_with(*known), *listed) == want
 
 
-def test_a_version_is_told_again_by_every_later_list() -> None:
+def test_a_version_is_reported_again_by_every_later_list() -> None:
     """What we made for it while nobody watched, and somebody deleted before the list, is in no other event."""
     csv, copy = an_object("a"), an_object("b", labels={names.COPIED_FROM: "home"})
     assert relist(known_objects_with(csv, copy, kind=kinds.CLUSTER_SERVICE_VERSION), csv, copy) == ["uid-a.1.add"]
 
 
-def test_a_deletion_that_was_missed_says_what_the_object_was() -> None:
+def test_a_deletion_that_was_missed_reports_what_the_object_was() -> None:
     watched = known_objects_with(an_object("a", labels=CSV_LABELS), kind=kinds.ROLE)
     (event,) = watched.settle(set())
     assert event.hints == {"owners": "ClusterServiceVersion/csv"}
@@ -104,16 +104,18 @@ def test_who_lost_its_owner_enqueues_the_former_owner_once() -> None:
     assert watched.observe("MODIFIED", an_object("a", 3)) == ()
 
 
-def test_a_limit_that_was_taken_away_is_told_once_more() -> None:
+def test_a_limit_that_was_taken_away_is_reported_once_more() -> None:
     """csv.md 15.1: the cluster may go on now."""
     objects = KnownObjects(kinds.CLUSTER_SERVICE_VERSION, "https://cluster")
     limit = {names.PROPERTIES: '{"properties":[{"type":"olm.maxOpenShiftVersion","value":"4.18"}]}'}
     with_limit, without = an_object(version=1), an_object(version=2)
     with_limit["metadata"]["annotations"] = limit
 
-    told = [objects.observe("MODIFIED", one)[0].hints["limited"] for one in (with_limit, without, an_object(version=3))]
+    reported = [
+        objects.observe("MODIFIED", one)[0].hints["limited"] for one in (with_limit, without, an_object(version=3))
+    ]
 
-    assert told == ["true", "true", "false"]
+    assert reported == ["true", "true", "false"]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def a_subscription(version: int = 1, *, installed: str = "") -> Manifest:
     return an_object(SUBSCRIPTION, "sub", version, spec=spec, status={"installedCSV": installed} if installed else {})
 
 
-def told(metrics: ObjectMetrics) -> set[str]:
+def reported(metrics: ObjectMetrics) -> set[str]:
     """The lines with a value."""
     return {
         line for line in text(metrics.values()).splitlines() if not line.startswith("#") and not line.endswith(" 0.0")
@@ -49,7 +49,7 @@ def after(kind: Kind, *manifests: Manifest) -> set[str]:
     metrics = ObjectMetrics()
     for manifest in manifests:
         metrics.put(kind, manifest)
-    return told(metrics)
+    return reported(metrics)
 
 
 A = 'name="a",namespace="ns"'
@@ -99,7 +99,7 @@ def test_versions(csvs: list[Manifest], want: set[str]) -> None:
     assert after(CLUSTER_SERVICE_VERSION, *csvs) == want
 
 
-def test_a_succeeded_series_says_0_while_it_is_not_csv_md_14_1() -> None:
+def test_a_succeeded_series_reports_0_while_it_is_not_csv_md_14_1() -> None:
     metrics = ObjectMetrics()
     metrics.put(CLUSTER_SERVICE_VERSION, a_csv("Installing"))
     assert f"csv_succeeded{{{A},{V}}} 0.0" in text(metrics.values()).splitlines()
@@ -121,8 +121,8 @@ def test_catalogs(state: str, value: float) -> None:
 @pytest.mark.parametrize(("status", "value"), [("True", 1.0), ("False", 0.0)])
 def test_cluster_catalogs(status: str, value: float) -> None:
     metrics = ObjectMetrics()
-    stated = {"conditions": [{"type": "Serving", "status": status}]}
-    metrics.put(CLUSTER_CATALOG, an_object(CLUSTER_CATALOG, status=stated))
+    entry = {"conditions": [{"type": "Serving", "status": status}]}
+    metrics.put(CLUSTER_CATALOG, an_object(CLUSTER_CATALOG, status=entry))
     assert f'olmf_cluster_catalog_serving{{name="a"}} {value}' in text(metrics.values()).splitlines()
 
 
@@ -142,14 +142,14 @@ SETTLED = ("Progressing", "True", "Succeeded")
 )
 def test_cluster_extensions(conditions: tuple[tuple[str, str, str], ...], installed: float, abnormal: str) -> None:
     metrics = ObjectMetrics()
-    stated = [dict(zip(("type", "status", "reason"), one, strict=True)) for one in conditions]
+    entry = [dict(zip(("type", "status", "reason"), one, strict=True)) for one in conditions]
     spec = {"source": {"catalog": {"packageName": "etcd"}}}
-    metrics.put(CLUSTER_EXTENSION, an_object(CLUSTER_EXTENSION, spec=spec, status={"conditions": stated}))
+    metrics.put(CLUSTER_EXTENSION, an_object(CLUSTER_EXTENSION, spec=spec, status={"conditions": entry}))
     lines = text(metrics.values()).splitlines()
     assert f'olmf_cluster_extension_installed{{name="a",package="etcd"}} {installed}' in lines
     found = [line for line in lines if line.startswith("olmf_cluster_extension_abnormal{")]
-    wanted = f'olmf_cluster_extension_abnormal{{name="a",package="etcd",reason="{abnormal}"}} 1.0'
-    assert found == ([wanted] if abnormal else [])
+    desired = f'olmf_cluster_extension_abnormal{{name="a",package="etcd",reason="{abnormal}"}} 1.0'
+    assert found == ([desired] if abnormal else [])
 
 
 def test_new_contents_of_a_catalog_are_counted_csv_md_14_2_and_catalog_md_6() -> None:
@@ -175,18 +175,18 @@ def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None
 
 
 @pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: str(kind.kind))
-def test_what_is_gone_is_not_told_any_more_csv_md_14_1_and_catalog_md_6(kind: Kind) -> None:
+def test_what_is_gone_is_not_reported_any_more_csv_md_14_1_and_catalog_md_6(kind: Kind) -> None:
     metrics = ObjectMetrics()
     counting = Counting(KnownObjects(kind, "https://api"), kind, metrics)
     listed: set[tuple[str, str]] = set()
     counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
     counting.settle(listed)
     counting.observe("MODIFIED", an_object(kind, "c"))
-    assert f"{COUNTED[kind].name} 3.0" in told(metrics)
+    assert f"{COUNTED[kind].name} 3.0" in reported(metrics)
     counting.observe("DELETED", an_object(kind, "a"))
-    assert f"{COUNTED[kind].name} 2.0" in told(metrics)
+    assert f"{COUNTED[kind].name} 2.0" in reported(metrics)
     counting.settle(set())
-    assert told(metrics) == set()
+    assert reported(metrics) == set()
 
 
 def test_events_are_those_of_the_observer_behind_it() -> None:

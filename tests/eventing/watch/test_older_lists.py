@@ -33,7 +33,7 @@ class World:
         assert name != "a", "it had not changed since, so it proves nothing"
         return self.now.get(name, "")
 
-    async def verdicts(self, count: int = 6) -> list[bool]:
+    async def results(self, count: int = 6) -> list[bool]:
         """Of a list of version 3, asked for again and again."""
         judge, found = Judge(self, self.version_of, self.restored), []
         for _ in range(count):
@@ -54,16 +54,16 @@ class World:
     ],
 )
 async def test_what_became_of_the_objects_that_changed_last(now: Mapping[str, str], want: list[bool]) -> None:
-    assert await World(**now).verdicts() == want
+    assert await World(**now).results() == want
 
 
 async def test_a_proof_holds_for_the_other_kinds() -> None:
     world = World(c="1")
-    await world.verdicts(1)
+    await world.results(1)
     world.now = {}
-    assert await world.verdicts(1) == [True]
+    assert await world.results(1) == [True]
     world.seconds += RESTORED_SECONDS
-    assert await world.verdicts(1) == [False]
+    assert await world.results(1) == [False]
 
 
 async def test_lists_that_are_well_in_between_have_not_lasted() -> None:
@@ -76,7 +76,7 @@ async def test_lists_that_are_well_in_between_have_not_lasted() -> None:
 
 
 @pytest.mark.parametrize("kind", [SUBSCRIPTION, OPERATOR_GROUP], ids=lambda kind: str(kind.kind))
-async def test_a_watch_that_gets_empty_old_lists_for_a_while_tells_of_nothing(kind: object) -> None:
+async def test_a_watch_that_gets_empty_old_lists_for_a_while_reports_nothing(kind: object) -> None:
     old = [Listed([], "3")] * 3
     async with an_api(Listed([A, B], "5"), Refused(410, "Expired"), *old, Listed([A, B], "6"), Lines()) as (
         api,
@@ -90,7 +90,9 @@ async def test_a_watch_that_gets_empty_old_lists_for_a_while_tells_of_nothing(ki
 
 
 @pytest.mark.parametrize(("has_discovery", "deletions"), [(True, 1), (False, 0)], ids=["unserved", "a proxy erred"])
-async def test_a_kind_that_is_not_found_is_gone_only_if_discovery_says_so(has_discovery: bool, deletions: int) -> None:
+async def test_a_kind_that_is_not_found_is_gone_only_if_discovery_reports_it(
+    has_discovery: bool, deletions: int
+) -> None:
     script: Script = [Listed([A], "5"), Refused(410, "Expired"), Refused(404, ""), Listed([B], "6"), Lines()]
     async with an_api(*script) as (api, server):
         api.has_discovery, sink = has_discovery, Sink()
@@ -101,7 +103,7 @@ async def test_a_kind_that_is_not_found_is_gone_only_if_discovery_says_so(has_di
     assert len([event for event in before if event.endswith(".delete")]) == deletions
 
 
-async def test_a_watch_on_a_server_that_was_restored_tells_what_is_gone() -> None:
+async def test_a_watch_on_a_server_that_was_restored_reports_what_is_gone() -> None:
     async with an_api(Listed([A, B], "5"), Refused(410, "Expired"), Listed([A], "3"), Lines()) as (api, server):
         api.objects, sink = {"b": "2"}, Sink()
         async with watching(server, sink):

@@ -48,22 +48,22 @@ def test_all_watches_go_on_soon_after_the_server_answers(answers: list[bool | No
     assert server.asked == len(answers), "one probe asks for all"
 
 
-def test_without_an_outage_nobody_is_told_that_it_is_over() -> None:
-    async def told() -> bool:
+def test_without_an_outage_nobody_is_woken() -> None:
+    async def reported() -> bool:
         try:
             await asyncio.wait_for(waited(Server([True])), 60)
         except TimeoutError:
             return False
         return True
 
-    assert run(told()) is False
+    assert run(reported()) is False
 
 
-def test_a_probe_that_fails_tells_nobody() -> None:
+def test_a_probe_that_fails_wakes_nobody() -> None:
     async def broken() -> bool:
         raise OSError("no route")
 
-    async def told() -> str:
+    async def reported() -> str:
         outage = Outage(broken)
         try:
             await asyncio.wait_for(outage.over(), 60)
@@ -71,4 +71,4 @@ def test_a_probe_that_fails_tells_nobody() -> None:
             return "never"
         return "over"
 
-    assert run(told()) == "never"
+    assert run(reported()) == "never"

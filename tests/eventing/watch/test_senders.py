@@ -57,13 +57,13 @@ def make_all_ready(kubeconfig: Path) -> None:
 
 async def followed(kubeconfig: Path) -> list[str]:
     """The first two that come back."""
-    client, told, is_over = KubeClient.from_kubeconfig(str(kubeconfig)), list[str](), asyncio.Event()
+    client, reported, is_over = KubeClient.from_kubeconfig(str(kubeconfig)), list[str](), asyncio.Event()
     for name in ("ours", "brokers"):
         client.apply({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": {"name": name}})
 
     def back(which: str) -> None:
-        told.append(which)
-        if len(told) == 2:
+        reported.append(which)
+        if len(reported) == 2:
             is_over.set()
 
     follows = asyncio.create_task(follow(client.connection, "ours", "brokers", back))
@@ -73,7 +73,7 @@ async def followed(kubeconfig: Path) -> list[str]:
         await is_over.wait()
     follows.cancel()
     await asyncio.gather(follows, return_exceptions=True)
-    return sorted(told)
+    return sorted(reported)
 
 
 def test_both_namespaces_are_followed_and_of_ours_the_adapters_alone(tmp_path: Path) -> None:

@@ -138,13 +138,13 @@ async def test_the_life_of_a_watch(script: Script, want: list[str], asked: list[
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while len(api.asked) < len(asked):
                     await asyncio.sleep(0.005)
-    said = [
+    output = [
         f"watch {query['resourceVersion']}"
         if "watch" in query
         else " ".join(["list", *filter(None, [query.get("continue")])])
         for query in api.asked
     ]
-    assert (sink.ids, said) == (want, asked)
+    assert (sink.ids, output) == (want, asked)
 
 
 async def test_a_change_counts_as_delivered_when_the_sink_has_it() -> None:
@@ -286,7 +286,7 @@ async def test_who_is_refused_by_an_api_server_that_is_there_does_not_look_alive
         assert list(watcher.health.stale()) == ["subscriptions.operators.coreos.com"]
 
 
-async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
+async def test_metrics_are_reported_on_the_port_of_the_probes_csv_md_14_1() -> None:
     listening = listener(Settings(kubeconfig="given", port=0))
     async with an_api(Listed([A], "5")) as (_, connection):
         sink = Sink()
@@ -295,9 +295,9 @@ async def test_metrics_are_told_on_the_port_of_the_probes_csv_md_14_1() -> None:
             runner = await serve_health(watcher.health, listening, watcher.metrics)
             try:
                 async with aiohttp.ClientSession(address_of(listening)) as session, session.get("/metrics") as response:
-                    said = await response.text()
-                    assert "subscription_count 1.0\n" in said
-                    assert 'olmf_watch_silence_seconds{kind="subscriptions.operators.coreos.com"} ' in said
+                    output = await response.text()
+                    assert "subscription_count 1.0\n" in output
+                    assert 'olmf_watch_silence_seconds{kind="subscriptions.operators.coreos.com"} ' in output
                     assert response.content_type == "text/plain"
             finally:
                 await runner.cleanup()

@@ -125,12 +125,12 @@ def linger(size: int) -> None:
 def pause(client: Redis) -> None:
     """Wait for the key `go`."""
     while not client.exists("go"):
-        if is_told_to_stop():
+        if has_to_stop():
             client.set("stopping", 1)
         time.sleep(0.01)
 
 
-def is_told_to_stop() -> bool:
+def has_to_stop() -> bool:
     """Whether the signal reached the drainer, whose method handles it."""
     drainer = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     return isinstance(drainer, Drainer) and drainer.is_stopping

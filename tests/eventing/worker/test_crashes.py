@@ -57,10 +57,10 @@ class World:
 
     def has_converged(self) -> bool:
         """Every object that is wanted has been seen as it is now, and told."""
-        desired, seen, told = (
+        desired, seen, reported = (
             self.client.mget([f"{key}:{name}" for name in NAMES]) for key in ("wanted", "seen", "told")
         )
-        return desired == seen == told and self.queue.ls() == ()
+        return desired == seen == reported and self.queue.ls() == ()
 
     def child(self) -> int:
         """The process that runs steps."""
@@ -170,7 +170,7 @@ def test_work_goes_on_after_redis_was_killed_and_started_again(
             again.stop()
 
 
-def test_adding_while_redis_is_away_is_an_error_that_says_so(own_redis: RedisServer, fragile: World) -> None:
+def test_adding_while_redis_is_away_is_an_error_that_reports_it(own_redis: RedisServer, fragile: World) -> None:
     own_redis.stop()
 
     with pytest.raises(UNREACHABLE):

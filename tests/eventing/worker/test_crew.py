@@ -46,7 +46,7 @@ def a_drainer(queue: Ringing, run: Callable[[Claim], RunResult] = lambda _: DONE
     return ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(2))
 
 
-def test_a_bell_that_rings_all_the_time_is_heard_now_and_then() -> None:
+def test_a_wake_up_that_comes_all_the_time_is_heeded_now_and_then() -> None:
     queue = Ringing()
     a_drainer(queue).drain(seconds=0.2, linger=0.2)
     assert 1 < queue.waits < 20, "1 + 2 + 4 + 8 + 16 + 16 + … ms lie between two"

@@ -53,7 +53,7 @@ def make_room_after(client: Redis, times: int, also: Callable[[], object] = lamb
     return thread
 
 
-def test_whoever_adds_a_job_is_told(own_redis: RedisServer) -> None:
+def test_whoever_adds_a_job_is_reported(own_redis: RedisServer) -> None:
     with connect(own_redis.url) as client:
         fill(client)
         with pytest.raises(REFUSED) as error:
@@ -80,7 +80,7 @@ def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisS
     with connect(own_redis.url) as client:
         queue = WorkQueue(client, Settings(max_failures=3), worker="me", is_renewing=True)
         queue.add([a_job("one")], "event")
-        told: list[tuple[str, int]] = []
+        reported: list[tuple[str, int]] = []
         rooms: list[threading.Thread] = []
 
         def run(_: Claim) -> RunResult:
@@ -90,12 +90,12 @@ def test_a_run_that_ends_meanwhile_is_kept_until_there_is_room(own_redis: RedisS
 
         def note() -> None:
             queue.sweep()  # which renews the lease all the same
-            told.extend((job.state, job.attempts) for job in queue.ls())
+            reported.extend((job.state, job.attempts) for job in queue.ls())
 
         Drainer(queue, (GROUP,), run).drain(keys=1, linger=0)
         rooms.pop().join()
 
-        assert told == [("running", 0)]
+        assert reported == [("running", 0)]
         assert [(job.ref.name, job.state, job.causes) for job in queue.ls()] == [("other", "ready", ("run-1",))]
         assert [(ran.result, ran.count) for ran in queue.ran()] == [("done", 1)]
 
@@ -110,7 +110,7 @@ class Full(WorkQueue):
         return super().claim(groups)
 
 
-def test_a_drainer_that_waits_for_room_ends_when_it_is_told(own_redis: RedisServer) -> None:
+def test_a_drainer_that_waits_for_room_ends_on_request(own_redis: RedisServer) -> None:
     with connect(own_redis.url) as client:
         queue = Full(client, Settings())
         queue.add([a_job("one")], "event")
@@ -120,7 +120,7 @@ def test_a_drainer_that_waits_for_room_ends_when_it_is_told(own_redis: RedisServ
         assert [job.state for job in queue.ls()] == ["ready"]
 
 
-def test_a_run_that_ends_when_it_is_told_to_waits_for_room_only_so_long(own_redis: RedisServer) -> None:
+def test_a_run_that_ends_on_request_waits_for_room_only_so_long(own_redis: RedisServer) -> None:
     with connect(own_redis.url) as client:
         queue = WorkQueue(client, Settings(), worker="me")
         queue.add([a_job("one")], "event")

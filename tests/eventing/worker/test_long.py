@@ -80,7 +80,7 @@ def test_rq_shows_the_run_with_its_progress(redis_url: str, client: Redis, queue
         client.set("go", 1)
 
 
-def test_a_run_over_its_time_is_ended_and_its_next_attempt_is_told(
+def test_a_run_over_its_time_is_ended_and_its_next_attempt_is_reported(
     redis_url: str, client: Redis, queue: WorkQueue
 ) -> None:
     with a_worker(redis_url, "1", "long"):
@@ -113,7 +113,7 @@ def test_a_dead_letter_is_released_with_rq(redis_url: str, client: Redis, queue:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_an_idle_worker_stops_when_told(redis_url: str, number: int) -> None:
+def test_an_idle_worker_stops_on_request(redis_url: str, number: int) -> None:
     with a_worker(redis_url, "30", "long") as process:
         process.send_signal(number)
         assert process.wait(PATIENCE_SECONDS) == 0

@@ -34,7 +34,7 @@ TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 STEP = f"{SINK}/{names.PLAN_WAITING}"
 
 
-def news(run: str = "run-7", plan: Ref = PLAN) -> tuple[Job, ...]:
+def notifications(run: str = "run-7", plan: Ref = PLAN) -> tuple[Job, ...]:
     return jobs_for(Event(f"{run}.0", names.PLAN_WAITING, "olmf", plan), (*ROUTES, *TO_SINK))
 
 
@@ -48,7 +48,7 @@ class Sink:
     url: str = ""
 
     def taken(self, type_: str = "") -> list[dict[str, str]]:
-        return [said for said in self.asked if said["answer"] == "202" and type_ in ("", said["ce-type"])]
+        return [output for output in self.asked if output["answer"] == "202" and type_ in ("", output["ce-type"])]
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def drain(queue: WorkQueue, url: str) -> None:
 
 
 @pytest.mark.parametrize("type_", NOTIFICATIONS)
-def test_news_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
+def test_a_notification_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
     event = Event("run-7.0", type_, "olmf", PLAN)
     (job,) = jobs_for(event, TO_SINK)
     assert (job.group, job.lane) == (SINK, "bulk")
@@ -103,10 +103,10 @@ def test_news_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
 
 def test_an_event_is_posted_with_the_identity_of_its_object(queue: WorkQueue) -> None:
     with a_sink() as sink:
-        queue.add(news(), "run-7", trace=TRACE)
+        queue.add(notifications(), "run-7", trace=TRACE)
         drain(queue, sink.url)
-        [said] = sink.taken()
-    assert {key: value for key, value in said.items() if key.startswith("ce-") and key != "ce-time"} == {
+        [output] = sink.taken()
+    assert {key: value for key, value in output.items() if key.startswith("ce-") and key != "ce-time"} == {
         "ce-specversion": "1.0",
         "ce-id": "run-7.ns.install-1",
         "ce-source": "/olmf",
@@ -122,7 +122,7 @@ def test_an_event_is_posted_with_the_identity_of_its_object(queue: WorkQueue) ->
 
 def test_a_sink_that_refuses_is_asked_again_with_the_same_id(queue: WorkQueue) -> None:
     with a_sink(503, 404) as sink:
-        queue.add(news(), "run-7")
+        queue.add(notifications(), "run-7")
         Drainer(queue, (SINK,), lambda claim: post(sink.url, claim)).drain(linger=0)
         [waiting] = queue.ls()
         assert (waiting.state, waiting.attempts, waiting.error) == ("delayed", 1, "the sink answered 503: said")
@@ -134,20 +134,20 @@ def test_a_sink_that_refuses_is_asked_again_with_the_same_id(queue: WorkQueue) -
 def test_a_sink_that_is_away_is_a_sentence_and_a_retry() -> None:
     with a_sink() as sink:
         pass
-    result = post(sink.url, Claim(STEP, news()[-1].ref, SINK, "bulk", 1, causes=("run-7",)))
+    result = post(sink.url, Claim(STEP, notifications()[-1].ref, SINK, "bulk", 1, causes=("run-7",)))
     assert (result.failure, result.message.startswith("the sink does not answer: ")) == ("retry", True)
 
 
-def test_what_happens_again_before_it_was_told_is_told_once_by_its_last_run(queue: WorkQueue) -> None:
+def test_what_happens_again_before_it_was_posted_is_posted_once_by_its_last_run(queue: WorkQueue) -> None:
     with a_sink() as sink:
-        queue.add(news("run-7"), "run-7")
-        queue.add(news("run-8"), "run-8")
+        queue.add(notifications("run-7"), "run-7")
+        queue.add(notifications("run-8"), "run-8")
         drain(queue, sink.url)
-        assert [said["ce-id"] for said in sink.taken()] == ["run-8.ns.install-1"]
+        assert [output["ce-id"] for output in sink.taken()] == ["run-8.ns.install-1"]
 
 
 def test_telling_does_not_hold_the_object(queue: WorkQueue) -> None:
-    queue.add([*news(), Job("install_plan/execute_install_plan", PLAN)], "run-7")
+    queue.add([*notifications(), Job("install_plan/execute_install_plan", PLAN)], "run-7")
     telling = queue.claim([SINK])
     assert telling is not None
     assert event_of(telling).ref == PLAN
@@ -160,13 +160,13 @@ def test_a_run_that_emits_enqueues_the_sink_in_the_call_that_ends_it(queue: Work
     queue.add([Job("subscription/write_install_plan", Ref("v1", "Namespace", "ns"))], "event")
     claim = queue.claim(["subscription"])
     assert claim is not None
-    queue.finish(claim, RunResult("run-7", b"record", jobs=news()))
+    queue.finish(claim, RunResult("run-7", b"record", jobs=notifications()))
     with a_sink() as sink:
         drain(queue, sink.url)
-        assert [said["ce-id"] for said in sink.taken()] == ["run-7.ns.install-1"]
+        assert [output["ce-id"] for output in sink.taken()] == ["run-7.ns.install-1"]
 
 
-def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: str) -> None:
+def test_the_program_goes_on_while_the_sink_fails(queue: WorkQueue, redis_url: str) -> None:
     class Enough(BaseException):
         """Ends the endless loop."""
 
@@ -182,14 +182,14 @@ def test_the_program_goes_on_while_the_sink_is_ill(queue: WorkQueue, redis_url: 
     with a_sink(500) as sink:
         thread = threading.Thread(target=program)
         thread.start()
-        queue.add(news("run-7"), "run-7")
-        queue.add(news("run-8", INSTALL_PLAN.ref("install-2", "ns")), "run-8")
-        wait_for(lambda: queue.sweep() and {said["ce-name"] for said in sink.taken()} == {"install-1", "install-2"})
-        queue.add(news("run-9", INSTALL_PLAN.ref("the-end", "ns")), "run-9")
+        queue.add(notifications("run-7"), "run-7")
+        queue.add(notifications("run-8", INSTALL_PLAN.ref("install-2", "ns")), "run-8")
+        wait_for(lambda: queue.sweep() and {output["ce-name"] for output in sink.taken()} == {"install-1", "install-2"})
+        queue.add(notifications("run-9", INSTALL_PLAN.ref("the-end", "ns")), "run-9")
         thread.join()
 
 
-def test_the_program_says_that_it_goes_on_while_redis_is_full(own_redis: RedisServer) -> None:
+def test_the_program_reports_that_it_goes_on_while_redis_is_full(own_redis: RedisServer) -> None:
     class Enough(BaseException):
         """Ends the endless loop."""
 
@@ -217,7 +217,7 @@ def test_an_error_that_the_outlet_cannot_handle_ends_the_scheduler(own_redis: Re
     assert (scheduler.returncode, "outlet_failed" in scheduler.stdout + scheduler.stderr) == (1, True)
 
 
-def test_an_installation_tells_that_a_plan_waits(tmp_path: Path) -> None:
+def test_an_installation_reports_that_a_plan_waits(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with a_sink(500) as sink:
         words = ("--state", str(state), "--bundles", str(SAMPLES))

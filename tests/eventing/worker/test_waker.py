@@ -69,7 +69,7 @@ def test_who_works_for_long_is_kept_awake(hand: Hand) -> None:
     assert seconds == [KEEP_SECONDS, 2 * KEEP_SECONDS, 3 * KEEP_SECONDS]
 
 
-def test_a_broker_that_is_away_is_asked_soon_again_and_its_return_is_told_once(hand: Hand) -> None:
+def test_a_broker_that_is_away_is_asked_soon_again_and_its_return_is_reported_once(hand: Hand) -> None:
     hand.takes = False
     assert hand.at(0, Backlog(LAST)) == [LAST]
     assert hand.at(1, Backlog(LAST)) == []

@@ -101,12 +101,12 @@ def test_an_error_of_redis_that_does_not_pass_ends_the_child(redis_url: str, cli
 def test_several_workers_share_the_work(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     with a_worker(redis_url), a_worker(redis_url):
         queue.add([a_job("pause-1"), a_job("pause-2")], "event")
-        wait_for(lambda: {said.split()[0] for said in client.lrange("started", 0, -1)} == {b"pause-1", b"pause-2"})
+        wait_for(lambda: {output.split()[0] for output in client.lrange("started", 0, -1)} == {b"pause-1", b"pause-2"})
 
 
 def started(client: Redis) -> list[bytes]:
     """The names of the objects whose runs have begun, in order."""
-    return [said.split()[0] for said in client.lrange("started", 0, -1) if isinstance(said, bytes)]
+    return [output.split()[0] for output in client.lrange("started", 0, -1) if isinstance(output, bytes)]
 
 
 def test_a_worker_runs_jobs_of_several_namespaces_at_once(redis_url: str, client: Redis, queue: WorkQueue) -> None:
@@ -168,7 +168,7 @@ def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_an_idle_worker_stops_when_told(redis_url: str, number: int) -> None:
+def test_an_idle_worker_stops_on_request(redis_url: str, number: int) -> None:
     with a_worker(redis_url) as process:
         process.send_signal(number)
         assert process.wait(PATIENCE_SECONDS) == 0

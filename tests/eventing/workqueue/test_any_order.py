@@ -37,9 +37,9 @@ class Machine(RuleBasedStateMachine):
         self.number = 0
         self.owed: dict[str, set[str]] = {}
         """Causes of each job that no claim has carried yet."""
-        self.held: dict[str, Claim] = {}
+        self.locked: dict[str, Claim] = {}
         """By ref: the claim that may end its run."""
-        self.promised: dict[str, Job] = {}
+        self.announced: dict[str, Job] = {}
         """By ref: what that claim enqueues if it is lost."""
         self.greatest = 0
 
@@ -57,26 +57,26 @@ class Machine(RuleBasedStateMachine):
         claim = self.rig.queue.claim_long(job)
         assert claim is None or claim.lane == "long"
         self._hold(claim)
-        assert sum(one.lane == "long" for one in self.held.values()) <= 1, "more than a namespace may have"
+        assert sum(one.lane == "long" for one in self.locked.values()) <= 1, "more than a namespace may have"
 
     def _hold(self, claim: Claim | None) -> None:
         if claim is None:
             return
-        assert str(claim.ref) not in self.held, "two claims hold one ref"
+        assert str(claim.ref) not in self.locked, "two claims hold one ref"
         assert claim.token > self.greatest
         self.greatest = claim.token
-        self.held[str(claim.ref)] = claim
+        self.locked[str(claim.ref)] = claim
         owed = self.owed.pop(entry_of(Job(claim.step, claim.ref)), set())
         assert owed <= set(claim.causes), "a cause was lost"
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.locked)
     @rule(data=st.data(), job=JOBS | LONG_JOBS)
     def a_run_writes(self, data: st.DataObject, job: Job) -> None:
-        ref = data.draw(st.sampled_from(sorted(self.held)))
-        assert self.rig.queue.is_lease_valid(self.held[ref], [job])
-        self.promised[ref] = job
+        ref = data.draw(st.sampled_from(sorted(self.locked)))
+        assert self.rig.queue.is_lease_valid(self.locked[ref], [job])
+        self.announced[ref] = job
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.locked)
     @rule(
         data=st.data(),
         delay=DELAYS,
@@ -84,8 +84,8 @@ class Machine(RuleBasedStateMachine):
         emits=st.lists(JOBS | LONG_JOBS, max_size=2),
     )
     def a_run_ends(self, data: st.DataObject, delay: timedelta | None, failure: str, emits: list[Job]) -> None:
-        claim = self.held.pop(data.draw(st.sampled_from(sorted(self.held))))
-        self.promised.pop(str(claim.ref), None)
+        claim = self.locked.pop(data.draw(st.sampled_from(sorted(self.locked))))
+        self.announced.pop(str(claim.ref), None)
         self.number += 1
         run_id = f"run-{self.number}"
         for job in emits:
@@ -94,18 +94,18 @@ class Machine(RuleBasedStateMachine):
         assert self.rig.queue.finish(claim, result)
         assert not self.rig.queue.finish(claim, result)
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.locked)
     @rule()
     def all_leases_end(self) -> None:
         self.rig.end_leases()
         self.rig.queue.sweep()
-        for claim in self.held.values():
+        for claim in self.locked.values():
             assert not self.rig.queue.finish(claim, a_result())
             self.owed.setdefault(entry_of(Job(claim.step, claim.ref)), set()).update(claim.causes)
-            if job := self.promised.get(str(claim.ref)):
+            if job := self.announced.get(str(claim.ref)):
                 self.owed.setdefault(entry_of(job), set()).add(claim.causes[0])
-        self.held.clear()
-        self.promised.clear()
+        self.locked.clear()
+        self.announced.clear()
         self.rig.end_delays()
 
     @rule()
@@ -131,9 +131,9 @@ class Machine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """In the end everything that is owed runs."""
-        for claim in self.held.values():
+        for claim in self.locked.values():
             assert self.rig.queue.finish(claim, a_result(run_id="last"))
-        self.held.clear()
+        self.locked.clear()
         self.rig.queue.retry_dead(cause="a person")
         self.rig.end_delays()
         while last := self.rig.queue.claim(GROUPS) or self._claim_of_sweeper():
@@ -169,7 +169,7 @@ class Shares(RuleBasedStateMachine):
         super().__init__()
         self.rig.client.flushall()
         self.number = 0
-        self.held: list[tuple[Claim, set[tuple[str, str]]]] = []
+        self.locked: list[tuple[Claim, set[tuple[str, str]]]] = []
         """Each claim, and which namespaces waited in its lane."""
         self.given: Counter[tuple[str, str]] = Counter()
         """By lane and namespace: the ms that its runs were charged."""
@@ -195,12 +195,12 @@ class Shares(RuleBasedStateMachine):
             others = {each for each in waiting if each[0] == claim.lane and each[1] != claim.ref.namespace}
             for each in others:
                 assert self.passed[each][claim.ref.namespace] <= CREDIT_MS + self.given[each], "it is passed over"
-            self.held.append((claim, others))
+            self.locked.append((claim, others))
 
-    @precondition(lambda self: self.held)
+    @precondition(lambda self: self.locked)
     @rule(number=st.integers(0, 9), took=st.sampled_from([1, 1000]))
     def a_run_ends(self, number: int, took: int) -> None:
-        claim, others = self.held.pop(number % len(self.held))
+        claim, others = self.locked.pop(number % len(self.locked))
         assert self.rig.queue.finish(claim, a_result(took_ms=float(took)))
         self.given[claim.lane, claim.ref.namespace] += took
         for each in others & self._waiting():
@@ -210,7 +210,7 @@ class Shares(RuleBasedStateMachine):
     def some_run(self, count: int) -> None:
         for _ in range(count):
             self.a_worker_claims()
-            if self.held:
+            if self.locked:
                 self.a_run_ends(-1, 1000)
 
     def _waiting(self) -> set[tuple[str, str]]:

@@ -219,12 +219,12 @@ def park_for_ever(url: str) -> None:
 
 @pytest.mark.crash
 def test_dead_letters_and_failed_jobs_are_the_same_whenever_their_process_is_killed(redis_url: str, rig: Rig) -> None:
-    dice = random.Random(6)
+    randomness = random.Random(6)
     for _ in range(5):
         process = multiprocessing.get_context("spawn").Process(target=park_for_ever, args=(redis_url,))
         process.start()
         wait_for(lambda: rig.client.zcard("olmf:dead"))
-        time.sleep(dice.uniform(0, 0.05))
+        time.sleep(randomness.uniform(0, 0.05))
         process.kill()
         process.join()
         dead = sorted(f"{dead.step} {dead.ref}" for dead in rig.queue.dead())

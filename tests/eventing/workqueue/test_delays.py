@@ -181,7 +181,7 @@ def test_a_failure_is_listed_with_its_reason_and_the_next_try(rig: Rig) -> None:
     assert job.due
 
 
-def test_the_nearest_delay_says_when_to_sweep_and_wakes_the_sweeper(rig: Rig) -> None:
+def test_the_nearest_delay_reports_when_to_sweep_and_wakes_the_sweeper(rig: Rig) -> None:
     assert rig.queue.sweep() == 1.0
     rig.queue.add([a_job(delay=timedelta(milliseconds=300))], "event")
 

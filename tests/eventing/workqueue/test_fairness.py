@@ -141,11 +141,11 @@ def test_long_runs_cost_no_turn_in_other_lanes(rig: Rig) -> None:
 
 def test_a_job_that_was_blocked_for_long_gives_nobody_an_advantage(rig: Rig) -> None:
     rig.queue.add([a_job_of("held", "ref")], "event")
-    held = rig.claim()
+    locked = rig.claim()
     rig.queue.add([a_job_of("held", "ref", step="bundle/look")], "event")
     rig.queue.add([a_job_of("busy", f"job-{number}") for number in range(20)], "event")
     order(rig, lambda _: 40.0)
-    rig.queue.finish(held, a_result(took_ms=1.0))
+    rig.queue.finish(locked, a_result(took_ms=1.0))
     rig.queue.finish(rig.claim(), a_result(took_ms=1.0))
     rig.queue.add([a_job_of("victim", f"job-{number}") for number in range(3)], "event")
     rig.queue.add([a_job_of("evil", f"job-{number}") for number in range(200)], "event")
@@ -241,11 +241,11 @@ def test_a_job_that_leaves_the_bulk_lane_while_its_ref_is_held_has_its_turn_amon
     rig.queue.add([a_job_of("served", f"job-{number}", "bulk") for number in range(30)], "event")
     order(rig)
     rig.queue.add([a_job_of("calm", "job", "bulk")], "event")
-    held = rig.claim()
+    locked = rig.claim()
     rig.queue.add([a_job_of("calm", "job", "bulk")], "event-2")
     rig.queue.add([a_job_of("calm", "job", "direct")], "event-3")
     rig.queue.add([a_job_of("busy", f"job-{number}") for number in range(20)], "event")
-    rig.queue.finish(held, a_result())
+    rig.queue.finish(locked, a_result())
 
     assert order(rig).index("calm") <= 1
 

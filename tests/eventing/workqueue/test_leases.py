@@ -23,7 +23,7 @@ def test_the_job_of_a_lost_worker_runs_again_with_its_causes(rig: Rig) -> None:
     assert again.token > lost.token
 
 
-def test_what_a_lost_run_promised_before_it_wrote_is_enqueued_by_what_caused_it(rig: Rig) -> None:
+def test_what_a_lost_run_announced_before_it_wrote_is_enqueued_by_what_caused_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     lost = rig.claim()
     assert rig.queue.is_lease_valid(lost, [a_job("other", lane="bulk")])
@@ -36,7 +36,7 @@ def test_what_a_lost_run_promised_before_it_wrote_is_enqueued_by_what_caused_it(
     assert (enqueued.ref.name, enqueued.lane, enqueued.causes) == ("other", "bulk", ("event-1",))
 
 
-def test_a_promise_ends_with_the_run(rig: Rig) -> None:
+def test_an_announcement_ends_with_the_run(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     claim = rig.claim()
     rig.queue.is_lease_valid(claim, [a_job("other")])
@@ -49,7 +49,7 @@ def test_a_promise_ends_with_the_run(rig: Rig) -> None:
     assert rig.states() == {"delayed": ["one"]}
 
 
-def test_a_promise_of_a_fenced_worker_is_not_kept(rig: Rig) -> None:
+def test_an_announcement_of_a_fenced_worker_counts_for_nothing(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     lost = rig.claim()
     rig.end_leases()
@@ -84,7 +84,7 @@ def test_a_run_is_ended_only_once(rig: Rig) -> None:
     assert [rig.queue.finish(claim, a_result()) for _ in range(2)] == [True, False]
 
 
-def test_a_run_that_says_its_lease_is_lost_stores_nothing(rig: Rig) -> None:
+def test_a_run_that_reports_its_lease_is_lost_stores_nothing(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
 
@@ -154,7 +154,7 @@ def test_a_lease_renewed_while_it_is_swept_is_spared(rig: Rig) -> None:
     assert rig.queue.is_lease_valid(claim)
 
 
-def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_says_why(rig: Rig) -> None:
+def test_a_worker_that_is_known_to_be_lost_gives_back_at_once_and_reports_why(rig: Rig) -> None:
     other = WorkQueue(rig.client, Settings(), worker="other")
     rig.queue.add([a_job("mine"), a_job("theirs")], "event")
     rig.claim()

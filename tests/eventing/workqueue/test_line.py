@@ -24,7 +24,7 @@ def test_a_step_and_ref_waits_at_most_once(rig: Rig) -> None:
     assert rig.queue.claim(GROUPS) is None
 
 
-def test_an_event_told_twice_is_one_cause(rig: Rig) -> None:
+def test_an_event_reported_twice_is_one_cause(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     rig.queue.add([a_job()], "event-1")
 

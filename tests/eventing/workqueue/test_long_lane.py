@@ -41,8 +41,8 @@ def run_next(rig: Rig, **result: object) -> Claim | None:
     """What a worker of the lane does with the RQ job at the head."""
     name = rig.client.lpop(f"rq:queue:{LONG_QUEUE}")
     assert isinstance(name, bytes)
-    given = RqJob.fetch(name.decode(), connection=rig.client, serializer=Payload).kwargs
-    claim = rig.queue.claim_long(Job(given["step"], Ref.parse(given["ref"]), "long"))
+    arguments = RqJob.fetch(name.decode(), connection=rig.client, serializer=Payload).kwargs
+    claim = rig.queue.claim_long(Job(arguments["step"], Ref.parse(arguments["ref"]), "long"))
     if claim and result:
         assert rig.queue.finish(claim, a_result(**result))
     return claim
@@ -171,7 +171,7 @@ def test_an_rq_job_that_is_doubled_runs_once(rig: Rig) -> None:
     assert run_next(rig) is None
 
 
-def test_the_worker_of_a_long_run_is_lost_and_the_next_run_is_told_of_its_limit(rig: Rig) -> None:
+def test_the_worker_of_a_long_run_is_lost_and_the_next_run_is_reported_its_limit(rig: Rig) -> None:
     rig.queue.add([a_long()], "e1")
     rig.queue.sweep()
     assert run_next(rig)
@@ -290,7 +290,7 @@ class TestInRq:
         assert not rig.queue.finish(claim, a_result())
         assert rig.states() == {"dead": ["one"]}
 
-    def test_the_rq_job_tells_its_limit_and_how_far_it_is(self, rig: Rig) -> None:
+    def test_the_rq_job_reports_its_limit_and_how_far_it_is(self, rig: Rig) -> None:
         rig.queue.add([a_long()], "e1")
         rig.queue.sweep()
         job = self.fetch(rig)

@@ -37,8 +37,8 @@ def keeps_networks_apart(host: InPods) -> str:
     with host.namespaces("measuring", labels=MEASURING):
         assert asked(host, asks, "measuring") == MUST | {8080: "open"}
     ours = {"app.kubernetes.io/part-of": "olm-functions"}
-    said = host.said("import time; time.sleep(2)" + ASK % f"{targets[0]!r},", OURS, ours)
-    assert said.strip() == "6379 open", said
+    output = host.output("import time; time.sleep(2)" + ASK % f"{targets[0]!r},", OURS, ours)
+    assert output.strip() == "6379 open", output
     return (
         "from another namespace: Redis, metrics and the health of a worker closed, catalogs open; "
         "from one that measures: metrics open; from a pod of ours: Redis open"
@@ -47,7 +47,7 @@ def keeps_networks_apart(host: InPods) -> str:
 
 def asked(host: InPods, script: str, namespace: str) -> dict[int, str]:
     """What a pod there finds open and closed, by port."""
-    return {int(line.split()[0]): line.split()[1] for line in host.said(script, namespace).splitlines()}
+    return {int(line.split()[0]): line.split()[1] for line in host.output(script, namespace).splitlines()}
 
 
 def admits_restricted_pods(host: InPods) -> str:
@@ -67,7 +67,7 @@ def admits_restricted_pods(host: InPods) -> str:
     return 'a privileged pod is refused (violates PodSecurity "restricted:latest"); ours run as user 1001'
 
 
-def probes_tell(host: InPods) -> str:
+def probes_report(host: InPods) -> str:
     """Without Redis who needs it is not Ready, and nothing is restarted; then all are Ready again."""
     before = [(name, restarts) for name, restarts, _ in host.pods()]
     host.kubectl("scale", "deploy/olmf-redis", "--replicas=0")

@@ -27,14 +27,14 @@ def serves(host: InPods) -> str:
         lamps = installed(host, PLACE)
         host.until(MEASURES, is_available, "Available")
         assert "lux" in host.kubectl("get", "measures")
-        with calling(lambda: works(lamps)) as said:
+        with calling(lambda: works(lamps)) as output:
             lamps.approve(NEXT)
-            wait_for(lambda: len(said) > 5, "some calls")
+            wait_for(lambda: len(output) > 5, "some calls")
         removed(host, lamps, FIRST, NEXT)
-    failed = [each for each in said if each]
+    failed = [each for each in output if each]
     return (
         f"refused, completed, converted; `kubectl get measures` answers; lamps.v{NEXT} Succeeded: "
-        f"{len(said)} rounds of calls meanwhile, {len(failed)} failed{': ' + failed[0][:200] if failed else ''}; "
+        f"{len(output)} rounds of calls meanwhile, {len(failed)} failed{': ' + failed[0][:200] if failed else ''}; "
         "nothing of it is left"
     )
 
@@ -69,19 +69,19 @@ def rotates(host: InPods) -> str:
         lamps, old = Lamps(host, PLACE), almost_over(host)
         host.apply(an_operator_group(PLACE), a_subscription("lamps", PLACE))
         wait_for(lambda: host.cluster.get(MEASURES) and lamps.configurations() and lamps.works(), "answers")
-        with calling(lambda: lamps.create("dim", is_dry_run=True, lumens=1)) as said:
+        with calling(lambda: lamps.create("dim", is_dry_run=True, lumens=1)) as output:
             host.until(CLUSTER_SERVICE_VERSION.ref(f"lamps.v{NEXT}", PLACE), has_new_certificate, "a new certificate")
             host.until_phase(f"lamps.v{NEXT}", PLACE)
             wait_for(lambda: old not in authorities(lamps), "that nobody trusts the former CA")
-            calls = len(said)
-            wait_for(lambda: len(said) > calls + ROTATING_SECONDS * 5, "calls after it")
+            calls = len(output)
+            wait_for(lambda: len(output) > calls + ROTATING_SECONDS * 5, "calls after it")
         now = public_part(host.cluster.get(lamps.secret) or {}).content
         assert (now.is_rotating, now.pair.authority == old) == (False, False)
-        failed = [each for each in said if each]
-        assert not failed, f"{len(failed)} of {len(said)} calls failed, the first {failed[0]}"
+        failed = [each for each in output if each]
+        assert not failed, f"{len(failed)} of {len(output)} calls failed, the first {failed[0]}"
         assert lamps.works()
         removed(host, lamps, NEXT)
-    return f"{len(said)} calls of a webhook meanwhile, none failed; the former CA is trusted nowhere"
+    return f"{len(output)} calls of a webhook meanwhile, none failed; the former CA is trusted nowhere"
 
 
 def has_new_certificate(csv: dict[str, object]) -> bool:

@@ -61,8 +61,8 @@ def test_a_plan_lists_the_steps_with_their_manifests() -> None:
     assert [step["kind"] for step in steps][:2] == ["ClusterServiceVersion", "ServiceAccount"]
     csv = json.loads(steps[0]["manifest"])
     assert csv["metadata"]["namespace"] == "ns"
-    stated = json.loads(csv["metadata"]["annotations"]["operatorframework.io/properties"])
-    assert {"type": "olm.package", "value": {"packageName": "tide", "version": "1.0.0"}} in stated["properties"]
+    entry = json.loads(csv["metadata"]["annotations"]["operatorframework.io/properties"])
+    assert {"type": "olm.package", "value": {"packageName": "tide", "version": "1.0.0"}} in entry["properties"]
 
 
 def test_a_plan_lists_what_webhooks_and_aggregated_apis_need() -> None:
@@ -92,7 +92,7 @@ def test_a_plan_in_words_is_a_table() -> None:
 @pytest.mark.parametrize(
     ("words", "desired"), [((), "tide.v0.9.0"), (("--replaces", "x"), "x"), (("--replaces", ""), None)]
 )
-def test_a_plan_replaces_what_the_version_says_or_what_is_asked_for(
+def test_a_plan_replaces_what_the_csv_names_or_the_option(
     bundle: Path, words: tuple[str, ...], desired: str | None
 ) -> None:
     changed(bundle, lambda csv: csv["spec"].update(replaces="tide.v0.9.0"))
@@ -100,7 +100,7 @@ def test_a_plan_replaces_what_the_version_says_or_what_is_asked_for(
     assert json.loads(csv["manifest"])["spec"].get("replaces") == desired
 
 
-def test_a_plan_needs_no_metadata_and_says_what_it_passes_over(bundle: Path) -> None:
+def test_a_plan_needs_no_metadata_and_reports_what_it_passes_over(bundle: Path) -> None:
     (bundle / "metadata" / "annotations.yaml").unlink()
     (bundle / "manifests" / "broken.yaml").write_text("a: [b")
     found = run("plan", bundle, "-o", "json")
@@ -178,7 +178,7 @@ def test_a_sound_bundle_is_valid() -> None:
     assert (row["path"], row["ok"], row["errors"]) == (str(TIDE), True, [])
 
 
-def test_an_unsound_bundle_is_told_with_its_file(bundle: Path) -> None:
+def test_an_unsound_bundle_is_reported_with_its_file(bundle: Path) -> None:
     changed(bundle, lambda csv: csv["spec"].update(installModes=[]))
     found = run("validate", bundle, "--optional-validators", "good-practices")
     assert found.exit_code == NEGATIVE
@@ -198,9 +198,9 @@ def test_several_bundles_are_judged_one_by_one(bundle: Path) -> None:
 
 def test_warnings_about_several_sound_bundles_name_the_bundle(bundle: Path) -> None:
     found = run("validate", bundle, TIDE, "--optional-validators", "community")
-    told = [line.split(": ")[:2] for line in found.stderr.splitlines()]
-    assert ["  warning", str(bundle)] in told
-    assert {path for _, path in told} <= {str(bundle), str(TIDE)}
+    reported = [line.split(": ")[:2] for line in found.stderr.splitlines()]
+    assert ["  warning", str(bundle)] in reported
+    assert {path for _, path in reported} <= {str(bundle), str(TIDE)}
 
 
 def test_validators_are_chosen_as_opm_chooses_them(bundle: Path) -> None:

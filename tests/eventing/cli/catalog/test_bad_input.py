@@ -78,8 +78,10 @@ def test_every_verb_ends_with_a_sentence(verb: str, tmp_path: Path) -> None:
     commands = []
     for number, folder in enumerate(folders(tmp_path / "in")):
         file = next(folder.glob("c.*"), folder)
-        given = {"PATH": str(folder), "FILE": str(file), "NEW": str(tmp_path / f"new{number}")}
-        commands.append(["catalog", *(given.get(word, word.replace("NEW", given["NEW"])) for word in verb.split())])
+        arguments = {"PATH": str(folder), "FILE": str(file), "NEW": str(tmp_path / f"new{number}")}
+        commands.append(
+            ["catalog", *(arguments.get(word, word.replace("NEW", arguments["NEW"])) for word in verb.split())]
+        )
     environ = os.environ | {"OLMF_CONTENT": str(tmp_path / "content")}
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM], input=json.dumps(commands), capture_output=True, text=True, env=environ,

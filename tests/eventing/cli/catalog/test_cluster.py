@@ -42,14 +42,14 @@ def the_catalog(world: World) -> ClusterCatalog:
     return ClusterCatalog(world.objects[REF])
 
 
-def test_a_row_says_what_is_served(world: Cataloguing) -> None:
+def test_a_row_reports_what_is_served(world: Cataloguing) -> None:
     row = row_of(the_catalog(world))
     assert (row["serving"], row["progressing"], row["message"], row["mode"]) == ("True", "Succeeded", "", "Available")
     assert str(row["resolved"]).startswith("registry/c@sha256:")
     assert row["unpacked"]
 
 
-def test_a_row_says_why_nothing_newer_is_served(world: Cataloguing) -> None:
+def test_a_row_reports_why_nothing_newer_is_served(world: Cataloguing) -> None:
     with world.edited(REF) as found:
         found["spec"]["source"]["image"]["ref"] = "registry/none:v1"
     world.settle()
@@ -65,12 +65,12 @@ def test_a_catalog_is_looked_up_when_somebody_asks(world: Cataloguing) -> None:
     assert marked.annotation(names.REFRESHED)
     world.settle()
     assert the_catalog(world).resolved != before.resolved
-    told = followed(world.api, marked, lambda: RUN, timedelta(seconds=1))
-    assert told.endswith("this is newer")
+    reported = followed(world.api, marked, lambda: RUN, timedelta(seconds=1))
+    assert reported.endswith("this is newer")
     assert followed(world.api, the_catalog(world), lambda: RUN, timedelta(seconds=1)).endswith("unchanged")
 
 
-def test_a_refresh_that_fails_says_why(world: Cataloguing) -> None:
+def test_a_refresh_that_fails_reports_why(world: Cataloguing) -> None:
     with world.edited(REF) as found:
         found["spec"]["source"]["image"]["ref"] = "registry/none:v1"
     marked = asked(world.api, "c")
@@ -95,7 +95,7 @@ def test_a_refresh_that_nobody_does_ends(world: Cataloguing, monkeypatch: pytest
         ("c", {"availabilityMode": "Unavailable"}, "c is not read: its availabilityMode is Unavailable"),
     ],
 )
-def test_what_cannot_be_asked_is_told(world: Cataloguing, name: str, spec: dict[str, Any], why: str) -> None:
+def test_what_cannot_be_asked_is_reported(world: Cataloguing, name: str, spec: dict[str, Any], why: str) -> None:
     with world.edited(REF) as found:
         found["spec"] |= spec
     with pytest.raises(CliError) as error:

@@ -55,18 +55,20 @@ def test_a_catalog_that_is_not_valid_is_not_built_unasked(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "output"),
     [
         pytest.param(["{here}/none", "oci:x"], 2, 'none" is not a directory', id="no folder"),
         pytest.param(["{here}/catalog", "oci:x", "-l", "word"], 2, 'invalid label "word"', id="fbc.md 13.10: no label"),
         pytest.param(["{here}/catalog", "UPPER"], 2, "not an image reference", id="no image"),
     ],
 )
-def test_what_cannot_be_built_is_told(tmp_path: Path, catalog: Path, words: list[str], code: int, said: str) -> None:
+def test_what_cannot_be_built_is_reported(
+    tmp_path: Path, catalog: Path, words: list[str], code: int, output: str
+) -> None:
     assert catalog.is_dir()
     done = olmf(tmp_path, "build", *(word.format(here=tmp_path) for word in words))
     assert (done.returncode, done.stdout) == (code, "")
-    assert said in done.stderr
+    assert output in done.stderr
 
 
 def test_what_is_kept_is_listed_and_forgotten(tmp_path: Path, catalog: Path) -> None:
@@ -82,7 +84,7 @@ def test_what_is_kept_is_listed_and_forgotten(tmp_path: Path, catalog: Path) -> 
     ("path", "code"),
     [pytest.param("{here}/none", 2, id="nothing"), pytest.param("{here}/catalog/c", 1, id="no catalog")],
 )
-def test_what_cannot_be_kept_is_told(tmp_path: Path, catalog: Path, path: str, code: int) -> None:
+def test_what_cannot_be_kept_is_reported(tmp_path: Path, catalog: Path, path: str, code: int) -> None:
     (catalog / "c").write_text("- 1")
     done = olmf(tmp_path, "cache", "fill", path.format(here=tmp_path))
     assert done.returncode == code
@@ -95,9 +97,9 @@ def serving(folder: Path, *words: str) -> Iterator[list[int]]:
     command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", *words, "-p", "0"]
     with subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, text=True) as program:
         assert program.stderr is not None
-        said = next((line for line in program.stderr if line.startswith("serving ")), "")
+        output = next((line for line in program.stderr if line.startswith("serving ")), "")
         try:
-            yield [int(word.rstrip(",")) for word in said.split() if word.rstrip(",").isdecimal()]
+            yield [int(word.rstrip(",")) for word in output.split() if word.rstrip(",").isdecimal()]
         finally:
             program.send_signal(signal.SIGTERM)
             assert program.wait(PATIENCE_SECONDS) == 0
@@ -143,7 +145,7 @@ def test_fbc_md_r384_a_broken_package_ends_all_only_where_that_is_wanted(tmp_pat
         assert ports
 
 
-def test_a_channel_without_a_head_is_told_while_its_package_is_served(tmp_path: Path) -> None:
+def test_a_channel_without_a_head_is_reported_while_its_package_is_served(tmp_path: Path) -> None:
     loop = [
         {"name": f"tea.v{one}", "replaces": f"tea.v{other}"} for one, other in (("1.0.0", "2.0.0"), ("2.0.0", "1.0.0"))
     ]
@@ -154,9 +156,9 @@ def test_a_channel_without_a_head_is_told_while_its_package_is_served(tmp_path: 
     ]
     log = tmp_path / "termination"
     folder = str(written(tmp_path / "catalog", *documents))
-    told = "package tea is served, but broken: channel loop: no channel head found in graph"
+    reported = "package tea is served, but broken: channel loop: no channel head found in graph"
     done = olmf(tmp_path, "serve", folder, "-p", "0", "--http", "127.0.0.1:70000", "-t", str(log))
-    assert (done.returncode, done.stderr.splitlines()[0]) == (1, told)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, reported)
 
 
 def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
@@ -170,7 +172,7 @@ def test_fbc_md_r390_a_port_in_use(tmp_path: Path, catalog: Path) -> None:
         assert f"failed to listen: 127.0.0.1:{port} cannot be listened on: " in done.stderr
 
 
-def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_served_is_reported(tmp_path: Path) -> None:
     done = olmf(tmp_path, "serve", str(tmp_path / "none"))
     assert (done.returncode, done.stderr) == (2, f"olmf: {tmp_path / 'none'}: no such file or folder\n")
     broken = written(tmp_path / "catalog", a_bundle("1.0.0"), name="x")
@@ -181,7 +183,7 @@ def test_what_cannot_be_served_is_told(tmp_path: Path) -> None:
     assert olmf(tmp_path, "serve", str(broken), "--http", "x").returncode == 2
 
 
-def test_fbc_md_16_1_every_call_is_told_where_that_is_wanted(tmp_path: Path, catalog: Path) -> None:
+def test_fbc_md_16_1_every_call_is_logged_where_that_is_wanted(tmp_path: Path, catalog: Path) -> None:
     command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", str(catalog), "-p", "0", "--debug"]
     command += ["--pprof-addr", "localhost:6060"]
     with subprocess.Popen(command, env=environment(tmp_path), stderr=subprocess.PIPE, text=True) as program:

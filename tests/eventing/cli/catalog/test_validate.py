@@ -41,20 +41,20 @@ def test_fbc_md_13_2_a_valid_catalog_is_passed_in_silence(sound: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_fbc_md_13_2_an_invalid_one_is_told_on_stderr(broken: Path) -> None:
+def test_fbc_md_13_2_an_invalid_one_is_reported_on_stderr(broken: Path) -> None:
     done = olmf("validate", str(broken))
     tree = 'invalid index:\n└── invalid package "foo":\n    └── default channel must be set'
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{tree} (catalog.json, document 1, line 1)\n"
 
 
-def test_a_folder_of_bundles_is_told_in_one_sentence() -> None:
+def test_a_folder_of_bundles_is_reported_in_one_sentence() -> None:
     """Every one of its files would be told to be no part of a catalog."""
     done = olmf("validate", "k8s/samples/bundles")
-    said = "`olmf bundle validate k8s/samples/bundles/beacon/1.0.0` judges one of them"
+    output = "`olmf bundle validate k8s/samples/bundles/beacon/1.0.0` judges one of them"
     assert done.returncode == 1
     assert done.stderr.startswith("k8s/samples/bundles holds 7 bundles and no catalog: ")
-    assert said in done.stderr
+    assert output in done.stderr
     assert done.stderr.count("\n") == 1
 
 
@@ -93,15 +93,15 @@ def test_several_paths_are_judged_one_by_one(sound: Path, broken: Path) -> None:
     ]
 
 
-def test_several_paths_are_told_apart_in_words(sound: Path, broken: Path) -> None:
+def test_several_paths_have_headings(sound: Path, broken: Path) -> None:
     assert olmf("validate", str(sound), str(broken)).stderr.startswith(f"{broken}:\ninvalid index:\n")
     assert olmf("validate", str(sound), str(sound)).returncode == 0
 
 
 def test_fbc_md_r344_an_unknown_form_is_refused(sound: Path) -> None:
     done = olmf("validate", str(sound), "-o", "xml")
-    said = 'olmf: invalid --output value "xml", expected (json|yaml|opm|text)\n'
-    assert (done.returncode, done.stderr) == (2, said)
+    output = 'olmf: invalid --output value "xml", expected (json|yaml|opm|text)\n'
+    assert (done.returncode, done.stderr) == (2, output)
 
 
 @pytest.mark.parametrize(("form", "passed"), [("opm", '{\n  "passed": true\n}\n'), ("yaml", "passed: true\n\n")])
@@ -112,10 +112,10 @@ def test_fbc_md_r343_what_opm_prints_is_printed_where_that_is_wanted(
     assert (done.returncode, done.stdout, done.stderr) == (0, passed, "")
     done = olmf("validate", str(broken), "-o", form)
     assert (done.returncode, done.stderr) == (1, "")
-    told = yaml.safe_load(done.stdout)  # which reads JSON, too
+    reported = yaml.safe_load(done.stdout)  # which reads JSON, too
     tree = 'invalid index:\n└── invalid package "foo":\n    └── default channel must be set'
-    assert (told["passed"], told["error"]["message"]) == (False, tree)
-    assert [(one["file"], one["line"]) for one in told["error"]["findings"]] == [("catalog.json", 1)]
+    assert (reported["passed"], reported["error"]["message"]) == (False, tree)
+    assert [(one["file"], one["line"]) for one in reported["error"]["findings"]] == [("catalog.json", 1)]
     assert [one["passed"] for one in yaml.safe_load_all(olmf("validate", str(sound), "-", "-o", "yaml").stdout)] == [
         True, True,
     ]  # fmt: skip
@@ -151,7 +151,7 @@ def test_what_is_not_valid_gets_no_advice(broken: Path) -> None:
     )
 
 
-def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp_path: Path) -> None:
+def test_a_comparison_fails_when_somebody_loses(sound: Path, broken: Path, tmp_path: Path) -> None:
     newer = tmp_path / "newer.json"
     entries = an_entry("foo.v0.1.0"), an_entry("foo.v0.2.0", "foo.v0.1.0")
     newer.write_bytes(written(a_package(), a_channel("alpha", *entries), a_bundle(), a_bundle("foo.v0.2.0", "0.2.0")))
@@ -170,7 +170,7 @@ def test_a_comparison_says_no_when_somebody_loses(sound: Path, broken: Path, tmp
         pytest.param("nothing", "nor is there a file or folder of this name", id="a word"),
     ],
 )
-def test_every_verb_says_alike_that_nothing_has_a_name(verb: list[str], path: str, why: str) -> None:
+def test_every_verb_reports_in_the_same_way_that_nothing_has_a_name(verb: list[str], path: str, why: str) -> None:
     done = olmf(*verb, path)
     assert (done.returncode, why in done.stderr) == (2, True)
 

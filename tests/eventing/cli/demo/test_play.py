@@ -29,8 +29,8 @@ def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.
 
 def test_it_plays_to_its_end(tmp_path: Path) -> None:
     demo = a_demo(tmp_path)
-    said, _ = demo.communicate(timeout=4 * PATIENCE_SECONDS)
-    assert demo.returncode == 0, said
+    printed, _ = demo.communicate(timeout=4 * PATIENCE_SECONDS)
+    assert demo.returncode == 0, printed
     for words in (
         "tide.v0.2.0",
         "tide.v1.0.0",
@@ -39,9 +39,9 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
         "beacon.v1.0.0",
         "ledger.v2.1.0",
     ):
-        assert words in said
-    assert "└─ ● " in said, "the tree of causes"
-    assert "kubectl get catsrc,sub,installplans,csv,og" in said
+        assert words in printed
+    assert "└─ ● " in printed, "the tree of causes"
+    assert "kubectl get catsrc,sub,installplans,csv,og" in printed
     until_nothing_runs(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

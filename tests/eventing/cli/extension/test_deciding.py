@@ -43,7 +43,7 @@ def catalog(tmp_path: Path) -> Path:
 
 
 def extension(folder: Path, *more: Mapping[str, Any], status: object = None, **source: object) -> Path:
-    stated = {
+    entry = {
         "apiVersion": "olm.operatorframework.io/v1",
         "kind": "ClusterExtension",
         "metadata": {"name": "tide"},
@@ -51,7 +51,7 @@ def extension(folder: Path, *more: Mapping[str, Any], status: object = None, **s
         "status": status or {},
     }
     path = folder / "extension.yaml"
-    path.write_text(yaml.safe_dump_all([stated, *more]))
+    path.write_text(yaml.safe_dump_all([entry, *more]))
     return path
 
 
@@ -78,7 +78,7 @@ def test_resolve_prints_the_bundle_and_why(tmp_path: Path, catalog: Path) -> Non
     assert "3 bundles are of a version in '<1'; not tide.v1.0.0." in found.stdout
 
 
-def test_resolve_says_why_there_is_none(tmp_path: Path, catalog: Path) -> None:
+def test_resolve_reports_why_there_is_none(tmp_path: Path, catalog: Path) -> None:
     found = run("extension", "resolve", "-f", extension(tmp_path, version=">9"), "--catalog", f"main={catalog}")
     assert found.exit_code == NEGATIVE
     assert (
@@ -238,7 +238,7 @@ def test_plan_wants_the_bundle_that_is_chosen(tmp_path: Path, catalog: Path) -> 
     refused(USAGE, "holds tide.v0.3.0; chosen was tide.v1.0.0", *words)
 
 
-def test_plan_tells_what_keeps_the_cluster_back(tmp_path: Path, catalog: Path) -> None:
+def test_plan_reports_what_keeps_the_cluster_back(tmp_path: Path, catalog: Path) -> None:
     words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", catalog, "--bundle", TIDE / "1.0.0")
     assert run(*words, "--openshift", "4.18").exit_code == 0
     refused(USAGE, "--openshift four", *words, "--openshift", "four")
@@ -272,7 +272,7 @@ def test_plan_is_blocked_by_an_unsafe_definition(tmp_path: Path) -> None:
     refused(UNKNOWN, "an object that is there already has not the expected shape", *words, *more)
 
 
-def test_plan_tells_of_a_definition_that_goes(tmp_path: Path, catalog: Path) -> None:
+def test_plan_reports_a_definition_that_goes(tmp_path: Path, catalog: Path) -> None:
     gone = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -289,10 +289,10 @@ def test_plan_tells_of_a_definition_that_goes(tmp_path: Path, catalog: Path) -> 
 
 
 def a_revision(number: int, *, properties: str, state: str = "Active") -> dict[str, Any]:
-    said = {names.V1_BUNDLE_NAME: f"tide.v{number}", names.V1_PROPERTIES: properties}
+    printed = {names.V1_BUNDLE_NAME: f"tide.v{number}", names.V1_PROPERTIES: properties}
     return {
         "kind": "ClusterObjectSet",
-        "metadata": {"name": f"tide-{number}", "labels": {names.V1_OWNER_NAME: "tide"}, "annotations": said},
+        "metadata": {"name": f"tide-{number}", "labels": {names.V1_OWNER_NAME: "tide"}, "annotations": printed},
         "spec": {"revision": number, "lifecycleState": state},
     }
 
@@ -356,8 +356,8 @@ def test_rbac_binds_to_an_account_and_regards_the_configuration(tmp_path: Path) 
     assert made[1]["subjects"] == [{"kind": "ServiceAccount", "namespace": "robots", "name": "r2"}]
     assert made[1]["metadata"]["name"] == "n"
     assert ["e"] in [rule.get("resourceNames") for rule in made[0]["rules"]]
-    beside = json.loads(run(*words, "r2", "-o", "json").stdout)["items"]
-    assert beside[1]["subjects"][0]["namespace"] == "sea"
+    others = json.loads(run(*words, "r2", "-o", "json").stdout)["items"]
+    assert others[1]["subjects"][0]["namespace"] == "sea"
     refused(NEGATIVE, "tide", *words[:-1], "--config", config)
 
 

@@ -11,12 +11,12 @@ from shared.api.views import ClusterExtension
 
 
 def an_extension(*conditions: tuple[str, str, str, str], version: str = "1.0.0") -> ClusterExtension:
-    stated = [dict(zip(("type", "status", "reason", "message"), one, strict=True)) for one in conditions]
+    entry = [dict(zip(("type", "status", "reason", "message"), one, strict=True)) for one in conditions]
     bundle = {"install": {"bundle": {"name": f"etcd.v{version}", "version": version}}} if version else {}
     return ClusterExtension({
         "metadata": {"name": "etcd"},
         "spec": {"namespace": "etcd-system", "source": {"catalog": {"packageName": "etcd"}}},
-        "status": {"conditions": stated, **bundle},
+        "status": {"conditions": entry, **bundle},
     })  # fmt: skip
 
 
@@ -41,7 +41,7 @@ SETTLED = ("Progressing", "True", "Succeeded", "Revision 1.0.0 has rolled out.")
     ],
     ids=["settled", "not available", "retrying", "new"],
 )
-def test_a_row_says_what_is_not_as_it_should_be(extension: ClusterExtension, want: dict[str, Any]) -> None:
+def test_a_row_reports_what_is_not_as_it_should_be(extension: ClusterExtension, want: dict[str, Any]) -> None:
     row = row_of(extension)
     assert {key: row[key] for key in want} == want
     assert (row["name"], row["namespace"], row["package"]) == ("etcd", "etcd-system", "etcd")

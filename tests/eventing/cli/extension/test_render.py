@@ -54,7 +54,7 @@ def test_a_configuration_comes_from_a_file_and_gates_from_a_list(folder: Path) -
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "output"),
     [
         ([], 2, "name a bundle and --install-namespace"),
         (["x", "--install-namespace", "ops", "-o", "table"], 2, "wanted yaml or json"),
@@ -63,10 +63,10 @@ def test_a_configuration_comes_from_a_file_and_gates_from_a_list(folder: Path) -
         (["x", "--install-namespace", "ops", "--config", "/nowhere"], 3, "No such file"),
     ],
 )
-def test_bad_words_are_refused_with_what_is_wanted(words: list[str], code: int, said: str) -> None:
+def test_bad_words_are_refused_with_what_is_expected(words: list[str], code: int, output: str) -> None:
     answer = olmf(*words)
     assert answer.returncode == code
-    assert said in answer.stderr
+    assert output in answer.stderr
 
 
 def test_a_bundle_with_webhooks_is_refused_with_a_way_out_in_words_only(tmp_path: Path) -> None:
@@ -74,17 +74,17 @@ def test_a_bundle_with_webhooks_is_refused_with_a_way_out_in_words_only(tmp_path
     for path, content in texts.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(content)
-    said = "unsupported bundle: webhookDefinitions are not supported"
+    output = "unsupported bundle: webhookDefinitions are not supported"
     refused = olmf(str(tmp_path), "--install-namespace", "ops")
     assert refused.returncode == 1
-    assert f"{said}; they are with --cert-provider cert-manager (or openshift-service-ca)" in refused.stderr
+    assert f"{output}; they are with --cert-provider cert-manager (or openshift-service-ca)" in refused.stderr
     answer = olmf("--batch", lines=json.dumps({"files": texts, "installNamespace": "ops"}))
-    assert json.loads(answer.stdout) == {"error": said, "terminal": False}
+    assert json.loads(answer.stdout) == {"error": output, "terminal": False}
 
 
 def test_a_batch_is_answered_in_order_and_a_bad_line_spoils_no_other(folder: Path) -> None:
     texts = {path: content.decode() for path, content in files().items()}
-    questions: list[Any] = [
+    requests: list[Any] = [
         {"id": 1, "dir": str(folder), "installNamespace": "ops", "config": None, "certProvider": "none", "gates": {}},
         {"id": 2, "files": texts, "installNamespace": "ops", "config": {"x": 1}},
         {"id": 3, "files": {}},
@@ -93,7 +93,7 @@ def test_a_batch_is_answered_in_order_and_a_bad_line_spoils_no_other(folder: Pat
         {"id": 6, "files": {"a": 1}},
         {"id": 7, "files": texts, "gates": []},
     ]
-    lines = "\n".join(map(json.dumps, questions)) + "\nnonsense\n"
+    lines = "\n".join(map(json.dumps, requests)) + "\nnonsense\n"
     answers = [json.loads(line) for line in olmf("--batch", lines=lines).stdout.splitlines()]
     assert [one["kind"] for one in answers[0]["objects"]] == KINDS
     assert set(answers[0]["objects"][0]) == {"apiVersion", "kind", "namespace", "name", "manifest"}
@@ -113,7 +113,7 @@ def real_bundles() -> list[Path]:
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the folder data/bundles with real bundles is not beside the repository")
-def test_every_real_bundle_renders_or_says_why() -> None:
+def test_every_real_bundle_renders_or_reports_why() -> None:
     options = RenderOptions("ops", None, "cert-manager")
     refusals = set()
     for path in real_bundles():

@@ -97,7 +97,7 @@ def test_a_channel_leads_further_or_it_does_not(channel: str, leaving: str) -> N
     assert channel_of(cluster) == channel
 
 
-def test_a_channel_that_leads_nowhere_is_followed_and_said_to_lead_nowhere() -> None:
+def test_a_channel_that_leads_nowhere_is_followed_and_reported_to_lead_nowhere() -> None:
     cluster = a_cluster()
     why = "tide follows channel far now, but 1.0.0 is not in channel far, and nothing there replaces it; the head 3"
     with pytest.raises(PackageError, match=why):
@@ -114,8 +114,8 @@ def test_while_an_update_is_under_way_a_channel_is_not_judged() -> None:
 def test_an_upgrade_ends_with_the_reason_why_the_channel_leads_nowhere() -> None:
     cluster = a_cluster()
     end = "1.0.0 is not in channel far, and nothing there replaces it"
-    told = {"type": "Stranded", "status": "True", "reason": "NotInChannel", "message": end}
-    cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["conditions"] = [told]
+    reported = {"type": "Stranded", "status": "True", "reason": "NotInChannel", "message": end}
+    cluster.objects[SUBSCRIPTION.ref("mine", "two")]["status"]["conditions"] = [reported]
     lines = upgrade(cluster.client(), "two", "tide", timeout=timedelta(seconds=20))
     with pytest.raises(NotReadyError, match=f"tide stays: {end}; "):
         list(lines)
@@ -131,7 +131,7 @@ def test_a_channel_that_is_not_offered_is_refused_and_not_written() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, Unavailable("Unreachable", "no route")], ids=["no such package", "no answer"])
-def test_a_catalog_that_does_not_say_is_not_believed(answer: Unavailable | None) -> None:
+def test_a_catalog_without_that_field_is_not_believed(answer: Unavailable | None) -> None:
     cluster = a_cluster()
     assert switch_channel(cluster.client(), "two", "tide", "slow", catalogs=a_reader(answer)) == ""
     assert channel_of(cluster) == "slow", "the resolution will say what is wrong"

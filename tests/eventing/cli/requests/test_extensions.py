@@ -79,9 +79,9 @@ def works(world: World) -> Callable[[], None]:
 def test_a_package_is_installed_and_followed(passes: Callable[..., None]) -> None:
     world = a_catalog_of("1.0.0", "1.1.0")
     passes(works(world))
-    told = install(world, version="<1.1.0", channel="stable", catalog="c")
-    assert told[0] == f"made ClusterExtension etcd in namespace {PLACE}"
-    assert told[-1] == "etcd: etcd.v1.0.0 Succeeded"
+    reported = install(world, version="<1.1.0", channel="stable", catalog="c")
+    assert reported[0] == f"made ClusterExtension etcd in namespace {PLACE}"
+    assert reported[-1] == "etcd: etcd.v1.0.0 Succeeded"
     assert world.objects[EXTENSION]["spec"]["source"]["catalog"] == {
         "packageName": "etcd", "version": "<1.1.0", "channels": ["stable"],
         "upgradeConstraintPolicy": "CatalogProvided",
@@ -112,7 +112,7 @@ def test_nothing_is_made_of_what_no_catalog_has(asked: dict[str, Any], why: str)
     assert EXTENSION not in world.objects
 
 
-def test_without_any_catalog_of_olm_v1_it_says_how_to_make_one() -> None:
+def test_without_any_catalog_of_olm_v1_it_reports_how_to_make_one() -> None:
     world = a_catalog_of()
     world.remove(CLUSTER_CATALOG.ref("c"))
     with pytest.raises(PackageError, match=r"there is no ClusterCatalog to install from$"):
@@ -127,7 +127,7 @@ def test_without_any_catalog_of_olm_v1_it_says_how_to_make_one() -> None:
 
 
 @pytest.mark.parametrize("asked", [{"version": "1.0.0"}, {"channel": "beta"}, {"catalog": "c"}])
-def test_an_extension_that_says_otherwise_is_left_alone(asked: dict[str, Any]) -> None:
+def test_an_extension_with_another_spec_is_left_alone(asked: dict[str, Any]) -> None:
     world = installed()
     before = world.objects[EXTENSION]
     with pytest.raises(PackageError, match=r"is there already: .*`kubectl edit clusterextension etcd`"):
@@ -135,7 +135,7 @@ def test_an_extension_that_says_otherwise_is_left_alone(asked: dict[str, Any]) -
     assert world.objects[EXTENSION] == before
 
 
-def test_one_that_is_late_says_what_it_waits_for(passes: Callable[..., None]) -> None:
+def test_one_that_is_late_reports_what_it_waits_for(passes: Callable[..., None]) -> None:
     world = a_catalog_of()
     passes(world.settle, seconds=20)
     with pytest.raises(PackageError, match=r"is not ready after 60 s: RollingOut, .*`olmf extension why etcd`"):
@@ -165,10 +165,10 @@ def goes_on(world: World) -> Callable[[], None]:
 def test_nothing_is_left_of_an_extension(passes: Callable[..., None]) -> None:
     world = installed()
     passes(goes_on(world))
-    told = remove(world)
-    assert told[0] == "deleted ClusterExtension etcd"
-    assert told[1].startswith("gone: 1 revisions, ")
-    assert told[-1] == f"stays, because a bundle never brings it: Namespace {PLACE}"
+    reported = remove(world)
+    assert reported[0] == "deleted ClusterExtension etcd"
+    assert reported[1].startswith("gone: 1 revisions, ")
+    assert reported[-1] == f"stays, because a bundle never brings it: Namespace {PLACE}"
     assert not [ref for ref in world.objects if ref.namespace == PLACE and ref.kind != "ServiceAccount"]
     assert not [ref for ref in world.objects if ref.kind in (SECRET.kind, CLUSTER_OBJECT_SET.kind)]
     assert CUSTOM_RESOURCE_DEFINITION.ref("etcds.example.com") not in world.objects
@@ -183,9 +183,9 @@ def test_stored_objects_are_not_lost_by_silence(passes: Callable[..., None]) -> 
         remove(world)
     assert EXTENSION in world.objects
     passes(goes_on(world))
-    told = remove(world, with_objects=True)
-    assert "lost with their definitions: 1 Etcds of etcds.example.com" in told
-    assert told[-2].startswith("gone: ")
+    reported = remove(world, with_objects=True)
+    assert "lost with their definitions: 1 Etcds of etcds.example.com" in reported
+    assert reported[-2].startswith("gone: ")
 
 
 def test_what_others_hold_back_is_named(passes: Callable[..., None]) -> None:
@@ -193,9 +193,9 @@ def test_what_others_hold_back_is_named(passes: Callable[..., None]) -> None:
     with world.edited(SETTINGS) as found:
         found["metadata"]["finalizers"] = ["example.com/keep"]
     passes(goes_on(world), seconds=5)
-    told: list[str] = []
+    reported: list[str] = []
     with pytest.raises(PackageError, match="still there after 60 s: ") as error:
-        told.extend(remove_extension(world.api, "etcd", timeout=MINUTE))
+        reported.extend(remove_extension(world.api, "etcd", timeout=MINUTE))
     assert f"others hold back ConfigMap {PLACE}/etcd-settings (finalizers: example.com/keep)" in str(error.value)
     assert "`olmf why ClusterObjectSet/etcd-1`" in str(error.value)
     world.api.merge(SETTINGS, {"metadata": {"finalizers": None}})
@@ -216,7 +216,7 @@ def test_without_time_nobody_waits() -> None:
     assert remove(installed(), timeout=timedelta()) == ["deleted ClusterExtension etcd"]
 
 
-def test_a_revision_without_its_secrets_is_said_to_be_unknown(passes: Callable[..., None]) -> None:
+def test_a_revision_without_its_secrets_is_reported_as_unknown(passes: Callable[..., None]) -> None:
     world = installed()
     for ref in [ref for ref in world.objects if ref.kind == SECRET.kind]:
         world.remove(ref)
@@ -224,8 +224,8 @@ def test_a_revision_without_its_secrets_is_said_to_be_unknown(passes: Callable[.
     with pytest.raises(PackageError, match=r"^cannot tell which objects .*: .*--delete-objects"):
         remove(world)
     assert EXTENSION in world.objects
-    told = remove(world, with_objects=True)
-    assert any(line.startswith("cannot tell which objects its revisions have: ") for line in told)
+    reported = remove(world, with_objects=True)
+    assert any(line.startswith("cannot tell which objects its revisions have: ") for line in reported)
     assert EXTENSION not in world.objects
 
 
@@ -260,7 +260,7 @@ def test_one_that_goes_already_is_followed_whatever_can_be_read(passes: Callable
     assert any(line.startswith("gone: ") for line in remove(world))
 
 
-def test_another_package_of_the_name_is_told() -> None:
+def test_another_package_of_the_name_is_reported() -> None:
     world = installed()
     world.publish(a_package("other", "1.0.0"), name="d", image="registry/d:v1")
     with world.edited(EXTENSION) as found:

@@ -60,18 +60,18 @@ def test_what_nobody_subscribes_to_is_not_followed() -> None:
         next(observations(cast("KubeClient", FakeCluster([])), Goal("two", "tide", timedelta(0))))
 
 
-def test_what_is_not_ready_in_time_is_told_with_what_helps() -> None:
+def test_what_is_not_ready_in_time_is_reported_with_what_helps() -> None:
     subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status={"currentCSV": "tide.v1"})
     status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
     modes = {"installModes": [{"type": "MultiNamespace", "supported": True}]}
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec=modes, status=status)
     group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": ["two"]})
     cluster = cast("KubeClient", FakeCluster([subscription, csv, group]))
-    said = (
+    output = (
         "tide is not ready after 0 s: Failed, no such mode; OperatorGroup mine selects two; "
         "tide.v1 supports MultiNamespace; fix: let spec.targetNamespaces name"
     )
-    with pytest.raises(NotReadyError, match=said):
+    with pytest.raises(NotReadyError, match=output):
         followed(cluster, timedelta(0))
 
 
@@ -88,7 +88,7 @@ class Moving(FakeCluster):
         return found
 
 
-def test_what_a_line_does_not_tell_is_not_told_twice() -> None:
+def test_what_is_not_in_the_line_is_not_reported_twice() -> None:
     done = {"currentCSV": "tide.v1", "installedCSV": "tide.v1"}
     subscription = an_object(SUBSCRIPTION, "tide", spec={"name": "tide"}, status=done)
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status={"phase": "Succeeded"})
@@ -126,7 +126,7 @@ def stopped(*groups: Manifest, reason: str = "UnsupportedOperatorGroup", modes: 
 THING = "Thing.v1.example.com"
 
 
-def rivals(reason: str, *, theirs: str = "", **spec: object) -> FakeCluster:
+def conflicting_groups(reason: str, *, theirs: str = "", **spec: object) -> FakeCluster:
     """A package that provides an API, in a group that meets another one."""
     mine = an_object(OPERATOR_GROUP, "mine", spec=spec, status={"namespaces": [""]})
     other = an_object(OPERATOR_GROUP, "other", spec={}, status={"namespaces": [""]})
@@ -160,10 +160,14 @@ def rivals(reason: str, *, theirs: str = "", **spec: object) -> FakeCluster:
             ),
             False, id="a selector that finds what is supported",
         ),
-        pytest.param(rivals("InterOperatorGroupOwnerConflict", theirs=THING), True, id="another group has its API"),
-        pytest.param(rivals("InterOperatorGroupOwnerConflict"), False, id="another group gave up its API just now"),
         pytest.param(
-            rivals("CannotModifyStaticOperatorGroupProvidedAPIs", staticProvidedAPIs=True), True,
+            conflicting_groups("InterOperatorGroupOwnerConflict", theirs=THING), True, id="another group has its API"
+        ),
+        pytest.param(
+            conflicting_groups("InterOperatorGroupOwnerConflict"), False, id="another group gave up its API just now"
+        ),
+        pytest.param(
+            conflicting_groups("CannotModifyStaticOperatorGroupProvidedAPIs", staticProvidedAPIs=True), True,
             id="a static group without its API",
         ),
     ],
@@ -226,7 +230,7 @@ def test_who_follows_changes_nothing_and_who_upgrades_narrows_the_group() -> Non
         pytest.param({"annotations": {"olm.operatorNamespace": "one"}}, [], id="a copy by its annotation"),
     ],
 )
-def test_copies_are_told_by_one_rule(fields: Manifest, want: list[str]) -> None:
+def test_copies_are_recognised_by_one_rule(fields: Manifest, want: list[str]) -> None:
     csv = an_object(CLUSTER_SERVICE_VERSION, "tide.v1", spec={}, status=fields.get("status", {}))
     csv["metadata"]["annotations"] = fields.get("annotations", {})
     assert [one.name for one in originals([Csv(csv)])] == want
@@ -239,7 +243,7 @@ def test_an_install_that_groups_stop_ends_with_the_reason_and_what_helps() -> No
 
 
 def test_what_groups_stop_ends_also_while_its_catalog_is_not_ready() -> None:
-    found = rivals("InterOperatorGroupOwnerConflict", theirs=THING)
+    found = conflicting_groups("InterOperatorGroupOwnerConflict", theirs=THING)
     del found.objects[CATALOG_SOURCE.ref("c", "olm")]
     with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup far/other provides Thing"):
         list(upgrade(cast("KubeClient", found), "two", "tide", timeout=timedelta(hours=1)))

@@ -90,13 +90,19 @@ def test_who_approves_what_a_hold_came_too_late_for_is_warned(
 ) -> None:
     meta = {"name": "a", "namespace": "ns", "annotations": annotations}
     status = {"installedCSV": installed, "installPlanRef": {"name": plan}}
-    held = {"apiVersion": REF.api_version, "kind": REF.kind, "metadata": meta, "spec": {"name": "a"}, "status": status}
-    cluster = Approved([held, WAITS])
-    said = approve_plan(cast("KubeClient", cluster), "ns", "install-1")
+    locked = {
+        "apiVersion": REF.api_version,
+        "kind": REF.kind,
+        "metadata": meta,
+        "spec": {"name": "a"},
+        "status": status,
+    }
+    cluster = Approved([locked, WAITS])
+    output = approve_plan(cast("KubeClient", cluster), "ns", "install-1")
     if warning:
-        assert next(said) == warning
+        assert next(output) == warning
         assert not cluster.objects[PLAN]["spec"]["approved"], "the warning comes first"
-    assert list(said) == ["approved install-1: a.v1"]
+    assert list(output) == ["approved install-1: a.v1"]
     assert cluster.objects[PLAN]["spec"]["approved"] is True
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ENTRIES = (Entry("tide.v1"), Entry("tide.v2", "tide.v1"))
 TIDE = Package("tide", "stable", (Channel("stable", ENTRIES),), {"tide.v2": Bundle("tide.v2", "2.0.0", "")})
 MISSING = Unavailable("NotFound", "it went")
-WANTED = {"name": "tide", "source": "local", "sourceNamespace": "olm"}
+DESIRED = {"name": "tide", "source": "local", "sourceNamespace": "olm"}
 SOURCE: Manifest = {
     "apiVersion": CATALOG_SOURCE.api_version,
     "kind": CATALOG_SOURCE.kind,
@@ -44,8 +44,8 @@ class Catalog:
     def bundle(self, reference: str, package: str, name: str, source: ImageSource) -> Manifest | Unavailable | None:
         if name not in self.modes:
             return MISSING if self.modes else None
-        stated = [{"type": mode, "supported": True} for mode in self.modes[name]]
-        return {"name": name, "properties": [{"type": "olm.csv.metadata", "value": {"installModes": stated}}]}
+        entry = [{"type": mode, "supported": True} for mode in self.modes[name]]
+        return {"name": name, "properties": [{"type": "olm.csv.metadata", "value": {"installModes": entry}}]}
 
 
 @pytest.mark.parametrize(
@@ -67,4 +67,4 @@ class Catalog:
 )  # fmt: skip
 def test_what_a_group_selects(catalog: Catalog, spec: dict[str, str], want: tuple[str, ...]) -> None:
     cluster = cast("KubeClient", FakeCluster([SOURCE]))
-    assert targets_for(cluster, "one", {**WANTED, **spec}, cast("Described", catalog)) == want
+    assert targets_for(cluster, "one", {**DESIRED, **spec}, cast("Described", catalog)) == want

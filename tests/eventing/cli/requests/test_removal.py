@@ -56,15 +56,15 @@ GONE = [
 
 
 @pytest.mark.parametrize(
-    ("successors", "says"),
+    ("successors", "message"),
     [
         pytest.param([], [], id="nothing takes its name"),
         pytest.param([COPY], ["the copy of tide.v1 that is here now is that of two"], id="a copy takes its name"),
         pytest.param([{**INSTALLED, "metadata": {**INSTALLED["metadata"], "uid": "c"}}], [], id="it is made again"),
     ],
 )
-def test_a_version_is_gone_whatever_takes_its_name(successors: list[Manifest], says: list[str]) -> None:
-    assert removed(Deleting(*successors)) == [*GONE, *says]
+def test_a_version_is_gone_whatever_takes_its_name(successors: list[Manifest], message: list[str]) -> None:
+    assert removed(Deleting(*successors)) == [*GONE, *message]
 
 
 class Late(Deleting):

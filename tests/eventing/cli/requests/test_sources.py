@@ -97,7 +97,7 @@ def test_what_cannot_be_meant_is_refused_with_what_the_namespace_sees(
     assert str(refused.value) == why
 
 
-def test_an_operator_group_may_keep_the_global_catalogs_out_of_sight() -> None:
+def test_an_operator_group_may_hide_the_global_catalogs() -> None:
     places = ["mine/own", "olm/all"]
     assert [*map(name_of, visible_sources(a_cluster(*places), "mine"))] == ["all", "own"]
     assert [*map(name_of, visible_sources(a_cluster(*places, excludes=True), "mine"))] == ["own"]
@@ -121,7 +121,7 @@ def test_who_may_not_list_all_catalogs_gets_the_answer_without_the_hint() -> Non
         source_for(cast("KubeClient", cluster), Request("tide", "mine"), TIDE)
 
 
-def test_another_refusal_is_told() -> None:
+def test_another_refusal_is_reported() -> None:
     cluster = OfATenant()
     cluster.status = 500
     with pytest.raises(ApiError):

@@ -262,7 +262,7 @@ RULES = [{"apiGroups": ["x.io"], "resources": ["as", "bs"], "verbs": ["get", "li
                      id="only for names"),
     ],
 )  # fmt: skip
-def test_a_role_that_lacks_rights(rules: list[Manifest], state: str) -> None:
+def test_a_role_that_lacks_permissions(rules: list[Manifest], state: str) -> None:
     role = an_object(kinds.CLUSTER_ROLE, "ours", rules=rules)
     (found,) = findings(role, checks={"rights": check_permissions({"ours": RULES})})
     assert (found.ref.name, found.state) == ("ours", state)

@@ -52,7 +52,7 @@ def a_world(*objects: Manifest) -> dict[Ref, Manifest]:
     return {Ref.of(manifest): manifest for manifest in objects}
 
 
-def told(then: list[Manifest], now: list[Manifest]) -> list[str]:
+def reported(then: list[Manifest], now: list[Manifest]) -> list[str]:
     return [ref.name for ref, _ in differences(a_world(*then), a_world(*now), UIDS)]
 
 
@@ -92,7 +92,7 @@ def told(then: list[Manifest], now: list[Manifest]) -> list[str]:
     ],
 )
 def test_the_same_meaning(then: Manifest, now: Manifest) -> None:
-    assert told([then], [now]) == []
+    assert reported([then], [now]) == []
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_same_meaning(then: Manifest, now: Manifest) -> None:
     ],
 )
 def test_another_meaning(then: list[Manifest], now: list[Manifest]) -> None:
-    assert len(told(then, now)) == 1
+    assert len(reported(then, now)) == 1
 
 
 def test_a_plan_is_known_by_what_it_is_for_and_so_is_who_names_it() -> None:
@@ -134,9 +134,9 @@ def test_a_plan_is_known_by_what_it_is_for_and_so_is_who_names_it() -> None:
     follower = an_object(SUBSCRIPTION, "tide", status={"installPlanRef": {"name": "install-bbbbbbbb"}})
     same = an_object(SUBSCRIPTION, "tide", status={"installPlanRef": {"name": "install-22222222"}})
     other = an_object(SUBSCRIPTION, "tide", status={"installPlanRef": {"name": "install-77777777"}})
-    assert told([*then, follower], [*now, same]) == []
-    assert told([*then, follower], [*now, other]) == ["tide"]
-    assert told(then, now[:1]) == ["plan-1-of-v1-for-tide-in-demo"]
+    assert reported([*then, follower], [*now, same]) == []
+    assert reported([*then, follower], [*now, other]) == ["tide"]
+    assert reported(then, now[:1]) == ["plan-1-of-v1-for-tide-in-demo"]
 
 
 def test_of_two_plans_for_the_same_the_older_is_the_first() -> None:
@@ -144,14 +144,14 @@ def test_of_two_plans_for_the_same_the_older_is_the_first() -> None:
     then[1]["spec"]["approved"] = False
     now = [a_plan("install-22222222", "v1", 2), a_plan("install-77777777", "v1", 1)]
     now[0]["spec"]["approved"] = False
-    assert told(then, now) == []
+    assert reported(then, now) == []
 
 
 def test_a_plan_that_a_person_named_keeps_its_name() -> None:
-    assert told([a_plan("mine", "v1", 1)], [a_plan("yours", "v1", 1)]) == ["mine", "yours"]
+    assert reported([a_plan("mine", "v1", 1)], [a_plan("yours", "v1", 1)]) == ["mine", "yours"]
 
 
-def test_a_difference_is_told_line_by_line() -> None:
+def test_a_difference_is_reported_line_by_line() -> None:
     ((_, diff),) = differences(a_world(a_deployment()), a_world(a_deployment("tide:2")), {})
     assert [line.strip() for line in diff.splitlines() if line[0] in "+-"] == [
         "--- recorded", "+++ replayed", '-            "image": "tide:1",', '+            "image": "tide:2",',

@@ -137,5 +137,5 @@ def test_a_namespace_names_the_extensions_that_install_into_it(incident: str) ->
     found = olmf("why", "-n", PLACE, "--from", incident)
     assert found.exit_code == 0, found.output
     assert found.stdout.startswith("ClusterExtension etcd: etcd.v1.0.0 is Retrying: error upgrading")
-    told = json.loads(olmf("why", "-n", PLACE, "--from", incident, "-o", "json").stdout)
-    assert [one["extension"] for one in told["extensions"]] == ["etcd"]
+    reported = json.loads(olmf("why", "-n", PLACE, "--from", incident, "-o", "json").stdout)
+    assert [one["extension"] for one in reported["extensions"]] == ["etcd"]

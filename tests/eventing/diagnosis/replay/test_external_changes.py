@@ -76,7 +76,7 @@ def test_what_is_made_late_is_answered_late_in_the_order_of_then() -> None:
     assert available(api) is True
 
 
-def test_what_was_changed_since_is_answered_again_when_told_to() -> None:
+def test_what_was_changed_since_is_answered_again_on_request() -> None:
     api = FakeApi([a_deployment()])
     them = others(api)
     them.act(READY)
@@ -161,7 +161,7 @@ def test_a_deletion_ends_what_waits_to_be_done() -> None:
     assert list(them.answer(again=True)) == []
 
 
-def test_what_the_server_refuses_is_told() -> None:
+def test_what_the_server_refuses_is_reported() -> None:
     api = FakeApi([a_deployment()])
     api.refuse("merge status", TIDE.name, ApiError(403, "Forbidden", "no"))
     them = others(api)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[4]
 DECISIONS = sum(len(run.decisions) for run in RUNS)
 
 
-def said(capsys: pytest.CaptureFixture[str], code: Path | str, only: str = "") -> tuple[int, list[str]]:
+def output(capsys: pytest.CaptureFixture[str], code: Path | str, only: str = "") -> tuple[int, list[str]]:
     with pytest.raises(typer.Exit) as end:
         replay(STORY, code=str(code), only=only)
     return end.value.exit_code, capsys.readouterr().out.splitlines()
@@ -34,11 +34,11 @@ def another(folder: Path, change: tuple[str, str]) -> Path:
 
 
 def test_the_same_code_decides_alike(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, ROOT) == (0, [f"decisions: {DECISIONS} same, 0 different, 0 without a full recording"])
+    assert output(capsys, ROOT) == (0, [f"decisions: {DECISIONS} same, 0 different, 0 without a full recording"])
 
 
 def test_what_other_code_decides_otherwise_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, lines = said(capsys, another(tmp_path, ("if desired != group.status:", "if not desired:")), only=ONE_STEP)
+    code, lines = output(capsys, another(tmp_path, ("if desired != group.status:", "if not desired:")), only=ONE_STEP)
     different = [line.split()[1] for line in lines if line.startswith("different ")]
     assert code == 1
     assert different
@@ -46,15 +46,15 @@ def test_what_other_code_decides_otherwise_is_shown(tmp_path: Path, capsys: pyte
     assert f", {len(different)} different, " in lines[-1]
 
 
-def test_code_that_does_not_start_says_why(tmp_path: Path) -> None:
+def test_code_that_does_not_start_reports_why(tmp_path: Path) -> None:
     broken = another(tmp_path, ("from __future__ import annotations", "import nothing_of_this_name"))
     with pytest.raises(CliError, match="nothing_of_this_name"):
         replay(STORY, code=str(broken), only=ONE_STEP)
 
 
-def test_what_other_code_prints_is_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_other_code_prints_is_no_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chatty = another(tmp_path, ("from __future__ import annotations", "print('hello')"))
-    assert said(capsys, chatty)[0] == 0
+    assert output(capsys, chatty)[0] == 0
 
 
 def test_code_that_never_decides_is_given_up(tmp_path: Path) -> None:
@@ -63,13 +63,13 @@ def test_code_that_never_decides_is_given_up(tmp_path: Path) -> None:
         list(decided(endless, STORY, seconds=5))
 
 
-def test_code_that_is_killed_says_so(tmp_path: Path) -> None:
+def test_code_that_is_killed_reports_it(tmp_path: Path) -> None:
     suicidal = another(tmp_path, ("from __future__ import annotations", "import os; os.kill(os.getpid(), 9)"))
     with pytest.raises(NoSuchCode, match="it ended with -9"):
         list(decided(suicidal, STORY))
 
 
-def test_what_is_done_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_done_is_reported_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     broken = another(tmp_path, ("from __future__ import annotations", "import nothing_of_this_name"))
     with pytest.raises(CliError):
         replay(STORY, code=str(broken))
@@ -78,7 +78,7 @@ def test_what_is_done_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this code is not in a git repository")
 def test_a_revision_is_code_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "HEAD")[0] == 0
+    assert output(capsys, "HEAD")[0] == 0
 
 
 @pytest.mark.parametrize(

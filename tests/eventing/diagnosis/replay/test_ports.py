@@ -35,12 +35,12 @@ def at_once(cluster: Any) -> tuple[Any, ...]:
 def test_how_it_was_asked_does_not_matter_to_a_replay(then: Any, now: Any) -> None:
     fresh: dict[str, Any] = {}
     calls = Recorder(b"key").calls(fresh)
-    told = then(calls.port(Cluster, FakeCluster([ONE])))
+    reported = then(calls.port(Cluster, FakeCluster([ONE])))
     assert calls.reads == {REFS[0]: ONE, REFS[1]: None}
     book = JournalIndex()
     book.bodies.update(fresh)
     replayed = Answers(book, [(0, answer) for answer in calls.answers]).port(Cluster)
-    assert now(replayed) == told == ((ONE, None), ((ONE,), (ONE,), ()))
+    assert now(replayed) == reported == ((ONE, None), ((ONE,), (ONE,), ()))
     with pytest.raises(NotRecorded):
         replayed.get_all((CONFIG_MAP.ref("another", "ns"),))
 

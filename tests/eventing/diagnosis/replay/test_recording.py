@@ -57,7 +57,7 @@ def test_what_was_there_before_its_first_event_is_there_from_the_beginning() -> 
     assert (change.event.type, change.after, change.is_answer) == (names.ADDED, first, False)
 
 
-def test_an_object_whose_first_event_tells_of_our_own_write_was_there_before() -> None:
+def test_an_object_whose_first_event_reports_our_own_write_was_there_before() -> None:
     first = an_object(SUBSCRIPTION, "5")
     wrote = Write("SetStatus", str(SUB), did="sent", uid="u", version="6")
     recording = a_recording(read=(first,), wrote=(wrote,), saw=((SUB, "6.add"),))
@@ -82,9 +82,9 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
     read = (an_object(DEPLOYMENT, "5"), an_object(DEPLOYMENT, "9"))
     saw = ((DEPLOY, "4.add"), (DEPLOY, "9.update"))
     ours = Write("Merge", str(DEPLOY), did="sent", uid="u", version="8")
-    told = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
+    reported = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
     assert changes(a_recording(read=read, saw=saw, wrote=(ours,)))[-1].before is None
-    assert changes(a_recording(read=read, saw=saw, wrote=(told,)))[-1].before == read[0]
+    assert changes(a_recording(read=read, saw=saw, wrote=(reported,)))[-1].before == read[0]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_of_two_objects_with_one_name_the_later_one_is_left() -> None:
     assert a_recording(read=(new, old)).final() == a_recording(read=(old, new)).final() == {SUB: new}
 
 
-def test_what_no_event_tells_of_had_happened_when_the_run_that_read_it_began() -> None:
+def test_what_no_event_reports_had_happened_when_the_run_that_read_it_began() -> None:
     """Versions of different kinds have no order, so the time decides where it belongs."""
     filled = an_object(SERVICE, "7", data={"a": "b"})
     wrote = Write("Create", str(SERVED), "body", did="sent", uid="u", version="6")

@@ -59,7 +59,7 @@ def ask_everything(
     ref: Ref, cluster: Cluster, clock: Clock, catalogs: Catalogs, discovery: Discovery, policy: Policy, attempt: Attempt
 ) -> Outcome:
     """Tells in a status what every port said, with its type."""
-    said: list[Any] = [
+    output: list[Any] = [
         cluster.get(ref),
         cluster.get(CONFIG_MAP.ref("none", "olm")),
         cluster.list(CONFIG_MAP, "olm", labels={"a": "b"}),
@@ -78,7 +78,7 @@ def ask_everything(
     ]
     wait = Wait("nothing", clock.now(), clock.now() + timedelta(seconds=3))
     emit = Emit("io.olmf.resync.requested", ref)
-    status = SetStatus(ref, {"said": repr(said)}, resource_version_of(said[0]))
+    status = SetStatus(ref, {"said": repr(output)}, resource_version_of(output[0]))
     return Outcome((status,), (emit,), timedelta(minutes=1), "asked all", wait)
 
 
@@ -168,9 +168,9 @@ def record(
         index.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
 
 
-def replay_with(call: Any, index: JournalIndex, path: Path, **given: Any) -> Report:
+def replay_with(call: Any, index: JournalIndex, path: Path, **arguments: Any) -> Report:
     capture(index, path)
-    return replay(path, steps=OneStep(call), **given)
+    return replay(path, steps=OneStep(call), **arguments)
 
 
 def results(report: Report) -> list[str]:
@@ -235,13 +235,13 @@ def test_a_step_that_decides_otherwise_differs(today: Any, word: str, tmp_path: 
     assert word in report.replayed[0].detail
 
 
-def test_the_same_question_may_be_spelled_otherwise(tmp_path: Path) -> None:
+def test_the_same_call_may_be_written_otherwise(tmp_path: Path) -> None:
     index = JournalIndex()
     record(apply_one, FakeApi([a_map()]), index)
     assert replay_with(ask_by_name, index, tmp_path / "incident.tar").exit_code == 0
 
 
-def test_a_default_need_not_be_spelled(tmp_path: Path) -> None:
+def test_a_default_need_not_be_written(tmp_path: Path) -> None:
     for then, today in ((list_plainly, list_in_full), (list_in_full, list_plainly)):
         index = JournalIndex()
         record(then, FakeApi([a_map()]), index)
@@ -268,11 +268,11 @@ def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
     path = tmp_path / "incident.tar.gz"
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"}, "data": {"password": "aHVudGVyMg=="}}
     capture(JournalIndex(), path, [secret, a_map()])
-    held = open_capture(path).objects
-    assert [manifest["kind"] for manifest in held] == ["Secret", "ConfigMap"]
-    assert "aHVudGVyMg" not in repr(held)
+    locked = open_capture(path).objects
+    assert [manifest["kind"] for manifest in locked] == ["Secret", "ConfigMap"]
+    assert "aHVudGVyMg" not in repr(locked)
     capture(JournalIndex(), path, [secret, a_map()])
-    assert open_capture(path).objects[0] != held[0], "whoever knows the key can try passwords"
+    assert open_capture(path).objects[0] != locked[0], "whoever knows the key can try passwords"
 
 
 def test_a_run_whose_body_was_trimmed_is_skipped(tmp_path: Path) -> None:
@@ -326,7 +326,7 @@ def a_capture(path: Path, members: dict[str, bytes], mode: Literal["w", "w:gz"] 
     return path
 
 
-def test_what_is_no_capture_is_said_so(tmp_path: Path) -> None:
+def test_what_is_no_capture_is_reported(tmp_path: Path) -> None:
     text = tmp_path / "text"
     text.write_text("no tar")
     for path in (
@@ -352,7 +352,7 @@ EMPTY = {"capture.json": b'{"version":1}\n', **dict.fromkeys(("events.jsonl", "r
         pytest.param({"objects.jsonl": b'{"kind":1}\n'}, "its kind is not text: 1", id="an object"),
     ],
 )
-def test_a_capture_tells_of_objects_only(tmp_path: Path, members: dict[str, bytes], want: str) -> None:
+def test_a_capture_reports_objects_only(tmp_path: Path, members: dict[str, bytes], want: str) -> None:
     path = a_capture(tmp_path / "odd.tar", EMPTY | {"objects.jsonl": b""} | members)
     with pytest.raises(NotACapture, match=want):
         open_capture(path)
@@ -372,10 +372,10 @@ def test_a_capture_that_a_disk_damaged_is_none(tmp_path: Path) -> None:
 def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
     index, api = JournalIndex(), FakeApi([a_map()])
     early = datetime(2020, 1, 1, tzinfo=UTC)
-    runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(say_time))
+    runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(return_time))
     index.add(unpack_run(runner.run(a_claim(), lambda _: True).record))
-    assert replay_with(say_time, index, tmp_path / "incident.tar").exit_code == 0
+    assert replay_with(return_time, index, tmp_path / "incident.tar").exit_code == 0
 
 
-def say_time(ref: Ref, clock: Clock) -> Outcome:
+def return_time(ref: Ref, clock: Clock) -> Outcome:
     return Outcome(summary=str(clock.now()))

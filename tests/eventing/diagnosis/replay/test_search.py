@@ -42,7 +42,7 @@ def a_count(path: Path) -> Path:
     return then.save(path)
 
 
-def test_the_fewest_events_are_told_as_a_story(tmp_path: Path) -> None:
+def test_the_fewest_events_are_reported_as_a_story(tmp_path: Path) -> None:
     path = a_count(tmp_path / "count.tar")
     changes = changes_of(path)
     again = partial(replay_in_sandbox, path, steps=TheseSteps(counting))
@@ -116,23 +116,23 @@ def test_what_a_small_budget_leaves_still_fails(culprits: frozenset[int], tries:
     assert found.places == culprits or not found.is_fewest
 
 
-def test_the_number_of_worlds_is_bounded_and_said_before_each() -> None:
-    said: list[str] = []
+def test_the_number_of_worlds_is_bounded_and_reported_before_each() -> None:
+    output: list[str] = []
     lived: list[Perturbation | None] = []
 
     def differs(perturbed: Perturbation | None) -> WorldReport:
         lived.append(perturbed)
-        assert len(said) == len(lived), "it is said first"
+        assert len(output) == len(lived), "it is said first"
         is_bad = perturbed is not None and len(perturbed.places) > 40
         return WorldReport(len(lived), (), is_settled=not is_bad)
 
-    found = search(differs, 400, "drop", range(5), report_progress=said.append)
+    found = search(differs, 400, "drop", range(5), report_progress=output.append)
     assert (found.worlds, found.tried, found.is_fewest) == (2, TRIES, False)
     assert len(lived) == 2 + TRIES
     assert found.perturbed in lived
     assert found.report.runs == lived.index(found.perturbed) + 1, "the report is that of this very world"
-    assert said[0] == "world 1 of at most 6: undisturbed, 400 changes"
-    assert said[1].startswith("world 2 of at most 6: seed 0, ")
+    assert output[0] == "world 1 of at most 6: undisturbed, 400 changes"
+    assert output[1].startswith("world 2 of at most 6: seed 0, ")
 
 
 def test_who_interrupts_gets_the_fewest_known_by_then() -> None:

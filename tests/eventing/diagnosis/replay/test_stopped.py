@@ -19,10 +19,10 @@ from tests.kit.installation import Installation, olmf
 from tests.replay.stories import GROUP
 
 STORY = Path(__file__).parents[3] / "replay" / "groups_come_and_go.tar.gz"
-RIVAL = OPERATOR_GROUP.ref("rival", "operators")
+CONFLICTING = OPERATOR_GROUP.ref("rival", "operators")
 EVENTS = list(open_capture(STORY).index.events.values())
 COMES, GOES = (
-    next(one.id for one in EVENTS if one.ref == str(RIVAL) and one.id.endswith(end)) for end in ("add", "delete")
+    next(one.id for one in EVENTS if one.ref == str(CONFLICTING) and one.id.endswith(end)) for end in ("add", "delete")
 )
 
 
@@ -44,7 +44,7 @@ def stopped(state: Path, until: str) -> Iterator[Installation]:
 
 def test_the_world_is_as_it_was_and_stands_still(tmp_path: Path) -> None:
     with stopped(tmp_path / "then", COMES) as found:
-        assert (found.cluster.get(RIVAL) or {})["status"]["namespaces"] == ["red"]
+        assert (found.cluster.get(CONFLICTING) or {})["status"]["namespaces"] == ["red"]
         assert found.cluster.get(GROUP) is not None
         story = found.olmf("why", "OperatorGroup/rival", "-n", "operators").stdout
         assert "add of OperatorGroup operators/rival (from outside)" in story
@@ -53,7 +53,7 @@ def test_the_world_is_as_it_was_and_stands_still(tmp_path: Path) -> None:
         assert GOES not in listed
         found.olmf("top", "--once")
         assert found.olmf("queue", "ls", "-o", "json").stdout.strip() == "[]"
-        found.cluster.delete(RIVAL)  # nothing is at work: nobody does anything about it
+        found.cluster.delete(CONFLICTING)  # nothing is at work: nobody does anything about it
         assert (found.cluster.get(GROUP) or {})["metadata"]["resourceVersion"]
         again = olmf("replay", str(STORY), "--world", "--until", COMES, "--state", str(found.state), check=False)
         assert (again.returncode, "holds a world already" in again.stderr) == (1, True)
@@ -62,7 +62,7 @@ def test_the_world_is_as_it_was_and_stands_still(tmp_path: Path) -> None:
 
 def test_a_later_event_finds_a_later_world(tmp_path: Path) -> None:
     with stopped(tmp_path / "then", GOES) as found:
-        assert found.cluster.get(RIVAL) is None
+        assert found.cluster.get(CONFLICTING) is None
 
 
 def test_what_the_capture_does_not_have_is_a_mistake() -> None:

@@ -19,7 +19,7 @@ RUNS = list(open_capture(STORY).index.runs.values())
 ONE_STEP = "operator_group/select_namespaces"
 
 
-def said(capsys: pytest.CaptureFixture[str], **options: Any) -> list[str]:
+def output(capsys: pytest.CaptureFixture[str], **options: Any) -> list[str]:
     with pytest.raises(typer.Exit) as end:
         replay(STORY, **options)
     assert end.value.exit_code == 0
@@ -28,25 +28,25 @@ def said(capsys: pytest.CaptureFixture[str], **options: Any) -> list[str]:
 
 def test_all_decisions_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     count = sum(len(run.decisions) for run in RUNS)
-    assert said(capsys) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
+    assert output(capsys) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
 
 
 @pytest.mark.parametrize("name", [ONE_STEP, "select_namespaces"])
 def test_one_step_only(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     count = sum(len(run.decisions) for run in RUNS if run.step == ONE_STEP)
     assert 0 < count < len(RUNS)
-    assert said(capsys, only=name) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
+    assert output(capsys, only=name) == [f"decisions: {count} same, 0 different, 0 without a full recording"]
 
 
 def test_until_a_run(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, until=RUNS[0].id) == [
+    assert output(capsys, until=RUNS[0].id) == [
         f"decisions: {len(RUNS[0].decisions)} same, 0 different, 0 without a full recording"
     ]
 
 
 def test_step_by_step_shows_what_was_decided_and_written(capsys: pytest.CaptureFixture[str]) -> None:
     run = next(run for run in RUNS if run.step == ONE_STEP and run.decisions[0].writes)
-    lines = said(capsys, step=True, until=run.id)
+    lines = output(capsys, step=True, until=run.id)
     shown = lines[lines.index(f"same       {run.step} {run.ref} ({run.id})") :]
     write = run.decisions[0].writes[0]
     assert shown[1:3] == [f"  {run.decisions[0].message}", f"  {write.op} {write.ref}: sent"]

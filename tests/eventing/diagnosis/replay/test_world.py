@@ -114,8 +114,8 @@ def a_rollout(path: Path) -> Path:
     return then.save(path)
 
 
-def replayed(path: Path, call: Callable[..., Outcome], **given: Any) -> WorldReport:
-    return replay_in_sandbox(path, steps=TheseSteps(call), **given)
+def replayed(path: Path, call: Callable[..., Outcome], **arguments: Any) -> WorldReport:
+    return replay_in_sandbox(path, steps=TheseSteps(call), **arguments)
 
 
 def perturbed(path: Path, kind: Kind | None) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def test_a_step_that_does_nothing_any_more_shows(tmp_path: Path) -> None:
     assert replayed(an_incident(tmp_path / "incident.tar"), idle).exit_code == 1
 
 
-def test_a_bug_is_told(tmp_path: Path) -> None:
+def test_a_bug_is_reported(tmp_path: Path) -> None:
     def broken(ref: Ref) -> Outcome:
         raise KeyError("x")
 

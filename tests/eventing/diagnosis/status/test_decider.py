@@ -165,16 +165,16 @@ def test_where_a_package_stands(subscription: Manifest, csv: Manifest | None, wa
     assert brief(package_status(subscription, csv)) == want
 
 
-def test_a_pin_is_told_while_it_is_wanted() -> None:
-    told = ("Pinned", "PinnedByAnnotation", "pinned to 1.0.0; a.v2 is there")
-    subscription = a_subscription(told, currentCSV="a.v1", installedCSV="a.v1")
+def test_a_pin_is_reported_while_its_annotation_is_there() -> None:
+    reported = ("Pinned", "PinnedByAnnotation", "pinned to 1.0.0; a.v2 is there")
+    subscription = a_subscription(reported, currentCSV="a.v1", installedCSV="a.v1")
     assert package_status(subscription, a_csv("Succeeded")).message == ""
     subscription["metadata"]["annotations"] = {"olmf.io/version": "1.0.0"}
     now = package_status(subscription, a_csv("Succeeded"))
-    assert (now.message, now.pinned, now.reason, now.is_done) == (told[2], told[2], "PinnedByAnnotation", True)
+    assert (now.message, now.pinned, now.reason, now.is_done) == (reported[2], reported[2], "PinnedByAnnotation", True)
 
 
-def test_since_when_is_no_news() -> None:
+def test_since_when_is_no_change() -> None:
     subscription = a_subscription(("InstallPlanFailed", "x", "y"), currentCSV="a.v1")
     before = package_status(subscription, None)
     subscription["status"]["conditions"][0]["lastTransitionTime"] = "2026-01-01T00:00:00Z"
@@ -190,14 +190,14 @@ def test_since_when_is_no_news() -> None:
         pytest.param("", None, "its InstallPlan was deleted", id="it is not there yet"),
     ],
 )
-def test_a_deleted_plan_is_told_in_a_sentence(installed: str, phase: str | None, says: str) -> None:
+def test_a_deleted_plan_is_reported_in_a_sentence(installed: str, phase: str | None, says: str) -> None:
     gone = ("InstallPlanMissing", "ReferencedInstallPlanNotFound", "")
     subscription = a_subscription(gone, currentCSV="a.v1", installedCSV=installed)
     now = package_status(subscription, a_csv(phase) if phase else None)
     assert (now.message, now.reason) == (says, "ReferencedInstallPlanNotFound")
 
 
-def test_what_is_wrong_is_told_before_what_keeps_the_version() -> None:
+def test_what_is_wrong_is_reported_before_what_keeps_the_version() -> None:
     subscription = a_subscription(
         ("Pinned", "x", "pinned to 1.0.0; a.v2 is there"), currentCSV="a.v1", installedCSV="a.v1"
     )
@@ -220,7 +220,7 @@ def test_a_message_of_a_condition_is_shown_as_it_is() -> None:
         pytest.param(("BundleUnpacking", "UnpackingRefused", "no"), "UnpackingRefused: no", id="it is not"),
     ],
 )
-def test_a_reason_that_is_the_phase_is_not_said_again(condition: tuple[str, str, str], want: str) -> None:
+def test_a_reason_that_is_the_phase_is_not_reported_again(condition: tuple[str, str, str], want: str) -> None:
     assert package_status(a_subscription(condition), None).message == want
 
 
@@ -233,11 +233,13 @@ def test_the_rule_that_is_not_granted_is_named() -> None:
     assert now.message == "ServiceAccount a: Policy rule no (cluster rule:1 and 1 more)"
 
 
-def test_an_annotation_that_nobody_knows_is_told() -> None:
+def test_an_annotation_that_nobody_knows_is_reported() -> None:
     subscription = a_subscription(currentCSV="a.v1", installedCSV="a.v1")
     subscription["metadata"]["annotations"] = {"olmf.io/versoin": "1.0.0"}
-    told = "annotation olmf.io/versoin is not known on a Subscription and has no effect (known is olmf.io/version)"
-    assert brief(package_status(subscription, a_csv("Succeeded"))) == a_status("a.v1", "Succeeded", told, is_done=True)
+    reported = "annotation olmf.io/versoin is not known on a Subscription and has no effect (known is olmf.io/version)"
+    assert brief(package_status(subscription, a_csv("Succeeded"))) == a_status(
+        "a.v1", "Succeeded", reported, is_done=True
+    )
 
 
 def a_listed(state: State = "delayed", error: str = "no", *, due: datetime | None = DUE) -> Listed:
@@ -276,13 +278,13 @@ def test_when_it_is_tried_again(package: Package, want: str | Command) -> None:
     assert decide(package).next_try == want
 
 
-def test_what_no_status_says_is_told_as_its_steps_said_it() -> None:
+def test_what_no_status_reports_is_reported_as_its_steps_reported_it() -> None:
     now = decide(a_package(a_subscription(currentCSV="a.v1"), a_csv("Installing"), last=(waited("its Deployments"),)))
     assert (now.message, now.since) == ("its Deployments", "then")
     assert decide(a_package(BLOCKED, last=(waited("other"),))).message == "ErrorPreventedResolution: later"
 
 
-def test_an_error_that_the_status_says_is_not_told_twice() -> None:
+def test_an_error_that_the_status_reports_is_not_reported_twice() -> None:
     assert decide(a_package(BLOCKED, job=a_listed(error="later"))).message == "ErrorPreventedResolution: later"
     assert decide(a_package(BLOCKED, job=a_listed(error="a\n b"))).message == "ErrorPreventedResolution: later; a b"
     retried = ("InstallPlanPending", "Installing", "retrying execution due to error: no such API")

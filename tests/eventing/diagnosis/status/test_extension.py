@@ -187,16 +187,16 @@ def test_the_chain_names_whose_object_is_in_the_way() -> None:
     assert (found.ref.name, "Conflicting Owner: none" in found.message) == ("etcd-settings", True)
 
 
-def test_reasons_say_which_rule_removed_which_bundle() -> None:
+def test_reasons_report_which_rule_removed_which_bundle() -> None:
     answer = about(refused_by_catalogs())
     assert "No bundles are of a version in '2.x'; not etcd.v1.0.0." in answer.reasons
     assert "No bundles are of a version in '2.x'" in "\n".join(answer.paragraphs())
-    told = json.loads(json.dumps(answer.json()))
-    assert (told["chain"], told["objects"]) == ([], [])
-    assert told["reasons"] == list(answer.reasons)
+    reported = json.loads(json.dumps(answer.json()))
+    assert (reported["chain"], reported["objects"]) == ([], [])
+    assert reported["reasons"] == list(answer.reasons)
 
 
-def test_what_is_installed_and_broken_is_said_while_the_next_version_cannot_be_had() -> None:
+def test_what_is_installed_and_broken_is_reported_while_the_next_version_cannot_be_had() -> None:
     world = failing()
     edit(world, version="7.x")
     status = about(settled(world)).status
@@ -212,7 +212,7 @@ def test_an_edit_that_nobody_has_looked_at_is_not_well() -> None:
     assert about(settled(world)).status.code is Code.INSTALLED
 
 
-def test_a_deprecated_bundle_is_said_of_what_works() -> None:
+def test_a_deprecated_bundle_is_reported_of_what_works() -> None:
     world = installed()
     condition: Manifest = {"type": "Deprecated", "status": "True", "reason": "Deprecated", "message": "use b"}
     with world.edited(EXTENSION) as found:

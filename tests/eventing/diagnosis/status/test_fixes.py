@@ -129,8 +129,8 @@ def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api(
     other = a_csv(reason="InstallSucceeded", name="b.v1", namespace="two")
     groups = [a_group(), a_group("other", "two", provided="Thing.v1.example.com"), a_group("far", "three", "three")]
     fix = ("uninstall one of them, or let their groups select different namespaces", "")
-    said = "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too"
-    assert explained(csv, other, *groups) == (said, [fix], "when OperatorGroup two/other changes")
+    output = "OperatorGroup two/other (b.v1) provides Thing.v1.example.com, too"
+    assert explained(csv, other, *groups) == (output, [fix], "when OperatorGroup two/other changes")
     assert OPERATOR_GROUP.ref("other", "two") in status_of(csv, other, *groups).evidence
     assert explained(csv) == NOTHING
 
@@ -141,7 +141,7 @@ def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
     assert explained(csv) == ("", [], "when the OperatorGroups of the namespace change")
 
 
-def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None:
+def test_a_list_has_the_fix_and_what_is_installed_beside_what_comes() -> None:
     csv = a_csv("AllNamespaces", name="a.v2")
     status = {"currentCSV": "a.v2", "installedCSV": "a.v1"}
     subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status=status)
@@ -160,8 +160,8 @@ def test_a_list_has_the_remedy_and_what_is_installed_beside_what_comes() -> None
     ],
 )  # fmt: skip
 def test_what_ends_the_wait_of_a_namespace_that_is_stopped(groups: list[Manifest], want: str) -> None:
-    told = {"type": "ResolutionFailed", "status": "True", "reason": "ErrorPreventedResolution", "message": "no"}
-    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [told]})
+    reported = {"type": "ResolutionFailed", "status": "True", "reason": "ErrorPreventedResolution", "message": "no"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"conditions": [reported]})
     [one] = package_statuses(Sources(FakeCluster([subscription, *groups])), "ns")
     assert one.until == want
 
@@ -188,7 +188,7 @@ def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("account", "planned", "says"),
+    ("account", "planned", "text"),
     [
         pytest.param("NotPresent", (), True, id="its plan was deleted, too"),
         pytest.param("NotPresent", ("a.v1",), False, id="its plan restores it"),
@@ -196,26 +196,26 @@ def test_a_crowd_that_a_group_stops_costs_no_more_requests_than_one() -> None:
         pytest.param("Present", (), False, id="something else is missing"),
     ],
 )
-def test_deleted_rights_that_nobody_restores(account: str, planned: tuple[str, ...], *, says: bool) -> None:
+def test_deleted_permissions_that_nobody_restores(account: str, planned: tuple[str, ...], *, text: bool) -> None:
     csv = a_csv(reason="RequirementsNotMet")
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": account}]
     plan = an_object(INSTALL_PLAN, "install-1", spec={"clusterServiceVersionNames": list(planned)})
     message, _, until = explained(csv, plan)
-    assert ("ServiceAccount a-operator" in message, "ServiceAccount a-operator" in until) == (says, says)
+    assert ("ServiceAccount a-operator" in message, "ServiceAccount a-operator" in until) == (text, text)
 
 
 @pytest.mark.parametrize(
-    ("labels", "says"),
+    ("labels", "text"),
     [
         pytest.param({}, "no InstallPlan installs a.v1, so nobody makes ServiceAccount a-operator", id="made by hand"),
         pytest.param({"olm.managed": "true"}, "or its rights, were deleted", id="made by a plan that was deleted"),
     ],
 )
-def test_rights_that_nobody_made_were_not_deleted(labels: dict[str, str], says: str) -> None:
+def test_permissions_that_nobody_made_were_not_deleted(labels: dict[str, str], text: str) -> None:
     csv = a_csv(reason="RequirementsNotMet")
     csv["metadata"]["labels"] = labels
     csv["status"]["requirementStatus"] = [{"kind": "ServiceAccount", "name": "a-operator", "status": "NotPresent"}]
-    assert says in status_of(csv).message
+    assert text in status_of(csv).message
 
 
 def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
@@ -234,7 +234,7 @@ def a_failed_plan(name: str, version: str, message: str = "") -> Manifest:
         pytest.param([a_failed_plan("p", "a.v1")], "; InstallPlan p of a.v1 failed", id="without a message"),
     ],
 )  # fmt: skip
-def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manifest], causes: str) -> None:
+def test_a_version_above_a_stuck_one_reports_which_and_what_helps(plans: list[Manifest], causes: str) -> None:
     chain = [a_csv(name=f"a.v{number}", reason="InstallWaiting") for number in (1, 2, 3)]
     for older, newer in pairwise(chain):
         newer["spec"]["replaces"] = older["metadata"]["name"]
@@ -246,7 +246,7 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manif
 
 
 @pytest.mark.parametrize(
-    ("name", "package", "phases", "says"),
+    ("name", "package", "phases", "text"),
     [
         pytest.param("things.example.com", "a", ("Complete",), True, id="its own"),
         pytest.param("things.example.com", "a", (), True, id="its own, without a plan"),
@@ -256,7 +256,7 @@ def test_a_version_above_a_stuck_one_says_which_and_what_helps(plans: list[Manif
     ],
 )
 def test_a_deleted_definition_comes_back_with_its_package(
-    name: str, package: str, phases: tuple[str, ...], *, says: bool
+    name: str, package: str, phases: tuple[str, ...], *, text: bool
 ) -> None:
     csv = a_csv(reason="RequirementsNotMet")
     csv["metadata"]["labels"] = {f"operators.coreos.com/{package}.ns": ""} if package else {}
@@ -266,4 +266,4 @@ def test_a_deleted_definition_comes_back_with_its_package(
     plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
     fix = ("uninstall and install a again, which brings things.example.com back", "")
     back = ("", [fix], "when CustomResourceDefinition things.example.com is there")
-    assert explained(csv, *plans) == (back if says else NOTHING)
+    assert explained(csv, *plans) == (back if text else NOTHING)

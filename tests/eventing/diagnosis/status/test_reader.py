@@ -77,8 +77,8 @@ def test_a_chain_is_followed_both_ways(root: str, want: set[str]) -> None:
 
 def test_uninstall_takes_the_whole_chain_and_nothing_of_others() -> None:
     cluster = Deleting([*CHAIN, a_subscription("a", "a.v3"), *OTHER])
-    said = list(remove(cluster.client(), "ns", "a", timeout=SOON))
-    assert said == [
+    output = list(remove(cluster.client(), "ns", "a", timeout=SOON))
+    assert output == [
         "deleted Subscription a",
         "deleted ClusterServiceVersion a.v1, a.v2, a.v3; its definitions and their objects stay",
     ]
@@ -115,7 +115,7 @@ def test_a_version_without_a_subscription_is_listed() -> None:
     assert rows[-1].message == "no Subscription; webhooks wait for something: a"
 
 
-def test_why_the_installed_version_is_stuck_is_told_while_the_next_waits_for_approval() -> None:
+def test_why_the_installed_version_is_stuck_is_reported_while_the_next_waits_for_approval() -> None:
     pending = {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}
     sick = {"type": "CatalogSourcesUnhealthy", "status": "True", "message": "other catalogs than that: olm/x"}
     subscription = a_subscription("a", "a.v2", "a.v1", pending, sick)
@@ -148,7 +148,7 @@ def a_job(ref: Ref, error: str = REFUSED, state: State = "delayed") -> Listed:
         pytest.param(a_job(NAMESPACE.ref("ns"), state="dead"), (REFUSED, RETRY), id="once given up"),
     ],
 )
-def test_what_fails_is_told_with_its_next_try(job: Listed, want: tuple[str, object]) -> None:
+def test_what_fails_is_reported_with_its_next_try(job: Listed, want: tuple[str, object]) -> None:
     csv = a_csv("a.v1")
     del csv["status"]
     cluster = Deleting([csv, a_subscription("a", "a.v1")])
@@ -156,7 +156,7 @@ def test_what_fails_is_told_with_its_next_try(job: Listed, want: tuple[str, obje
     assert (row.message, row.next_try) == want
 
 
-def test_what_a_status_says_already_is_not_told_twice_and_what_works_does_not_mind_its_namespace() -> None:
+def test_what_a_status_reports_already_is_not_reported_twice_and_what_works_does_not_mind_its_namespace() -> None:
     refused = a_job(SUBSCRIPTION.ref("b", "ns"), "no such API")
     pending = {"type": "InstallPlanPending", "status": "True", "reason": "Installing", "message": "no such API"}
     cluster = Deleting(
@@ -167,7 +167,7 @@ def test_what_a_status_says_already_is_not_told_twice_and_what_works_does_not_mi
     assert (second.message, second.next_try) == ("Installing: no such API", DUE.isoformat())
 
 
-def test_a_version_without_a_subscription_that_fails_says_so() -> None:
+def test_a_version_without_a_subscription_that_fails_reports_it() -> None:
     (row,) = package_statuses(
         Sources(Deleting([a_csv("old.v1")]), (a_job(CLUSTER_SERVICE_VERSION.ref("old.v1", "ns")),))
     )

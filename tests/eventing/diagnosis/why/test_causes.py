@@ -36,11 +36,11 @@ def about(message: str, *refs: Ref) -> StatementRecord:
     return StatementRecord.of(Statement(refs, Code.CHOSEN, message))
 
 
-def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **given: Any) -> Recorded:
-    end, summary, wait = given.pop("end", "outcome"), given.pop("summary", ""), given.pop("wait", None)
-    decision = Decision([], end, list(writes), summary=summary, wait=wait, statements=given.pop("statements", []))
+def ran(run_id: str, step: str, ref: Ref, causes: list[str], *writes: Write, **arguments: Any) -> Recorded:
+    end, summary, wait = arguments.pop("end", "outcome"), arguments.pop("summary", ""), arguments.pop("wait", None)
+    decision = Decision([], end, list(writes), summary=summary, wait=wait, statements=arguments.pop("statements", []))
     return Recorded(
-        Run(run_id, step, str(ref), given.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **given)
+        Run(run_id, step, str(ref), arguments.pop("at", 0), 1.0, "0", causes=causes, decisions=[decision], **arguments)
     )
 
 
@@ -77,7 +77,7 @@ def test_an_event_that_is_no_longer_there_is_traced_by_its_write() -> None:
     assert "sub.1.add (no longer in the journal)" in text
 
 
-def test_a_run_is_told_of_once() -> None:
+def test_a_run_is_reported_once() -> None:
     again = ran("run-4", "c/install", CSV, ["run-3"], wrote("Apply", DEPLOY, "dep", "10"))
     text = text_of(why(JournalIndex.of((*INSTALL, again)), DEPLOY))
     assert text.count("(see above)") == 1
@@ -115,7 +115,7 @@ def test_a_write_that_was_not_sent_is_none() -> None:
 WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00", "next_try": None}
 
 
-def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
+def test_a_stuck_object_reports_what_it_waits_for_and_when_it_is_tried() -> None:
     run = ran(
         "run-1", "a/resolve", NAMESPACE.ref("olm"), [], summary="no group", wait=WAIT, at=1_000, again_in=30.0,
         end="retry", failure="retry", message="no OperatorGroup",
@@ -128,8 +128,8 @@ def test_a_stuck_object_says_what_it_waits_for_and_when_it_is_tried() -> None:
 
 def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -> None:
     def tried(number: int, message: str = "write 0 (v1/Job//olm/etcd) was refused, forbidden: no") -> Recorded:
-        given = {"wait": WAIT, "at": number * 60_000, "failure": "retry" if message else "", "message": message}
-        return ran(f"run-{number}", "b/unpack", NAMESPACE.ref("olm"), [], **given)
+        arguments = {"wait": WAIT, "at": number * 60_000, "failure": "retry" if message else "", "message": message}
+        return ran(f"run-{number}", "b/unpack", NAMESPACE.ref("olm"), [], **arguments)
 
     due = datetime(2026, 5, 5, tzinfo=UTC)
     index = JournalIndex.of(
@@ -152,7 +152,7 @@ def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     )
 
 
-def test_a_wait_may_be_told_what_ends_it() -> None:
+def test_a_wait_may_have_an_end() -> None:
     runs = [
         ran("run-1", "a/execute", SUB, [], summary="waits", wait=WAIT),
         ran("run-2", "a/b", SUB, [], summary="done"),
@@ -163,12 +163,12 @@ def test_a_wait_may_be_told_what_ends_it() -> None:
     assert "next try: when approved" in text_of(answer.until("when approved"))
 
 
-def test_only_the_last_verdict_of_each_step_counts() -> None:
+def test_only_the_last_result_of_each_step_counts() -> None:
     runs = [ran(f"run-{n}", "a/track", SUB, [], summary=f"verdict {n}", at=n) for n in range(3)]
     assert [stuck.message for stuck in why(JournalIndex.of(runs), SUB).last] == ["verdict 2"]
 
 
-def test_nothing_known_is_said_so() -> None:
+def test_nothing_known_is_reported() -> None:
     assert "no write of ours" in text_of(why(JournalIndex(), SUB))
 
 
@@ -178,7 +178,7 @@ def test_the_answer_is_json() -> None:
     assert answer["isKnown"], "its keys are spelled like those of Kubernetes"
 
 
-def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
+def test_what_another_subscription_waits_for_is_not_reported_this_one() -> None:
     wait = {**WAIT, "what": "atlas: no operators found in package atlas", "about": [str(ATLAS)]}
     statements = [about("atlas: no operators", ATLAS), about("etcd: nothing new", SUB)]
     run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], statements=statements, wait=wait)
@@ -187,14 +187,14 @@ def test_what_another_subscription_waits_for_is_not_told_of_this_one() -> None:
     assert [stuck.waits_for for stuck in why(index, SUB).last] == [""]
 
 
-def test_what_holds_up_the_namespace_is_told_of_each_object_until_it_is_over() -> None:
-    held = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
-    assert [stuck.message for stuck in why(JournalIndex.of([held]), SUB).last] == ["no OperatorGroup"]
+def test_what_holds_up_the_namespace_is_reported_each_object_until_it_is_over() -> None:
+    locked = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], failure="retry", message="no OperatorGroup")
+    assert [stuck.message for stuck in why(JournalIndex.of([locked]), SUB).last] == ["no OperatorGroup"]
     over = ran("run-2", "a/resolve", NAMESPACE.ref("olm"), [], statements=[about("atlas: chosen", ATLAS)], at=9)
-    assert why(JournalIndex.of([held, over]), SUB).last == ()
+    assert why(JournalIndex.of([locked, over]), SUB).last == ()
 
 
-def test_a_dead_letter_says_how_it_is_released() -> None:
+def test_a_dead_letter_reports_how_it_is_released() -> None:
     run = ran("run-1", "a/track", SUB, [], failure="bug", message="ValueError: no", again_in=3.0)
     dead_letter = Listed("a/track", SUB, "direct", "dead", attempts=8)
     (stuck,) = why(JournalIndex.of([run]), SUB, [dead_letter]).last
@@ -262,19 +262,19 @@ def test_what_concerns_other_packages_is_folded() -> None:
     ]
 
 
-def test_unfolded_everything_is_told() -> None:
+def test_unfolded_everything_is_reported() -> None:
     text = text_of(why(JournalIndex.of(CROWD), SUB, is_folding=False))
     assert "add of Subscription olm/atlas (from outside)" in text
     assert "27 more" in text
     assert "concern others" not in text
 
 
-def test_of_a_namespace_everything_is_told() -> None:
-    verdicts = [stuck.message for stuck in why(JournalIndex.of(CROWD), NAMESPACE.ref("olm")).last]
-    assert "atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog" in verdicts
+def test_of_a_namespace_everything_is_reported() -> None:
+    results = [stuck.message for stuck in why(JournalIndex.of(CROWD), NAMESPACE.ref("olm")).last]
+    assert "atlas: atlas.v1 from its catalog; etcd: etcd.v1 from its catalog" in results
 
 
-def test_changes_of_one_run_are_told_together() -> None:
+def test_changes_of_one_run_are_shown_together() -> None:
     make = ran("run-1", "a/make", SUB, [], wrote("Create", CSV, "csv", "5"), wrote("Create", DEPLOY, "dep", "6"))
     look = ran("run-2", "b/look", CSV, ["csv.5.add", "dep.6.add"], wrote("SetStatus", CSV, "csv", "7"))
     text = text_of(
@@ -284,19 +284,21 @@ def test_changes_of_one_run_are_told_together() -> None:
     assert text.count("a/make on") == 1
 
 
-def test_a_run_that_wrote_twice_is_one_and_news_for_people_are_no_write() -> None:
-    news = Write("Record", str(SUB), did="sent")
-    run = ran("run-1", "a/step", SUB, [], wrote("Merge", SUB, "sub", "2"), wrote("SetStatus", SUB, "sub", "3"), news)
+def test_a_run_that_wrote_twice_is_one_and_events_for_people_are_no_write() -> None:
+    notifications = Write("Record", str(SUB), did="sent")
+    run = ran(
+        "run-1", "a/step", SUB, [], wrote("Merge", SUB, "sub", "2"), wrote("SetStatus", SUB, "sub", "3"), notifications
+    )
     assert [node.text for node in why(JournalIndex.of([run]), SUB).writes] == ["SetStatus Subscription olm/etcd"]
 
 
-def test_a_verdict_on_the_namespace_is_no_knowledge_of_the_object() -> None:
+def test_a_summary_about_the_namespace_is_no_knowledge_of_the_object() -> None:
     run = ran("run-1", "a/resolve", NAMESPACE.ref("olm"), [], summary="done")
     assert not why(JournalIndex.of([run]), SUB).is_known
     assert why(JournalIndex.of([run, received(SUB, "sub", "1")]), SUB).is_known
 
 
-def test_how_far_a_pull_is_is_told_only_while_it_goes_on() -> None:
+def test_how_far_a_pull_is_is_reported_only_while_it_goes_on() -> None:
     catalog = CATALOG_SOURCE.ref("local", "olm")
     report = ran("r", "catalog_source/report_progress", catalog, [], at=5_000, summary="pulling, 3 of 8 MB")
     before = ran("p1", "catalog_source/snapshot_catalog", catalog, [], at=1_000, summary="tried again")

@@ -87,7 +87,7 @@ MINE, OTHER = a_statement("etcd: it waits; for what", SUB), a_statement("atlas: 
         pytest.param(ran(OTHER, summary="TypeError: no", failure="bug"), "TypeError: no", id="a failure"),
     ],
 )
-def test_what_a_run_says_of_a_package(run: Recorded, want: str) -> None:
+def test_what_a_run_reports_of_a_package(run: Recorded, want: str) -> None:
     assert Correlation.of(JournalIndex.of(KNOWN), SUB).message(run.run) == want
 
 

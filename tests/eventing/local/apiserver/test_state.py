@@ -220,7 +220,7 @@ def test_the_file_does_not_grow_while_a_sandbox_runs(tmp_path: Path) -> None:
     again.close()
 
 
-def test_the_program_says_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> None:
+def test_the_program_reports_where_it_is_and_ends_on_sigterm(tmp_path: Path) -> None:
     ready = tmp_path / "ready.json"
     command = [sys.executable, "-m", "eventing.cli.main", "run", "api", "--state", str(tmp_path)]
     environ = {**os.environ, "OLMF_PORT": "0", READY_FILE: str(ready)}
@@ -248,7 +248,7 @@ def test_credentials_and_objects_are_for_the_owner_only(tmp_path: Path, name: st
         assert stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o600  # noqa: PTH116
 
 
-def test_what_is_not_served_says_so(tmp_path: Path) -> None:
+def test_what_is_not_served_reports_it(tmp_path: Path) -> None:
     with running_sandbox(tmp_path) as kubeconfig:
         http = Api.of(kubeconfig)
         pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -268,7 +268,7 @@ def test_the_kubeconfig_carries_the_token_where_kubectl_needs_it(tmp_path: Path)
         assert bare.as_user("").get("/api/v1/namespaces").status == 403
 
 
-def test_an_idle_watch_is_told_the_present_version(tmp_path: Path) -> None:
+def test_an_idle_watch_learns_the_present_version(tmp_path: Path) -> None:
     with running_sandbox(tmp_path, bookmark_seconds=0.05) as kubeconfig:
         http = Api.of(kubeconfig)
         since = http.get(CONFIG_MAPS).body["metadata"]["resourceVersion"]

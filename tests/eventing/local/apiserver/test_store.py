@@ -85,7 +85,7 @@ def test_the_history_is_bounded_in_bytes() -> None:
     assert store.reaches(store.revision - 9)
 
 
-def test_a_reader_that_does_not_read_is_sent_home() -> None:
+def test_a_reader_that_does_not_read_is_disconnected() -> None:
     store = Store()
     feed = store.subscribe("/configmaps", store.revision)
     for _ in range(module.HISTORY + 1):

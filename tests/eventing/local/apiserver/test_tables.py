@@ -34,9 +34,9 @@ def test_paths_find(path: str, found: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "reported"),
     [(0, "0s"), (119, "119s"), (120, "2m"), (150, "2m30s"), (600, "10m"), (7200, "120m"), (3 * 3600, "3h"),
      (3 * 3600 + 300, "3h5m"), (9 * 3600, "9h"), (50 * 3600, "2d2h"), (8 * 86400, "8d"), (800 * 86400, "2y")],
 )  # fmt: skip
-def test_ages_are_told_as_kubectl_tells_them(seconds: int, told: str) -> None:
-    assert in_two_units(seconds) == told
+def test_ages_are_reported_as_kubectl_reports_them(seconds: int, reported: str) -> None:
+    assert in_two_units(seconds) == reported

@@ -107,18 +107,18 @@ def test_a_new_version_is_served_at_once(bundles: Path, address: str, catalogs: 
     assert "tide.v1.0.0" in package(catalogs, address, "tide").bundles
 
 
-def test_a_bundle_without_a_csv_is_left_out_and_told_of(bundles: Path, catalogs: ImageCatalogs) -> None:
+def test_a_bundle_without_a_csv_is_left_out_and_reported(bundles: Path, catalogs: ImageCatalogs) -> None:
     (bundles / "ledger" / "2.1.0" / "manifests" / "ledger.clusterserviceversion.yaml").unlink()
     (bundles / "beacon" / "1.0.0" / "metadata" / "annotations.yaml").unlink()
-    told: list[str] = []
-    with running(Sources((bundles,)), log=told.append) as address:
+    reported: list[str] = []
+    with running(Sources((bundles,)), log=reported.append) as address:
         pulled = catalogs.pull(local(address))
         assert isinstance(pulled, Pulled)
         assert catalogs.packages(pulled.reference, local(address)) == ("beacon", "tide")
-        assert pulled.left_out == tuple(told), "the catalog carries what is wrong, which is logged once"
-        assert unserved_bundles(address, "local") == tuple(told)
+        assert pulled.left_out == tuple(reported), "the catalog carries what is wrong, which is logged once"
+        assert unserved_bundles(address, "local") == tuple(reported)
     annotation = "operators.operatorframework.io.bundle.package.v1"
-    assert told == [
+    assert reported == [
         f"{bundles}/beacon/1.0.0: no metadata/annotations.yaml names its package; add the annotation {annotation}",
         f"{bundles}/ledger/2.1.0: no ClusterServiceVersion in manifests/; add one",
     ]
@@ -203,7 +203,7 @@ def test_a_blob_is_served_in_parts(address: str) -> None:
         pytest.param("DELETE", "/v2/bundles/tide/manifests/1.0.0", 405, id="a deletion"),
     ],
 )
-def test_what_is_not_served_says_so(address: str, method: str, path: str, status: int) -> None:
+def test_what_is_not_served_reports_it(address: str, method: str, path: str, status: int) -> None:
     answer = ask(address, path, method)
     assert answer.status == status
     assert answer.json()["errors"][0]["message"]
@@ -231,7 +231,7 @@ def test_a_folder_that_is_gone_is_no_empty_catalog(bundles: Path, tmp_path: Path
         assert index.image(repository, "latest") == there
 
 
-def test_a_file_that_cannot_be_read_is_told_to_who_asks(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported_to_who_asks(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").symlink_to("/proc/self/mem")  # nobody can read its beginning
     with running(Sources(catalogs={"files": tmp_path})) as address:
         answer = ask(address, "/v2/catalogs/files/manifests/latest")
@@ -239,12 +239,12 @@ def test_a_file_that_cannot_be_read_is_told_to_who_asks(tmp_path: Path) -> None:
     assert answer.json()["errors"][0]["message"].startswith("a file cannot be read: ")
 
 
-def test_the_program_says_where_it_serves(tmp_path: Path) -> None:
+def test_the_program_reports_where_it_serves(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "eventing.cli.main", "run", "content", "--catalog", str(tmp_path)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as program:
         assert program.stderr is not None
-        said = program.stderr.readline()
+        output = program.stderr.readline()
         program.terminate()
-    assert re.fullmatch(r"serving images at 127\.0\.0\.1:\d+\n", said)
+    assert re.fullmatch(r"serving images at 127\.0\.0\.1:\d+\n", output)
     again = subprocess.run([*words, "--catalog", str(tmp_path)], capture_output=True, text=True, check=False)
     assert (again.returncode, "two folders would be called the same" in again.stderr) == (2, True)

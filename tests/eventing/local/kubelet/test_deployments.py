@@ -28,7 +28,7 @@ def facts(status: Manifest | None) -> Any:
 
 
 WELL = {"Available": "True", "Progressing": "True"}
-ILL = {"Available": "False", "Progressing": "False"}
+UNHEALTHY = {"Available": "False", "Progressing": "False"}
 
 
 @pytest.mark.parametrize(
@@ -53,21 +53,21 @@ ILL = {"Available": "False", "Progressing": "False"}
         ),
         pytest.param(
             a_deployment(replicas=2, metadata=FAIL),
-            ({"observedGeneration": 3, "replicas": 2, "updatedReplicas": 2, "unavailableReplicas": 2}, ILL),
+            ({"observedGeneration": 3, "replicas": 2, "updatedReplicas": 2, "unavailableReplicas": 2}, UNHEALTHY),
             id="told to fail by its annotation",
         ),
         pytest.param(
             a_deployment(template=FAIL),
-            ({"observedGeneration": 3, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}, ILL),
+            ({"observedGeneration": 3, "replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}, UNHEALTHY),
             id="told to fail by the annotation of its pods",
         ),
     ],
 )
-def test_what_a_deployment_says(deployment: Manifest, want: Any) -> None:
+def test_the_status_of_a_deployment(deployment: Manifest, want: Any) -> None:
     assert facts(simulated_status(deployment, NOW)) == want
 
 
-def test_a_failure_says_why() -> None:
+def test_a_failure_reports_why() -> None:
     status = simulated_status(a_deployment(metadata=FAIL), NOW)
     assert status is not None
     assert {(condition["reason"], condition["message"]) for condition in status["conditions"]} == {

@@ -87,7 +87,7 @@ def test_when_a_job_is_removed(seconds: int | None, status: Any, want: datetime 
     assert jobs.removal_due(a_job("olmf", spec=spec, status=status)) == want
 
 
-def test_the_end_says_why() -> None:
+def test_the_end_reports_why() -> None:
     progress = Progress(NOW, failures=4, output="image not found")
     status = jobs.failed(progress, "BackoffLimitExceeded", NOW)
     assert [(c["type"], c["reason"], c["message"]) for c in status["conditions"]] == [

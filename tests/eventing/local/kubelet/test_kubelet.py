@@ -73,7 +73,7 @@ def conditions(found: Manifest | None) -> dict[str, tuple[str, str]]:
     return {condition["type"]: (condition["status"], condition.get("message", "")) for condition in listed}
 
 
-async def test_deployments_become_available_or_fail_as_told(tmp_path: Path) -> None:
+async def test_deployments_become_available_or_fail_on_demand(tmp_path: Path) -> None:
     with running_sandbox(tmp_path) as kubeconfig:
         async with a_kubelet(kubeconfig) as client:
             client.create(a_deployment("good"))
@@ -99,12 +99,12 @@ async def test_jobs_run_fail_expire_and_go_away(tmp_path: Path) -> None:
         async with a_kubelet(kubeconfig) as client:
             for job in jobs:
                 client.create(job)
-            good, brief, bad, told, slow = (Ref.of(job) for job in jobs)
+            good, brief, bad, reported, slow = (Ref.of(job) for job in jobs)
             found = await until(client, good, lambda seen: "Complete" in conditions(seen))
             assert found["status"]["succeeded"] == 1
             found = await until(client, bad, lambda seen: "Failed" in conditions(seen))
             assert (found["status"]["failed"], "no-such-verb" in conditions(found)["Failed"][1]) == (2, True)
-            found = await until(client, told, lambda seen: "Failed" in conditions(seen))
+            found = await until(client, reported, lambda seen: "Failed" in conditions(seen))
             assert conditions(found)["Failed"][1].endswith("told so")
             found = await until(client, slow, lambda seen: "Failed" in conditions(seen))
             assert conditions(found)["Failed"][1] == "Job was active longer than specified deadline"

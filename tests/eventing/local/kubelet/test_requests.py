@@ -11,7 +11,7 @@ from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT
 
 
-class Told:
+class Received:
     """A cluster that has the Event already."""
 
     def __init__(self) -> None:
@@ -24,6 +24,6 @@ class Told:
 
 def test_an_event_that_is_there_already_holds_nothing_up() -> None:
     """Whoever waited for it for ever never tried again to create the Pods that it is about."""
-    cluster = Told()
+    cluster = Received()
     asyncio.run(asyncio.wait_for(log(cast("KubeClient", cluster), {}, DEPLOYMENT.ref("d", "ns")), 60))
     assert cluster.asked == 1

@@ -62,11 +62,11 @@ def test_a_program_hears_the_signal_that_comes_with_its_birth(tmp_path: Path) ->
         "environ": {},
         "log": str(tmp_path / "log"),
     }
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "eventing.local.processes.server", "eventing.cli.main"],
         input=json.dumps(request) + "\n", capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    ended = json.loads(said.splitlines()[-1])
+    ended = json.loads(output.splitlines()[-1])
     assert ended["code"] != -signal.SIGKILL, "it was asked, not killed"
 
 
@@ -154,6 +154,6 @@ async def test_closing_ends_every_program(tmp_path: Path) -> None:
     await until_gone(process.pid)
 
 
-async def test_a_process_that_cannot_write_its_log_says_why_to_the_parent(tmp_path: Path) -> None:
+async def test_a_process_that_cannot_write_its_log_reports_why_to_the_parent(tmp_path: Path) -> None:
     async with a_launcher() as launcher:
         assert await launcher.run("one", ("--version",), os.environ, tmp_path / "absent" / "log") == 1

@@ -66,9 +66,9 @@ async def test_a_program_comes_back_when_its_machine_lets_it(tmp_path: Path) -> 
         supervisor.publish()
         (before,) = addresses(supervisor).processes
         logs = supervisor.state.logs.rename(tmp_path / "elsewhere")
-        with capture_logs() as said:
+        with capture_logs() as output:
             os.kill(before.pid, signal.SIGKILL)
-            await until(lambda: any("No such file" in str(line.get("code")) for line in said))
+            await until(lambda: any("No such file" in str(line.get("code")) for line in output))
         logs.rename(supervisor.state.logs)
         await until(lambda: addresses(supervisor).processes[0].pid != before.pid)
 

@@ -8,7 +8,7 @@ from shared.step import Apply, Outcome, Ref
 
 def explain_refusal(ref: Ref, attempt: Attempt) -> Outcome:
     name = ref.name if attempt.failure is None else "refused"
-    said = attempt.failure.message if attempt.failure else ""
+    output = attempt.failure.message if attempt.failure else ""
     meta = {"name": name, "namespace": ref.namespace}
-    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"said": said}}
-    return Outcome((Apply(manifest),), summary=said)
+    manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"said": output}}
+    return Outcome((Apply(manifest),), summary=output)

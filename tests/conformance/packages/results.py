@@ -42,15 +42,15 @@ EXPECTED = {
 """Package to what its verdict must contain."""
 
 
-def verdict(installation: Installation, package: str, namespace: str, head: str) -> str:
+def result(installation: Installation, package: str, namespace: str, head: str) -> str:
     """`Succeeded`, or the sentences of the ClusterServiceVersion, the InstallPlan and the Subscription."""
     csv = installation.cluster.get(CLUSTER_SERVICE_VERSION.ref(head, namespace))
     status = (csv or {}).get("status") or {}
     if status.get("phase") == SUCCEEDED:
         return SUCCEEDED
     subscription = installation.cluster.get(SUBSCRIPTION.ref(package, namespace)) or {}
-    said = [*_of_csv(status), *_of_plan(installation, subscription), *_of_subscription(subscription)]
-    return " / ".join(said)
+    output = [*_of_csv(status), *_of_plan(installation, subscription), *_of_subscription(subscription)]
+    return " / ".join(output)
 
 
 def _of_csv(status: dict[str, Any]) -> Iterator[str]:

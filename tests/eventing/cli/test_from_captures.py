@@ -71,8 +71,8 @@ def failure(*words: str) -> CliError:
 def test_what_a_captured_namespace_would_get(incident: str) -> None:
     found = olmf("resolve", "-n", "ns", "--from", incident, "-o", "json")
     assert found.exit_code == NEGATIVE
-    told = {one["subscription"]: one["gets"] for one in json.loads(found.stdout)}
-    assert told == {"a": "a.v1", "b": ""}
+    reported = {one["subscription"]: one["gets"] for one in json.loads(found.stdout)}
+    assert reported == {"a": "a.v1", "b": ""}
     assert olmf("resolve", "-n", "other", "--from", incident).exit_code == 0
     error = failure("resolve", "-n", "nss", "--from", incident)
     assert (error.code, "nothing in namespace nss, but in ns, other (-n)" in str(error)) == (USAGE, True)
@@ -86,7 +86,7 @@ def test_a_captured_refusal_is_explained(incident: str) -> None:
     assert "Subscriptions a, b cannot be satisfied" in found.stdout
 
 
-def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> None:
+def test_why_reports_a_captured_object_as_of_a_living_one(incident: str) -> None:
     found = olmf("why", "sub/b", "-n", "ns", "--from", incident)
     assert found.exit_code == 0
     assert "subscription/track_subscription" in found.stdout
@@ -101,7 +101,7 @@ def test_why_tells_of_a_captured_object_as_of_a_living_one(incident: str) -> Non
     assert failure("why", "-n", "ns", "--from", "/nosuch").code == USAGE
 
 
-def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Path) -> None:
+def test_a_captured_version_that_failed_is_not_reported_as_installed(tmp_path: Path) -> None:
     world = LivingWorld()
     status = {"phase": "Failed", "reason": "UnsupportedOperatorGroup", "message": "no such mode"}
     modes = {"installModes": [{"type": "OwnNamespace", "supported": True}]}
@@ -110,8 +110,8 @@ def test_a_captured_version_that_failed_is_not_said_to_be_installed(tmp_path: Pa
         an_object(CLUSTER_SERVICE_VERSION, "a.v1", "ns", spec=modes, status=status),
     )
     spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
-    told = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
-    world.keep(an_object(SUBSCRIPTION, "a", "ns", spec=spec, status=told))
+    reported = {"state": "AtLatestKnown", "currentCSV": "a.v1", "installedCSV": "a.v1"}
+    world.keep(an_object(SUBSCRIPTION, "a", "ns", spec=spec, status=reported))
     found = olmf("explain", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
     assert found.exit_code == NEGATIVE
     assert "a: a.v1 is Failed: no such mode; OperatorGroup all selects all namespaces; a.v1 supports" in found.stdout

@@ -74,8 +74,13 @@ def bounded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
             "OLMF_ALLOWED_REGISTRY_ADDRESSES": "127.0.0.0/8",
         }  # fmt: skip
         for name, (words, account, own) in programs().items():
-            told = {**shared, **own, "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)), "OLMF_PORT": "0"}
-            stack.enter_context(program(folder / f"{name}.log", told, words))
+            reported = {
+                **shared,
+                **own,
+                "OLMF_KUBECONFIG": str(kubeconfig_of(account, admin, folder)),
+                "OLMF_PORT": "0",
+            }
+            stack.enter_context(program(folder / f"{name}.log", reported, words))
         stack.enter_context(program(folder / "scheduler.log", {**shared, "OLMF_AUDIT_SECONDS": "5"}, "scheduler"))
         stack.enter_context(program(folder / "kubelet.log", {**shared, "OLMF_KUBECONFIG": str(admin)}, "kubelet"))
         bundles = ("--bundles", str(SAMPLES), "--bundles", str(bundles_of_buoys(folder)))
@@ -148,7 +153,7 @@ def program(log: Path, environment: Mapping[str, str], *words: str) -> Iterator[
             running.communicate(timeout=PATIENCE_SECONDS)
 
 
-def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
+def test_samples_live_and_die_within_the_permissions(bounded: Installation) -> None:
     cluster = bounded.cluster
     for package, targets in (("tide", ("tide",)), ("beacon", ("beacon",)), ("ledger", ())):
         bounded.apply(a_namespace(package), an_operator_group(package, targets=targets))
@@ -168,7 +173,7 @@ def test_samples_live_and_die_within_the_rights(bounded: Installation) -> None:
     assert refused(bounded) == []
 
 
-def test_extensions_live_and_die_within_the_rights(bounded: Installation) -> None:
+def test_extensions_live_and_die_within_the_permissions(bounded: Installation) -> None:
     remove_definitions(bounded, "tides")
     source = bounded.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: _state(each) == "READY", "READY")
     bounded.apply(a_namespace("extended"), a_catalog(CATALOG.name, str(source["spec"]["image"])))
@@ -236,9 +241,9 @@ def test_a_right_that_is_taken_away_is_named_on_the_subscription_until_it_is_bac
     wait_for(lambda: not _may_create_jobs(worker), "the end of the right")
     bounded.apply(a_namespace("refused"), an_operator_group("refused", targets=("refused",)))
     bounded.apply(a_subscription("beacon", "refused"))
-    told = bounded.until_condition("beacon", "refused", "BundleUnpacking")
-    assert told["reason"] == "UnpackingRefused"
-    assert f'User "system:serviceaccount:olm:{account}" cannot create resource "jobs"' in told["message"]
+    reported = bounded.until_condition("beacon", "refused", "BundleUnpacking")
+    assert reported["reason"] == "UnpackingRefused"
+    assert f'User "system:serviceaccount:olm:{account}" cannot create resource "jobs"' in reported["message"]
     cluster.merge(Ref.of(role), {"rules": role["rules"]})
     bounded.until_phase("beacon.v1.1.0", "refused")
 
