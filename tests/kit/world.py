@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 import orjson
 from structlog.testing import capture_logs
 
+from eventing.diagnosis.replay.simulated_queue import WaitingJobs
 from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory
 from eventing.events.event import Event
 from eventing.events.hints import hints
@@ -243,8 +244,8 @@ class World:
         self.api = Client(Direct(sandbox))
         self.objects = Objects(sandbox)
         self.requests, self.refused = self.api.requests, self.api.refused
-        self.jobs: dict[Job, None] = {}
-        self.delayed: dict[Job, datetime] = {}
+        self.queue = WaitingJobs()
+        self.jobs, self.delayed = self.queue.ready, self.queue.delayed
         self.events: list[Record] = []
         self.emitted: list[str] = []
         self.keys = StoredKeys(self)
@@ -320,7 +321,7 @@ class World:
     def later(self, **delta: float) -> None:
         """Let time pass; what was due meanwhile runs."""
         self.time += timedelta(**delta)
-        self._wake(timedelta())
+        self.queue.wake(_ms(self.time))
         self.settle()
 
     # the machinery
@@ -336,23 +337,21 @@ class World:
         self._enqueued(Event("id", kind, "test", ref, hints(self.objects.get(ref) or {"metadata": {}})))
 
     def _enqueued(self, event: Event) -> None:
-        self.jobs.update(dict.fromkeys(job for job in jobs_for(event) if job.group in self.groups))
+        self._add(jobs_for(event), event.id)
 
-    def _wake(self, within: timedelta) -> None:
-        for job in [job for job, at in self.delayed.items() if at - self.time <= within]:
-            del self.delayed[job]
-            self.jobs[job] = None
+    def _add(self, jobs: Iterable[Job], cause: str) -> None:
+        for job in jobs:
+            if job.group in self.groups:
+                self.queue.add(job, cause)
 
     def settle(self, limit: int = 300) -> None:
         """Run what was enqueued until nothing is left; delays of up to a second pass by themselves."""
         for _ in range(limit):
             if not self.jobs:
-                self._wake(timedelta(seconds=1))
-            if not self.jobs:
+                self.queue.wake(_ms(self.time + timedelta(seconds=1)))
+            if (found := self.queue.take()) is None:
                 return
-            job = next(iter(self.jobs))
-            del self.jobs[job]
-            self.run(job)
+            self.run(found[0])
         raise AssertionError(f"never at rest; still enqueued: {[job.step for job in self.jobs]}")
 
     def decide(self, job: Job, attempt: Attempt | None = None) -> Outcome:
@@ -377,7 +376,10 @@ class World:
 
     def _finish(self, job: Job, result: RunResult) -> None:
         assert result.failure in ("", "retry"), result.message
-        self.jobs.update(dict.fromkeys(one for one in result.jobs if one.group in self.groups))
-        delay = result.again_in
-        if delay is not None:
-            self.delayed[job] = self.time + delay
+        self._add(result.jobs, result.run_id)
+        if result.again_in is not None:
+            self.queue.delay(job, _ms(self.time + result.again_in))
+
+
+def _ms(at: datetime) -> int:
+    return int(at.timestamp() * 1000)

@@ -7,25 +7,23 @@ from pathlib import Path
 from types import MappingProxyType
 
 from eventing.diagnosis.replay import capture
+from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import ports_of
 from eventing.events.event import Event, change_id
 from eventing.events.hints import hints
-from eventing.events.job import Job
-from eventing.journal import JournalIndex, ReceivedEvent
-from eventing.journal.records import unpack_run
+from eventing.journal import ReceivedEvent
 from eventing.local.apiserver.direct import Direct
 from eventing.local.apiserver.store import Change
-from eventing.routes import jobs_for
-from eventing.runner import Runner, Steps
-from eventing.workqueue import Claim
+from eventing.runner import Steps
 from shared import names
 from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, NAMESPACE, Ref
 from shared.ports import Catalogs, Pulled, Unavailable
-from tests.kit.cluster import FixedClock
 from tests.kit.world import Client, Objects, a_sandbox
 
+_BEGIN_MS = 1_767_225_600_000
+_MOST_RUNS = 10_000
 NONE = Unavailable("NotFound", "no image is there")
 _VERB = {"ADDED": "add", "MODIFIED": "update", "DELETED": "delete"}
 
@@ -44,20 +42,17 @@ class NoCatalogs:
 
 
 class LivingWorld:
-    """Whatever happens in it enqueues the steps, until nothing is left to do; all of it is recorded."""
+    """Every change in it enqueues the steps, until nothing is left to do; all of it is recorded."""
 
     def __init__(self, more: Mapping[type, object] = MappingProxyType({}), steps: Steps | None = None) -> None:
-        clock = FixedClock()
-        sandbox = a_sandbox(clock.now)
+        sandbox = a_sandbox()
         self.api = Client(Direct(sandbox))
         self.objects = Objects(sandbox)
-        self.index = JournalIndex()
-        self._at = 1_767_225_600_000
+        ports = {**ports_of(self.api), Catalogs: NoCatalogs(), **more}
+        self.queue = SimulatedQueue(self.api, ports, steps or Steps(), tuple, _BEGIN_MS, _MOST_RUNS, self._note)
+        self.index = self.queue.index
+        self._at = _BEGIN_MS
         self._is_watched = True
-        self._waiting: dict[Job, list[str]] = {}
-        self._runner = Runner(
-            {**ports_of(self.api), Catalogs: NoCatalogs(), **more}, self.api, clock, steps=steps or Steps()
-        )
         sandbox.store.observe(self._changed)
 
     def keep(self, *manifests: Manifest) -> None:
@@ -85,7 +80,7 @@ class LivingWorld:
         self._settle()
 
     def save(self, path: Path) -> Path:
-        """Take it home."""
+        """Capture it."""
         capture(self.index, path, self.objects.values())
         return path
 
@@ -95,21 +90,15 @@ class LivingWorld:
         if not self._is_watched or ref.kind == EVENT.kind:
             return
         event_id = change_id(uid_of(manifest), resource_version_of(manifest), verb)
-        event = Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest))
-        self._at += 1
-        self.index.add(ReceivedEvent.of(event, self._at))
-        for job in jobs_for(event):
-            self._waiting.setdefault(job, []).append(event_id)
+        self.queue.enqueue(Event(event_id, names.RESOURCE_EVENT + verb, "api", ref, hints(manifest)))
+
+    def _note(self, entry: Event | bytes) -> None:
+        if isinstance(entry, Event):
+            self._at += 1
+            self.index.add(ReceivedEvent.of(entry, self._at))
 
     def _settle(self) -> None:
         self.api.list(NAMESPACE)  # the sandbox's own controllers have run when any request returns
-        while self._waiting:
-            job = next(iter(self._waiting))
-            self._run(job, tuple(self._waiting.pop(job)))
-
-    def _run(self, job: Job, causes: tuple[str, ...]) -> None:
-        result = self._runner.run(Claim(job.step, job.ref, job.group, job.lane, 1, causes=causes), lambda *_: True)
-        assert result.failure in ("", "retry"), result.message
-        self.index.add(unpack_run(result.record))
-        for enqueued in result.jobs:
-            self._waiting.setdefault(enqueued, []).append(result.run_id)
+        self.queue.settle(self.queue.now_ms)
+        bugs = [run.message for run in self.index.runs.values() if run.failure not in ("", "retry")]
+        assert not bugs, bugs

@@ -1,12 +1,11 @@
-"""Runs today's steps in a replayed world, with a queue without workers and a clock that jumps."""
+"""A queue without workers, with a clock that jumps: runs the steps of this version in a replayed world."""
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from eventing.diagnosis.replay.world_ports import World
@@ -28,6 +27,36 @@ Note: TypeAlias = Callable[[Event | bytes], object]
 
 
 @dataclass
+class WaitingJobs:
+    """The jobs of a queue in memory: those that may run, with their causes, and those that are delayed."""
+
+    ready: dict[Job, list[str]] = field(default_factory=dict)
+    delayed: dict[Job, int] = field(default_factory=dict)
+    """When each is due, in milliseconds since the epoch."""
+
+    def add(self, job: Job, cause: str) -> None:
+        """Enqueue a job, which ends its delay; one that is ready already has one cause more."""
+        self.delayed.pop(job, None)
+        self.ready.setdefault(job, []).append(cause)
+
+    def delay(self, job: Job, due_ms: int) -> None:
+        """Enqueue a job at that time, unless it is ready, or due before."""
+        if job not in self.ready:
+            self.delayed[job] = min(due_ms, self.delayed.get(job, due_ms))
+
+    def wake(self, until_ms: int) -> None:
+        """Enqueue the jobs that are due by then, the earliest first."""
+        for job, due in sorted(self.delayed.items(), key=itemgetter(1)):
+            if due <= until_ms:
+                self.add(job, "delay")
+
+    def take(self) -> tuple[Job, tuple[str, ...]] | None:
+        """The job that was enqueued first, and its causes; None when none is ready."""
+        job = next(iter(self.ready), None)
+        return None if job is None else (job, tuple(self.ready.pop(job)))
+
+
+@dataclass
 class SimulatedQueue:
     """Runs the jobs that events enqueue, one at a time, until none is left."""
 
@@ -44,9 +73,7 @@ class SimulatedQueue:
     index: JournalIndex = field(default_factory=JournalIndex)
     failing: dict[Job, str] = field(default_factory=dict)
     """The jobs whose last run failed, and the errors."""
-    _ready: dict[Job, list[str]] = field(default_factory=dict)
-    _delayed: list[tuple[int, int, Job]] = field(default_factory=list)
-    _order: Iterator[int] = field(default_factory=count)
+    jobs: WaitingJobs = field(default_factory=WaitingJobs)
     _attempts: dict[Job, int] = field(default_factory=dict)
     _hints: dict[Ref, dict[str, str]] = field(default_factory=dict)
     _enqueued: set[str] = field(default_factory=set)
@@ -66,8 +93,9 @@ class SimulatedQueue:
     def enqueue(self, event: Event) -> None:
         """Queue the jobs that an event enqueues."""
         self.note(event)
+        self._enqueued.add(event.id)
         for job in jobs_for(event):
-            self._ready.setdefault(job, []).append(event.id)
+            self.jobs.add(job, event.id)
 
     def audit(self, refs: Iterable[Ref]) -> None:
         """Enqueue the jobs of existing objects, as the audit does."""
@@ -78,29 +106,28 @@ class SimulatedQueue:
     def settle(self, until_ms: int) -> None:
         """Run the jobs that are ready, and those that become due until then."""
         while self.has_runs_left:
-            while self._ready and self.has_runs_left:
-                job = next(iter(self._ready))
-                self._run(job, tuple(self._ready.pop(job)))
+            while self.has_runs_left and (found := self.jobs.take()):
+                self._run(*found)
             for event in self.answer():
                 self.enqueue(event)
-            if self._ready:
+            if self.jobs.ready:
                 continue
-            if not self._delayed or self._delayed[0][0] > until_ms:
+            due = min(self.jobs.delayed.values(), default=until_ms + 1)
+            if due > until_ms:
                 break
-            due, _, job = heapq.heappop(self._delayed)
             self.now_ms = max(self.now_ms, due)
-            self._ready.setdefault(job, []).append("delay")
+            self.jobs.wake(self.now_ms)
         self.now_ms = max(self.now_ms, until_ms)
 
     def waiting(self) -> Iterator[tuple[Job, timedelta]]:
         """The jobs that are not due yet, and how long each has to wait."""
-        for due, _, job in sorted(self._delayed):
+        for job, due in sorted(self.jobs.delayed.items(), key=itemgetter(1)):
             yield job, timedelta(milliseconds=due - self.now_ms)
 
     def retry(self) -> None:
         """Retry the failed jobs: the clock jumps to the time when each is due."""
         for _ in range(_MORE_TRIES):
-            due = [at for at, _, job in self._delayed if job in self.failing]
+            due = [at for job, at in self.jobs.delayed.items() if job in self.failing]
             if not due:
                 return
             self.settle(min(due))
@@ -115,15 +142,14 @@ class SimulatedQueue:
             for write in decision.writes:
                 self._enqueue_for(write)
         for enqueued in result.jobs:
-            self._ready.setdefault(enqueued, []).append(result.run_id)
+            self.jobs.add(enqueued, result.run_id)
         self._attempts[job] = attempt if result.failure else 0
         self.failing.pop(job, None)
         if result.failure:
             self.failing[job] = f"{job.step} on {job.ref}: {result.message}"
         delay = result.again_in if result.again_in is not None or not result.failure else timedelta(seconds=attempt)
         if delay is not None:
-            due = self.now_ms + int(delay / timedelta(milliseconds=1))
-            heapq.heappush(self._delayed, (due, next(self._order), job))
+            self.jobs.delay(job, self.now_ms + int(delay / timedelta(milliseconds=1)))
 
     def _enqueue_for(self, write: Write) -> None:
         """Queue the jobs for the watch event of our own write."""
@@ -135,7 +161,5 @@ class SimulatedQueue:
             self._hints[ref] = hints(manifest)
         verb = "delete" if manifest is None else "add" if write.op == "Create" else "update"
         event_id = change_id(write.uid, write.version, verb)
-        if manifest is not None and event_id in self._enqueued:
-            return  # why: a write without a change makes no event
-        self._enqueued.add(event_id)
-        self.enqueue(Event(event_id, names.RESOURCE_EVENT + verb, "world", ref, self._hints.get(ref, {})))
+        if event_id not in self._enqueued:  # why: a write without a change makes no event
+            self.enqueue(Event(event_id, names.RESOURCE_EVENT + verb, "world", ref, self._hints.get(ref, {})))

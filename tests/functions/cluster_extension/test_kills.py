@@ -57,7 +57,7 @@ class Mortal(World):
         try:
             return super().run(job)
         except Killed:
-            self.jobs[job] = None
+            self.queue.add(job, "event")
             if self.is_flushed:
                 self.forget()
             return Outcome()
