@@ -20,7 +20,10 @@ class _Olmf(Verbs):
     modules: ClassVar = {
         "eventing.cli.local": {
             "up": "Start everything on this machine: a sandbox API, or the functions for an existing cluster.",
-            "down": "Stop what `olmf up` started; what it stored stays in the state directory.",
+            "down": (
+                "Stop what `olmf up` started; what it stored stays in the state directory, and OLM can go on with the "
+                "cluster."
+            ),
             "status": (
                 "Show addresses, the health of each process and errors of catalogs; exit 1 when a process is "
                 "not healthy."

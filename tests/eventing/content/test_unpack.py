@@ -132,7 +132,9 @@ def test_a_bundle_comes_from_the_mirror_of_the_job(capfd: pytest.CaptureFixture[
         reported = json.dumps([{"spec": {"imageTagMirrors": [source]}}])
         assert main("quay.io/acme/tea:1", _REF, reported) == 1
         output = capfd.readouterr().err
-        assert output.startswith("MirrorMiss: quay.io/acme/tea:1: none of the mirrors and places that are set for it")
+        assert output.startswith(
+            "MirrorMiss: quay.io/acme/tea:1: none of the mirrors and locations that are set for it"
+        )
         registry.put("m/tea", "1", [a_layer(a_file("x"))])
         assert main("quay.io/acme/tea:1", _REF, reported) == 1
     assert "it is not a registry+v1 bundle" in capfd.readouterr().err

@@ -355,7 +355,7 @@ def test_rbac_binds_to_an_account_and_regards_the_configuration(tmp_path: Path) 
     made = json.loads(run(*words, "robots/r2", "--extension", "e", "--name", "n", "-o", "json").stdout)["items"]
     assert made[1]["subjects"] == [{"kind": "ServiceAccount", "namespace": "robots", "name": "r2"}]
     assert made[1]["metadata"]["name"] == "n"
-    assert ["e"] in [rule.get("resourceNames") for rule in made[0]["rules"]]
+    assert ["clusterobjectsets/finalizers"] in [rule["resources"] for rule in made[0]["rules"] if "resources" in rule]
     others = json.loads(run(*words, "r2", "-o", "json").stdout)["items"]
     assert others[1]["subjects"][0]["namespace"] == "sea"
     refused(NEGATIVE, "tide", *words[:-1], "--config", config)
