@@ -20,9 +20,10 @@ from eventing.metrics import work as work_metrics
 from eventing.metrics.exposition import CONTENT_TYPE, Series, text
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.certificates import certificates
+from eventing.watch.config_maps import AwaitedConfigMaps
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
-from eventing.watch.following import Following
+from eventing.watch.following import Following, Key
 from eventing.watch.history import EventHistory
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
@@ -76,6 +77,7 @@ class Watcher:
         self._seconds = seconds
         self._watches: list[KindWatch[Event]] = []
         self._demands: Demands | None = None
+        self._config_maps: AwaitedConfigMaps | None = None
         # why: one thread, because the sink blocks on Redis and events are passed on in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
         self.health = WatchHealth()
@@ -89,7 +91,7 @@ class Watcher:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
             outage = Outage(partial(_answers, session, self._connection))
             means = Means(session, self._connection, outage, self.skips, self._seconds, self.restored)
-            self._demands = Demands(means, self.deliver)
+            self._demands, self._config_maps = Demands(means, self.deliver), AwaitedConfigMaps(means, self.deliver)
             self._watches += [self._watch(kind, means) for kind in self._kinds]
             try:
                 async with asyncio.TaskGroup() as tasks:
@@ -104,6 +106,7 @@ class Watcher:
                 if self._connections:
                     self._connections.keep(set())
                 self._demands.keep(set())
+                self._config_maps.keep(set())
                 self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _watch(self, kind: Kind, means: Means) -> KindWatch[Event]:
@@ -121,11 +124,18 @@ class Watcher:
         """(apiVersion, kind) of what is watched for the sake of revisions alone."""
         return self._demands.watched if self._demands else frozenset()
 
+    @property
+    def awaited_config_maps(self) -> frozenset[Key]:
+        """Namespaces and names of the ConfigMaps that are watched until they are there."""
+        return self._config_maps.watched if self._config_maps else frozenset()
+
     def _observer(self, kind: Kind, known: KnownObjects) -> Observer[Event]:
-        counting = Counting(known, kind, self.object_metrics) if kind in COUNTED else known
+        counting: Observer[Event] = Counting(known, kind, self.object_metrics) if kind in COUNTED else known
         if kind == CLUSTER_OBJECT_SET and self._demands:
             return Following(counting, self._demands)
-        return Following(counting, self._connections) if self._connections and kind == CATALOG_SOURCE else counting
+        for follower in (self._connections, self._config_maps) if kind == CATALOG_SOURCE else ():
+            counting = Following(counting, follower) if follower else counting
+        return counting
 
     async def metrics(self) -> str:
         """The text of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""

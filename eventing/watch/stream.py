@@ -50,8 +50,9 @@ class Stream:
         *,
         selector: str = "",
         namespace: str = "",
+        name: str = "",
     ) -> None:
-        """With a label selector those alone that it selects; with a namespace those in it."""
+        """With a label selector those alone that it selects; with a namespace those in it, or the one of that name."""
         self.kind = kind
         self._namespace = namespace
         self._session = session
@@ -59,6 +60,8 @@ class Stream:
         self._accept = _FULL if watch.is_whole else _PARTIAL
         selector = selector or (f"{names.MANAGED}=true" if watch.is_ours_alone else "")
         self._which = {"labelSelector": selector} if selector else {}
+        if name:
+            self._which["fieldSelector"] = f"metadata.name={name}"
 
     async def version(self) -> str:
         """The resourceVersion of the collection now, as the store has it."""

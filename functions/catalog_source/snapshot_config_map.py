@@ -21,7 +21,6 @@ from shared.ports import Attempt, Catalogs, Clock, Cluster, Unavailable
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
 _RETRY = timedelta(seconds=15)
-"""Nobody tells of a ConfigMap that is made anew: it has no label yet."""
 
 
 def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, *, attempt: Attempt) -> Outcome:
@@ -31,7 +30,9 @@ def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: C
         return NOTHING
     config_map = ConfigMap.of(CONFIG_MAP.look_up(cluster.get, source.config_map, ref.namespace))
     if config_map is None:
-        return _reported(source, config_map_source.absent(source, clock.now()), "it is not there", again_in=_RETRY)
+        after = config_map_source.absent(source, clock.now())
+        pause = config_map_source.looked_for_after(after, clock.now())  # the watcher tells of it at once, Knative never
+        return _reported(source, after, "it is not there", again_in=pause)
     if (refusal := attempt.failure) and refusal.ref == Ref.of(config_map):
         after = config_map_source.unowned(source, refusal.message, clock.now())
         return _reported(source, after, refusal.message, again_in=_RETRY)

@@ -11,11 +11,24 @@ from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import CatalogSource, ConfigMap
 from shared.domain import catalog_source
 from shared.domain.objects.ownership import reference_to
-from shared.kinds import CATALOG_SOURCE
+from shared.kinds import CATALOG_SOURCE, CONFIG_MAP
 
 TYPES: Final = ("configmap", "internal")
 """The types of a CatalogSource whose content is in a ConfigMap."""
 ERROR: Final = "ConfigMapError"
+SOON, RARELY = timedelta(seconds=15), timedelta(minutes=5)
+
+
+def awaited(source: CatalogSource) -> str:
+    """The name of the ConfigMap that the catalog waits for; empty when it has one, or needs none."""
+    waits = source.type in TYPES and source.reason == ERROR
+    return source.config_map if waits and CONFIG_MAP.ref_or_none(source.config_map, source.namespace) else ""
+
+
+def looked_for_after(status: ReadOnly, now: datetime) -> timedelta:
+    """How long until it is looked for again where nobody tells of it: at first soon, then less and less often."""
+    since = fields.moment(status, "connectionState", "lastConnect") or now
+    return min(max(SOON, now - since), RARELY)
 
 
 def adopted(config_map: ConfigMap, source: CatalogSource) -> Manifest:

@@ -106,6 +106,19 @@ def test_row_6_and_13_a_config_map_that_is_not_there(name: str) -> None:
     assert outcome.again_in == timedelta(seconds=15)
 
 
+def test_where_nobody_tells_of_it_it_is_looked_for_less_and_less_often() -> None:
+    """On Knative nobody watches it by name; a catalog that is broken for good costs next to nothing."""
+    world = a_world(a_source(), a_config_map())
+    run(world)
+    world.remove(PLACE)
+    run(world)
+    pauses = []
+    for minutes in (0, 1, 60):
+        world.time += timedelta(minutes=minutes)
+        pauses.append(read(world).again_in)
+    assert pauses == [timedelta(seconds=15), timedelta(minutes=1), timedelta(minutes=5)]
+
+
 def test_what_was_read_stays_in_use_when_the_content_is_wrong() -> None:
     world = a_world(a_source(), a_config_map())
     good = run(world)

@@ -1,0 +1,106 @@
+"""Watches by its name each ConfigMap that a CatalogSource waits for, until it is there (DESIGN §15).
+
+One that is there has the label by which all of them are watched together; one that is absent, or made again by
+somebody, has none, and nobody else tells of it. Only metadata is asked for. Such a watch has no part in the health of
+the program; on Knative nobody has one, and the step looks by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from eventing.events.event import Event
+from eventing.watch.demands import REFUSED_PAUSE_SECONDS, Means
+from eventing.watch.following import Key
+from eventing.watch.kind_watch import KindWatch
+from eventing.watch.stream import Stream
+from eventing.watch.watch_health import WatchHealth
+from shared import names
+from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api.views import CatalogSource
+from shared.domain.config_map_source import awaited
+from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, Ref
+
+MOST, MOST_OF_NAMESPACE = 64, 8
+"""Names that are watched; the catalogs beyond are looked at by their step."""
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """An observer that turns whatever is heard of one ConfigMap into an event of the catalog that waits for it."""
+
+    source: Ref
+
+    def observe(self, change: str, _: ReadOnly) -> Sequence[Event]:
+        """One line of a watch."""
+        return () if change == "DELETED" else (self._event(),)
+
+    def page(self, items: Iterable[ReadOnly], listed: set[Key]) -> Sequence[Event]:
+        """One page of a list."""
+        found = {(namespace_of(item), name_of(item)) for item in items}
+        listed |= found
+        return (self._event(),) if found else ()
+
+    def settle(self, listed: set[Key]) -> Sequence[Event]:
+        """The end of a list: what is absent is told by nobody."""
+        del listed
+        return ()
+
+    def _event(self) -> Event:
+        return Event(f"config-map-{uuid.uuid4()}", names.RESYNC_REQUESTED, "/olmf/watch", self.source)
+
+
+class AwaitedConfigMaps:
+    """The ConfigMaps that CatalogSources wait for, by CatalogSource."""
+
+    def __init__(self, means: Means, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
+        self._means = means
+        self._deliver = deliver
+        self._watches: dict[Key, tuple[str, asyncio.Task[None]]] = {}
+
+    @property
+    def watched(self) -> frozenset[Key]:
+        """Namespaces and names of what is watched."""
+        return frozenset((namespace, name) for (namespace, _), (name, _) in self._watches.items())
+
+    def put(self, manifest: ReadOnly) -> None:
+        """Watch what a CatalogSource waits for, or nothing if it has what it needs."""
+        source = CatalogSource(manifest)
+        key, name = (source.namespace, source.name), awaited(source)
+        if self._watches.get(key, ("", None))[0] == name:
+            return
+        self.drop(key)
+        if name and len(self._watches) < MOST and sum(one[0] == key[0] for one in self._watches) < MOST_OF_NAMESPACE:
+            task = asyncio.get_running_loop().create_task(self._follow(key, name), name=f"configmap {key[0]}/{name}")
+            task.add_done_callback(_report)
+            self._watches[key] = name, task
+
+    def drop(self, key: Key) -> None:
+        """Watch nothing for that CatalogSource."""
+        if found := self._watches.pop(key, None):
+            found[1].cancel()
+
+    def keep(self, listed: set[Key]) -> None:
+        """Only these CatalogSources are left."""
+        for key in [key for key in self._watches if key not in listed]:
+            self.drop(key)
+
+    async def _follow(self, key: Key, name: str) -> None:
+        means = self._means
+        stream = Stream(means.session, means.connection, CONFIG_MAP, namespace=key[0], name=name)
+        watch = KindWatch(
+            stream, _Arrival(CATALOG_SOURCE.ref(key[1], key[0])), self._deliver,
+            health=WatchHealth(), seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
+        )  # fmt: skip
+        await watch.run()
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("watch_lost", task=task.get_name(), exc_info=error)
