@@ -1,7 +1,8 @@
 """Unpack the bundles that a namespace is about to install.
 
 Reads:  what `resolve_subscriptions` reads; unpack ConfigMaps and Jobs; their pods, Events and RBAC when in doubt.
-Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, an Event per failure or refusal.
+Writes: the unpack objects; the conditions `BundleUnpacking` and `BundleUnpackFailed`, and with them what the status
+        says of the catalogs (`track_subscription` writes that, too); an Event per failure or refusal.
 Emits:  `io.olmf.bundles.unpacked` when a component has all its bundles; `io.olmf.bundle.requested` for those that a
         worker pulls.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 from functions.bundle._unpacked import pulls, unpacked
 from shared import kinds, names
 from shared.domain.resolver.resolve import resolve
+from shared.domain.subscription import health
 from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.content import ExpectedBundle
 from shared.domain.unpack.objects import Unpacking
@@ -49,7 +51,8 @@ def unpack_bundle(
     summary = summarise(snapshot.subscriptions, resolution, found, now)
     for statuses in summary.statuses:
         subscription = kinds.SUBSCRIPTION.ref(statuses.subscription.name, ref.name)
-        writes.append(SetStatus(subscription, statuses.status, statuses.subscription.resource_version))
+        status = health.with_catalogs(statuses.status, statuses.subscription, snapshot.sources, now)
+        writes.append(SetStatus(subscription, status, statuses.subscription.resource_version))
         writes += [Record(subscription, "Warning", "BundleUnpackFailed", statuses.failure)] if statuses.failure else []
     emits += [Emit(names.BUNDLES_UNPACKED, ref)] if summary.is_any_ready else []
     wait = Wait(summary.waits, summary.since or now, about=summary.about) if summary.waits else None

@@ -32,6 +32,6 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory) -> Outcome
     if operator is None:
         made: tuple[Write, ...] = (Create(operators.operator(ref.name)), SetStatus(ref, status))
         return Outcome(made if operators.refs_of(status) else (), summary="made of its components")
-    if status == operator.status:
+    if operators.is_current(operator.status, status):
         return NOTHING
     return Outcome((SetStatus(ref, status, operator.resource_version),), summary="its components changed")

@@ -9,7 +9,7 @@ from shared import kinds
 from shared.api.views import CatalogSource, Csv, OperatorGroup, Subscription
 from shared.domain.resolution_inputs.namespace import catalog_of, completed, excludes_global, subscriber_of
 from shared.domain.resolver.model import Inputs, Subscriber
-from shared.domain.subscription import state
+from shared.domain.subscription import health, state
 from shared.ports import Cluster, IndexedCatalogs, Policy
 from shared.reading.indexed_catalog import IndexedCatalog
 
@@ -22,6 +22,8 @@ class NamespaceSnapshot:
     groups: tuple[OperatorGroup, ...]
     inputs: Inputs
     readers: tuple[IndexedCatalog, ...] = ()
+    sources: tuple[CatalogSource, ...] = ()
+    """All that concern its Subscriptions; none where the global ones were not read."""
 
     @property
     def is_partial(self) -> bool:
@@ -54,8 +56,9 @@ def read_namespace(
     copies = {csv.name: csv.origin for csv in found_csvs if csv.is_copy}
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, namespace))
     places = {namespace} if excludes_global(groups) else {namespace, policy.global_namespace}
-    sources = (one for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place))
-    found = list(map(catalog_of, CatalogSource.each(sources)))
+    listed = [one for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place)]
+    sources = CatalogSource.each(listed)
+    found = list(map(catalog_of, sources))
     readers = {one.key: IndexedCatalog(catalogs, one.reference, one.source) for one in found if one.reference}
     inputs = Inputs(
         namespace,
@@ -66,7 +69,8 @@ def read_namespace(
         copies=copies,
     )
     inputs = completed(inputs, subscriptions, found_csvs, groups, policy=policy.catalog_policy)
-    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(readers.values()))
+    visible = health.visible(sources, namespace, policy.global_namespace) if policy.global_namespace in places else ()
+    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(readers.values()), visible)
 
 
 def _subscriber(subscription: Subscription, csvs: set[str]) -> Subscriber:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from shared import names
 from shared.api import fields
 from shared.api.views import field
 from shared.api.views.object import Object, StoredCondition
@@ -45,7 +46,7 @@ class Deployment(Object):
     def rolled_out(self) -> datetime | None:
         """When the last of its former Pods was replaced; None while some are not, or nobody says so."""
         found = self.condition("Progressing")
-        return fields.moment(found.raw, "lastUpdateTime") if found.reason == "NewReplicaSetAvailable" else None
+        return fields.moment(found.raw, "lastUpdateTime") if found.reason == names.ROLLED_OUT else None
 
 
 class Job(Object):

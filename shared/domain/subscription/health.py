@@ -10,7 +10,7 @@ from shared.api.manifest import Manifest, timestamp
 from shared.api.views import CatalogSource, Subscription
 from shared.domain.catalog_source import is_healthy
 from shared.domain.conditions import Condition
-from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY
+from shared.domain.subscription.conditions import CATALOGS_UNHEALTHY, changed
 
 UNHEALTHY = "UnhealthyCatalogSourceFound"
 
@@ -56,6 +56,16 @@ def catalog_health(subscription: Subscription, sources: Sequence[CatalogSource],
         {"catalogSourceRef": _reference(source), "lastUpdated": timestamp(now), "healthy": is_healthy(source)}
         for source in sources
     ]
+
+
+def with_catalogs(
+    status: Manifest, subscription: Subscription, sources: Sequence[CatalogSource], now: datetime
+) -> Manifest:
+    """A status that is to be written, with what it says of the catalogs; as it is when these are not known."""
+    if not sources:
+        return status
+    health = catalog_health(subscription, sources, now)
+    return changed(status, now, put=[condition(subscription, sources)], catalogHealth=health) or status
 
 
 def would_change(subscription: Subscription, sources: Sequence[CatalogSource]) -> bool:

@@ -66,6 +66,25 @@ def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable
     return {**present, "components": listing}
 
 
+def is_current(present: ReadOnly, desired: ReadOnly) -> bool:
+    """Whether a status says what it has to; the name and the time of a ReplicaSet that is rolled out may be older.
+
+    Every change of a template makes a ReplicaSet: that is how a Deployment works, not how it is.
+    """
+    return _compared(present) == _compared(desired)
+
+
+def _compared(status: ReadOnly) -> ReadOnly:
+    refs = [{**one, "conditions": [*map(_lasting, fields.parts(one, "conditions"))]} for one in refs_of(status)]
+    return {**status, "components": {**fields.part(status, "components"), "refs": refs}}
+
+
+def _lasting(condition: ReadOnly) -> ReadOnly:
+    if fields.text(condition, "reason") != names.ROLLED_OUT:
+        return condition
+    return {name: value for name, value in condition.items() if name not in ("message", "lastUpdateTime")}
+
+
 def _order(ref: Ref) -> tuple[str, ...]:
     return ref.kind, ref.api_version, ref.namespace, ref.name
 

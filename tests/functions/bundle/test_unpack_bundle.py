@@ -12,9 +12,16 @@ from shared.api.manifest import Manifest, metadata, name_of
 from shared.domain.bundle.hash import bundle_hash
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, Policy, WriteFailure
-from shared.step import Create, Delete
+from shared.step import Create, Delete, Merge, SetStatus
 from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the
-from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
+from tests.functions.subscription.world import (
+    World,
+    a_bundle,
+    a_catalog_source,
+    a_package,
+    a_subscription,
+    an_operator_group,
+)
 
 STEP = Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns"))
 
@@ -98,6 +105,31 @@ def test_an_image_with_another_version_than_its_catalog_says_is_not_installed(un
     before = world.run(STEP)
     del world.bundles.images["registry/etcd:v1.0.0"]
     assert world.run(STEP) == before, "what was unpacked is kept, and not pulled each time"
+
+
+def test_the_first_status_says_how_the_catalogs_are_and_needs_no_second_one() -> None:
+    """catalog.md 3.5: `CatalogSourcesUnhealthy` and `catalogHealth`, as `track_subscription` writes them."""
+    world = a_world()
+    world.put(a_subscription())
+    (write,) = (one for one in world.run(STEP).writes if isinstance(one, SetStatus))
+    assert {one["type"]: one["status"] for one in write.status["conditions"]} == {
+        "BundleUnpacking": "True", "CatalogSourcesUnhealthy": "False",
+    }  # fmt: skip
+    subscription = world.objects[write.ref]
+    world.put({**subscription, "status": write.status})
+    tracked = world.run(Job("subscription/track_subscription", write.ref)).writes
+    assert [type(one) for one in tracked] == [Create, Merge]
+
+
+def test_catalogs_that_were_not_read_are_not_judged() -> None:
+    """A namespace that leaves the global catalogs out reads its own ones only; its Subscriptions see all of them."""
+    group = an_operator_group(name="group-0")
+    group["metadata"]["annotations"] = {names.EXCLUDE_GLOBAL_CATALOGS: "true"}
+    world = a_world(group, a_catalog_source(namespace="ns"))
+    world.put(a_subscription(sourceNamespace="ns"))
+    (write,) = (one for one in world.run(STEP).writes if isinstance(one, SetStatus))
+    assert [one["type"] for one in write.status["conditions"]] == ["BundleUnpacking"]
+    assert "catalogHealth" not in write.status
 
 
 def test_a_binding_is_deleted_before_it_is_made() -> None:

@@ -61,6 +61,10 @@ CONDITION = {"type": "Available", "status": "True", "reason": "R", "lastUpdateTi
 DEPLOYMENT = an_object(kinds.DEPLOYMENT, "tide", status={"conditions": [{**CONDITION, "observedGeneration": 4}]})
 
 
+def with_conditions(*conditions: Manifest) -> Manifest:
+    return an_object(kinds.DEPLOYMENT, "tide", status={"conditions": list(conditions)})
+
+
 def test_an_operator_is_made_of_its_first_component() -> None:
     """csv.md 18 row 147: deleted while it has components, it comes back."""
     create, reported = update(DEPLOYMENT).writes
@@ -123,6 +127,37 @@ def test_a_component_that_leaves_is_not_listed_any_more_and_nothing_is_written_t
     assert refs(left) == []
     assert isinstance(left.writes[0], SetStatus)
     assert left.writes[0].resource_version == "3"
+
+
+ROLLED_OUT = {
+    "type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable", "message": 'ReplicaSet "tide-1"',
+    "lastUpdateTime": SINCE, "lastTransitionTime": SINCE,
+}  # fmt: skip
+NEXT_SET = {"message": 'ReplicaSet "tide-2"', "lastUpdateTime": "2026-01-02T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_written"),
+    [
+        pytest.param(NEXT_SET, False, id="its next ReplicaSet is there"),
+        pytest.param({**NEXT_SET, "status": "False"}, True, id="another status"),
+        pytest.param({**NEXT_SET, "reason": "ReplicaSetUpdated"}, True, id="its next ReplicaSet is not there yet"),
+        pytest.param({"lastTransitionTime": "2026-01-02T00:00:00Z"}, True, id="it was not for a while"),
+        pytest.param({**NEXT_SET, "reason": "Other", "message": "b"}, True, id="a reason of which the message counts"),
+    ],
+)
+def test_a_deployment_that_is_rolled_out_again_is_as_it_was(change: Manifest, is_written: bool) -> None:
+    """Each change of its template makes a ReplicaSet; which one it was is told with the next change."""
+    (reported,) = (one for one in update(with_conditions(CONDITION, ROLLED_OUT)).writes if isinstance(one, SetStatus))
+    outcome = update(with_conditions(CONDITION, {**ROLLED_OUT, **change}), an_operator(reported.status))
+    assert bool(outcome.writes) is is_written
+
+
+def test_what_is_told_anew_is_told_as_it_is() -> None:
+    (reported,) = (one for one in update(with_conditions(CONDITION, ROLLED_OUT)).writes if isinstance(one, SetStatus))
+    newer = [{**CONDITION, "status": "False"}, {**ROLLED_OUT, **NEXT_SET}]
+    (found,) = refs(update(with_conditions(*newer), an_operator(reported.status)))
+    assert found["conditions"] == newer
 
 
 def test_an_operator_that_is_being_deleted_is_left_alone() -> None:
