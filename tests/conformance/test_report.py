@@ -69,7 +69,7 @@ def test_an_attack_is_one_row_with_what_came_of_it_on_both_targets() -> None:
             Case(ATTACKS, "attacks", "test_permissions_that_were_gained", "real", "passed", "nothing, too"),
         ]
     )
-    assert "| rights that were gained | nothing | nothing, too |" in text
+    assert "| permissions that were gained | nothing | nothing, too |" in text
 
 
 def test_names_of_tests_read_as_sentences() -> None:

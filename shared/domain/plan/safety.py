@@ -56,9 +56,7 @@ class Safety:
 
     @property
     def refusal(self) -> str:
-        """Why not, OLM's sentence first; empty when it is safe."""
-        if not self.problems:
-            return ""
+        """Why not, OLM's sentence first; there is one problem at least."""
         first, *others = (one.text for one in self.problems)
         return besides(first, others, count=len(others) + self.unnamed)
 

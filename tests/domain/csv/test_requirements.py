@@ -18,6 +18,7 @@ from shared.domain.csv.requirements import (
     own_grants,
     required_apis,
     required_objects,
+    too_old,
 )
 from shared.domain.objects.authorizer import Grants
 from shared.kinds import Ref
@@ -59,6 +60,18 @@ def test_minimum_version(minimum: str, server: str, status: str, message: str) -
     csv = a_csv(minKubeVersion=minimum)
     assert needs_server_version(Csv(csv))
     assert judged(csv, Facts(server_version=server)) == [("a.v1", status, message)]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "server", "want"),
+    [
+        ("1.36.0", "v1.35.4", "CSV version requirement not met: minKubeVersion (1.36.0) > server version (1.35.4)"),
+        ("1.35.4", "v1.35.4", ""),
+        ("", "v1.35.4", ""),
+    ],
+)
+def test_a_server_that_is_too_old_csv_md_5_1(minimum: str, server: str, want: str) -> None:
+    assert too_old(Csv(a_csv(minKubeVersion=minimum)), server) == want
 
 
 def test_no_minimum_version_no_entry_csv_md_5_1() -> None:

@@ -8,7 +8,17 @@ import pytest
 
 from shared import names
 from shared.domain.crd_safety.judgement import Waiver
-from shared.domain.extension.outlook import Effect, changes, losses, misfits, obstacles, present, waived
+from shared.domain.extension.outlook import (
+    Difference,
+    Effect,
+    changes,
+    differences,
+    losses,
+    misfits,
+    obstacles,
+    present,
+    waived,
+)
 
 Object = dict[str, Any]
 
@@ -55,6 +65,11 @@ LIVE: Object = {"uid": "u", "resourceVersion": "5"}
 )  # fmt: skip
 def test_what_happens_to_an_object(before: list[Object], desired: Object, want: Effect) -> None:
     assert changes(before, [desired])[0].effect == want
+
+
+def test_entries_without_names_are_compared_by_their_places() -> None:
+    found = list(differences({"list": [{"a": 1}, {"a": 2}]}, {"list": [{"a": 1}, {"a": 3}]}))
+    assert found == [Difference("list[1].a", 2, 3)]
 
 
 def test_a_namespace_that_the_cluster_forgets_does_not_count() -> None:

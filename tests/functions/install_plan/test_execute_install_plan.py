@@ -437,6 +437,14 @@ def test_a_definition_counts_only_when_its_api_is_served() -> None:
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
 
 
+def test_a_definition_that_goes_before_it_is_served_is_created_again() -> None:
+    plan = a_plan(a_crd("as.example.com"))
+    plan["status"]["plan"][0]["status"] = "WaitingForApi"
+    world = carried_out(plan)
+    assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
+    assert kinds.CUSTOM_RESOURCE_DEFINITION.ref("as.example.com") in world.objects
+
+
 def test_one_definition_that_is_not_served_is_enough_to_look_again() -> None:
     """The others are not read: a definition may weigh half a megabyte, and the server is busy with them."""
     first, second = a_crd("as.example.com"), a_crd("bs.example.com")

@@ -53,11 +53,15 @@ def a_catalog_of(*versions: str) -> World:
 def passes(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Time passes while a verb waits: something happens in a world, and the deadline comes nearer."""
 
-    def let(happen: Callable[[], Any], seconds: float = 0.0) -> None:
-        monkeypatch.setattr(time, "sleep", lambda _: happen())
-        clock = itertools.count(step=seconds) if seconds else None
-        if clock:
-            monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    def let(happen: Callable[[], Any], seconds: float = 1.0) -> None:
+        moments = itertools.count(time.monotonic(), seconds)
+
+        def sleep(_: float) -> None:
+            now = next(moments)
+            monkeypatch.setattr(time, "monotonic", lambda: now)
+            happen()
+
+        monkeypatch.setattr(time, "sleep", sleep)
 
     return let
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
-from eventing.local.kubelet.requests import log
+from eventing.local.kubelet.requests import record_event
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT
@@ -25,5 +25,5 @@ class Received:
 def test_an_event_that_is_there_already_holds_nothing_up() -> None:
     """Whoever waited for it for ever never tried again to create the Pods that it is about."""
     cluster = Received()
-    asyncio.run(asyncio.wait_for(log(cast("KubeClient", cluster), {}, DEPLOYMENT.ref("d", "ns")), 60))
+    asyncio.run(asyncio.wait_for(record_event(cast("KubeClient", cluster), {}, DEPLOYMENT.ref("d", "ns")), 60))
     assert cluster.asked == 1
