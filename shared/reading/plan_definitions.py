@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
+from shared import kinds
 from shared.api.manifest import Manifest
-from shared.api.views import CustomResourceDefinition, PlanStep
+from shared.api.views import Csv, CustomResourceDefinition, PlanStep
 from shared.domain.crd_safety import stored
+from shared.domain.endpoints.conversion import conversions
 from shared.domain.objects.install_plan import FINISHED
 from shared.domain.plan import crds, execution, safety
 from shared.domain.plan.execution import Action, StepOwner
@@ -59,7 +61,8 @@ class PlanDefinitions:
         if step.status == _WAITING and (action := self._served(step, resource)):
             return action, Safety()
         manifest, live = self._manifest(step, resource), self._found(resource.name)
-        action = crds.act(manifest, live, owner, self._objects.csvs.keys())
+        is_converted = live is not None and live.converts_by_webhook and self._is_converted(resource.name, owner.csv)
+        action = crds.act(manifest, live, owner, self._objects.csvs.keys(), is_converted=is_converted)
         if live is None:
             return action, Safety()
         if self._is_guest(live):
@@ -98,6 +101,13 @@ class PlanDefinitions:
             raise StepFailed(why)
         return manifest
 
+    def _is_converted(self, definition: str, csv: str) -> bool:
+        """Whether the version of that name, as the plan brings it, converts the objects of the definition."""
+        named = ((step, Resource.of_step(step)) for step in self._objects.plan.steps)
+        found = [one for one in named if one[1].kind == kinds.CLUSTER_SERVICE_VERSION.kind and one[1].name == csv]
+        versions = (Csv(self._objects.manifest(*one)) for one in found)
+        return any(name == definition for one in versions for _, name in conversions(one))
+
     def _found(self, name: str) -> CustomResourceDefinition | None:
         if name not in self._live:
             get = self._sources.cluster.get
@@ -113,8 +123,8 @@ class PlanDefinitions:
         if live.name not in self._judged:
             acting = self._sources.acting
             listed = acting.list if self._is_guest(live) else acting.ours.list
-            kinds = stored.to_check(live.raw, new)
-            self._judged[live.name] = safety.judged(new, live.raw, ((kind, _all(listed, kind)) for kind in kinds))
+            checked = stored.to_check(live.raw, new)
+            self._judged[live.name] = safety.judged(new, live.raw, ((kind, _all(listed, kind)) for kind in checked))
         return self._judged[live.name]
 
 

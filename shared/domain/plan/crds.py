@@ -49,8 +49,18 @@ def rejected(live: CustomResourceDefinition) -> str:
     return f"CustomResourceDefinition {live.name} is not served: {accepted.message} ({accepted.reason})"
 
 
-def act(manifest: ReadOnly, live: CustomResourceDefinition | None, owner: StepOwner, csvs: Collection[str]) -> Action:
-    """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace."""
+def act(
+    manifest: ReadOnly,
+    live: CustomResourceDefinition | None,
+    owner: StepOwner,
+    csvs: Collection[str],
+    *,
+    is_converted: bool = False,
+) -> Action:
+    """Create the definition, or update it. `csvs` are the (not copied) CSVs of the namespace.
+
+    With `is_converted` the version that brings it describes its conversion.
+    """
     desired = prepared(manifest, RULE, owner)
     desired["metadata"]["annotations"] = _alongside(annotations_of(manifest), owner, csvs)
     if live is None:
@@ -61,7 +71,8 @@ def act(manifest: ReadOnly, live: CustomResourceDefinition | None, owner: StepOw
         **_alongside(live.annotations, owner, csvs),
         **desired["metadata"]["annotations"],
     }
-    return _change(_with_ca_bundle(_with_conversion(whole, live), live.raw), live)
+    kept = _with_conversion(whole, live, is_converted=is_converted)
+    return _change(_with_ca_bundle(kept, live.raw), live)
 
 
 def _change(whole: Manifest, live: CustomResourceDefinition) -> Action:
@@ -138,12 +149,14 @@ def _may_exist(holder: str, owner: StepOwner, csvs: Collection[str]) -> bool:
     return namespace != owner.namespace or csv in csvs
 
 
-def _with_conversion(desired: Manifest, live: CustomResourceDefinition) -> Manifest:
-    """The definition with the conversion that an operator's version brought: bundles state none, as the version does.
+def _with_conversion(desired: Manifest, live: CustomResourceDefinition, *, is_converted: bool) -> Manifest:
+    """The definition with the conversion that an operator's version brought.
 
-    Without it the stored objects of other versions could not be read until the operator is installed again.
+    Bundles state none, or what the tool that made them filled in: a Service that is in no cluster. With that the stored
+    objects of other versions could not be read until the operator is installed again.
     """
-    if not live.converts_by_webhook or CustomResourceDefinition(desired).converts_by_webhook:
+    is_own = CustomResourceDefinition(desired).converts_by_webhook and not is_converted
+    if is_own or not live.converts_by_webhook:
         return desired
     return {**desired, "spec": {**desired["spec"], "conversion": dict(live.conversion)}}
 

@@ -34,9 +34,21 @@ DEPLOYMENT, OTHER_DEPLOYMENT = "lamps-controller", "lamps-server"
 DENIED = "denied the request: 1001 lumens blind"
 
 
+SCAFFOLD = """
+  conversion:
+    strategy: Webhook
+    webhook:
+      clientConfig: {service: {name: webhook-service, namespace: system, path: /convert}}
+      conversionReviewVersions: [v1]
+"""
+"""What the definitions of most public bundles state: a Service that is in no cluster."""
+
+
 def three_versions(folder: Path) -> Path:
     """The sample operator in its two versions, and a third one whose Deployment has another name."""
     shutil.copytree(SAMPLE, folder)
+    for path in folder.glob("*/*/manifests/*.crd.yaml"):
+        path.write_text(path.read_text().rstrip() + SCAFFOLD)
     last = shutil.copytree(folder / "lamps" / NEXT, folder / "lamps" / RENAMED)
     [csv] = (last / "manifests").glob("*clusterserviceversion.yaml")
     text = csv.read_text().replace(NEXT, RENAMED).replace(FIRST, NEXT)

@@ -619,6 +619,36 @@ def test_with_a_conversion_webhook_a_violation_is_a_warning() -> None:
     assert (event.reason, TOO_SMALL in event.message) == ("CRDValidation", True)
 
 
+SCAFFOLD = {"clientConfig": {"service": {"name": "webhook-service", "namespace": "system"}}}
+"""What the tools that make bundles leave in a definition: a Service that is in no cluster."""
+CONVERTING = {
+    "type": "ConversionWebhook", "generateName": "as", "conversionCRDs": ["as.example.com"], "sideEffects": "None",
+    "admissionReviewVersions": ["v1"], "deploymentName": "a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hooks", "led_to"),
+    [
+        pytest.param((CONVERTING,), "s", id="that of a version is kept"),
+        pytest.param((), "webhook-service", id="that of a bundle whose version describes none is its own"),
+        pytest.param(
+            ({**CONVERTING, "conversionCRDs": ["bs.example.com"]},), "webhook-service", id="the same, of another one"
+        ),
+    ],
+)
+def test_what_a_bundle_states_of_a_conversion_csv_md_7_6(hooks: tuple[Manifest, ...], led_to: str) -> None:
+    """An upgrade must not lead the API server to nobody until the new version is installed."""
+    live, new = a_scaled_crd(type="integer"), a_scaled_crd(type="integer", minimum=1)
+    live["spec"]["conversion"] = WEBHOOK
+    new["spec"]["conversion"] = {"strategy": "Webhook", "webhook": {**WEBHOOK["webhook"], **SCAFFOLD}}
+    version = {**CSV, "spec": {**CSV["spec"], "webhookdefinitions": list(hooks)}}
+    world = carried_out(a_plan(version, new), live)
+    definition = world.objects[kinds.CUSTOM_RESOURCE_DEFINITION.ref("as.example.com")]
+    assert definition["spec"]["versions"] == new["spec"]["versions"]
+    assert definition["spec"]["conversion"]["webhook"]["clientConfig"]["service"]["name"] == led_to
+
+
 def test_a_definition_that_accepts_existing_objects_is_updated() -> None:
     """catalog.md 8.11.134: objects that are valid must not be refused."""
     new = a_scaled_crd(**{"x-kubernetes-int-or-string": True})
