@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import filterfalse
 
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
-from functions.cluster_service_version._endpoints import facts_of, pairs_of
+from functions.cluster_service_version._endpoints import facts_of, left_by, pairs_of
 from functions.cluster_service_version._former import left_of_former_names
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
@@ -61,6 +61,7 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         *writes_of((*work.around(csv, facts), *filter(work.is_in_force, registered))),
         *map(Create, found.created),
         *map(Replace, found.replaced),
+        *writes_of(left_by(csv, found.orphans, facts, cluster)),
         *(Delete(kinds.DEPLOYMENT.ref(one.name, ref.namespace), one.uid, "Foreground") for one in found.orphans),
         *writes_of((*filterfalse(work.is_in_force, registered), *work.surplus(csv, facts))),
         *writes_of(left_of_former_names(csv, cluster, keys)),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from shared import kinds, names
 from shared.api import fields
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import Csv, Object
 from shared.domain.endpoints.certificates import Content
 from shared.domain.endpoints.endpoint import Endpoint
@@ -29,12 +30,29 @@ TLS: Final = "kubernetes.io/tls"
 def service(csv: Csv, endpoint: Endpoint, present: Object | None = None) -> Manifest:
     """The Service; the API server calls only Services.
 
-    One more label in the selector of the one that is there would lead to no Pod: it is taken out.
+    One more label in the selector of the one that is there would lead to no Pod: it is taken out. Other ports stay: a
+    bundle may bring a Service of that name, and the version before may still be called at another port.
     """
-    ports = [{"name": str(port), "port": port, "targetPort": target} for port, target in endpoint.ports]
-    there = fields.part(present.raw, "spec", "selector") if present else fields.EMPTY
-    selector = {**dict.fromkeys(there), **fields.strings(endpoint.entry.spec, "selector", "matchLabels")}
-    return {**_owned(kinds.SERVICE, endpoint.service, csv), "spec": {"ports": ports, "selector": selector}}
+    ours = [{"name": str(port), "port": port, "targetPort": target} for port, target in endpoint.ports]
+    there = fields.part(present.raw, "spec") if present else fields.EMPTY
+    labels = dict.fromkeys(fields.part(there, "selector"))
+    selector = {**labels, **fields.strings(endpoint.entry.spec, "selector", "matchLabels")}
+    spec = {"ports": [*ours, *_others(ours, fields.parts(there, "ports"))], "selector": selector}
+    return {**_owned(kinds.SERVICE, endpoint.service, csv), "spec": spec}
+
+
+def _others(ours: Iterable[Manifest], there: Iterable[ReadOnly]) -> Iterator[Manifest]:
+    """The ports of a Service that are not ours; each has a name, without which none may be beside others."""
+    taken, names_taken = {_port(one) for one in ours}, {one["name"] for one in ours}
+    for one in there:
+        named = {**one, "name": fields.text(one, "name") or "-".join(map(str, _port(one))).lower()}
+        if _port(one) not in taken and named["name"] not in names_taken:
+            yield named
+
+
+def _port(port: ReadOnly) -> tuple[str, object]:
+    """What a Service has once."""
+    return fields.text(port, "protocol") or "TCP", port.get("port")
 
 
 def secret(csv: Csv, endpoint: Endpoint, content: Content) -> Manifest:

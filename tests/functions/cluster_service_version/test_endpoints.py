@@ -88,6 +88,45 @@ def test_what_is_around_a_deployment_csv_md_7_1(declared: Manifest, account: str
     assert deployment["template"]["spec"]["serviceAccountName"] == account
 
 
+def a_service(*ports: Manifest) -> Manifest:
+    """The Service that the bundle of the operator brings under the name of ours."""
+    identity = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "operator-service", "namespace": "ns"}}
+    return {**identity, "spec": {"ports": list(ports), "selector": {"app": "x"}}}
+
+
+BROUGHT = [
+    pytest.param({"port": 443, "targetPort": 1}, [], id="the same port leads where ours does"),
+    pytest.param({"port": 443, "protocol": "UDP"}, [("udp-443", 443)], id="one of another protocol stays"),
+    pytest.param({"name": "metrics", "port": 8443}, [("metrics", 8443)], id="others stay"),
+    pytest.param({"port": 8443}, [("tcp-8443", 8443)], id="beside others each needs a name"),
+    pytest.param({"name": "443", "port": 8443}, [], id="no two have one name"),
+]
+
+
+@pytest.mark.parametrize(("port", "kept"), BROUGHT)
+def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
+    port: Manifest, kept: list[tuple[str, int]]
+) -> None:
+    """As in OLM, which applies its port beside those of others."""
+    world = installed(a_world(a_service(port)))
+    found = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]
+    assert [(one["name"], one["port"]) for one in found["ports"]] == [("443", 443), *kept]
+    assert (found["ports"][0]["targetPort"], found["selector"].get("app")) == (9443, "operator")
+    assert world.step("probe").writes == ()
+
+
+def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_4_7() -> None:
+    """Its webhooks are called until it goes, and lead to the same Service."""
+    world = installed(a_world())
+    successor = a_server(a_webhook(containerPort=9443, targetPort=9443), name="a.v2", replaces="a.v1")
+    world.put(successor)
+    world.does("probe")
+    for step in ("check", "install"):
+        world.does(step, "a.v2")
+    ports = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]["ports"]
+    assert [(one["port"], one["targetPort"]) for one in ports] == [(9443, 9443), (443, 9443)]
+
+
 def test_at_rest_nothing_is_written() -> None:
     world = installed(a_world(apis=(an_api(),)))
     before = dict(world.objects)
@@ -460,6 +499,27 @@ def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -
     assert "olm.owner" not in world.objects[DELEGATOR]["metadata"]["labels"]
     assert READER not in world.objects
     assert world.step("probe").writes == ()
+
+
+@pytest.mark.parametrize("others", [(), (SIBLING,)])
+def test_a_deployment_that_gets_another_name_leaves_what_it_shared_csv_md_18_row_63(
+    others: tuple[Manifest, ...],
+) -> None:
+    """The binding in `kube-system` has no owner: nobody else would ever take it away."""
+    world = installed(a_world())
+    for ref in (DELEGATOR, READER):
+        with world.edited(ref) as binding:
+            binding["subjects"] += others
+    edit(
+        world, install={"strategy": "deployment", "spec": {"deployments": [a_component("renamed")]}},
+        webhookdefinitions=[a_webhook(deploymentName="renamed")],
+    )  # fmt: skip
+    world.walk_until_rest()
+    assert DEPLOYMENT.ref("operator", "ns") not in world.objects
+    for ref in (DELEGATOR, READER):
+        assert world.objects.get(ref, {"subjects": []})["subjects"] == [*others]
+        assert (ref in world.objects) is bool(others)
+    assert ROLE_BINDING.ref("renamed-service-auth-reader", "kube-system") in world.objects
 
 
 def test_a_webhook_about_its_own_deployments_is_edited_before_them() -> None:
