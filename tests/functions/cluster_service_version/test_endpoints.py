@@ -115,7 +115,7 @@ def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
     assert world.step("probe").writes == ()
 
 
-def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_4_7() -> None:
+def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_18_row_104() -> None:
     """Its webhooks are called until it goes, and lead to the same Service."""
     world = installed(a_world())
     successor = a_server(a_webhook(containerPort=9443, targetPort=9443), name="a.v2", replaces="a.v1")
