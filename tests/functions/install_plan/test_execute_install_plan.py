@@ -579,7 +579,7 @@ def a_scaled_crd(**spec: object) -> Manifest:
     return crd
 
 
-WEBHOOK = {
+WEBHOOK: Manifest = {
     "strategy": "Webhook",
     "webhook": {
         "conversionReviewVersions": ["v1"],
@@ -619,9 +619,9 @@ def test_with_a_conversion_webhook_a_violation_is_a_warning() -> None:
     assert (event.reason, TOO_SMALL in event.message) == ("CRDValidation", True)
 
 
-SCAFFOLD = {"clientConfig": {"service": {"name": "webhook-service", "namespace": "system"}}}
+SCAFFOLD: Manifest = {"clientConfig": {"service": {"name": "webhook-service", "namespace": "system"}}}
 """What the tools that make bundles leave in a definition: a Service that is in no cluster."""
-CONVERTING = {
+CONVERTING: Manifest = {
     "type": "ConversionWebhook", "generateName": "as", "conversionCRDs": ["as.example.com"], "sideEffects": "None",
     "admissionReviewVersions": ["v1"], "deploymentName": "a",
 }  # fmt: skip
