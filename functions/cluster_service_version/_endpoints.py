@@ -10,24 +10,14 @@ from functions.cluster_service_version._endpoint_writes import stage_writes, wri
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api import fields
-from shared.api.views import (
-    ApiService,
-    Csv,
-    Deployment,
-    DeploymentEntry,
-    Object,
-    OperatorGroup,
-    Subscription,
-    WebhookConfiguration,
-)
+from shared.api.views import ApiService, Csv, Deployment, OperatorGroup, Subscription, WebhookConfiguration
 from shared.domain.csv import serving
 from shared.domain.csv.health import Problem
 from shared.domain.csv.overrides import config_of
 from shared.domain.csv.phases import Status
-from shared.domain.endpoints import retreat, sharing, work
+from shared.domain.endpoints import retreat, work
 from shared.domain.endpoints.certificates import StoredPair
-from shared.domain.endpoints.changes import Change
-from shared.domain.endpoints.endpoint import Endpoint, endpoints_of, given_up, has_served, serves
+from shared.domain.endpoints.endpoint import endpoints_of, given_up, has_served, serves
 from shared.domain.endpoints.facts import Facts, named_versions, required_objects
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Cluster, Discovery, Keys, Listing
@@ -61,17 +51,6 @@ def facts_of(
         fields.part(config_of(csv, subscriptions), "annotations"),
     )
     return replace(facts, objects={**facts.objects, **read_all(cluster, named_versions(facts, csv))})
-
-
-def left_by(csv: Csv, gone: Iterable[Deployment], facts: Facts, cluster: Cluster) -> tuple[Change | Object, ...]:
-    """The rights of Deployments that the version does not name any more; nothing is read when it never served."""
-    former = [
-        Endpoint(csv.namespace, DeploymentEntry({"name": one.name, "spec": one.spec}), (), ())
-        for one in gone
-        if has_served(csv)
-    ]
-    found = read_all(cluster, (ref for one in former for ref in sharing.bindings(one.service)))
-    return tuple(retreat.permissions(csv, replace(facts, objects={**facts.objects, **found}), former))
 
 
 def looked_at(

@@ -13,8 +13,8 @@ from __future__ import annotations
 from itertools import filterfalse
 
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
-from functions.cluster_service_version._endpoints import facts_of, left_by, pairs_of
-from functions.cluster_service_version._former import left_of_former_names
+from functions.cluster_service_version._endpoints import facts_of, pairs_of
+from functions.cluster_service_version._former import left_by, left_of_former_names
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
