@@ -22,11 +22,13 @@ def report_copying(ref: Ref, cluster: Cluster, made: Copies, clock: Clock, *, po
     if ref != copying.CONFIG:
         return Outcome(summary="only the OLMConfig named cluster counts")
     config = OlmConfig.of(cluster.get(ref))
-    misplaced = tuple(_misplaced(config, cluster, made, policy))
+    misplaced, now = tuple(_misplaced(config, cluster, made, policy)), clock.now()
+    if config and copying.may_wait(config, misplaced, now):
+        return Outcome(again_in=copying.MAKING, summary="the copies that are missing are being made")
     emits = tuple(Emit(names.COPY_DUE, Ref.of(csv)) for csv in misplaced)
     if config is None:
         return Outcome(emits=emits)
-    status = copying.config_status(config, is_misplaced=bool(misplaced), now=clock.now())
+    status = copying.config_status(config, is_misplaced=bool(misplaced), now=now)
     writes = (SetStatus(ref, status, config.resource_version),) if status != config.status else ()
     return Outcome(writes, emits, summary=f"the copies of {len(misplaced)} operators are not where they belong")
 

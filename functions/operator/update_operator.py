@@ -1,22 +1,25 @@
 """Keep an Operator in step with the objects that carry its component label; make it when there is one (csv.md §12.5).
 
-Reads:  the Operator; all objects with its label, of most kinds their metadata alone. Secrets are none of them.
+Reads:  the Operator; Subscriptions and versions with its label, and when none is being installed all objects with its
+        label, of most kinds their metadata alone. Secrets are none of them.
 Writes: the Operator, and its status when it differs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from shared.api.manifest import ReadOnly
 from shared.api.views import Object
 from shared.domain.subscription import operators
-from shared.kinds import Ref
+from shared.kinds import Kind, Ref
 from shared.names import ANY
-from shared.ports import Cluster, Inventory, Listing
+from shared.ports import Clock, Cluster, Inventory, Listing
 from shared.step import NOTHING, Create, Outcome, SetStatus, Write
 
 
-def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory) -> Outcome:
-    """Key: the Operator, which need not exist."""
+def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory, clock: Clock) -> Outcome:
+    """Key: the Operator, which need not exist. While a version is being installed, that is waited for."""
     key = operators.key(ref.name)
     if not key:
         return Outcome(summary="no label can name it")
@@ -24,8 +27,10 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory) -> Outcome
     if operator is not None and operator.is_deleted:
         return NOTHING
     labels = {key: ANY}
-    listed = cluster.list_all([Listing(kind, labels=labels) for kind in operators.WHOLE])
-    found = [one for objects in listed for one in Object.each(objects)]
+    found = _listed(cluster, operators.INSTALLING, labels)
+    if wait := operators.settling(ref.name, found, clock.now()):
+        return Outcome(again_in=wait, summary="its version is being installed")
+    found += _listed(cluster, [kind for kind in operators.WHOLE if kind not in operators.INSTALLING], labels)
     bare = [one for kind in operators.BARE for one, _ in inventory.versions(kind, labels=labels)]
     present: ReadOnly = operator.status if operator is not None else {}
     status = operators.status(present, ref.name, found, bare)
@@ -35,3 +40,8 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory) -> Outcome
     if operators.is_current(operator.status, status):
         return NOTHING
     return Outcome((SetStatus(ref, status, operator.resource_version),), summary="its components changed")
+
+
+def _listed(cluster: Cluster, wanted: Iterable[Kind], labels: Mapping[str, str]) -> list[Object]:
+    listed = cluster.list_all([Listing(kind, labels=labels) for kind in wanted])
+    return [one for objects in listed for one in Object.each(objects)]

@@ -28,12 +28,14 @@ from shared.adapters.kube.inventory import named
 from shared.adapters.kube.transport import Transport
 from shared.adapters.kube.written import Written
 from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
-from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, Kind, Ref
+from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, Kind, Ref
 from shared.names import MANAGED
 from shared.resource_versions import is_newer
 
 MAX_OBJECTS = 200
 """A longer list is not cached."""
+MAX_NAMESPACES = 1_000
+"""Not even of these, which are small, and which each run for a group of all namespaces lists."""
 DEFINING = (CUSTOM_RESOURCE_DEFINITION, API_SERVICE)
 """Kinds whose objects change what the API server serves."""
 MANY = frozenset({CUSTOM_RESOURCE_DEFINITION})
@@ -116,7 +118,8 @@ class CachedClient(KubeClient):
                 return tuple(islice(filter(key.selects, found), most or None))
         self._freshness.at_least(kind, counts.newest)
         listed = super().list(kind, namespace, labels=labels, most=most)
-        if len(listed) <= MAX_OBJECTS and not 0 < most <= len(listed):  # why: a part of a list is none
+        longest = MAX_NAMESPACES if kind == NAMESPACE else MAX_OBJECTS
+        if len(listed) <= longest and not 0 < most <= len(listed):  # why: a part of a list is none
             self._remember(key, counts, {Ref.of(each): each for each in listed}, written)
         return listed
 

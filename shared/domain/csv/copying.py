@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Event, Namespace, OlmConfig
@@ -17,6 +17,8 @@ CONFIG = OLM_CONFIG.ref("cluster")
 """The name of the only OLMConfig that is used."""
 DISABLED_REASON = "DisabledCopiedCSVs"
 CONFIG_CONDITION = "DisabledCopiedCSVs"
+MAKING = timedelta(seconds=30)
+"""How long the copies of a version may take since its phase changed before the OLMConfig says that some are missing."""
 _CONDITIONS = {
     (False, False): "Copied CSVs are enabled and present across the cluster",
     (False, True): "Copied CSVs are enabled and at least one copied CSVs is missing",
@@ -108,6 +110,15 @@ def is_misplaced(  # why: the namespaces of copies depend on all five
     where = copy_namespaces(csv, group, namespaces, only=only)
     present = {copy.namespace for copy in copies if copy.name == csv.name}
     return not where.desired <= present <= where.allowed
+
+
+def may_wait(config: OlmConfig, misplaced: Collection[Csv], now: datetime) -> bool:
+    """Whether copies are only being made: what the OLMConfig says of them would be said, and taken back in a moment.
+
+    Each of these versions has just come to its phase, and the OLMConfig says that copies are where they belong.
+    """
+    is_well = not config.disables_copies and config_status(config, is_misplaced=False, now=now) == config.status
+    return is_well and bool(misplaced) and all(one.since is not None and now < one.since + MAKING for one in misplaced)
 
 
 def config_status(config: OlmConfig, *, is_misplaced: bool, now: datetime) -> Manifest:

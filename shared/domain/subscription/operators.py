@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
 
 from shared import kinds, names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, instant
-from shared.api.views import Csv, CustomResourceDefinition, Object
+from shared.api.views import Csv, CustomResourceDefinition, Object, Subscription
 from shared.domain.endpoints.owning import is_named
 from shared.domain.objects.ownership import is_labelled_for, is_owned_by
+from shared.domain.subscription.conditions import BUNDLE_UNPACKING
+from shared.domain.subscription.state import PENDING
 from shared.domain.syntax import QUALIFIED_NAME
 from shared.kinds import Ref
 
@@ -31,6 +34,12 @@ MOST_TEXT: Final = 256 * 1_024
 """Characters of all conditions together: an object has an end, and people write conditions of any length."""
 MOST_OPERATORS: Final = 16
 """Operators that one object is a component of: whoever may label it wakes a step for each."""
+INSTALLING: Final = (kinds.SUBSCRIPTION, kinds.CLUSTER_SERVICE_VERSION)
+"""Kinds of components that say that an installation is under way."""
+SETTLING: Final = timedelta(seconds=30)
+"""How long nothing is told of an installation that goes on: each of its steps changes a component."""
+_UNSETTLED: Final = ("", "Pending", "InstallReady", "Installing")
+"""Phases of a version that is being installed."""
 _STATUSES: Final = ("True", "False", "Unknown")
 _TEXTS: Final = ("reason", "message")
 _TIMES: Final = ("lastUpdateTime", "lastTransitionTime")
@@ -64,6 +73,26 @@ def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
     listing: Manifest = {"labelSelector": selector} | ({"refs": refs} if refs else {})
     return {**present, "components": listing}
+
+
+def settling(name: str, found: Iterable[Object], now: datetime) -> timedelta | None:
+    """How long to wait for the installation to which these components belong; None when none has just gone on.
+
+    Those in other namespaces do not count: whoever labels what is his keeps no other Operator from being told.
+    """
+    near = (one for one in found if _distance(Ref.of(one.raw), name) == 0)
+    latest = max(filter(None, map(_unsettled_since, near)), default=None)
+    return None if latest is None or now >= latest + SETTLING else latest + SETTLING - now
+
+
+def _unsettled_since(component: Object) -> datetime | None:
+    """When an installation went on that is not over; None where none is under way."""
+    if _is_version(component):
+        csv = Csv(component.raw)
+        return csv.since or csv.created if csv.phase in _UNSETTLED and not csv.is_copy else None
+    subscription = Subscription(component.raw)
+    is_over = subscription.state != PENDING and not subscription.condition(BUNDLE_UNPACKING).is_true
+    return None if is_over else fields.moment(subscription.status, "lastUpdated")
 
 
 def is_current(present: ReadOnly, desired: ReadOnly) -> bool:

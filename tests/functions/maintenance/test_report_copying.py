@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from functions.maintenance.report_copying import report_copying
 from shared import names
+from shared.api.manifest import timestamp
+from shared.domain.csv.copying import MAKING
 from shared.kinds import CLUSTER_SERVICE_VERSION, OLM_CONFIG
 from shared.ports import Policy
 from shared.step import NOTHING, Emit, Outcome, SetStatus
@@ -98,6 +101,49 @@ def test_the_truth_is_reported_once() -> None:
     assert run(*WORLD, a_copy("a"), {**config, "status": write.status}) == Outcome(
         summary="the copies of 0 operators are not where they belong"
     )
+
+
+def phased(seconds: int) -> dict[str, Any]:
+    """A version that came to its phase so many seconds ago, and has no copies."""
+    since = timestamp(FixedClock().now() - timedelta(seconds=seconds))
+    return a_csv(member_of=GROUP, status={"phase": "Succeeded", "lastTransitionTime": since})
+
+
+def is_well(**features: bool) -> dict[str, Any]:
+    """The OLMConfig that says so of all copies."""
+    config = a_config(**features)
+    (write,) = run(*WORLD, *((a_copy("a"),) if not features else ()), config).writes
+    assert isinstance(write, SetStatus)
+    return {**config, "status": write.status}
+
+
+def test_copies_that_are_being_made_are_no_news() -> None:
+    """Copying into hundreds of namespaces takes seconds: two statuses would say so, and take it back."""
+    outcome = run(GROUP, phased(5), a_namespace("a"), a_namespace("ns"), is_well())
+    assert outcome == Outcome(again_in=MAKING, summary="the copies that are missing are being made")
+
+
+@pytest.mark.parametrize(
+    ("config", "age"),
+    [
+        pytest.param(is_well(), 30, id="they should be there by now"),
+        pytest.param(a_config(), 5, id="nothing was said of copies yet"),
+        pytest.param({**is_well(disableCopiedCSVs=True), "spec": {}}, 5, id="copies were just allowed again"),
+    ],
+)
+def test_copies_that_are_missing_are_told_and_made(config: dict[str, Any], age: int) -> None:
+    outcome = run(GROUP, phased(age), a_namespace("a"), a_namespace("ns"), config)
+    (write,) = outcome.writes
+    assert isinstance(write, SetStatus)
+    assert "missing" in write.status["conditions"][0]["message"]
+    assert outcome.emits == COPY_DUE
+
+
+def test_copies_that_should_go_are_told_at_once() -> None:
+    config = {**is_well(), "spec": {"features": {"disableCopiedCSVs": True}}}
+    outcome = run(GROUP, phased(5), a_copy("a"), a_namespace("a"), a_namespace("ns"), config)
+    assert outcome.emits == COPY_DUE
+    assert outcome.again_in is None
 
 
 def test_the_own_namespace_may_be_protected() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from functions.cluster_service_version.adopt_components import adopt_components
 from functions.operator.update_operator import update_operator
 from shared import kinds
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, timestamp
 from shared.domain.subscription.operators import MOST, MOST_CONDITIONS, MOST_OPERATORS, MOST_TEXT, names_of
 from shared.kinds import Kind, Ref
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
-from tests.kit.cluster import FakeCluster
+from tests.kit.cluster import FakeCluster, FixedClock
 from tests.kit.inventory import FakeInventory
 
 NAME = "tide.ns"
@@ -44,7 +45,7 @@ def an_operator(status: Manifest) -> Manifest:
 
 def update(*objects: Manifest, ref: Ref = REF) -> Outcome:
     cluster = FakeCluster(objects)
-    return update_operator(ref, cluster, FakeInventory(cluster))
+    return update_operator(ref, cluster, FakeInventory(cluster), FixedClock())
 
 
 def adopt(*objects: Manifest) -> Outcome:
@@ -158,6 +159,48 @@ def test_what_is_told_anew_is_told_as_it_is() -> None:
     newer = [{**CONDITION, "status": "False"}, {**ROLLED_OUT, **NEXT_SET}]
     (found,) = refs(update(with_conditions(*newer), an_operator(reported.status)))
     assert found["conditions"] == newer
+
+
+def ago(seconds: int) -> str:
+    return timestamp(FixedClock().now() - timedelta(seconds=seconds))
+
+
+def a_subscription(**status: Any) -> Manifest:
+    return an_object(kinds.SUBSCRIPTION, "tide", status={"lastUpdated": ago(5), **status})
+
+
+def phased(phase: str, seconds: int = 5, **meta: Any) -> Manifest:
+    """A version that came to its phase so many seconds ago; one without a phase was made then."""
+    status = {"phase": phase, "lastTransitionTime": ago(seconds)} if phase else {}
+    meta = {"creationTimestamp": ago(seconds), **meta}
+    return an_object(kinds.CLUSTER_SERVICE_VERSION, "tide.v1", meta=meta, status=status)
+
+
+UNPACKING = {"type": "BundleUnpacking", "status": "True"}
+
+
+@pytest.mark.parametrize(
+    ("components", "is_awaited"),
+    [
+        pytest.param([a_subscription(conditions=[UNPACKING])], True, id="its bundle is being unpacked"),
+        pytest.param([a_subscription(state="UpgradePending")], True, id="its plan is being carried out"),
+        pytest.param([phased("")], True, id="it was just made"),
+        pytest.param([phased("Pending")], True, id="it waits for what it requires"),
+        pytest.param([phased("Installing"), a_subscription(state="AtLatestKnown")], True, id="its Pods start"),
+        pytest.param([phased("Succeeded"), a_subscription(state="UpgradePending")], True, id="it is being replaced"),
+        pytest.param([phased("Pending", 30)], False, id="it has waited for long"),
+        pytest.param([a_subscription(state="UpgradePending", lastUpdated=ago(40))], False, id="so has its plan"),
+        pytest.param([a_subscription(state="AtLatestKnown"), phased("Succeeded")], False, id="it is installed"),
+        pytest.param([phased("Failed")], False, id="it has failed"),
+        pytest.param([phased("Pending", namespace="elsewhere")], False, id="that of somebody else"),
+        pytest.param([phased("Pending", labels={KEY: "", "olm.copiedFrom": "x"}), DEPLOYMENT], False, id="a copy"),
+    ],
+)
+def test_an_installation_that_goes_on_is_waited_for(components: list[Manifest], is_awaited: bool) -> None:
+    """Each of its steps changes a component: all of them are told in one status, when it is over."""
+    outcome = update(*components)
+    assert bool(outcome.writes) is not is_awaited
+    assert outcome.again_in == (timedelta(seconds=25) if is_awaited else None)
 
 
 def test_an_operator_that_is_being_deleted_is_left_alone() -> None:
