@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
+from shared.adapters.kube.cached import MAX_OBJECTS
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
 from shared.names import ANY
@@ -339,3 +340,20 @@ def test_a_part_of_a_list_is_not_taken_for_the_list(cached: CachedClient, other:
     assert cached.list(SERVICE_ACCOUNT, "default", most=1) == whole[:1]
     assert cached.requests_made == before
     other.delete(second)
+
+
+def test_a_long_list_is_kept_of_namespaces_only(kubeconfig: Path, notifier: Notifier, other: KubeClient) -> None:
+    """Each run for a group of all namespaces lists them; of other kinds so many objects would take much memory."""
+    client = CachedClient(connect(str(kubeconfig)), notifier, [NAMESPACE, SERVICE_ACCOUNT])
+    for number in range(MAX_OBJECTS + 1):
+        name = f"many-{number}"
+        other.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        other.create({**an_account(), "metadata": {"name": "one", "namespace": name}})
+
+    def asked(kind: Kind) -> int:
+        before = client.requests_made
+        assert len(client.list(kind)) == len(client.list(kind)) > MAX_OBJECTS
+        return client.requests_made - before
+
+    assert asked(NAMESPACE) == 1
+    assert asked(SERVICE_ACCOUNT) == 2

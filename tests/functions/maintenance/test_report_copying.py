@@ -24,7 +24,7 @@ COPY_DUE = (Emit(names.COPY_DUE, CLUSTER_SERVICE_VERSION.ref("op.v1", "ns")),)
 ENABLED, DISABLED = "CopiedCSVsEnabled", "CopiedCSVsDisabled"
 
 
-def a_config(name: str = "cluster", **features: bool) -> dict[str, Any]:
+def a_config(name: str = "cluster", **features: Any) -> dict[str, Any]:
     meta = {"name": name, "resourceVersion": "5"}
     spec = {"features": features}
     return {"apiVersion": "operators.coreos.com/v1", "kind": "OLMConfig", "metadata": meta, "spec": spec}
@@ -109,7 +109,7 @@ def phased(seconds: int) -> dict[str, Any]:
     return a_csv(member_of=GROUP, status={"phase": "Succeeded", "lastTransitionTime": since})
 
 
-def is_well(**features: bool) -> dict[str, Any]:
+def is_well(**features: Any) -> dict[str, Any]:
     """The OLMConfig that says so of all copies."""
     config = a_config(**features)
     (write,) = run(*WORLD, *((a_copy("a"),) if not features else ()), config).writes
