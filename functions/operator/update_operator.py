@@ -28,7 +28,7 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory, clock: Clo
         return NOTHING
     labels = {key: ANY}
     found = _listed(cluster, operators.INSTALLING, labels)
-    if wait := operators.settling(ref.name, found, clock.now()):
+    if wait := operators.wait_for_install(ref.name, found, clock.now()):
         return Outcome(again_in=wait, summary="its version is being installed")
     found += _listed(cluster, [kind for kind in operators.WHOLE if kind not in operators.INSTALLING], labels)
     bare = [one for kind in operators.BARE for one, _ in inventory.versions(kind, labels=labels)]
@@ -42,6 +42,6 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory, clock: Clo
     return Outcome((SetStatus(ref, status, operator.resource_version),), summary="its components changed")
 
 
-def _listed(cluster: Cluster, wanted: Iterable[Kind], labels: Mapping[str, str]) -> list[Object]:
-    listed = cluster.list_all([Listing(kind, labels=labels) for kind in wanted])
+def _listed(cluster: Cluster, listed_kinds: Iterable[Kind], labels: Mapping[str, str]) -> list[Object]:
+    listed = cluster.list_all([Listing(kind, labels=labels) for kind in listed_kinds])
     return [one for objects in listed for one in Object.each(objects)]

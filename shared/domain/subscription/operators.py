@@ -36,9 +36,9 @@ MOST_OPERATORS: Final = 16
 """Operators that one object is a component of: whoever may label it wakes a step for each."""
 INSTALLING: Final = (kinds.SUBSCRIPTION, kinds.CLUSTER_SERVICE_VERSION)
 """Kinds of components that say that an installation is under way."""
-SETTLING: Final = timedelta(seconds=30)
+INSTALL_PAUSE: Final = timedelta(seconds=30)
 """How long nothing is told of an installation that goes on: each of its steps changes a component."""
-_UNSETTLED: Final = ("", "Pending", "InstallReady", "Installing")
+_INSTALLING_PHASES: Final = ("", "Pending", "InstallReady", "Installing")
 """Phases of a version that is being installed."""
 _STATUSES: Final = ("True", "False", "Unknown")
 _TEXTS: Final = ("reason", "message")
@@ -75,21 +75,21 @@ def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable
     return {**present, "components": listing}
 
 
-def settling(name: str, found: Iterable[Object], now: datetime) -> timedelta | None:
+def wait_for_install(name: str, found: Iterable[Object], now: datetime) -> timedelta | None:
     """How long to wait for the installation to which these components belong; None when none has just gone on.
 
     Those in other namespaces do not count: whoever labels what is his keeps no other Operator from being told.
     """
     near = (one for one in found if _distance(Ref.of(one.raw), name) == 0)
-    latest = max(filter(None, map(_unsettled_since, near)), default=None)
-    return None if latest is None or now >= latest + SETTLING else latest + SETTLING - now
+    latest = max(filter(None, map(_installing_since, near)), default=None)
+    return None if latest is None or now >= latest + INSTALL_PAUSE else latest + INSTALL_PAUSE - now
 
 
-def _unsettled_since(component: Object) -> datetime | None:
+def _installing_since(component: Object) -> datetime | None:
     """When an installation went on that is not over; None where none is under way."""
     if _is_version(component):
         csv = Csv(component.raw)
-        return csv.since or csv.created if csv.phase in _UNSETTLED and not csv.is_copy else None
+        return csv.since or csv.created if csv.phase in _INSTALLING_PHASES and not csv.is_copy else None
     subscription = Subscription(component.raw)
     is_over = subscription.state != PENDING and not subscription.condition(BUNDLE_UNPACKING).is_true
     return None if is_over else fields.moment(subscription.status, "lastUpdated")
