@@ -119,11 +119,15 @@ def test_a_webhook_is_asked_about_each_object_of_a_collection(hooks: Webhooks) -
 
 
 def test_the_status_is_a_subresource_of_its_own(hooks: Webhooks) -> None:
-    hooks.http.post(apps(hooks.namespace), a_deployment())
-    rules = [a_rule("UPDATE", group="apps", resource="deployments/status")]
+    """Of an Ingress, because no controller writes in it meanwhile, so that a request would be tried again."""
+    ingresses = f"/apis/networking.k8s.io/v1/namespaces/{hooks.namespace}/ingresses"
+    backend = {"service": {"name": "a", "port": {"number": 80}}}
+    made = {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "i"}}
+    hooks.http.post(ingresses, {**made, "spec": {"defaultBackend": backend}})
+    rules = [a_rule("UPDATE", group="networking.k8s.io", resource="ingresses/status")]
     with hooks.active("validating", hooks.webhook("check", rules=rules)):
-        hooks.http.patch(apps(hooks.namespace, "d"), {"spec": {"paused": True}})
-        hooks.http.patch(f"{apps(hooks.namespace, 'd')}/status", {"status": {"collisionCount": 3}})
+        hooks.http.patch(f"{ingresses}/i", {"spec": {"ingressClassName": "other"}})
+        hooks.http.patch(f"{ingresses}/i/status", {"status": {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}})
     found = [(one["subResource"], one["requestSubResource"]) for one in hooks.asked("/check")]
     assert found == [("status", "status")]
 

@@ -114,8 +114,9 @@ def bundles_of_buoys(folder: Path) -> Path:
 
 
 def apply_manifests(cluster: KubeClient) -> None:
-    """What `kubectl apply -k k8s/base` applies, the programs aside."""
+    """What `kubectl apply -k k8s/base` applies, the programs aside, and the right to hear of certificates."""
     files = [*sorted(K8S.glob("crds/*.yaml")), K8S / "base" / "100-namespace.yaml", *sorted(K8S.glob("rbac/*.yaml"))]
+    files.append(K8S / "optional" / "watch-certificates.yaml")
     for file in files:
         for manifest in yaml.safe_load_all(file.read_text()):
             if manifest["kind"] != "Kustomization":

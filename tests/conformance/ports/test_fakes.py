@@ -206,19 +206,23 @@ def test_writes_that_change_nothing_make_no_new_version(
 
 @pytest.mark.parametrize("implementation", ["FakeApi", "KubeClient"])
 def test_a_status_is_written_apart(client: KubeClient, namespace: str, implementation: str) -> None:
+    """Of an Ingress, because no controller writes in it meanwhile."""
     meta = {"name": "a", "namespace": namespace}
-    pod = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    spec = {"selector": {"matchLabels": {"app": "a"}}, "template": pod, "replicas": 1}
+    spec = {"ingressClassName": "none", "defaultBackend": {"service": {"name": "a", "port": {"number": 80}}}}
     api = stored(
-        client, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}, implementation
+        client, {"apiVersion": INGRESS.api_version, "kind": "Ingress", "metadata": meta, "spec": spec}, implementation
     )
-    before = api.get(kinds.DEPLOYMENT.ref("a", namespace))
-    desired = {**before, "spec": {**before["spec"], "replicas": 9}, "status": {"replicas": 3}}
+    before, status = api.get(INGRESS.ref("a", namespace)), {"loadBalancer": {"ingress": [{"ip": "10.0.0.1"}]}}
+    desired = {**before, "spec": {**before["spec"], "ingressClassName": "other"}, "status": status}
     after = api.replace_status(desired)
-    assert (after["spec"], after["status"]) == (before["spec"], {"replicas": 3})
+    assert after["spec"] == before["spec"]
+    assert after["status"]["loadBalancer"]["ingress"][0]["ip"] == "10.0.0.1"
     with pytest.raises(ApiError) as refused:
         api.replace_status(changed(desired, resourceVersion="1"))
     assert (refused.value.status, refused.value.reason) == (409, "Conflict")
+
+
+INGRESS = Kind("networking.k8s.io/v1", "Ingress", "ingresses")
 
 
 def bare(manifest: Manifest) -> Manifest:
