@@ -210,6 +210,8 @@ async def read_body(request: web.BaseRequest) -> bytes:
 
 MAX_WARNINGS = 4096
 """Characters of all warnings of an answer."""
+MAX_WARNING = 256
+"""Characters of each of them, where all together would have more."""
 TOKEN_PATH = "/token/"  # noqa: S105  # a path, not a token
 
 
@@ -225,7 +227,9 @@ def split_token(path: str) -> tuple[str, str]:
 
 
 def _shown(warnings: Sequence[str]) -> Sequence[str]:
-    """The first warnings, until they have the maximum length."""
+    """The first warnings, until they have the maximum length; each is cut when not all of them fit."""
+    if sum(map(len, warnings)) > MAX_WARNINGS:
+        warnings = [text[:MAX_WARNING] for text in warnings]
     lengths = accumulate(map(len, warnings))
     return warnings[: 1 + sum(length < MAX_WARNINGS for length in lengths)]
 

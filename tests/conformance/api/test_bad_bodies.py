@@ -238,6 +238,12 @@ def test_warnings_have_a_limit(http: Api, namespace: str) -> None:
     assert (answer.status, len(answer.headers.getlist("Warning"))) == (201, 4096 // length + 1)
 
 
+def test_a_long_warning_is_cut(http: Api, namespace: str) -> None:
+    answer = http.post(core(namespace, "configmaps"), {**a_config_map(), "é" * 30_000: 1})
+    [warning] = answer.headers.getlist("Warning")
+    assert (answer.status, len(warning) < 3000) == (201, True)
+
+
 def test_a_deeply_nested_body_is_not_an_internal_error(http: Api, namespace: str) -> None:
     body = b'{"metadata":{"name":"deep"},"x":' + b"[" * 5000 + b"]" * 5000 + b"}"
     assert http.send("POST", core(namespace, "configmaps"), body).status in (201, 400)

@@ -22,6 +22,8 @@ class Hostile:
     """Requests that arrived inside."""
     slow: list[str] = field(default_factory=list)
     """Paths that are answered with a byte now and then."""
+    asked: list[str] = field(default_factory=list)
+    """Paths of all requests: an attack whose registry nobody asks is none."""
     ended: threading.Event = field(default_factory=threading.Event)
 
 
@@ -71,6 +73,7 @@ def _inside(found: Hostile, request: BaseHTTPRequestHandler) -> None:
 
 
 def _attack(found: Hostile, request: BaseHTTPRequestHandler) -> None:
+    found.asked.append(request.path)
     if "/redirect/" in request.path:
         request.send_response(302)
         request.send_header("Location", f"http://{found.inside}/internal/admin?x=1")

@@ -4,64 +4,55 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
-import time
 import uuid
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from threading import Event
 from typing import Any
 
+import urllib3
+
 from shared.adapters.kube import ApiError
-from shared.api.manifest import labels_of, name_of, uid_of
-from shared.kinds import (
-    CLUSTER_ROLE,
-    CLUSTER_SERVICE_VERSION,
-    CONFIG_MAP,
-    DEPLOYMENT,
-    EVENT,
-    JOB,
-    KINDS,
-    NAMESPACE,
-    SUBSCRIPTION,
-    Ref,
+from shared.api.manifest import uid_of
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, EVENT, KINDS, NAMESPACE, Ref
+from tests.conformance.attacks import control
+from tests.conformance.attacks.gains import Look, Permissions, acting
+from tests.conformance.attacks.hands import Written, hands
+from tests.conformance.attacks.known import ATTACKS, FORGED
+from tests.conformance.attacks.neighbour import (
+    API,
+    NEIGHBOUR,
+    ROUNDS,
+    VERSION,
+    Wait,
+    has_roles_of_neighbour,
+    heal,
+    install,
+    installs,
+    least_of,
+    uninstall,
 )
-from tests.conformance.attacks.gains import Permissions, permissions
-from tests.conformance.attacks.hands import hands
-from tests.conformance.attacks.known import ATTACKS, PLURALS, Tenant
+from tests.conformance.attacks.processes import pids
 from tests.conformance.attacks.registry import Hostile
+from tests.conformance.attacks.scoped_tenant import a_version, offers
 from tests.conformance.attacks.shapes import OLM
+from tests.conformance.attacks.tenant import PLURALS, Tenant
 from tests.conformance.http import Api
-from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.installation import Installation, a_namespace, an_operator_group
 from tests.kit.waiting import wait_for
 
-OBJECTS = int(os.environ.get("OLMF_ATTACKS", "2400"))
-INSTALLS = 3
-NEIGHBOUR, PACKAGE, VERSION, API = "neighbour", "beacon", "beacon.v1.0.0", "beacons.samples.olmf.io"
-USERS = ("mallory", "landlord", "auditor", "editor")
-LEVELS = ("admin", "edit", "view")
+EXTRA = int(os.environ.get("OLMF_ATTACKS", "1200"))
+"""Objects with several texts each, beside those with one text in each place."""
+RATE = float(os.environ.get("OLMF_ATTACK_RATE", "20"))
+"""Objects a second while the neighbour's delay is measured; then as many as the API server takes."""
+FIRST, CLEAN_SECONDS = 400, 240.0
+"""Objects that are there before the neighbour begins."""
 WRITING = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 RBAC = "rbac.authorization.k8s.io"
-FIRST, CLEAN_SECONDS = 400, 180.0
-"""Objects that are there before the neighbour begins."""
 
 
-@dataclass(frozen=True)
-class Wait:
-    """How long the neighbour waited for its operator, and a plain client beside it for each write; in seconds."""
-
-    install: float = 0.0
-    write: float = 0.0
-
-    def times(self, quiet: Wait) -> str:
-        """Both waits against those in quiet: the second tells what of the first the API server and the machine take."""
-        return (
-            f"{self.install:.1f} s, {quiet.install:.1f} s in quiet: {self.install / quiet.install:.1f} times as long; "
-            f"a write of a plain client beside it {self.write / quiet.write:.1f} times"
-        )
+UNKNOWN = Wait()
 
 
 @dataclass
@@ -69,24 +60,34 @@ class Facts:
     """What was seen."""
 
     tenant: str
-    written: int = 0
-    refused: int = 0
-    quiet: Wait = Wait()
-    busy: Wait = Wait()
-    rate: float = 0.0
-    """Objects that the tenant wrote a second meanwhile."""
+    written: Written = field(default_factory=Written)
+    tried: dict[str, Counter[int]] = field(default_factory=dict)
+    """The known attacks, with the statuses of what each wrote."""
+    quiet: Wait = UNKNOWN
+    paced: Wait = UNKNOWN
+    """While the tenant writes `RATE` objects a second."""
+    busy: Wait = UNKNOWN
+    """While it writes as many as the API server takes."""
     healing_seconds: float = 0.0
-    before: Permissions = field(default_factory=lambda: Permissions({}, frozenset()))
-    after: Permissions = field(default_factory=lambda: Permissions({}, frozenset()))
+    unseen: list[str] = field(default_factory=list)
+    """Rights that were given on purpose, and not seen."""
+    before: Permissions = field(default_factory=lambda: Permissions({}))
+    after: Permissions = field(default_factory=lambda: Permissions({}))
+    gained: list[str] = field(default_factory=list)
+    """After the known attacks, and after all."""
     pids_before: dict[str, list[int]] = field(default_factory=dict)
     pids_after: dict[str, list[int]] = field(default_factory=dict)
     unhealthy: list[str] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     """Dead letters about objects of others."""
+    asked: list[str] = field(default_factory=list)
+    """Requests that the hostile registry got."""
     reached: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     """What is left of the tenant when all it wrote is deleted."""
     installed_by_forgery: list[str] = field(default_factory=list)
+    stolen: list[str] = field(default_factory=list)
+    """Catalogs of others that the tenant was served."""
     failures: list[str] = field(default_factory=list)
     """Steps that did not come to an end."""
 
@@ -94,29 +95,28 @@ class Facts:
 def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
     """The whole story."""
     facts = Facts(f"mallory-{uuid.uuid4().hex[:8]}")
-    tenant = prepare(installation, api, facts.tenant, registry.address)
+    tenant = prepare(installation, api, facts.tenant, registry)
     install(installation, api)
-    uninstall(installation)
     facts.quiet = installs(installation, api)
     wait_for(
         lambda: has_roles_of_neighbour(installation), "the roles for the neighbour's API, which follow its install"
     )
-    look = (USERS, (NEIGHBOUR, "kube-system", "olm", "default", facts.tenant), facts.tenant)
-    facts.before, facts.pids_before = permissions(installation, api, *look), pids(installation)
-    uninstall(installation)
-    for attack in ATTACKS:
-        attack(tenant)
-    with writing(tenant, facts), noted(facts, "the neighbour's install"):
-        wait_for(lambda: facts.written + facts.refused >= min(FIRST, OBJECTS // 2), "the first objects")
-        before, started = facts.written + facts.refused, time.monotonic()
-        facts.busy = installs(installation, api)
-        facts.rate = (facts.written + facts.refused - before) / (time.monotonic() - started)
+    others = (NEIGHBOUR, "kube-system", "olm", "default")
+    look = Look(facts.tenant, tenants=("mallory", "landlord"), others=("auditor", "editor"), places=others)
+    facts.before, facts.pids_before = look.permissions(installation, api), pids(installation)
+    facts.unseen = control.unseen(installation, api, look, facts.before)
+    attack(installation, api, tenant, facts)
+    facts.gained = look.gained(facts.before, look.permissions(installation, api))
+    spoils(installation, tenant, facts)
+    flood(installation, api, tenant, facts)
     with noted(facts, "the return of the neighbour's Deployment"):
         facts.healing_seconds = heal(installation)
-    facts.after, facts.pids_after = permissions(installation, api, *look), pids(installation)
-    facts.installed_by_forgery = [name for name in names_of(installation, facts.tenant) if name == VERSION]
+    with noted(facts, "the roles for the neighbour's API"):
+        wait_for(lambda: has_roles_of_neighbour(installation))
+    facts.after, facts.pids_after = look.permissions(installation, api), pids(installation)
+    facts.gained += look.gained(facts.before, facts.after)
     facts.dead = dead_letters(installation, facts.tenant)
-    facts.reached = list(registry.reached)
+    facts.asked, facts.reached = list(registry.asked), list(registry.reached)
     with noted(facts, "the clean-up"):
         clean(installation, api, facts)
     facts.unhealthy = [each["name"] for each in installation.status()["processes"] if not each["healthy"]]
@@ -132,7 +132,41 @@ def noted(facts: Facts, what: str) -> Iterator[None]:
         facts.failures.append(f"{what}: {str(error)[:2000]}")
 
 
-def prepare(installation: Installation, api: Api, namespace: str, registry: str) -> Tenant:
+def attack(installation: Installation, api: Api, tenant: Tenant, facts: Facts) -> None:
+    """Every known attack, one after the other; then wait until somebody has looked at all that they wrote."""
+    for one in ATTACKS:
+        name = one.__name__.replace("_", " ")
+        tenant.answers.clear()
+        with noted(facts, name):
+            one(tenant)
+        facts.tried[name] = Counter(tenant.answers)
+    with noted(facts, "the neighbour's install after the known attacks"):
+        uninstall(installation)
+        install(installation, api)
+        wait_for(lambda: has_roles_of_neighbour(installation))
+
+
+def spoils(installation: Installation, tenant: Tenant, facts: Facts) -> None:
+    """What the known attacks brought the tenant, beside rights."""
+    names = [name for name in names_of(installation, tenant.namespace) if name in (FORGED, "private.v1")]
+    facts.installed_by_forgery = [name for name in names if name == FORGED]
+    facts.stolen = [name for name in names if name != FORGED]
+    found = installation.cluster.get(CATALOG_SOURCE.ref("stolen", tenant.namespace)) or {}
+    state = (found.get("status") or {}).get("connectionState") or {}
+    facts.stolen += ["by its digest"] * (state.get("lastObservedState") == "READY")
+
+
+def flood(installation: Installation, api: Api, tenant: Tenant, facts: Facts) -> None:
+    """Thousands of objects while the neighbour installs: at a pace at which the API server has time, then at none."""
+    with hands(tenant, EXTRA, facts.written) as mine, noted(facts, "the neighbour's install"):
+        wait_for(lambda: facts.written.count >= FIRST, "the first objects")
+        mine.at_rate(RATE)
+        facts.paced = least_of(lambda: installs(installation, api), facts.quiet, ROUNDS)
+        mine.at_rate(float("inf"))
+        facts.busy = installs(installation, api, 3)
+
+
+def prepare(installation: Installation, api: Api, namespace: str, registry: Hostile) -> Tenant:
     """Namespaces and users."""
     installation.apply(
         a_namespace(namespace), a_namespace(NEIGHBOUR), an_operator_group(NEIGHBOUR, targets=(NEIGHBOUR,))
@@ -153,124 +187,20 @@ def prepare(installation: Installation, api: Api, namespace: str, registry: str)
         })  # fmt: skip
     other = installation.cluster.get(NAMESPACE.ref(NEIGHBOUR)) or {}
     theirs = (NEIGHBOUR, VERSION, API, f"{NEIGHBOUR}-group", uid_of(other))
-    return Tenant(acting(api, "mallory"), acting(api, "landlord"), namespace, registry, theirs)
+    offers(Tenant(api, api, NEIGHBOUR, registry, ()), "private", a_version("private.v1"))
+    image = str((installation.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]["image"])
+    return Tenant(acting(api, "mallory"), acting(api, "landlord"), namespace, registry, theirs, digest_of(image), image)
 
 
-def acting(api: Api, user: str) -> Api:
-    """The API server as a user."""
-    return api.as_other({"Impersonate-User": user, "Impersonate-Group": "system:authenticated"})
-
-
-def installs(installation: Installation, api: Api) -> Wait:
-    """The medians of a few installs, one after the other; the last one stays."""
-    waits = [install(installation, api)]
-    while len(waits) < INSTALLS:
-        uninstall(installation)
-        waits.append(install(installation, api))
-    return Wait(statistics.median(each.install for each in waits), statistics.median(each.write for each in waits))
-
-
-def install(installation: Installation, api: Api) -> Wait:
-    """Wait until the neighbour's operator works."""
-    started = time.monotonic()
-    with plain_writes(api) as took:
-        installation.apply(a_subscription(PACKAGE, NEIGHBOUR, channel="stable"))
-        installation.until_phase(VERSION, NEIGHBOUR)
-    return Wait(time.monotonic() - started, statistics.mean(took))
-
-
-@contextmanager
-def plain_writes(api: Api) -> Iterator[list[float]]:
-    """Meanwhile a client writes a ConfigMap of the neighbour again and again, twenty times a second."""
-    took: list[float] = []
-    over = Event()
-    place, name = f"/api/v1/namespaces/{NEIGHBOUR}/configmaps", "plain"
-    api.post(place, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
-
-    def write() -> None:
-        own = acting(api, "editor")
-        while not over.wait(0.05):
-            started = time.monotonic()
-            assert own.patch(f"{place}/{name}", {"data": {"written": str(len(took))}}).status == 200
-            took.append(time.monotonic() - started)
-
-    with ThreadPoolExecutor(1) as pool:
-        writing = pool.submit(write)
-        try:
-            yield took
-        finally:
-            over.set()
-        writing.result()
-
-
-def has_roles_of_neighbour(installation: Installation) -> bool:
-    """Whether there are roles for users of the neighbour's API, and every role has the rules that it gathers."""
-    roles = {name_of(role): role for role in installation.cluster.list(CLUSTER_ROLE)}
-    of_group = [role for name, role in roles.items() if name.startswith(f"olm.og.{NEIGHBOUR}-group.")]
-    if len(of_group) != len(LEVELS) or not all(role.get("rules") for role in of_group):
-        return False
-    if not all(f"{API}-v1-{level}" in roles for level in (*LEVELS, "crdview")):
-        return False
-    return all(
-        rule in (role.get("rules") or ())
-        for role in roles.values()
-        for selector in (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
-        for other in roles.values()
-        if other is not role and selector["matchLabels"].items() <= labels_of(other).items()
-        for rule in other.get("rules") or ()
-    )
-
-
-def uninstall(installation: Installation) -> None:
-    """Take the operator away, and what was unpacked for it."""
-    installation.cluster.delete(SUBSCRIPTION.ref(PACKAGE, NEIGHBOUR))
-    installation.cluster.delete(CLUSTER_SERVICE_VERSION.ref(VERSION, NEIGHBOUR))
-    installation.until_gone(CLUSTER_SERVICE_VERSION.ref(VERSION, NEIGHBOUR))
-    installation.until_gone(DEPLOYMENT.ref(f"{PACKAGE}-controller", NEIGHBOUR))
-    for job in installation.cluster.list(JOB, "olm"):
-        ref = Ref.of(job)
-        with suppress(ApiError):
-            installation.cluster.delete(CONFIG_MAP.ref(ref.name, ref.namespace))
-        installation.until_gone(ref)
-
-
-def heal(installation: Installation) -> float:
-    """Seconds until a Deployment of the neighbour that is deleted is back."""
-    ref, started = DEPLOYMENT.ref(f"{PACKAGE}-controller", NEIGHBOUR), time.monotonic()
-    before = installation.cluster.get(ref) or {}
-    installation.cluster.delete(ref)
-    installation.until(ref, lambda found: uid_of(found) != uid_of(before), "a new Deployment")
-    return time.monotonic() - started
-
-
-@contextmanager
-def writing(tenant: Tenant, facts: Facts) -> Iterator[None]:
-    """Thousands of objects, written by several hands; at the end of the block the rest is written, too."""
-
-    def count(statuses: Iterable[str]) -> None:
-        for status in statuses:
-            facts.written += status == "201\n"
-            facts.refused += status != "201\n"
-
-    with hands(tenant.api, tenant.namespace, tenant.theirs, OBJECTS) as statuses, ThreadPoolExecutor(1) as pool:
-        counted = pool.submit(count, statuses)
-        yield
-        counted.result()
-
-
-def pids(installation: Installation) -> dict[str, list[int]]:
-    """Our processes by name, each with the processes below it."""
-    return {
-        each["name"]: [each["pid"], *_below(each["pid"])]
-        for each in installation.status()["processes"]
-        if each["name"].removeprefix("olmf-").partition("-")[0] in ("worker", "watch", "scheduler", "endpoint")
-    }
-
-
-def _below(pid: int) -> list[int]:
-    if pid < 2:  # the restarts of a pod
-        return []
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def digest_of(image: str) -> str:
+    """The digest of an image in a registry of this machine; empty for one that only the cluster reaches."""
+    host, _, rest = image.partition("/")
+    if not host.startswith("127.0.0.1:"):
+        return image.partition("@")[2]
+    name, _, tag = rest.partition(":")
+    accept = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json"
+    answer = urllib3.request("HEAD", f"http://{host}/v2/{name}/manifests/{tag}", headers={"Accept": accept})
+    return answer.headers["Docker-Content-Digest"]
 
 
 def dead_letters(installation: Installation, tenant: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.conformance.attacks.known import NOBODY, Tenant
 from tests.conformance.attacks.shapes import MODES, OLM, WORKLOAD
+from tests.conformance.attacks.tenant import NOBODY, Tenant
 
 Json = Any
 RBAC = "rbac.authorization.k8s.io"
@@ -42,15 +42,15 @@ def offers(tenant: Tenant, package: str, version: Json, *definitions: Json) -> N
         "customResourceDefinitions": list(definitions),
     }  # fmt: skip
     data = {key: json.dumps(one) for key, one in lists.items()}
-    assert tenant.write("v1", "ConfigMap", f"{package}-catalog", data=data).status == 201
+    tenant.made("v1", "ConfigMap", f"{package}-catalog", data=data)
     spec = {"sourceType": "internal", "configMap": f"{package}-catalog"}
-    assert tenant.write(f"{OLM}/v1alpha1", "CatalogSource", package, spec=spec).status == 201
+    tenant.made(f"{OLM}/v1alpha1", "CatalogSource", package, spec=spec)
 
 
 def subscribes(tenant: Tenant, package: str, source: str, namespace: str = "") -> None:
     """A Subscription to a package of a catalog."""
     spec = {"name": package, "channel": "alpha", "source": source, "sourceNamespace": namespace or tenant.namespace}
-    assert tenant.write(f"{OLM}/v1alpha1", "Subscription", package, spec=spec).status == 201
+    tenant.made(f"{OLM}/v1alpha1", "Subscription", package, spec=spec)
 
 
 def installs_what_asks_for_everything(tenant: Tenant) -> None:
@@ -103,7 +103,7 @@ def forges_what_we_write(tenant: Tenant) -> None:
         metadata = {"annotations": noted, "labels": labels, "ownerReferences": [owner]}
         version = a_version(f"forged.v{index}", strategy=asks_for_everything("default"))
         spec = version["spec"]
-        tenant.write(f"{OLM}/v1alpha1", "ClusterServiceVersion", f"forged.v{index}", metadata=metadata, spec=spec)
+        tenant.made(f"{OLM}/v1alpha1", "ClusterServiceVersion", f"forged.v{index}", metadata=metadata, spec=spec)
 
 
 def edits_what_was_installed(tenant: Tenant) -> None:
@@ -141,14 +141,18 @@ def plans_by_hand(tenant: Tenant) -> None:
             "plan": [{"resolving": "greedy.v1", "status": "Unknown", "resource": resource}],
         }  # fmt: skip
         metadata = {"annotations": noted}
-        tenant.write(f"{OLM}/v1alpha1", "InstallPlan", f"made-{index}", metadata=metadata, spec=spec, status=status)
+        tenant.made(f"{OLM}/v1alpha1", "InstallPlan", f"made-{index}", metadata=metadata, spec=spec, status=status)
 
 
 def reads_what_is_not_his(tenant: Tenant) -> None:
     """The catalog of a neighbour, and a Secret of the global namespace as a pull secret."""
     subscribes(tenant, "private", "private", VICTIM)
-    spec = {"sourceType": "grpc", "image": f"{tenant.registry}/x/x:latest", "secrets": [CROWN, f"../olm/{CROWN}"]}
-    tenant.write(f"{OLM}/v1alpha1", "CatalogSource", "pulls", spec=spec)
+    spec = {
+        "sourceType": "grpc",
+        "image": f"{tenant.registry.address}/x/x:latest",
+        "secrets": [CROWN, f"../olm/{CROWN}"],
+    }
+    tenant.made(f"{OLM}/v1alpha1", "CatalogSource", "pulls", spec=spec)
 
 
 def changes_who_acts(tenant: Tenant) -> list[int]:

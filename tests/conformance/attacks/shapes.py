@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
 from shared import names
+from shared.kinds import BY_IDENTITY
+from tests.conformance.attacks.fields import KEY, Place, kind_of, put, resolved, schema_of
 from tests.conformance.attacks.words import LEGAL_NAMES, NUMBERS, hostile
 
-CRDS = Path(__file__).parents[3] / "k8s" / "crds"
 DEEPEST = 7
+TRIES = 4
+"""With how many texts a place is tried, until the API server takes one."""
 Json = Any
 
 CONTAINERS = [{"name": "c", "image": "x", "env": [{"name": "A", "value": "b"}]}]
@@ -65,12 +65,19 @@ SOUND: tuple[Json, ...] = (
     {"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"}},
     {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "stringData": {"k": "v"}},
     {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": "p", "port": 80}], "selector": {"a": "b"}}},
+    {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": [
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": ["x"]},
+    ]},
+    {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "roleRef": {
+        "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view",
+    }, "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "x"}]},
 )  # fmt: skip
-"""A valid object of every kind that we watch and a tenant may write."""
+"""A valid object of every kind that we watch and a tenant, or an admin of its namespace, may write."""
 OURS = tuple(
     sorted({value for name, value in vars(names).items() if name.isupper() and isinstance(value, str) and "." in value})
 )
 """Every label and annotation that means something to us (and more words, which mean nothing)."""
+KEYS = tuple(key for key in OURS if "/" in key or key.startswith("olm."))
 OWNERS = (
     "ClusterServiceVersion",
     "Subscription",
@@ -90,32 +97,41 @@ class Generator:
         self._rng = Random(seed)
         self._namespace = namespace
         self._theirs = theirs
-        self._schemas = {
-            (f"{OLM}/{version['name']}", found["spec"]["names"]["kind"]): version["schema"]["openAPIV3Schema"]
-            for file in sorted(CRDS.glob("*.coreos.com.yaml"))
-            for found in [yaml.safe_load(file.read_text())]
-            for version in found["spec"]["versions"]
-        }
 
-    def objects(self, count: int) -> Iterator[Json]:
-        """Objects of all kinds in turn; every third of ours is made of its schema alone."""
-        for number in range(count):
-            sound = SOUND[number % len(SOUND)]
-            schema = self._schemas.get((sound["apiVersion"], sound["kind"]))
-            if schema and not self._rng.randrange(3):
-                made = self._of(schema["properties"]["spec"], 0)
-                found = {"apiVersion": sound["apiVersion"], "kind": sound["kind"], "spec": made}
-            else:
-                found = self._spoiled(sound)
-            yield {**found, "metadata": self._metadata(number)}
+    def tries(self, place: Place, number: int) -> Iterator[tuple[str, Json]]:
+        """Texts for one place, each in an object that is valid otherwise: hostile ones, then such as servers accept."""
+        [sound] = [each for each in SOUND if (each["apiVersion"], each["kind"]) == _identity(place)]
+        for attempt, text in enumerate(self._texts(place, number)):
+            made = copy.deepcopy(sound)
+            made["metadata"] = {"name": f"{self._rng.choice(LEGAL_NAMES)}-{number}-{attempt}"}
+            put(made, place, text, is_fresh=attempt % 2 == 1)
+            yield text, made
+
+    def _texts(self, place: Place, number: int) -> list[str]:
+        if place.path == ("metadata", "name"):
+            return [self._text(), f"{self._rng.choice(LEGAL_NAMES)}-{number}"]
+        legal = ["kube-system", "cluster-admin"]
+        if place.path[-1] == KEY and place.path[0] == "metadata":
+            legal = self._rng.sample(KEYS, 2)
+        return [*(self._text() for _ in range(TRIES - len(legal))), *legal]
+
+    def mixed(self, number: int) -> Json:
+        """An object of any kind with several hostile texts; every third of ours is made of its schema alone."""
+        sound = SOUND[number % len(SOUND)]
+        kind = BY_IDENTITY[sound["apiVersion"], sound["kind"]]
+        if kind.group.endswith("coreos.com") and not self._rng.randrange(3):
+            made = self._of(schema_of(kind)["properties"]["spec"], 0)
+            found = {"apiVersion": sound["apiVersion"], "kind": sound["kind"], "spec": made}
+        else:
+            found = self._spoiled(sound)
+        return {**found, "metadata": self._metadata(number)}
 
     def _metadata(self, number: int) -> Json:
         rng = self._rng
         meta: Json = {"name": f"{rng.choice(LEGAL_NAMES)}-{number}", "namespace": self._namespace}
-        keys = [key for key in OURS if "/" in key or key.startswith("olm.")]
-        meta["labels"] = {rng.choice(keys): rng.choice(("true", "a.b", "x_y", "", "kube-system", "false"))}
+        meta["labels"] = {rng.choice(KEYS): rng.choice(("true", "a.b", "x_y", "", "kube-system", "false"))}
         meta["labels"] |= {"olm.managed": "true"} if rng.randrange(2) else {}
-        meta["annotations"] = {rng.choice(keys): self._text() for _ in range(rng.randrange(4))}
+        meta["annotations"] = {rng.choice(KEYS): self._text() for _ in range(rng.randrange(4))}
         if not rng.randrange(2):
             meta["ownerReferences"] = [self._owner() for _ in range(rng.randrange(1, 3))]
         if not rng.randrange(10):
@@ -144,10 +160,10 @@ class Generator:
 
     def _of(self, schema: Json, depth: int) -> Json:
         """Any value that fits a schema."""
-        rng = self._rng
+        rng, schema = self._rng, resolved(schema)
         if "enum" in schema:
             return rng.choice(schema["enum"])
-        kind = schema.get("type") or ("string" if schema.get("x-kubernetes-int-or-string") else "object")
+        kind = kind_of(schema)
         if kind == "string":
             return "2026-01-01T00:00:00Z" if schema.get("format") == "date-time" else self._text()
         if kind in ("integer", "number"):
@@ -170,6 +186,10 @@ class Generator:
         if schema.get("x-kubernetes-preserve-unknown-fields") and depth < DEEPEST:
             made[self._text()] = {self._text(): [self._text()]}
         return made
+
+
+def _identity(place: Place) -> tuple[str, str]:
+    return place.kind.api_version, place.kind.kind
 
 
 def _leaves(node: Json) -> Iterator[tuple[Json, Any]]:

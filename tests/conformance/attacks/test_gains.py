@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance.attacks.gains import Permissions, gained
+from tests.conformance.attacks.gains import Look, Permissions, Right
 
 ROLE = ("ClusterRole", "", "r")
 NOTHING, SECRETS = '{"rules":null}', '{"rules":[{"resources":["secrets"]}]}'
@@ -12,7 +12,7 @@ SECRETS_AND_PODS = '{"rules":[{"resources":["secrets"]},{"resources":["pods"]}]}
 PODS_AND_SECRETS = '{"rules":[{"resources":["pods"]},{"resources":["secrets"]}]}'
 ONE, TWO = (f'{{"roleRef":{{"name":"r"}},"rules":null,"subjects":[{{"name":"{name}"}}]}}' for name in ("a", "b"))
 BINDING = ("ClusterRoleBinding", "", "b")
-MAY = ("mallory", "other", "get", "", "secrets", "")
+LOOK = Look("own", tenants=("mallory",), others=(), places=("other",))
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,50 @@ MAY = ("mallory", "other", "get", "", "secrets", "")
 def test_roles_and_bindings(
     before: dict[tuple[str, str, str], str], after: dict[tuple[str, str, str], str], count: int
 ) -> None:
-    assert len(gained(Permissions(before, frozenset()), Permissions(after, frozenset()))) == count
+    assert len(LOOK.gained(Permissions(before), Permissions(after))) == count
+
+
+def may(*rights: Right, subject: str = "mallory", place: str = "other") -> Permissions:
+    return Permissions({}, {(subject, place): frozenset(rights)})
+
+
+GETS, ALL = ("get", "", "secrets", ""), ("*", "*", "*", "")
+BEFORE = may(("get", "", "secrets", "x"), ("*", "apps", "deployments", ""), ("get", "", "*/status", ""))
+
+
+@pytest.mark.parametrize(
+    ("right", "is_gain"),
+    [
+        pytest.param(GETS, True, id="all names where it was one"),
+        pytest.param(("get", "", "secrets", "x"), False, id="what was there"),
+        pytest.param(("get", "", "secrets", "y"), True, id="another name"),
+        pytest.param(("patch", "apps", "deployments", "a"), False, id="one verb and name of all"),
+        pytest.param(("patch", "apps", "deployments/scale", ""), True, id="a subresource"),
+        pytest.param(("get", "", "pods/status", ""), False, id="a subresource of all"),
+        pytest.param(("*", "", "secrets", "x"), True, id="all verbs"),
+        pytest.param(("get", "", "/logs", ""), True, id="a path"),
+        pytest.param(ALL, True, id="everything"),
+    ],
+)
+def test_rights_that_rules_give(right: Right, *, is_gain: bool) -> None:
+    assert bool(LOOK.gained(BEFORE, may(right))) is is_gain
+    assert not LOOK.gained(may(ALL), may(right))
+
+
+def test_a_new_account_had_what_any_new_one_has() -> None:
+    new, newcomer = LOOK.account("new"), LOOK.account("newcomer")
+    assert LOOK.gained(may(subject=newcomer), may(GETS, subject=new)) == [f"{new} in other: get  secrets "]
+    assert not LOOK.gained(may(GETS, subject=newcomer), may(GETS, subject=new))
+
+
+def test_in_the_own_namespace_counts_what_the_tenant_could_not_give() -> None:
+    account = LOOK.account("new")
+    assert not LOOK.gained(may(GETS, place="own"), may(GETS, subject=account, place="own"))
+    assert LOOK.gained(may(GETS, place="own"), may(ALL, subject=account, place="own"))
+    assert LOOK.gained(may(GETS, place="own"), may(GETS, subject=account, place="other"))
 
 
 def test_what_the_api_server_allows() -> None:
-    assert gained(Permissions({}, frozenset()), Permissions({}, frozenset({MAY}))) == ["mallory other get  secrets "]
-    assert gained(Permissions({}, frozenset({MAY})), Permissions({}, frozenset())) == []
+    asked = Permissions({}, {}, frozenset({("mallory", "", GETS)}))
+    assert LOOK.gained(Permissions({}), asked) == ["mallory in the cluster, reviewed: get  secrets "]
+    assert LOOK.gained(asked, Permissions({})) == []

@@ -24,12 +24,14 @@ from shared.kinds import (
     Kind,
     Ref,
 )
+from tests.conformance.attacks import control
 from tests.conformance.attacks import scoped_tenant as attacks
-from tests.conformance.attacks.gains import Permissions, gained, permissions
-from tests.conformance.attacks.known import PLURALS, Tenant
-from tests.conformance.attacks.scenario import WRITING, acting
+from tests.conformance.attacks.gains import Look, Permissions, acting
+from tests.conformance.attacks.registry import Hostile
+from tests.conformance.attacks.scenario import WRITING
 from tests.conformance.attacks.scoped_tenant import BEACONS, CROWN, KEEPER, RBAC, VICTIM
 from tests.conformance.attacks.shapes import OLM
+from tests.conformance.attacks.tenant import PLURALS, Tenant
 from tests.conformance.http import Api
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group
@@ -37,8 +39,11 @@ from tests.kit.waiting import wait_for
 
 pytestmark = pytest.mark.conformance
 MAIN_NAMESPACE = "scoped"
-ACCOUNTS = tuple(f"system:serviceaccount:{MAIN_NAMESPACE}:{name}" for name in ("installer", "default", "greedy"))
-USERS = ("mallory", "landlord", *ACCOUNTS)
+LOOK = Look(
+    MAIN_NAMESPACE, tenants=("mallory", "landlord"), others=(), places=(VICTIM, "kube-system", "olm", "default")
+)
+NO_REGISTRY = Hostile("127.0.0.1:1")
+INSTALLER = LOOK.account("installer")
 ATTACKS: tuple[Callable[[Tenant], object], ...] = (
     attacks.installs_what_asks_for_everything, attacks.takes_the_definition_of_a_neighbour,
     attacks.names_a_version_like_a_role, attacks.forges_what_we_write, attacks.edits_what_was_installed,
@@ -60,6 +65,8 @@ class Seen:
     cluster: Installation
     before: Permissions
     after: Permissions
+    unseen: list[str]
+    """Rights that were given on purpose, and not seen."""
     definition: Manifest
     """Of the neighbour, before."""
     answers: list[int]
@@ -78,13 +85,13 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def story(installation: Installation, api: Api) -> Seen:
     """The landlord prepares, mallory attacks."""
     tenant = prepared(installation, api)
-    places = (VICTIM, "kube-system", "olm", "default", MAIN_NAMESPACE)
-    assert tenant.csv("plain.v1").status == 201
+    tenant.csv("plain.v1")
     installation.until_phase("plain.v1", MAIN_NAMESPACE)
     installation.until_it_rests()
     definition = installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref(BEACONS))
     assert definition
-    before = everything(installation, api, places)
+    before = LOOK.permissions(installation, api)
+    unseen = control.unseen(installation, api, LOOK, before)
     answers = attacks.changes_who_acts(tenant)
     for attack in ATTACKS:
         attack(tenant)
@@ -93,7 +100,7 @@ def story(installation: Installation, api: Api) -> Seen:
     installation.until_condition("private", MAIN_NAMESPACE, "ResolutionFailed")
     attacks.claims_it_by_hand(tenant)  # while it is there, no other version for that API is planned
     installation.until_it_rests()
-    return Seen(installation, before, everything(installation, api, places), definition, answers)
+    return Seen(installation, before, LOOK.permissions(installation, api), unseen, definition, answers)
 
 
 def prepared(installation: Installation, api: Api) -> Tenant:
@@ -124,9 +131,9 @@ def prepared(installation: Installation, api: Api) -> Tenant:
         of(MAIN_NAMESPACE, f"{RBAC}/v1", "RoleBinding", "writes", roleRef=ref, subjects=[a_user("mallory")])
     )
     installation.apply(of("olm", "v1", "Secret", CROWN, stringData={"jewel": "ruby"}))
-    attacks.offers(Tenant(api, api, VICTIM, "", ()), "private", attacks.a_version("private.v1"))
+    attacks.offers(Tenant(api, api, VICTIM, NO_REGISTRY, ()), "private", attacks.a_version("private.v1"))
     installation.until_phase("beacon.v1.0.0", VICTIM)
-    return Tenant(acting(api, "mallory"), acting(api, "landlord"), MAIN_NAMESPACE, "127.0.0.1:1", ())
+    return Tenant(acting(api, "mallory"), acting(api, "landlord"), MAIN_NAMESPACE, NO_REGISTRY, ())
 
 
 def of(namespace: str, api_version: str, kind: str, name: str, **fields: Any) -> Manifest:
@@ -135,11 +142,6 @@ def of(namespace: str, api_version: str, kind: str, name: str, **fields: Any) ->
 
 def a_user(name: str) -> Manifest:
     return {"apiGroup": RBAC, "kind": "User", "name": name}
-
-
-def everything(installation: Installation, api: Api, places: tuple[str, ...]) -> Permissions:
-    """What roles and bindings outside of the namespace say, and what everybody may do, there too."""
-    return permissions(installation, api, USERS, places, MAIN_NAMESPACE)
 
 
 def waits_for(installation: Installation, package: str, right: str) -> None:
@@ -153,7 +155,7 @@ def waits_for(installation: Installation, package: str, right: str) -> None:
         ]
         return [one.get("status", {}).get("message", "") for one in plans]
 
-    wait_for(lambda: any(right in text and ACCOUNTS[0] in text for text in reported()), f"{package}: {right}")
+    wait_for(lambda: any(right in text and INSTALLER in text for text in reported()), f"{package}: {right}")
 
 
 def present(seen: Seen, ref: Ref) -> Manifest:
@@ -163,9 +165,14 @@ def present(seen: Seen, ref: Ref) -> Manifest:
 
 
 def test_permissions_that_were_gained(seen: Seen) -> None:
-    """Neither outside of the namespace, nor in it by accounts that the tenant may run pods with."""
-    found = gained(seen.before, seen.after)
+    """Neither outside of the namespace, nor in it by any account that the tenant may run pods with."""
+    found = LOOK.gained(seen.before, seen.after)
     assert not found, "\n".join(found)
+    assert LOOK.account("default") in {subject for subject, _ in seen.after.rules}
+
+
+def test_a_right_that_is_given_on_purpose_is_seen(seen: Seen) -> None:
+    assert not seen.unseen, "\n".join(seen.unseen)
 
 
 def test_what_no_tenant_may_write(seen: Seen) -> None:
