@@ -32,6 +32,12 @@ def owning(name: str = "a.v1", status: Manifest | None = None, **more: Any) -> M
     return a_csv(name, status=status, customresourcedefinitions=owned_crd(), **more)
 
 
+def claiming_secrets(status: Manifest) -> Manifest:
+    deployment = a_csv()["spec"]["install"]["spec"]["deployments"][0]["name"]
+    secrets = {"name": "secrets", "group": "", "version": "v1", "kind": "Secret", "deploymentName": deployment}
+    return owning(status=status, apiservicedefinitions={"owned": [secrets]})
+
+
 def with_status(csv: Manifest, *status: str, **more: Any) -> Manifest:
     return {**csv, "status": a_status(*status, **more)}
 
@@ -68,6 +74,10 @@ UPGRADE = owning(status=PENDING, replaces="a.v0")
         pytest.param(
             owning(status=PENDING), [a_crd()], (owning("rival"),),
             ("Failed", "OwnerConflict", "conflicting CRD owner in namespace"), id="csv.md 4.2-7 and 18 row 9",
+        ),
+        pytest.param(
+            claiming_secrets(PENDING), [a_crd()], (), ("Failed", "OwnerConflict", "unable to adopt APIService"),
+            id="csv.md 8.8: an API of the API server itself",
         ),
         pytest.param(UPGRADE, [a_crd()], (owning("a.v0", a_status("Replacing")),), READY, id="csv.md 4.2-7: its chain"),
         pytest.param(UPGRADE, [a_crd()], (BEFORE,), READY, id="csv.md 4.2-9: the predecessor is Replacing"),
@@ -217,6 +227,10 @@ def test_the_deployments_decide_about_their_failures_csv_md_4_6_10(reason: str) 
         pytest.param(
             owning(status=a_status("Failed", "OwnerConflict", "conflicting CRD owner in namespace")),
             (owning("rival"),), id="csv.md 19-7: a rival",
+        ),
+        pytest.param(
+            claiming_secrets(a_status("Failed", "OwnerConflict", "unable to adopt APIService")), (),
+            id="csv.md 19-7: an API of the API server itself",
         ),
     ],
 )  # fmt: skip
