@@ -18,8 +18,9 @@ from tests.bench.row import Row
 from tests.bench.slow_server import slow_server
 from tests.bench.together import watched
 from tests.conformance.control_plane import running_control_plane
-from tests.conformance.packages.offers import ARCHIVE, extracted, heads, prepare
+from tests.conformance.packages.offers import heads, prepare
 from tests.kit.installation import installed
+from tests.kit.real_bundles import ARCHIVE, extracted
 
 PACKAGES = frozenset({
     "authorino-operator", "dns-operator", "etcd", "grafana-operator", "hive-operator", "keda", "keycloak-operator",

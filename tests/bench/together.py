@@ -16,10 +16,11 @@ from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, 
 from shared.names import COPIED_FROM
 from tests.bench import plain_client, processors
 from tests.bench.row import Row
-from tests.conformance.packages.offers import ARCHIVE, Head, extracted, heads, prepare, subscribe
+from tests.conformance.packages.offers import Head, heads, prepare, subscribe
 from tests.conformance.packages.results import EXPECTED, NEEDS
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
+from tests.kit.real_bundles import ARCHIVE, extracted
 
 PATIENCE_SECONDS = 300.0
 POLL_SECONDS = 0.25

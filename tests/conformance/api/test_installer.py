@@ -16,8 +16,8 @@ from shared.domain.extension.phases.order import phase_sort
 from shared.domain.extension.scopes import cluster_kinds, scope_of
 from tests.conformance.conftest import Kubectl
 from tests.conformance.http import Api
-from tests.conformance.packages.offers import ARCHIVE, extracted
 from tests.kit.installation import SAMPLES
+from tests.kit.real_bundles import extracted, needs_real_bundles
 from tests.kit.waiting import wait_for
 
 pytestmark = [
@@ -124,11 +124,10 @@ def test_none_of_the_rules_could_be_left_out(http: Api, kubectl: Kubectl, namesp
 @pytest.fixture(scope="module")
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The real bundles."""
-    if not ARCHIVE.exists():
-        pytest.skip(f"the real bundles are absent: there is no {ARCHIVE.name} beside")
     return extracted(tmp_path_factory.mktemp("real-bundles"))
 
 
+@needs_real_bundles
 @pytest.mark.parametrize("package", PUBLIC)
 def test_a_public_bundle_is_installed_with_its_permissions_and_nothing_else(
     http: Api, kubectl: Kubectl, namespace: str, word: str, bundles: Path, package: str

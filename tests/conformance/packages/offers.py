@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,6 @@ from shared.domain.go import yaml as goyaml
 from shared.kinds import CONFIG_MAP, SECRET
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
 
-ARCHIVE = Path(__file__).parents[4] / "shared" / "data" / "bundles.tar.zst"
 PREPARED = {
     "ack-rds-controller": CONFIG_MAP.ref("ack-rds-user-config", "ack-rds-controller"),
     "ack-s3-controller": CONFIG_MAP.ref("ack-s3-user-config", "ack-s3-controller"),
@@ -33,12 +31,6 @@ class Head:
     csv: str
     modes: frozenset[str]
     """The install modes that it supports."""
-
-
-def extracted(folder: Path) -> Path:
-    """The bundles below a folder, as `<package>/<version>/{manifests,metadata}`."""
-    subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder)], check=True)
-    return folder / "bundles"
 
 
 def versions(bundles: Path) -> Iterator[Manifest]:

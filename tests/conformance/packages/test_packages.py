@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from shared.kinds import CATALOG_SOURCE
-from tests.conformance.packages.offers import ARCHIVE, extracted, heads, prepare, subscribe
+from tests.conformance.packages.offers import heads, prepare, subscribe
 from tests.conformance.packages.results import EXPECTED, result
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
+from tests.kit.real_bundles import extracted, needs_real_bundles
 
-pytestmark = [
-    pytest.mark.conformance,
-    pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the real bundles are absent: there is no {ARCHIVE.name} beside"),
-]
+pytestmark = [pytest.mark.conformance, needs_real_bundles]
 
 PATIENCE_SECONDS = 600.0
 """For all packages together: a bound against hanging, not a measure."""
@@ -47,7 +45,7 @@ def result_of(installation: Installation, bundles: Path) -> Ask:
     """All packages are subscribed at once, each in its own namespace; tells what came of one."""
     installation.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: "READY" in str(each.get("status")), "READY")
     found = heads(installation.cluster, bundles)
-    assert found.keys() == EXPECTED.keys()
+    assert found.keys() == EXPECTED.keys(), "the catalog offers each package"
     for head in found.values():
         prepare(installation, head)
         subscribe(installation, head)

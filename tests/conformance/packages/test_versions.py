@@ -12,14 +12,12 @@ from eventing.local.objects import apply_definitions
 from shared.adapters.kube import KubeClient
 from tests.conformance.control_plane import running_control_plane
 from tests.conformance.http import Api
-from tests.conformance.packages.offers import ARCHIVE, extracted, versions
+from tests.conformance.packages.offers import versions
 from tests.conformance.targets import REAL, SANDBOX
+from tests.kit.real_bundles import extracted, needs_real_bundles
 from tests.kit.sandbox import running_sandbox
 
-pytestmark = [
-    pytest.mark.conformance,
-    pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the real bundles are absent: there is no {ARCHIVE.name} beside"),
-]
+pytestmark = [pytest.mark.conformance, needs_real_bundles]
 PATH = "/apis/operators.coreos.com/v1alpha1/namespaces/default/clusterserviceversions"
 
 

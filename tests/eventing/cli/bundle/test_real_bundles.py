@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -19,20 +17,17 @@ from shared.domain.bundle.parse import parse_documents
 from shared.domain.plan.steps import steps
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack.references import Reference
+from tests.kit.real_bundles import extracted, needs_real_bundles
 
-ARCHIVE = Path(__file__).parents[5] / "shared" / "data" / "bundles.tar.zst"
 RANK = {"ClusterServiceVersion": 0, "CustomResourceDefinition": 1}
 
-pytestmark = [
-    pytest.mark.skipif(not ARCHIVE.exists(), reason=f"the published bundles are not here: {ARCHIVE}"),
-    pytest.mark.skipif(shutil.which("zstd") is None, reason="the published bundles need zstd to be unpacked"),
-]
+pytestmark = needs_real_bundles
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[str, Files]]]:
     folder = tmp_path_factory.mktemp("published")
-    subprocess.run(["tar", "--zstd", "-xf", str(ARCHIVE), "-C", str(folder)], check=True)
+    extracted(folder)
     roots = sorted(path.parent for path in folder.rglob("manifests"))
     yield [(str(root.relative_to(folder)), read(root, str(root))) for root in roots]
     shutil.rmtree(folder)

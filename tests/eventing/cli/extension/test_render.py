@@ -15,9 +15,9 @@ from shared.domain.extension.render.model import NotRenderedError, RenderOptions
 from shared.domain.extension.render.render import render
 from tests.domain.extension.render.bundles import a_csv, a_permission, a_webhook, files
 from tests.kit import verbs
+from tests.kit.real_bundles import extracted, needs_real_bundles
 
 LARGE = 400_000
-REAL = Path(__file__).parents[5] / "data/bundles"
 
 
 def olmf(*words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
@@ -106,17 +106,19 @@ def test_a_batch_is_answered_in_order_and_a_bad_line_spoils_no_other(folder: Pat
     assert [list(one) for one in answers[4:]] == [["id", "error"]] * 3 + [["error"]]
 
 
-def real_bundles() -> list[Path]:
+def real_bundles(folder: Path) -> list[Path]:
     """One of each package; the largest ones take seconds to read."""
-    found = {path.parent.name: path for path in sorted(REAL.glob("*/*"))}
+    found = {path.parent.name: path for path in sorted(folder.glob("*/*"))}
     return [path for path in found.values() if sum(one.stat().st_size for one in path.glob("*/*")) < LARGE]
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the folder data/bundles with real bundles is not beside the repository")
-def test_every_real_bundle_renders_or_reports_why() -> None:
+@needs_real_bundles
+def test_every_real_bundle_renders_or_reports_why(tmp_path: Path) -> None:
     options = RenderOptions("ops", None, "cert-manager")
     refusals = set()
-    for path in real_bundles():
+    found = real_bundles(extracted(tmp_path))
+    assert len(found) > 10
+    for path in found:
         paths = [*path.glob("manifests/*"), *path.glob("metadata/*")]
         bundle = load({one.relative_to(path).as_posix(): one.read_bytes() for one in paths})
         try:
