@@ -208,10 +208,8 @@ async def read_body(request: web.BaseRequest) -> bytes:
     return bytes(body)
 
 
-MAX_WARNINGS = 4096
-"""Characters of all warnings of an answer."""
-MAX_WARNING = 256
-"""Characters of each of them, where all together would have more."""
+MAX_WARNINGS, MAX_WARNING = 4096, 256
+"""Characters of all warnings of an answer, and of each of them where all together would have more."""
 TOKEN_PATH = "/token/"  # noqa: S105  # a path, not a token
 
 
@@ -230,8 +228,7 @@ def _shown(warnings: Sequence[str]) -> Sequence[str]:
     """The first warnings, until they have the maximum length; each is cut when not all of them fit."""
     if sum(map(len, warnings)) > MAX_WARNINGS:
         warnings = [text[:MAX_WARNING] for text in warnings]
-    lengths = accumulate(map(len, warnings))
-    return warnings[: 1 + sum(length < MAX_WARNINGS for length in lengths)]
+    return warnings[: 1 + sum(length < MAX_WARNINGS for length in accumulate(map(len, warnings)))]
 
 
 def _json(body: object, code: int = 200) -> web.Response:

@@ -65,20 +65,26 @@ def pretends_to_be_copies(tenant: Tenant) -> None:
     for index in range(PILLS):
         annotations = {"olm.operatorNamespace": "x/y", "olm.operatorGroup": "a/b"}
         made = tenant.csv(f"pill.v{index}", metadata={"annotations": annotations})
-        owner = {
-            "apiVersion": f"{OLM}/v1alpha1", "kind": "ClusterServiceVersion", "name": f"pill.v{index}",
-            "uid": made["metadata"]["uid"],
-        }  # fmt: skip
-        meta = {"labels": {"olm.managed": "true"}, "ownerReferences": [owner]}
-        tenant.made("v1", "ServiceAccount", f"pill-{index}", metadata=meta)
-        assert tenant.api.delete(tenant.place("ServiceAccount", f"pill-{index}")).status == 200
+        loses_an_account(tenant, made, f"pill-{index}")
+
+
+def loses_an_account(tenant: Tenant, csv: Json, name: str) -> None:
+    """A ServiceAccount of a CSV comes and goes, so that the rights beside the CSV are looked at."""
+    owner = {
+        "apiVersion": csv["apiVersion"], "kind": csv["kind"], "name": csv["metadata"]["name"],
+        "uid": csv["metadata"]["uid"],
+    }  # fmt: skip
+    meta = {"labels": {"olm.managed": "true"}, "ownerReferences": [owner]}
+    tenant.made("v1", "ServiceAccount", name, metadata=meta)
+    assert tenant.api.delete(tenant.place("ServiceAccount", name)).status == 200
 
 
 def leaves_the_path(tenant: Tenant) -> None:
     """Annotations, Secrets and definitions named `.` and `..`."""
     for index, (place, group) in enumerate(((".", "."), ("..", "x"), ("default", "."), ("default", ".."))):
         annotations = {"olm.operatorNamespace": place, "olm.operatorGroup": group, "olm.targetNamespaces": ".."}
-        tenant.csv(f"dot.v{index}", metadata={"annotations": annotations})
+        made = tenant.csv(f"dot.v{index}", metadata={"annotations": annotations})
+        loses_an_account(tenant, made, f"dot-{index}")
     for index, name in enumerate((".", "..", "x,y", "=x", "a/b")):
         owned = {"owned": [{"name": name, "version": "v1", "kind": "X"}]}
         tenant.csv(f"dots.v{index}", customresourcedefinitions=owned, replaces=name)
