@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from eventing.local.kubelet.sample_operator import COLOR, MOST_LUMENS
+from shared.adapters.keys import x509
+from shared.adapters.keys.stored import public_part
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
+from shared.domain.endpoints.certificates import VALID, Content
+from shared.domain.endpoints.naming import hosts
 from shared.kinds import (
     API_SERVICE,
     CLUSTER_ROLE_BINDING,
@@ -154,6 +159,25 @@ def installed(host: Installation, namespace: str) -> Lamps:
     lamps.approve(FIRST)
     wait_for(lamps.works, "answers of the operator")
     return lamps
+
+
+def almost_over(host: Installation, namespace: str) -> str:
+    """A Secret with a certificate that ends within a day, as if it had been made two years ago; returns its CA."""
+    issued = datetime.now(UTC).replace(microsecond=0) - VALID + timedelta(hours=12)
+    pair, private = x509.issue(hosts(DEPLOYMENT, namespace), issued)
+    texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
+    ref = Lamps(host, namespace).secret
+    meta = {"name": ref.name, "namespace": namespace}
+    host.apply({
+        "apiVersion": SECRET.api_version, "kind": SECRET.kind, "metadata": meta, "stringData": texts,
+        "type": "kubernetes.io/tls",
+    })  # fmt: skip
+    return pair.authority
+
+
+def stored(lamps: Lamps) -> Content:
+    """The certificates of the operator."""
+    return public_part(lamps.host.cluster.get(lamps.secret) or {}).content
 
 
 def is_gone(lamps: Lamps) -> bool:

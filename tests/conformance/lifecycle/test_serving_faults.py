@@ -11,7 +11,17 @@ import pytest
 from shared.adapters.kube import ApiError
 from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 from tests.conformance.lifecycle.conftest import TARGETS
-from tests.conformance.lifecycle.lamps import FIRST, NEXT, Lamps, begun, is_gone, is_whole, three_versions
+from tests.conformance.lifecycle.lamps import (
+    FIRST,
+    NEXT,
+    Lamps,
+    almost_over,
+    begun,
+    is_gone,
+    is_whole,
+    stored,
+    three_versions,
+)
 from tests.conformance.lifecycle.test_faults import is_healthy, kill, pids
 from tests.conformance.targets import running
 from tests.kit.installation import Installation
@@ -63,10 +73,17 @@ def delete(lamps: Lamps, ref: Ref) -> None:
 
 
 def test_processes_die_while_webhooks_come_change_hands_and_go(victim: Lamps) -> None:
-    """csv.md 3.1, 4.7, 6.1: certificates, Services, conversion and APIService take part in each of the three."""
+    """csv.md 3.1, 4.7, 6.1, 7.8: certificates, Services, conversion and APIService take part in each of the three.
+
+    The first certificate ends soon, so that a rotation begins as soon as the operator works.
+    """
+    old = almost_over(victim.host, victim.namespace)
     victim.begin(FIRST)
     let_some_die(victim.host)
+    wait_for(lambda: stored(victim).is_rotating or stored(victim).pair.authority != old, "the begin of the rotation")
+    let_some_die(victim.host)
     converges(victim, FIRST)
+    assert (stored(victim).is_rotating, stored(victim).pair.authority == old) == (False, False)
     victim.begin(NEXT)
     let_some_die(victim.host)
     converges(victim, NEXT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from shared.adapters.keys import x509
 from shared.adapters.keys.stored import public_part
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest, labels_of, uid_of
-from shared.domain.endpoints.certificates import VALID
 from shared.domain.endpoints.naming import hosts
 from shared.kinds import (
     API_SERVICE,
@@ -32,7 +31,8 @@ from shared.kinds import (
     Ref,
 )
 from tests.conformance.lifecycle.conftest import TARGETS
-from tests.conformance.targets import running_cluster
+from tests.conformance.lifecycle.lamps import almost_over
+from tests.conformance.targets import running, running_cluster
 from tests.kit.installation import (
     SAMPLES,
     Installation,
@@ -239,16 +239,6 @@ def test_what_olm_installed_with_webhooks_is_adopted_without_a_restart(left: Lef
         assert selected.startswith("olm.operatorgroup.uid/")
 
 
-def almost_over(host: Installation) -> str:
-    """A Secret with a certificate that ends within a day, as if it had been made two years ago; returns its CA."""
-    issued = datetime.now(UTC).replace(microsecond=0) - VALID + timedelta(hours=12)
-    pair, private = x509.issue(hosts("lamps-controller", LAND), issued)
-    texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
-    ref = SECRET.ref("lamps-controller-service-cert", LAND)
-    host.apply(an_object(ref, stringData=texts, type="kubernetes.io/tls"))
-    return pair.authority
-
-
 def answers(host: Installation) -> bool:
     """Whether the webhooks are called, and answer."""
     if len([*host.cluster.list(VALIDATING_WEBHOOKS), *host.cluster.list(MUTATING_WEBHOOKS)]) < 2:
@@ -260,11 +250,12 @@ def answers(host: Installation) -> bool:
     return True
 
 
-def test_no_call_fails_while_certificates_are_rotated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_call_fails_while_certificates_are_rotated(target: str, tmp_path: Path) -> None:
     """A certificate that ends soon is there before the installation, which rotates it in its last phase."""
-    with installed(tmp_path / "olmf", "--bundles", str(SAMPLES.parent / "webhooks")) as host:
+    with running(target, tmp_path, "--bundles", str(SAMPLES.parent / "webhooks")) as host:
         host.apply(a_namespace(LAND))
-        old = almost_over(host)
+        old = almost_over(host, LAND)
         host.apply(an_operator_group(LAND), a_subscription("lamps", LAND))
         csv = CLUSTER_SERVICE_VERSION.ref("lamps.v1.1.0", LAND)
         wait_for(lambda: answers(host), "the webhooks to answer")

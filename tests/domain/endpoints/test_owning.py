@@ -127,6 +127,7 @@ NOT_OURS = "pre-existing APIService v1.api.example.com is not adoptable"
         pytest.param(a_service(), "", id="csv.md 7.4 (a): its own"),
         pytest.param(a_service("a.v0"), "", id="csv.md 7.4 (b) and 18 row 92: of the version it replaces"),
         pytest.param(a_service("leaving"), "", id="csv.md 7.4 (c): of one that leaves"),
+        pytest.param(a_service("replaced"), "", id="csv.md 7.4 (c): of one that is being replaced"),
         pytest.param(a_service("gone"), "", id="of one of its namespace that is gone"),
         pytest.param(a_service("living"), NOT_OURS, id="csv.md 18 row 93: of one that stays"),
         pytest.param(a_service("leaving", "other"), NOT_OURS, id="of another namespace, in the middle of an upgrade"),
@@ -137,7 +138,10 @@ NOT_OURS = "pre-existing APIService v1.api.example.com is not adoptable"
 )
 def test_an_api_has_one_owner(present: ApiService | None, want: str) -> None:
     csv = Csv(a_server(replaces="a.v0"))
-    beside = [Csv(a_version("leaving", phase="Deleting")), Csv(a_version("living"))]
+    leaving = [
+        Csv(a_version(name, phase=phase)) for name, phase in (("leaving", "Deleting"), ("replaced", "Replacing"))
+    ]
+    beside = [*leaving, Csv(a_version("living"))]
     assert api_services.refusal(csv, API, present, beside) == want
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -144,8 +145,14 @@ def test_an_api_is_served_csv_md_7_4_and_18_row_13() -> None:
         ("Installing", "InstallWaiting"), "apiServices not installed",
     )  # fmt: skip
     api = world.objects[API_SERVICE.ref("v1.api.example.com")]
-    assert api["spec"]["service"] == {"namespace": "ns", "name": "operator-service", "port": 9443}
-    assert (api["spec"]["groupPriorityMinimum"], api["spec"]["versionPriority"]) == (2000, 15)
+    content = public_part(world.objects[CERTIFICATE]).content
+    assert api["spec"] == {
+        "group": "api.example.com", "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 15,
+        "service": {"namespace": "ns", "name": "operator-service", "port": 9443},
+        "caBundle": base64.b64encode(content.pair.authority.encode()).decode(),
+    }  # fmt: skip
+    assert api["metadata"]["labels"] == {**labels_for("a.v1", "ns"), "olm.managed": "true"}
+    assert "annotations" not in api["metadata"]
     available(world, api)
     world.walk_until_rest()
     assert phase(world)[0] == "Succeeded"
@@ -440,7 +447,48 @@ def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None
         "status": {"installedCSV": "a.v1"},
     }  # fmt: skip
     world = installed(a_world(subscription, hooks=(), apis=(an_api(),)))
-    assert world.objects[API_SERVICE.ref("v1.api.example.com")]["metadata"]["annotations"] == {"team": "x"}
+    ref = API_SERVICE.ref("v1.api.example.com")
+    assert world.objects[ref]["metadata"]["annotations"] == {"team": "x"}
+    with world.edited(ref) as api:
+        api["metadata"]["annotations"]["team"] = "edited by somebody"
+    assert world.step("probe").writes == ()
+
+
+def without_group(world: World) -> None:
+    world.remove(OPERATOR_GROUP.ref("og", "ns"))
+
+
+def with_an_api_of_others(world: World) -> None:
+    labels = {"olm.owner": "b.v1", "olm.owner.namespace": "other", "olm.owner.kind": "ClusterServiceVersion"}
+    spec = {"group": "api.example.com", "version": "v1", "service": {"namespace": "other", "name": "b"}}
+    identity = {"apiVersion": API_SERVICE.api_version, "kind": API_SERVICE.kind}
+    world.put({**identity, "metadata": {"name": "v1.api.example.com", "labels": labels}, "spec": spec})
+
+
+CHANGED = [
+    pytest.param(without_group, "error retrieving OperatorGroup info", id="csv.md 7.6: it is in no group"),
+    pytest.param(
+        with_an_api_of_others, "pre-existing APIService v1.api.example.com is not adoptable",
+        id="csv.md 7.4: another version has its API",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "reported"), CHANGED)
+def test_what_changes_before_an_installation_is_reported_and_nothing_is_written_csv_md_4_3_2(
+    change: Callable[[World], None], reported: str
+) -> None:
+    """Its requirements were met when they were checked."""
+    world = a_world(apis=(an_api(),))
+    for _ in range(2):
+        world.does("check")
+    assert phase(world)[0] == "InstallReady"
+    change(world)
+    before = {ref for ref in world.objects if ref.kind != "Event"}
+    world.does("install")
+    assert phase(world) == ("Failed", "InstallComponentFailed")
+    assert reported in world.csv()["status"]["message"]
+    assert {ref for ref in world.objects if ref.kind != "Event"} == before
 
 
 def test_what_a_version_serves_no_more_is_removed_and_nothing_else_csv_md_7_5() -> None:
