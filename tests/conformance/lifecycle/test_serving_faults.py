@@ -44,9 +44,10 @@ def let_some_die(host: Installation) -> None:
     for _ in range(KILLS):
         time.sleep(rng.uniform(0.0, 0.5))
         kill(rng.choice(pids(host)))
-    for pid in pids(host):
+    died = set(pids(host))
+    for pid in died:
         kill(pid)
-    wait_for(lambda: is_healthy(host))
+    wait_for(lambda: died.isdisjoint(pids(host)) and is_healthy(host), "others in their places")
 
 
 def converges(lamps: Lamps, version: str) -> None:
