@@ -18,6 +18,11 @@ _PRIORITIES: Final = {"groupPriorityMinimum": 2000, "versionPriority": 15}
 _LEAVING: Final = ("Replacing", "Deleting")
 
 
+def registered(csv: Csv) -> tuple[ApiEntry, ...]:
+    """One entry for each APIService, which several kinds share: the last one, as in OLM (csv.md §2.1)."""
+    return tuple({api.service: api for api in csv.owned_services}.values())
+
+
 def desired(csv: Csv, api: ApiEntry, present: ApiService | None, *, bundle: str, annotations: ReadOnly) -> Manifest:
     """The APIService of an aggregated API whose server proves itself to who trusts `bundle`, PEM.
 

@@ -20,8 +20,9 @@ ENDED: Final[Manifest] = {"spec": {"conversion": NONE}}
 
 
 def conversions(csv: Csv) -> tuple[tuple[Webhook, str], ...]:
-    """Each conversion webhook with each definition that it is for."""
-    return tuple((hook, name) for hook in csv.webhooks if hook.type == CONVERSION for name in hook.definitions)
+    """Each definition whose objects are converted, and the webhook that does it: the last one that names it, as in OLM."""
+    found = {name: hook for hook in csv.webhooks if hook.type == CONVERSION for name in hook.definitions}
+    return tuple((hook, name) for name, hook in found.items())
 
 
 def misuse(csv: Csv) -> str:

@@ -55,7 +55,7 @@ def unusable(csv: Csv) -> str:
     """Why nobody can install the webhooks and APIs of the version, whatever is in the cluster; empty when one can."""
     known = {one.name for one in csv.install.deployments}
     checks = (
-        *(_misnamed(one.name, "webhook") for one in csv.webhooks),
+        *(_misnamed(one.name, "webhook") for one in admission(csv)),
         *unplaceable(csv),
         *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
         misuse(csv),

@@ -83,7 +83,7 @@ def is_in_force(change: Change) -> bool:
 
 def aggregated(csv: Csv, facts: Facts, contents: Mapping[str, Content]) -> Iterator[Change]:
     """What tells the API server of aggregated APIs, to write after their Deployments."""
-    for api in csv.owned_services:
+    for api in api_services.registered(csv):
         if api.deployment in contents:
             present, bundle = facts.api_service(api.service), contents[api.deployment].bundle
             desired = api_services.desired(csv, api, present, bundle=bundle, annotations=facts.annotations)

@@ -73,6 +73,10 @@ def many(number: int) -> Manifest:
         pytest.param(many(64), "", id="many"),
         pytest.param(a_server(a_webhook("A_B")), "webhook 'A_B': a lowercase RFC 1123 subdomain", id="its name"),
         pytest.param(
+            a_server({**a_conversion(), "generateName": "cThings_v1"}), "",
+            id="csv.md 7.6: no object has the name of a conversion",
+        ),
+        pytest.param(
             a_server(a_webhook(deploymentName="x")),
             "webhook 'v.example.com' is served by Deployment 'x', which is not in the install strategy",
             id="its Deployment",

@@ -185,6 +185,14 @@ def test_conversion_begins_and_ends_with_the_version_csv_md_7_6_and_18_row_108()
     assert conversion(world) == {"strategy": "None"}
 
 
+def test_of_two_webhooks_that_convert_one_definition_the_last_is_called_csv_md_7_6() -> None:
+    """As in OLM; a definition has one conversion, so each would take it from the other for ever."""
+    hooks = (a_conversion(), {**a_conversion(), "generateName": "d.example.com", "webhookPath": "/last"})
+    world = installed(a_world(a_convertible(), hooks=hooks, customresourcedefinitions=owned_crd()))
+    assert conversion(world)["webhook"]["clientConfig"]["service"]["path"] == "/last"
+    assert world.step("probe").writes == ()
+
+
 def test_a_definition_of_somebody_else_is_not_converted_csv_md_18_row_107() -> None:
     world = a_world(a_crd(THINGS), hooks=(a_conversion(),), customresourcedefinitions=owned_crd())
     before = world.objects[CUSTOM_RESOURCE_DEFINITION.ref(THINGS)]
@@ -425,6 +433,17 @@ def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> No
     assert found[0] == found[1]
     ports = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]["ports"]
     assert [one["port"] for one in ports] == [9443]
+
+
+@pytest.mark.parametrize("deployment", ["operator", "second"])
+def test_two_kinds_of_one_api_share_its_service_csv_md_2_1(deployment: str) -> None:
+    """The last entry decides where it leads, as in OLM: each of two would take it from the other for ever."""
+    apis = (an_api(), an_api(name="others", deploymentName=deployment, containerPort=8443))
+    strategy = {"deployments": [a_component("operator"), a_component("second")]}
+    world = installed(a_world(hooks=(), apis=apis, strategy=strategy))
+    service = world.objects[API_SERVICE.ref("v1.api.example.com")]["spec"]["service"]
+    assert (service["name"], service["port"]) == (f"{deployment}-service", 8443)
+    assert world.step("probe").writes == ()
 
 
 def test_two_operators_that_own_a_definition_convert_nothing_of_each_other() -> None:
