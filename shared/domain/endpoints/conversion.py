@@ -20,7 +20,7 @@ ENDED: Final[Manifest] = {"spec": {"conversion": NONE}}
 
 
 def conversions(csv: Csv) -> tuple[tuple[Webhook, str], ...]:
-    """Each definition whose objects are converted, and the webhook that does it: the last one that names it, as in OLM."""
+    """Each definition whose objects are converted, and the webhook that does it: the last that names it, as in OLM."""
     found = {name: hook for hook in csv.webhooks if hook.type == CONVERSION for name in hook.definitions}
     return tuple((hook, name) for name, hook in found.items())
 
