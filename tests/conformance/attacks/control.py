@@ -33,6 +33,7 @@ def given(look: Look) -> Iterator[Given]:
     group = {"apiGroup": RBAC, "kind": "Group", "name": f"system:serviceaccounts:{own}"}
     everybody = {"apiGroup": RBAC, "kind": "Group", "name": "system:authenticated"}
     account = {"kind": "ServiceAccount", "name": "default", "namespace": own}
+    nobody = {"apiGroup": RBAC, "kind": "Group", "name": "system:unauthenticated"}
     escalates = _role("control-escalates", own, ESCALATION)
     yield Given((_binding("control-user", place, "view", user),), ((f"{tenant} in {place}: ", "get", "pods"),))
     yield Given(
@@ -43,6 +44,10 @@ def given(look: Look) -> Iterator[Given]:
     yield Given(
         (_role("control-reads", "", SECRETS, {f"{RBAC}/aggregate-to-view": "true"}),),
         (("ClusterRole//view", "secrets"), *((f"{viewer} in ", ": get  secrets") for viewer in look.others[:1])),
+    )
+    yield Given(
+        (_binding("control-anonymous", "", "view", nobody),),
+        (("system:anonymous in the cluster, reviewed", "get  pods"),),
     )
     yield Given(
         (escalates, _binding("control-own", own, "control-escalates", user, kind="Role")),

@@ -72,7 +72,7 @@ class Look:
                     key = (kind.kind, meta.get("namespace", ""), meta["name"])
                     roles[key] = orjson.dumps(output, option=orjson.OPT_SORT_KEYS).decode()
         accounts = [self.account(name_of(each)) for each in installation.cluster.list(SERVICE_ACCOUNT, self.own)]
-        everybody = (*self.tenants, *self.others, STRANGER, ANONYMOUS, self.account(NEWCOMER))
+        everybody = (*self.tenants, *self.others, STRANGER, self.account(NEWCOMER))
         pairs = [(user, place) for user in everybody for place in (*self.places, self.own)]
         pairs += [(user, place) for user in accounts for place in (self.places[0], self.own)]
         with ThreadPoolExecutor(4) as pool:
@@ -81,10 +81,10 @@ class Look:
         return Permissions(roles, rules, frozenset(allowed(api, asked)), len(asked))
 
     def _questions(self, api: Api) -> Iterator[Asked]:
-        """All verbs on all resources, for the tenant and for what runs in its namespace."""
+        """All verbs on all resources: for the tenant, what runs in its namespace, and who may not ask for himself."""
         rights = list(everything(api))
-        for subject in (self.tenants[0], self.account("default")):
-            for place in ("", self.places[0]):
+        for subject in (self.tenants[0], self.account("default"), ANONYMOUS):
+            for place in ("", self.places[0]) if subject != ANONYMOUS else ("",):
                 for right in rights:
                     yield subject, place, right
 
@@ -102,12 +102,13 @@ class Look:
 
 def acting(api: Api, user: str) -> Api:
     """The API server as a user or a ServiceAccount, in the groups that it puts them in."""
-    groups = {"Impersonate-Group": "system:unauthenticated"} if user == ANONYMOUS else {}
-    return api.as_other({"Impersonate-User": user, **groups})
+    return api.as_other({"Impersonate-User": user})
 
 
 def groups_of(user: str) -> list[str]:
     """The groups of a user or a ServiceAccount, which a SubjectAccessReview has to name."""
+    if user == ANONYMOUS:
+        return ["system:unauthenticated"]
     namespace = user.removeprefix("system:serviceaccount:").partition(":")[0]
     of_account = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"] if namespace != user else []
     return [*of_account, "system:authenticated"]

@@ -63,7 +63,7 @@ class Written:
             self.statuses[kind, status] += 1
             self.tried |= set() if number is None else {number}
             self.kept |= {number} if is_kept else set()
-            self.failed |= {number} if status >= FAILED else set()
+            self.failed |= {number} if status >= FAILED and number is not None else set()
         self.is_over = True
 
 
