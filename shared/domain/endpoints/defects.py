@@ -1,4 +1,4 @@
-"""What makes the webhooks of a version unfit for any cluster (csv.md §4.2-6, §7.6)."""
+"""What makes a version and its webhooks unfit for any cluster (csv.md §4.2-6, §7.6)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shared.api.manifest import ReadOnly
 from shared.api.views import Csv
 from shared.domain.endpoints.conversion import misuse
 from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.endpoints.naming import service_name
 from shared.domain.endpoints.webhooks import admission, name_of
 from shared.domain.syntax import SUBDOMAIN
 
@@ -36,6 +37,7 @@ _SHOWN: Final = 80
 """Characters of a wrong name in a message."""
 _TOO_MANY: Final = f"{{}} Deployments serve webhooks or APIs: a version may have {MOST_ENDPOINTS} of them"
 _ABSENT: Final = "webhook {!r} is served by Deployment {!r}, which is not in the install strategy"
+_TWICE: Final = "Deployment {!r} is in the install strategy twice, and differs: each would replace the other for ever"
 _SHARED: Final = "two Deployments of the strategy would have the Service {!r}: the names differ in dots and dashes only"
 
 
@@ -52,9 +54,10 @@ def invalid_description(csv: Csv) -> str:
 
 
 def unusable(csv: Csv) -> str:
-    """Why nobody can install the webhooks and APIs of the version, whatever is in the cluster; empty when one can."""
-    known = {one.name for one in csv.install.deployments}
+    """Why nobody can install the version and what it serves, whatever is in the cluster; empty when one can."""
+    known = {one.name: one.raw for one in csv.install.deployments}
     checks = (
+        *(_TWICE.format(one.name) for one in csv.install.deployments if one.raw != known[one.name]),
         *(_misnamed(one.name, "webhook") for one in admission(csv)),
         *unplaceable(csv),
         *("" if one.deployment in known else _ABSENT.format(one.name, one.deployment) for one in csv.webhooks),
@@ -66,7 +69,7 @@ def unusable(csv: Csv) -> str:
 def unplaceable(csv: Csv) -> tuple[str, ...]:
     """Why the objects around what serves cannot be there: names that nothing may have, or that two would have."""
     endpoints = endpoints_of(csv)
-    counted = Counter(one.service for one in endpoints)
+    counted = Counter(service_name(name) for name in dict.fromkeys(one.deployment for one in endpoints))
     checks = (
         _TOO_MANY.format(len(endpoints)) if len(endpoints) > MOST_ENDPOINTS else "",
         *(

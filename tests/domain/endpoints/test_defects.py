@@ -89,6 +89,14 @@ def many(number: int) -> Manifest:
             a_server(a_webhook(deploymentName="a.b"), a_webhook("w.x", deploymentName="a-b"), strategy=TWINS),
             "two Deployments of the strategy would have the Service 'a-b-service'", id="csv.md 19-23: dots",
         ),
+        pytest.param(
+            a_server(a_webhook(), strategy={"deployments": [a_component(), a_component(serviceAccountName="x")]}),
+            "Deployment 'operator' is in the install strategy twice", id="one Deployment twice",
+        ),
+        pytest.param(
+            a_server(a_webhook(), strategy={"deployments": [a_component(), a_component()]}), "",
+            id="the same Deployment again",
+        ),
         pytest.param(a_server(a_conversion(), modes=("OwnNamespace",)), "unable to manage conversion", id="row 107"),
     ],
 )  # fmt: skip

@@ -363,6 +363,23 @@ def test_what_only_an_edit_can_help_does_not_flap_csv_md_19_7() -> None:
 FORBIDDEN = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}
 
 
+def test_a_deployment_that_is_described_twice_does_not_flap_csv_md_19_7() -> None:
+    """OLM writes one over the other for ever; the version serves nothing."""
+    world = a_world(hooks=(), strategy={"deployments": [a_component(), a_component(serviceAccountName="x")]})
+    world.walk_until_rest()
+    assert phase(world) == ("Failed", "InstallComponentFailed")
+    assert "Deployment 'operator' is in the install strategy twice" in world.csv()["status"]["message"]
+    edit(world, install={"strategy": "deployment", "spec": {"deployments": [a_component()]}})
+    world.later(minutes=6)
+    world.walk_until_rest()
+    assert phase(world)[0] == "Succeeded"
+
+
+def test_a_deployment_that_is_repeated_word_for_word_is_one() -> None:
+    world = installed(a_world(strategy={"deployments": [a_component(), a_component()]}))
+    assert world.step("probe").writes == ()
+
+
 def test_a_description_is_refused_whatever_leads_to_an_installation_csv_md_18_row_103() -> None:
     """An edit of a version that works, and a phase that somebody writes, lead past the look at its requirements."""
     world = installed(a_world())
