@@ -17,12 +17,14 @@ from shared.domain.objects.ownership import owner_reference
 from shared.kinds import (
     DEPLOYMENT,
 )
+from shared.step import StoreKeys
 from tests.domain.csv.builders import NOW
 from tests.domain.endpoints.builders import an_api
 from tests.functions.cluster_service_version.served import (
     ANOTHER,
     CERTIFICATE,
     a_world,
+    becomes,
     bundle,
     installed,
     phase,
@@ -54,6 +56,7 @@ def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
     made = content.pair.ends - timedelta(days=730)
     assert NOW + timedelta(days=729, hours=1) <= made <= NOW + timedelta(days=729, hours=1, seconds=4)
     assert times(world) == (timestamp(made), timestamp(made + timedelta(days=729)))
+    assert [one for one in world.events if one.reason == "CertificateReplaced"] == []
 
 
 @pytest.mark.parametrize(("ahead", "trusted"), [(timedelta(), 2), (timedelta(hours=1), 1)])
@@ -104,15 +107,6 @@ def test_an_expired_certificate_is_replaced_at_once_csv_md_18_row_89() -> None:
     assert (phase(world)[0], content.is_rotating, bundle(world)) == ("Succeeded", False, content.pair.authority)
 
 
-def test_what_is_valid_is_used_again_csv_md_18_row_85() -> None:
-    world = installed(a_world())
-    secret, before = world.objects[CERTIFICATE], times(world)
-    world.later(days=1)
-    world.remove(DEPLOYMENT.ref("operator", "ns"))
-    world.walk_until_rest()
-    assert (phase(world)[0], world.objects[CERTIFICATE], times(world)) == ("Succeeded", secret, before)
-
-
 def test_a_secret_of_somebody_else_is_taken_csv_md_18_rows_234_and_235() -> None:
     """It says nothing of a CA, so that its certificate is of no use; its owners stay, and ours is added once."""
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "ns"}}
@@ -141,6 +135,24 @@ def a_stored_pair(begins: timedelta, name: str = "operator") -> Manifest:
     pair, private = x509.issue(hosts(name, "ns"), NOW + begins)
     texts = {"tls.crt": pair.certificate, "tls.key": private.decode(), "olmCAKey": pair.authority}
     return a_secret(texts)
+
+
+THERE = [
+    pytest.param((), id="it was made with the version"),
+    pytest.param((a_stored_pair(timedelta()),), id="it was there before, in a Secret of another type, which stays"),
+]
+
+
+@pytest.mark.parametrize("there", THERE)
+def test_what_is_valid_is_used_again_csv_md_18_row_85(there: tuple[Manifest, ...]) -> None:
+    world = installed(a_world(*there))
+    secret, before = world.objects[CERTIFICATE], times(world)
+    world.later(days=1)
+    world.remove(DEPLOYMENT.ref("operator", "ns"))
+    world.walk_until_rest()
+    assert (phase(world)[0], world.objects[CERTIFICATE], times(world)) == ("Succeeded", secret, before)
+    becomes(world, "InstallReady")
+    assert [write for write in world.step("install").writes if isinstance(write, StoreKeys)] == []
 
 
 REPLACED = [
