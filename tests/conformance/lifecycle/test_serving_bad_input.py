@@ -276,7 +276,9 @@ def test_a_webhook_on_its_own_pods_is_reported_and_can_be_edited(host: Installat
     wait_for(lambda: configurations(host, namespace), "its configuration")
     for pod in host.cluster.list(POD, namespace):
         host.cluster.delete(Ref.of(pod))
-    reports(host, namespace, f'failed calling webhook "{namespace}.example.com"')
+    reported = f'failed calling webhook "{namespace}.example.com"'
+    reports(host, namespace, reported)
+    wait_for(lambda: reported in host.olmf("why", "-n", namespace, check=False).stdout, "the same by `olmf why`")
     host.apply(about_itself(namespace, "", "pods", "Ignore"))
     host.until_phase("guard.v1", namespace)
 
