@@ -77,6 +77,11 @@ class Bodies:
             for digest in digests:
                 _remember(self._stored, digest, self._now_ms())
 
+    def forget(self) -> None:
+        """Records may be lost, with what they carried."""
+        with self._lock:
+            self._stored.clear()
+
     def _is_stored(self, digest: str) -> bool:
         return self._now_ms() - self._stored.get(digest, _NEVER) < _RENEWED_AFTER_MS
 

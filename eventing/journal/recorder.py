@@ -46,6 +46,10 @@ class Recorder:
         """A recorder for another thread, which knows what this one knows."""
         return Recorder(b"", also=also, bodies=self._bodies)
 
+    def forget(self) -> None:
+        """Records that were made may not be stored any more: the next ones carry all that they name."""
+        self._bodies.forget()
+
     def calls(self, fresh: dict[str, msgspec.Raw]) -> CallRecorder:
         """The recorder of the calls of one decision; `fresh` gathers the bodies of the run's record."""
         return CallRecorder(self._bodies, fresh)

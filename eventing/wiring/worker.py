@@ -80,6 +80,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         runs = LongRuns(values.long_seconds, journal.ran)
         queue.progress = lambda: runs.present
         recording = Recorder(journal.secret())
+        queue.forget_records = recording.forget
         routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
 
         def of_thread() -> Run:

@@ -59,6 +59,8 @@ class WorkQueue:
         self._sweep_seconds = min(1.0, self._lease_seconds / 4)
         self.progress: Callable[[], Progress | None] = lambda: None
         """How far the present run is, if it says so."""
+        self.forget_records: Callable[[], None] = lambda: None
+        """Called when a record was not stored with its run: Redis may have lost earlier ones, too."""
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._random = secrets.SystemRandom().random
 
@@ -113,16 +115,18 @@ class WorkQueue:
 
         ValueError when the result cannot be stored; then the run has not ended.
         """
-        if result.failure == "lost":
-            self._running.pop(claim.token, None)
-            return False
+        is_ended = result.failure != "lost" and self._ended(claim, result)
+        self._running.pop(claim.token, None)
+        if not is_ended:
+            self.forget_records()
+        return is_ended
+
+    def _ended(self, claim: Claim, result: RunResult) -> bool:
         if len(result.record) > LONGEST_RECORD:
             raise ValueError(f"its journal entry has {len(result.record)} bytes, wanted at most {LONGEST_RECORD}")
         entry = entry_of(Job(claim.step, claim.ref))
         delay = self._delay(result, claim.attempt)
-        is_ended = self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
-        self._running.pop(claim.token, None)
-        return is_ended
+        return self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
         """Sleep until a job of the groups is enqueued, at most that long."""

@@ -83,6 +83,7 @@ def test_an_aggregated_api_is_served(lampland: Installation) -> None:
 
 def test_what_leads_to_an_operator_goes_with_it(lampland: Installation) -> None:
     """The last test of its installation."""
+    lampland.cluster.create(a_lamp("kept", lumens=3))
     lampland.until_it_rests()
     lampland.olmf("uninstall", "lamps", "-n", LAND)
     lampland.until_gone(CLUSTER_SERVICE_VERSION.ref("lamps.v1.1.0", LAND))
@@ -93,7 +94,7 @@ def test_what_leads_to_an_operator_goes_with_it(lampland: Installation) -> None:
     ours = ("lamps-controller-service-system:auth-delegator", "lamps-controller-service-auth-reader")
     left = [*lampland.cluster.list(CLUSTER_ROLE_BINDING), *lampland.cluster.list(ROLE_BINDING, "kube-system")]
     assert [one for one in left if one["metadata"]["name"] in ours] == []
-    assert lamp(lampland, "a", "v1") == {"lumens": 3, "color": "white"}
+    assert lamp(lampland, "kept", "v1") == {"lumens": 3, "color": "white"}
 
 
 PLACE = "hooks"

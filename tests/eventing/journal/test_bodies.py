@@ -54,6 +54,17 @@ def test_a_body_comes_again_after_a_while() -> None:
 
 
 @pytest.mark.parametrize("is_answer", [True, False])
+def test_a_body_comes_again_when_records_may_be_lost(is_answer: bool) -> None:
+    bodies = Bodies(Redactor(b"key"), Time())
+    lost, again = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()
+    bodies.keep(a_body(), lost, is_answer=is_answer)
+    bodies.note_stored(lost)
+    bodies.forget()
+    bodies.keep(a_body(), again, is_answer=is_answer)
+    assert again == lost != {}
+
+
+@pytest.mark.parametrize("is_answer", [True, False])
 def test_until_a_record_is_stored_every_other_one_carries_its_bodies_too(is_answer: bool) -> None:
     bodies = Bodies(Redactor(b"key"), Time())
     lost, again = dict[str, msgspec.Raw](), dict[str, msgspec.Raw]()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from eventing.workqueue import Loss, WorkQueue
 from eventing.workqueue.scripts import run
 from shared.config import Settings
@@ -258,3 +260,24 @@ def a_renewing_queue(rig: Rig) -> WorkQueue:
 def _redis_ms(rig: Rig) -> int:
     seconds, micros = rig.client.time()
     return int(seconds * 1000 + micros // 1000)
+
+
+@pytest.mark.parametrize("failure", ["", "lost"])
+def test_a_record_that_is_not_stored_makes_the_worker_forget_what_it_stored(rig: Rig, failure: str) -> None:
+    """Redis was emptied: what the record leaves out, because it was stored before, is gone."""
+    forgotten: list[str] = []
+    rig.queue.forget_records = lambda: forgotten.append("all")
+    rig.queue.add([a_job()], "event-1")
+    claim = rig.claim()
+    rig.queue.client.flushdb()
+
+    assert not rig.queue.finish(claim, a_result(failure=failure))
+    assert forgotten == ["all"]
+
+
+def test_a_record_that_is_stored_makes_it_forget_nothing(rig: Rig) -> None:
+    forgotten: list[str] = []
+    rig.queue.forget_records = lambda: forgotten.append("all")
+    rig.queue.add([a_job()], "event-1")
+    assert rig.queue.finish(rig.claim(), a_result())
+    assert not forgotten
