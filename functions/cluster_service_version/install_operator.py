@@ -45,6 +45,8 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
         return outcome_of(csv, preparation.unrecognized(status, strategy.message))
     if failure := refused(attempt, csv, status):
         return failure
+    if why := work.unfit(csv):
+        return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
     subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, ref.namespace))
     facts = facts_of(csv, cluster, pairs_of(csv, keys), subscriptions)
     if why := work.refusal(csv, facts):

@@ -30,7 +30,8 @@ class PlanDefinitions:
     def __init__(self, objects: PlanObjects, sources: Sources) -> None:
         self._objects, self._sources, self._namespace = objects, sources, objects.namespace
         self._live: dict[str, CustomResourceDefinition | None] = {}
-        self._judged: dict[str, Safety] = {}
+        self._judged: dict[tuple[str, str, str], Safety] = {}
+        """By what each step brings: two bundles of a plan may describe one definition in two ways."""
         self._is_one_waiting = False
         """A definition is not served yet, so that this pass is not the last one: it need not read the others."""
 
@@ -50,7 +51,7 @@ class PlanDefinitions:
                 manifest = self._manifest(step, resource)
                 live = self._found(resource.name)
                 if live is not None:
-                    yield self._safety(manifest, live)
+                    yield self._safety(step, manifest, live)
             except Denial:
                 raise
             except StepFailed:
@@ -61,7 +62,7 @@ class PlanDefinitions:
         if step.status == _WAITING and (action := self._served(step, resource)):
             return action, Safety()
         manifest, live = self._manifest(step, resource), self._found(resource.name)
-        is_converted = live is not None and live.converts_by_webhook and self._is_converted(resource.name, owner.csv)
+        is_converted = live is not None and self._is_converted(live, owner.csv)
         action = crds.act(manifest, live, owner, self._objects.csvs.keys(), is_converted=is_converted)
         if live is None:
             return action, Safety()
@@ -69,7 +70,7 @@ class PlanDefinitions:
             action = crds.as_a_guest(action, live.raw)
         if action.replace is None:
             return action, Safety()
-        found = self._safety(manifest, live)
+        found = self._safety(step, manifest, live)
         if found.problems:
             raise StepFailed(found.refusal)
         return action, found
@@ -101,12 +102,14 @@ class PlanDefinitions:
             raise StepFailed(why)
         return manifest
 
-    def _is_converted(self, definition: str, csv: str) -> bool:
-        """Whether the version of that name, as the plan brings it, converts the objects of the definition."""
+    def _is_converted(self, live: CustomResourceDefinition, csv: str) -> bool:
+        """Whether the version of that name, as the plan brings it, goes on with the conversion of the definition."""
+        if not live.converts_by_webhook:
+            return False
         named = ((step, Resource.of_step(step)) for step in self._objects.plan.steps)
         found = [one for one in named if one[1].kind == kinds.CLUSTER_SERVICE_VERSION.kind and one[1].name == csv]
         versions = (Csv(self._objects.manifest(*one)) for one in found)
-        return any(name == definition for one in versions for _, name in conversions(one))
+        return any(name == live.name for one in versions for _, name in conversions(one))
 
     def _found(self, name: str) -> CustomResourceDefinition | None:
         if name not in self._live:
@@ -118,14 +121,20 @@ class PlanDefinitions:
         """An account changes what other namespaces rest on by its own rights."""
         return self._sources.acting.account is not None and not crds.is_of(self._namespace, live)
 
-    def _safety(self, new: Manifest, live: CustomResourceDefinition) -> Safety:
+    def _safety(self, step: PlanStep, new: Manifest, live: CustomResourceDefinition) -> Safety:
+        """What the change that would be written does to what is stored; it is judged once for each step."""
+        key = live.name, step.csv, step.manifest
+        if key not in self._judged:
+            written = crds.with_what_works(new, live, is_converted=self._is_converted(live, step.csv))
+            self._judged[key] = self._judge(new, live) if crds.changes(written, live.raw) else Safety()
+        return self._judged[key]
+
+    def _judge(self, new: Manifest, live: CustomResourceDefinition) -> Safety:
         """What does not fit is told with its values: a guest is told what it may see."""
-        if live.name not in self._judged:
-            acting = self._sources.acting
-            listed = acting.list if self._is_guest(live) else acting.ours.list
-            checked = stored.to_check(live.raw, new)
-            self._judged[live.name] = safety.judged(new, live.raw, ((kind, _all(listed, kind)) for kind in checked))
-        return self._judged[live.name]
+        acting = self._sources.acting
+        listed = acting.list if self._is_guest(live) else acting.ours.list
+        checked = stored.to_check(live.raw, new)
+        return safety.judged(new, live.raw, ((kind, _all(listed, kind)) for kind in checked))
 
 
 def _all(listed: _Listed, kind: Kind) -> tuple[Manifest, ...]:

@@ -91,7 +91,7 @@ class _CallLog(grpc.ServerInterceptor):  # type: ignore[misc]  # why: grpc bring
 
 
 def server_of(answers: Answers, address: str, log: Callable[[str], object] | None = None) -> tuple[grpc.Server, int]:
-    """A server that is not started yet, and its port; `tell` hears of every call. PortTakenError."""
+    """A server that is not started yet, and its port; `log` hears of every call. PortTakenError."""
     interceptors = [_CallLog(log)] if log else []
     server = grpc.server(ThreadPoolExecutor(_THREADS), interceptors=interceptors, options=[NOT_SHARED])
     return server, bind(server, address, lambda _: answers, lambda _: None, forget=lambda *_: None)

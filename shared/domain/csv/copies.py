@@ -114,9 +114,11 @@ def replacement(original: Csv, copy: Copy) -> Manifest:
     return desired
 
 
-def lasts_from(original: Csv) -> datetime | None:
-    """The time from which the phase is written to copies; None: now."""
-    return original.since + LASTING if original.since and not original.is_succeeded else None
+def lasts_from(original: Csv, now: datetime) -> datetime | None:
+    """The time from which the phase is written to copies; None: now, also when it is yet to begin."""
+    if original.since is None or original.since > now or original.is_succeeded:
+        return None
+    return original.since + LASTING
 
 
 def is_member(original: Csv, group: Group) -> bool:

@@ -62,7 +62,7 @@ def work(original: Csv, group: Group, where: CopyNamespaces, present: Iterable[C
     to_refresh = tuple(
         copy for name, copy in sorted(copies.items()) if name in where.desired and copy.digests != digests
     )
-    begins = lasts_from(original)
+    begins = lasts_from(original, now)
     is_early = begins is not None and begins > now
     return Work(
         to_delete=tuple(copy for name, copy in sorted(copies.items()) if name not in where.allowed),
@@ -118,7 +118,12 @@ def may_wait(config: OlmConfig, misplaced: Collection[Csv], now: datetime) -> bo
     Each of these versions has just come to its phase, and the OLMConfig says that copies are where they belong.
     """
     is_well = not config.disables_copies and config_status(config, is_misplaced=False, now=now) == config.status
-    return is_well and bool(misplaced) and all(one.since is not None and now < one.since + MAKING for one in misplaced)
+    return is_well and bool(misplaced) and all(_has_just_changed(one, now) for one in misplaced)
+
+
+def _has_just_changed(csv: Csv, now: datetime) -> bool:
+    """Whether the phase of a version is younger than copies may be missing; one that is yet to come says nothing."""
+    return csv.since is not None and timedelta() <= now - csv.since < MAKING
 
 
 def config_status(config: OlmConfig, *, is_misplaced: bool, now: datetime) -> Manifest:

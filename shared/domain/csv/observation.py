@@ -56,9 +56,9 @@ def decide(status: Status, problem: Problem | None, timeout: timedelta) -> Trans
         return Transition(status, "waits before it installs again", waits_for=problem.message, again_in=rest)
     phase, reason = _UNWELL[status.phase]
     message = problem.message if problem.kind in _WHOLE else f"installing: {problem.message}"
-    is_calm = status.now - status.since >= CALM
+    is_calm = status.phase != "Installing" and status.now - status.since >= CALM
     if problem.kind == "outdated" or (problem.kind == "unconverted" and is_calm):
-        # Whoever ends the conversion again and again meets the pauses of Failed.
+        # Whoever ends the conversion again and again meets the pauses of Failed, and while it is installed its timeout.
         return Transition(status.to("InstallReady", reason, message), message)
     if status.phase == "Installing":
         return _waiting(status, problem, message, timeout)
@@ -70,5 +70,4 @@ def _waiting(status: Status, problem: Problem, message: str, timeout: timedelta)
     if rest <= timedelta():
         return Transition(status.to("Failed", "InstallCheckFailed", "install timeout"), "install timeout")
     waiting = status.to("Installing", "InstallWaiting", message)
-    again_in = min(rest, CALM) if problem.kind == "unconverted" else rest
-    return Transition(waiting, message, waits_for=problem.message, again_in=again_in)
+    return Transition(waiting, message, waits_for=problem.message, again_in=rest)

@@ -57,8 +57,8 @@ class Status:
 
     @property
     def since(self) -> datetime:
-        """When the present phase began."""
-        return fields.moment(self.manifest, "lastTransitionTime") or self.now
+        """When the present phase began; now when that is not known, or is yet to come."""
+        return min(fields.moment(self.manifest, "lastTransitionTime") or self.now, self.now)
 
     def to(self, phase: Phase, reason: str, message: str) -> Status:
         """The status in another phase, with a notice; unchanged when phase, reason and message are the same."""

@@ -33,9 +33,12 @@ _ABOUT_WEBHOOKS: Final = (
 
 MOST_ENDPOINTS: Final = 64
 """Deployments of one version that serve: an installation makes all certificates at once, and holds their keys."""
+MOST_APIS: Final = 64
+"""APIServices of one version: an installation looks at each, and at what was called after it once."""
 _SHOWN: Final = 80
 """Characters of a wrong name in a message."""
 _TOO_MANY: Final = f"{{}} Deployments serve webhooks or APIs: a version may have {MOST_ENDPOINTS} of them"
+_TOO_MANY_APIS: Final = f"{{}} APIServices are owned: a version may own {MOST_APIS} of them"
 _ABSENT: Final = "webhook {!r} is served by Deployment {!r}, which is not in the install strategy"
 _TWICE: Final = "Deployment {!r} is in the install strategy twice, and differs: each would replace the other for ever"
 _SHARED: Final = "two Deployments of the strategy would have the Service {!r}: the names differ in dots and dashes only"
@@ -70,8 +73,10 @@ def unplaceable(csv: Csv) -> tuple[str, ...]:
     """Why the objects around what serves cannot be there: names that nothing may have, or that two would have."""
     endpoints = endpoints_of(csv)
     counted = Counter(service_name(name) for name in dict.fromkeys(one.deployment for one in endpoints))
+    apis = {one.service for one in csv.owned_services}
     checks = (
         _TOO_MANY.format(len(endpoints)) if len(endpoints) > MOST_ENDPOINTS else "",
+        _TOO_MANY_APIS.format(len(apis)) if len(apis) > MOST_APIS else "",
         *(
             _misnamed(name_of(csv, one), "configuration of webhook")
             for one in admission(csv)

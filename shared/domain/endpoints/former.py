@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from shared import kinds
 from shared.api.views import Csv
-from shared.domain.endpoints.naming import service_name
+from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.sharing import DELEGATOR, READER, SYSTEM
 from shared.kinds import Ref
 
@@ -36,6 +36,7 @@ def former_objects(csv: Csv) -> tuple[Ref, ...]:
 
 
 def _renamed(csv: Csv) -> dict[str, str]:
-    """The former name of the Service of each APIService, unless that is also the present one."""
-    found = ((api.service, api.service.replace(".", "-"), api.deployment) for api in csv.owned_services)
-    return {name: former for name, former, deployment in found if former != service_name(deployment)}
+    """The former name of the Service of each APIService, unless a Service of the version has it now."""
+    present = {one.service for one in endpoints_of(csv)}
+    found = ((api.service, api.service.replace(".", "-")) for api in csv.owned_services)
+    return {name: former for name, former in found if former not in present}

@@ -25,11 +25,14 @@ def stored(facts: Facts) -> dict[str, Content]:
     return {name: one.content for name, one in facts.pairs.items() if one}
 
 
+def unfit(csv: Csv) -> str:
+    """Why nobody installs the version, which is known before anything of the cluster is read; empty when one may."""
+    return invalid_description(csv) or unusable(csv)
+
+
 def refusal(csv: Csv, facts: Facts) -> str:
-    """Why nothing of it must be written; empty when it may."""
+    """Why nothing of it must be written as the cluster is; empty when it may."""
     checks: Iterable[str] = (
-        invalid_description(csv),
-        unusable(csv),
         *(
             conversion.refusal(csv, name, facts.definition(name), facts.version)
             for _, name in conversion.conversions(csv)

@@ -192,11 +192,11 @@ def subscribed(draft: Draft, subscription: Subscription) -> str:
 
 def statement(draft: Draft, name: str, refusal: str = "") -> Statement:
     """What became of the plan, which ties its versions and its Subscriptions together."""
-    owner = draft.namespace
+    namespace = draft.namespace
     about = (
-        kinds.INSTALL_PLAN.ref(name, owner),
-        *filter(None, (kinds.CLUSTER_SERVICE_VERSION.ref_or_none(csv, owner) for csv in draft.csvs)),
-        *(kinds.SUBSCRIPTION.ref(one.name, owner) for one in draft.subscriptions),
+        kinds.INSTALL_PLAN.ref(name, namespace),
+        *filter(None, (kinds.CLUSTER_SERVICE_VERSION.ref_or_none(csv, namespace) for csv in draft.csvs)),
+        *(kinds.SUBSCRIPTION.ref(one.name, namespace) for one in draft.subscriptions),
     )
     planned = ", ".join(draft.csvs)
     if refusal:

@@ -71,8 +71,7 @@ def act(
         **_alongside(live.annotations, owner, csvs),
         **desired["metadata"]["annotations"],
     }
-    kept = _with_conversion(whole, live, is_converted=is_converted)
-    return _change(_with_ca_bundle(kept, live.raw), live)
+    return _change(with_what_works(whole, live, is_converted=is_converted), live)
 
 
 def _change(whole: Manifest, live: CustomResourceDefinition) -> Action:
@@ -147,6 +146,11 @@ def _may_exist(holder: str, owner: StepOwner, csvs: Collection[str]) -> bool:
     """False only for a CSV of this namespace that does not exist; CSVs of other namespaces are not known here."""
     namespace, _, csv = holder.partition("/")
     return namespace != owner.namespace or csv in csvs
+
+
+def with_what_works(manifest: Manifest, live: CustomResourceDefinition, *, is_converted: bool) -> Manifest:
+    """The definition as it is written: with what the live one has of an operator, and no bundle can know."""
+    return _with_ca_bundle(_with_conversion(manifest, live, is_converted=is_converted), live.raw)
 
 
 def _with_conversion(desired: Manifest, live: CustomResourceDefinition, *, is_converted: bool) -> Manifest:

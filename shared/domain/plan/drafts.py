@@ -30,8 +30,8 @@ def _bundles(component: Component, get: Get) -> list[tuple[Chosen, UnpackedBundl
     """The chosen and unpacked bundles of the component; empty while one of them is not unpacked."""
     found: list[tuple[Chosen, UnpackedBundle]] = []
     for chosen in component.chosen:
-        owner = kinds.CONFIG_MAP.ref(bundle_hash(chosen.path), chosen.catalog.key.namespace)
-        bundle = bundle_in(ConfigMap(get(owner) or {}), ExpectedBundle(chosen.bundle.name))
+        ref = kinds.CONFIG_MAP.ref(bundle_hash(chosen.path), chosen.catalog.key.namespace)
+        bundle = bundle_in(ConfigMap(get(ref) or {}), ExpectedBundle(chosen.bundle.name))
         if not isinstance(bundle, UnpackedBundle):
             return []
         found.append((chosen, bundle))

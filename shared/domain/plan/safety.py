@@ -13,7 +13,7 @@ from shared.domain.crd_safety import stored
 from shared.domain.go_types.dialects import JSON
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.install_plan import CRD_SAFE
-from shared.domain.plan.crds import RULE, changes, risk
+from shared.domain.plan.crds import RULE, risk
 from shared.domain.plan.sentences import MOST_NAMED, besides
 from shared.kinds import Kind
 
@@ -62,9 +62,7 @@ class Safety:
 
 
 def judged(new: ReadOnly, live: ReadOnly, objects: Iterable[tuple[Kind, Iterable[ReadOnly]]]) -> Safety:
-    """What the change of one definition does; `objects` are those of each version that `stored.to_check` names."""
-    if not changes(new, live):
-        return Safety()
+    """What a change of one definition does; `objects` are those of each version that `stored.to_check` names."""
     changed = (name_of(live),)
     try:
         JSON.read(new, RULE.kind.kind)
@@ -86,7 +84,7 @@ def condition(found: Safety) -> Condition | None:
         return Condition(CRD_SAFE, "False", found.problems[0].reason, found.refusal)
     if not found.definitions:
         return None
-    first, *others = found.definitions
+    first, *others = dict.fromkeys(found.definitions)
     message = f"what is stored fits, and no stored version goes: {besides(first, others)}"
     return Condition(CRD_SAFE, "True", "NothingIsLost", message)
 

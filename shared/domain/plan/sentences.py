@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 MOST_NAMED: Final = 20
-"""Findings that are lines besides the first."""
+"""Findings that are told besides the first."""
 LONGEST: Final = 500
 """Characters of each of them."""
 _LONGEST_FIRST: Final = 4000

@@ -11,7 +11,7 @@ from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import InstallPlan
 from shared.domain.conditions import Condition, put_into
 from shared.domain.objects import plan_record
-from shared.domain.objects.install_plan import FINISHED
+from shared.domain.objects.install_plan import CRD_SAFE, FINISHED
 from shared.domain.operator_groups.identity import Identity, Nobody, is_same
 from shared.kinds import Ref
 
@@ -146,8 +146,10 @@ def progressed(status: ReadOnly, statuses: Sequence[str], now: datetime) -> Mani
 
 def foreseen(waiting: Waiting, safety: Condition | None, now: datetime) -> Waiting:
     """A plan that waits, with what it would do to what is stored; what forbids it is looked at again slowly."""
+    if safety is None:
+        return replace(waiting, status=_without_safety(waiting.status))
     status = judged(waiting.status, safety, now)
-    if safety is None or safety.status == "True":
+    if safety.status == "True":
         return replace(waiting, status=status)
     message = f"{waiting.message}. It would not be carried out as things are: {safety.message}"
     return replace(waiting, message=message, status=status, again_in=SLOWLY)
@@ -161,6 +163,13 @@ def judged(status: ReadOnly, safety: Condition | None, now: datetime) -> Manifes
     installed = [one for one in old if fields.text(one, "type") == "Installed"]
     others = [one for one in old if one not in installed]
     return {**status, "conditions": [*put_into(others, safety, now), *installed]}
+
+
+def _without_safety(status: ReadOnly) -> Manifest:
+    """The status of a plan that changes no definition any more, whatever was told of it before."""
+    old = _conditions(status)
+    left = [one for one in old if fields.text(one, "type") != CRD_SAFE]
+    return {**status, "conditions": left} if left != old else dict(status)
 
 
 def next_check(status: ReadOnly, now: datetime, *, is_denied: bool = False) -> timedelta | None:

@@ -70,11 +70,11 @@ def with_catalogs(
 
 def would_change(subscription: Subscription, sources: Sequence[CatalogSource]) -> bool:
     """Whether the status of the Subscription about its catalogs is out of date."""
-    with_csvs = [(source.uid, is_healthy(source)) for source in sources]
+    listed = [(source.uid, is_healthy(source)) for source in sources]
     desired = condition(subscription, sources)
     present = subscription.condition(CATALOGS_UNHEALTHY)
     is_same = (present.status, present.message) == (desired.status, desired.message)
-    return not is_same or with_csvs != [(one.uid, one.is_healthy) for one in subscription.catalog_health]
+    return not is_same or listed != [(one.uid, one.is_healthy) for one in subscription.catalog_health]
 
 
 def _key(source: CatalogSource) -> tuple[str, str]:

@@ -65,9 +65,9 @@ def emptied(found: Iterable[Object]) -> Iterator[Object]:
 def status(present: ReadOnly, name: str, found: Iterable[Object], bare: Iterable[Ref]) -> Manifest:
     """What the status has to be: `present` with the components; copies of a version are none."""
     components = (one for one in found if not (_is_version(one) and Csv(one.raw).is_copy))
-    present_refs = [(Ref.of(one.raw), [*islice(_conditions(one), MOST_CONDITIONS)]) for one in components]
+    described = [(Ref.of(one.raw), [*islice(_conditions(one), MOST_CONDITIONS)]) for one in components]
     listed = sorted(
-        [*present_refs, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0]))
+        [*described, *((ref, []) for ref in bare)], key=lambda one: (_distance(one[0], name), *_order(one[0]))
     )
     refs = [_described(*one) for one in sorted(_short(listed[:MOST]), key=lambda one: _order(one[0]))]
     selector = {"matchExpressions": [{"key": key(name), "operator": "Exists"}]}
@@ -81,8 +81,10 @@ def wait_for_install(name: str, found: Iterable[Object], now: datetime) -> timed
     Those in other namespaces do not count: whoever labels what is his keeps no other Operator from being told.
     """
     near = (one for one in found if _distance(Ref.of(one.raw), name) == 0)
-    latest = max(filter(None, map(_installing_since, near)), default=None)
-    return None if latest is None or now >= latest + INSTALL_PAUSE else latest + INSTALL_PAUSE - now
+    moments = filter(None, map(_installing_since, near))
+    ages = (now - one for one in moments if one <= now)  # what is yet to come is an error of whoever wrote it
+    youngest = min(ages, default=INSTALL_PAUSE)
+    return INSTALL_PAUSE - youngest if youngest < INSTALL_PAUSE else None
 
 
 def _installing_since(component: Object) -> datetime | None:

@@ -62,6 +62,12 @@ def many(number: int) -> Manifest:
     return a_server(*hooks, strategy={"deployments": [a_component(one) for one in listed]})
 
 
+def owning(number: int) -> Manifest:
+    """A version whose only Deployment serves so many APIServices."""
+    groups = [f"g{one}.example.com" for one in range(number)]
+    return a_server(apis=tuple(an_api(group, name=name) for group in groups for name in ("things", "others")))
+
+
 @pytest.mark.parametrize(
     ("csv", "reported"),
     [
@@ -71,6 +77,8 @@ def many(number: int) -> Manifest:
         pytest.param(a_server(apis=(an_api(version=LONG),)), f"APIService {LONG[:80]!r}: {TOO_LONG}", id="APIService"),
         pytest.param(many(65), "65 Deployments serve webhooks or APIs: a version may have 64 of them", id="too many"),
         pytest.param(many(64), "", id="many"),
+        pytest.param(owning(65), "65 APIServices are owned: a version may own 64 of them", id="too many APIServices"),
+        pytest.param(owning(64), "", id="many APIServices, each with two kinds"),
         pytest.param(a_server(a_webhook("A_B")), "webhook 'A_B': a lowercase RFC 1123 subdomain", id="its name"),
         pytest.param(
             a_server({**a_conversion(), "generateName": "cThings_v1"}), "",

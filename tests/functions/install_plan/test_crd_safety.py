@@ -155,6 +155,46 @@ def test_a_plan_that_changes_no_definition_says_nothing_of_it() -> None:
     assert [one["type"] for one in status(world)["conditions"] if one["type"] == CRD_SAFE] == []
 
 
+def a_converting(definition: Manifest, *, authority: str = "") -> Manifest:
+    client = {"service": {"name": "s", "namespace": "ns"}, **({"caBundle": authority} if authority else {})}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
+    return {**definition, "spec": {**definition["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
+
+
+def test_what_an_operator_added_to_its_definition_is_no_change_of_it() -> None:
+    """What would be written counts: the conversion that works is kept, whatever the bundle states."""
+    world = world_of(waiting(OLD), a_converting(OLD, authority="Q0E="), *stored(2))
+    assert [one["type"] for one in status(world)["conditions"] if one["type"] == CRD_SAFE] == []
+
+
+def test_each_of_two_editions_of_a_definition_is_judged() -> None:
+    """A run was killed behind the first one: that equals what is there, and says nothing of the other."""
+    there = {**OLD, "status": {"storedVersions": ["v1", "v1alpha1"]}}
+    there["spec"] = {**OLD["spec"], "versions": [*OLD["spec"]["versions"], an_older(OLD)]}
+    same = {key: value for key, value in there.items() if key != "status"}
+    world = world_of(a_plan(CSV, same, STRICT), there)
+    assert condition(world)["reason"] == "StoredVersionRemoved"
+    assert (CSV_REF in world.objects, status(world)["phase"]) == (False, "Installing")
+
+
+def an_older(definition: Manifest) -> Manifest:
+    (version,) = definition["spec"]["versions"]
+    return {**version, "name": "v1alpha1", "storage": False}
+
+
+def test_what_forbade_a_plan_is_forgotten_when_it_changes_nothing_any_more() -> None:
+    world = world_of(waiting(STRICT), OLD, *stored(2))
+    assert condition(world)["status"] == "False"
+    world.put(STRICT)
+    world.later(seconds=301)
+    assert [one["type"] for one in status(world)["conditions"] if one["type"] == CRD_SAFE] == []
+
+
+def test_a_definition_that_two_bundles_change_is_named_once() -> None:
+    world = world_of(waiting(STRICT, a_scaled_crd(type="integer", minimum=2)), OLD, *stored(4))
+    assert condition(world)["message"] == "what is stored fits, and no stored version goes: as.example.com"
+
+
 def test_a_definition_whose_schema_no_server_reads_is_told_beforehand() -> None:
     world = world_of(waiting(a_scaled_crd(minimum="3")), OLD)
     assert condition(world)["reason"] == "DefinitionMalformed"

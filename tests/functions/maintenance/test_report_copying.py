@@ -127,6 +127,7 @@ def test_copies_that_are_being_made_are_no_news() -> None:
     ("config", "age"),
     [
         pytest.param(is_well(), 30, id="they should be there by now"),
+        pytest.param(is_well(), -1, id="a time that is yet to come says nothing"),
         pytest.param(a_config(), 5, id="nothing was said of copies yet"),
         pytest.param({**is_well(disableCopiedCSVs=True), "spec": {}}, 5, id="copies were just allowed again"),
     ],

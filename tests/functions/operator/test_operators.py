@@ -176,6 +176,7 @@ def phased(phase: str, seconds: int = 5, **meta: Any) -> Manifest:
     return an_object(kinds.CLUSTER_SERVICE_VERSION, "tide.v1", meta=meta, status=status)
 
 
+NEVER = "9999-12-31T23:59:59Z"
 UNPACKING = {"type": "BundleUnpacking", "status": "True"}
 
 
@@ -192,6 +193,9 @@ UNPACKING = {"type": "BundleUnpacking", "status": "True"}
         pytest.param([a_subscription(state="UpgradePending", lastUpdated=ago(40))], False, id="so has its plan"),
         pytest.param([a_subscription(state="AtLatestKnown"), phased("Succeeded")], False, id="it is installed"),
         pytest.param([phased("Failed")], False, id="it has failed"),
+        pytest.param([a_subscription(state="UpgradePending", lastUpdated=NEVER)], False, id="a time that never comes"),
+        pytest.param([phased("Pending", -1)], False, id="a time that is yet to come"),
+        pytest.param([phased("Pending"), phased("Pending", -9, name="b")], True, id="one of two that is yet to come"),
         pytest.param([phased("Pending", namespace="elsewhere")], False, id="that of somebody else"),
         pytest.param([phased("Pending", labels={KEY: "", "olm.copiedFrom": "x"}), DEPLOYMENT], False, id="a copy"),
     ],
