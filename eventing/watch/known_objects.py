@@ -76,6 +76,11 @@ class KnownObjects:
         gone = [key for key in self.objects if key not in listed]
         return tuple(event for key in gone for event in self._forget(key))
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there are any."""
+        return bool(self.objects)
+
     def newest(self, most: int) -> list[tuple[tuple[str, str], str]]:
         """(namespace, name) and version of the objects that changed last, the newest first; of those with an order."""
         placed = ((order, key) for key, known in self.objects.items() if (order := order_of(known.version)))

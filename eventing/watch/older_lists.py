@@ -24,6 +24,11 @@ log = structlog.get_logger()
 class Known(Protocol):
     """The objects that were seen of a kind."""
 
+    @property
+    def has_any(self) -> bool:
+        """Whether there are any, whatever their versions look like."""
+        ...
+
     def newest(self, most: int) -> Iterable[tuple[tuple[str, str], str]]:
         """(namespace, name) and version of those that changed last, the newest first."""
         ...
@@ -70,7 +75,7 @@ class Judge:
     @property
     def has_seen_any(self) -> bool:
         """Whether there are objects to lose."""
-        return any(True for _ in self._known.newest(1))
+        return self._known.has_any
 
     def refuted(self) -> None:
         """There was a list that is not older."""

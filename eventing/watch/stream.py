@@ -67,7 +67,7 @@ class Stream:
         """The resourceVersion of the collection now, as the store has it."""
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=5)
         async with self._get({"limit": "1"}, "List", timeout) as response:
-            page = orjson.loads(await self._body(response))
+            page = await self._document(response)
         return (page.get("metadata") or {}).get("resourceVersion") or ""
 
     async def version_of(self, namespace: str, name: str) -> str:
@@ -78,27 +78,26 @@ class Stream:
         async with self._session.get(url, timeout=timeout, **options) as response:
             if response.status == 404:
                 return ""
-            return resource_version_of(orjson.loads(await self._body(response)))
+            return resource_version_of(await self._document(response))
 
     async def is_served(self) -> bool:
         """Whether discovery names the kind. ApiError where it does not say: a list that is not found proves nothing."""
         api_version = self.kind.api_version
         try:
-            return self.kind.kind in kinds_in(api_version, await self._found(root_of(api_version)))
+            listed = await self._found(root_of(api_version))
         except ApiError as error:
             if not error.is_not_found or not self.kind.group:
                 raise
-        groups = (await self._found("/apis")).get("groups")
-        if not isinstance(groups, list):
-            raise ApiError(0, "Unreachable", "the API server does not say which groups it serves")
-        return any(served.get("groupVersion") == api_version for group in groups for served in group["versions"])
+            return api_version in _versions_in(await self._found("/apis"))
+        if listed.get("kind") != "APIResourceList" or not isinstance(listed.get("resources"), list):
+            raise _silent(f"kinds of {api_version}")
+        return self.kind.kind in kinds_in(api_version, listed)
 
     async def _found(self, path: str) -> Manifest:
         timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS, sock_connect=5)
         options = request_options(self._connection)
         async with self._session.get(self._connection.server + path, timeout=timeout, **options) as response:
-            found = orjson.loads(await self._body(response))
-        return found if isinstance(found, dict) else {}
+            return await self._document(response)
 
     async def pages(self) -> AsyncIterator[tuple[list[Manifest], str]]:
         """The objects of the kind, page by page, each with the resourceVersion of the whole list."""
@@ -107,10 +106,11 @@ class Stream:
             query = {"limit": str(PAGE)} | ({"continue": following} if following else {})
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=ANSWER_SECONDS)
             async with self._get(query, "List", timeout) as response:
-                page = orjson.loads(await self._body(response))
-            meta = page.get("metadata") or {}
-            yield page.get("items") or [], meta.get("resourceVersion") or ""
-            following = meta.get("continue") or ""
+                page = await self._document(response)
+            if not (version := resource_version_of(page)):
+                raise ApiError(0, "Unreachable", f"no list of {self.kind.definition}: it has no resourceVersion")
+            yield page.get("items") or [], version
+            following = page["metadata"].get("continue") or ""
             if not following:
                 return
 
@@ -152,6 +152,12 @@ class Stream:
             raise ApiError.of_response(response.status, body, response.headers.get("Retry-After", ""))
         return body
 
+    async def _document(self, response: aiohttp.ClientResponse) -> Manifest:
+        found = orjson.loads(await self._body(response))
+        if not isinstance(found, dict):
+            raise ApiError(0, "Unreachable", f"the API server answers {response.url.path} with no JSON object")
+        return found
+
 
 def request_options(connection: Connection, accept: str = _FULL) -> dict[str, Any]:
     """How to ask this API server: headers with credentials, TLS, proxy."""
@@ -162,6 +168,22 @@ def request_options(connection: Connection, accept: str = _FULL) -> dict[str, An
         "headers": headers, "ssl": connection.tls or True, "server_hostname": connection.server_name or None,
         "proxy": connection.proxy or None,
     }  # fmt: skip
+
+
+def _versions_in(listed: Manifest) -> frozenset[str]:
+    """The apiVersions of an APIGroupList. ApiError unless all of it can be read: what is left out would look unserved."""
+    match listed:
+        case {"groups": list(groups)}:
+            versions = [group.get("versions") if isinstance(group, dict) else None for group in groups]
+            served = [one for found in versions if isinstance(found, list) for one in found]
+            names_ = [one.get("groupVersion") if isinstance(one, dict) else None for one in served]
+            if all(isinstance(found, list) for found in versions) and all(isinstance(name, str) for name in names_):
+                return frozenset(names_)
+    raise _silent("groups")
+
+
+def _silent(what: str) -> ApiError:
+    return ApiError(0, "Unreachable", f"the API server does not say which {what} it serves")
 
 
 def _change(line: bytes) -> Change:

@@ -60,6 +60,8 @@ class ScriptedApi:
     asked_version: int = 0
     has_discovery: bool = True
     """It says that it serves no groups."""
+    discovery: Mapping[str, Any] = field(default_factory=dict)
+    """What it says instead, by the end of the path."""
     objects: Mapping[str, str] = field(default_factory=dict)
     """The versions of single objects now, by name."""
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -72,6 +74,9 @@ class ScriptedApi:
         if request.query.get("limit") == "1":
             self.asked_version += 1
             return _json({"items": [], "metadata": {"resourceVersion": self.version}})
+        for end, found in self.discovery.items():
+            if request.path.endswith(end):
+                return _json(found)
         if request.path == "/apis" or re.search("/v[0-9][^/]*$", request.path):
             return _json({"groups": []}, 200 if request.path == "/apis" and self.has_discovery else 404)
         if "/namespaces/" in request.path:

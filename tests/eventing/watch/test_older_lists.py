@@ -29,6 +29,10 @@ class World:
     def newest(self, most: int) -> list[tuple[tuple[str, str], str]]:
         return [(("olm", "c"), "9"), (("olm", "b"), "8"), (("olm", "a"), "2")][:most]
 
+    @property
+    def has_any(self) -> bool:
+        return True
+
     async def version_of(self, namespace: str, name: str) -> str:
         assert name != "a", "it had not changed since, so it proves nothing"
         return self.now.get(name, "")
@@ -101,6 +105,63 @@ async def test_a_kind_that_is_not_found_is_gone_only_if_discovery_reports_it(
             await until(sink, 3)
     before = sink.ids[: sink.ids.index("uid-b.5.add")]
     assert len([event for event in before if event.endswith(".delete")]) == deletions
+
+
+GROUP, VERSION = "operators.coreos.com", "operators.coreos.com/v1alpha1"
+KINDS = [{"name": "catalogsources", "kind": "CatalogSource", "namespaced": True}]
+
+
+def _groups(*groups: object) -> Mapping[str, object]:
+    return {"/apis": {"kind": "APIGroupList", "groups": list(groups)}}
+
+
+@pytest.mark.parametrize(
+    ("discovery", "deletions"),
+    [
+        pytest.param({VERSION: {}}, 0, id="an empty object"),
+        pytest.param({VERSION: []}, 0, id="an empty list"),
+        pytest.param({VERSION: {"kind": "APIResourceList", "resources": None}}, 0, id="no resources"),
+        pytest.param({VERSION: {"kind": "Status", "resources": KINDS}}, 0, id="no list of kinds"),
+        pytest.param({VERSION: {"kind": "APIResourceList", "resources": KINDS}}, 1, id="other kinds"),
+        pytest.param({"/apis": []}, 0, id="groups: a list"),
+        pytest.param(_groups({"name": GROUP}), 0, id="a group without versions"),
+        pytest.param(_groups({"name": GROUP, "versions": None}), 0, id="a group whose versions are null"),
+        pytest.param(_groups({"name": GROUP, "versions": [None]}), 0, id="a version that is null"),
+        pytest.param(_groups("x"), 0, id="a group that is a text"),
+        pytest.param(_groups({"versions": [{"groupVersion": VERSION}]}), 0, id="its version"),
+        pytest.param(_groups({"versions": [{"groupVersion": "apps/v1"}]}), 1, id="other versions"),
+    ],
+)
+async def test_only_discovery_that_can_be_read_says_that_a_kind_is_not_served(
+    discovery: Mapping[str, object], deletions: int
+) -> None:
+    script: Script = [Listed([A], "5"), Refused(410, "Expired"), Refused(404, ""), Listed([B], "6"), Lines()]
+    async with an_api(*script) as (api, server):
+        api.discovery, sink = discovery, Sink()
+        async with watching(server, sink):
+            await until(sink, 3)
+    before = sink.ids[: sink.ids.index("uid-b.5.add")]
+    assert len([event for event in before if event.endswith(".delete")]) == deletions
+
+
+async def test_objects_whose_versions_have_no_order_are_not_lost_to_a_proxy_that_errs() -> None:
+    opaque = {"metadata": {**A["metadata"], "resourceVersion": "v-1"}}
+    script: Script = [Listed([opaque], "p"), Refused(410, "Expired"), Refused(404, ""), Listed([opaque, B], "q")]
+    async with an_api(*script, Lines()) as (api, server):
+        api.has_discovery, sink = False, Sink()
+        async with watching(server, sink):
+            await until(sink, 2)
+    assert sink.ids == ["uid-a.v-1.add", "uid-b.5.add"]
+
+
+@pytest.mark.parametrize("answer", ["{}", "[]", "null"])
+async def test_an_answer_that_is_no_list_is_asked_for_again(answer: str) -> None:
+    script: Script = [Lines([("", answer.encode())], "ends"), Listed([A], "5"), Lines()]
+    async with an_api(*script) as (_, server):
+        sink = Sink()
+        async with watching(server, sink):
+            await until(sink, 1)
+    assert sink.ids == ["uid-a.1.add"]
 
 
 async def test_a_watch_on_a_server_that_was_restored_reports_what_is_gone() -> None:
