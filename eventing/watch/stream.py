@@ -171,7 +171,7 @@ def request_options(connection: Connection, accept: str = _FULL) -> dict[str, An
 
 
 def _versions_in(listed: Manifest) -> frozenset[str]:
-    """The apiVersions of an APIGroupList. ApiError unless all of it can be read: what is left out would look unserved."""
+    """The apiVersions of an APIGroupList. ApiError unless all can be read: what is left out looks unserved."""
     match listed:
         case {"groups": list(groups)}:
             versions = [group.get("versions") if isinstance(group, dict) else None for group in groups]
