@@ -172,14 +172,16 @@ def request_options(connection: Connection, accept: str = _FULL) -> dict[str, An
 
 def _versions_in(listed: Manifest) -> frozenset[str]:
     """The apiVersions of an APIGroupList. ApiError unless all can be read: what is left out looks unserved."""
-    match listed:
-        case {"groups": list(groups)}:
-            versions = [group.get("versions") if isinstance(group, dict) else None for group in groups]
-            served = [one for found in versions if isinstance(found, list) for one in found]
-            names_ = [one.get("groupVersion") if isinstance(one, dict) else None for one in served]
-            if all(isinstance(found, list) for found in versions) and all(isinstance(name, str) for name in names_):
-                return frozenset(names_)
+    groups = listed.get("groups")
+    versions = [_part(group, "versions") for group in groups] if isinstance(groups, list) else [None]
+    served = [_part(one, "groupVersion") for found in versions if isinstance(found, list) for one in found]
+    if all(isinstance(found, list) for found in versions) and all(isinstance(name, str) for name in served):
+        return frozenset(map(str, served))
     raise _silent("groups")
+
+
+def _part(found: object, name: str) -> object:
+    return found.get(name) if isinstance(found, dict) else None
 
 
 def _silent(what: str) -> ApiError:

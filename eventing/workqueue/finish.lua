@@ -83,7 +83,7 @@ if run_id == '' then -- it may have written: what it promised is enqueued by wha
 end
 
 if is_alone_next then call('HSET', job, 'alone', 1)
-elseif run_id ~= '' then call('HDEL', job, 'alone') end
+elseif failure ~= 'interrupted' then call('HDEL', job, 'alone') end -- that was no run of its own
 
 local is_enqueued, is_due = enqueued_from_outside()
 local attempts_exhausted, must_back_off = count_failure()
