@@ -63,6 +63,13 @@ class ThreadedDrainer(Drainer):
         self._is_idle.wait(seconds)
         self._is_idle.clear()
 
+    def rest(self, seconds: float) -> None:
+        """Wait until it is woken for a job; while a run is to be alone for its end, so that others are woken."""
+        if self._process.wants_to_be_alone:
+            self._process.wait_until_shared(seconds)
+        else:
+            Drainer.rest(self, seconds)
+
     def claimed(self) -> Claim | None:
         """The next claim; None while a run is to be alone: others would wait behind it, and may run elsewhere."""
         return None if self._process.wants_to_be_alone else Drainer.claimed(self)

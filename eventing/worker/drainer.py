@@ -69,7 +69,7 @@ class Drainer:
                 ran, patient_until, pause = ran + 1, time.monotonic() + linger, 0.0
             elif now < patient_until:
                 self.wait_for(partial(self.pause, pause))
-                self.wait_for(partial(self.queue.wait, self.groups, min(patient_until, deadline) - now))
+                self.wait_for(partial(self.rest, min(patient_until, deadline) - now))
                 pause = min(max(2 * pause, SHORTEST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
             else:
                 break
@@ -99,6 +99,10 @@ class Drainer:
 
     def pause(self, seconds: float) -> None:
         """Wait before it is woken again; only where something of its own may be the reason for what it cannot get."""
+
+    def rest(self, seconds: float) -> None:
+        """Wait until it is woken for a job, at most so long."""
+        self.queue.wait(self.groups, seconds)
 
     def begin(self, _: Guard) -> None:
         """Start what runs beside the main thread."""

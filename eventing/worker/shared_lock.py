@@ -19,6 +19,11 @@ class SharedLock:
         """Whether somebody has it alone, or waits for that."""
         return self._alone > 0
 
+    def wait_until_shared(self, seconds: float) -> None:
+        """Wait until nobody has it alone nor waits for that, at most so long."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone, seconds)
+
     def take(self, *, alone: bool) -> None:
         """Wait until it can be held."""
         with self._changed:

@@ -74,7 +74,7 @@ class CachedClient(KubeClient):
         self._lock = threading.RLock()
         self._written = Written()
         self._restored: dict[Kind, str] = {}
-        """What was told when the API server was last believed to be restored."""
+        """What was told when the API server was last believed to be restored, or when the kind was first read."""
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None. Discovery is asked again after a change of any definition or APIService."""
@@ -92,7 +92,7 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or kind is None or self._acting_as:  # why: its answers are what we may read
             return super().get(ref)
         with self._lock:
-            counts, written = self._changes.counts(kind, ref.namespace), self._written.last(kind, ref.namespace)
+            counts, written = self._counts(kind, ref.namespace), self._written.last(kind, ref.namespace)
             entry = self._good(Key(kind, ref.namespace, ref.name), counts) or self._listed(kind, ref.namespace, counts)
             if entry is not None:
                 return entry.objects.get(ref)
@@ -111,7 +111,7 @@ class CachedClient(KubeClient):
             return super().list(kind, namespace, labels=labels, most=most)
         key = Key(kind, namespace, _ALL, tuple(sorted((labels or {}).items())))
         with self._lock:
-            counts, written = self._changes.counts(kind, namespace), self._written.last(kind, namespace)
+            counts, written = self._counts(kind, namespace), self._written.last(kind, namespace)
             if (entry := self._good(key, counts) or self._listed(kind, namespace, counts)) is not None:
                 desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
                 found = (each for _, each in sorted(desired, key=_by_place) if each is not None)
@@ -153,7 +153,7 @@ class CachedClient(KubeClient):
     ) -> Iterator[Manifest]:
         """Every item of a collection; none is older than what events told of the kind."""
         if kind.watch:
-            self._freshness.at_least(kind, self._changes.counts(kind, "").newest)
+            self._freshness.at_least(kind, self._counts(kind, "").newest)
         return super().pages(kind, path, query, first=first, accept=accept)
 
     def check_age(self, kind: Kind, page: Manifest) -> None:
@@ -161,11 +161,17 @@ class CachedClient(KubeClient):
         try:
             super().check_age(kind, page)
         except ApiError:
-            counts = self._changes.counts(kind, "")
-            if counts.restored == self._restored.get(kind, "") or is_newer(counts.newest, resource_version_of(page)):
+            counts = self._counts(kind, "")
+            if counts.restored == self._restored[kind] or is_newer(counts.newest, resource_version_of(page)):
                 raise
             self._restored[kind] = counts.restored
             self._freshness.forget(kind)
+
+    def _counts(self, kind: Kind, namespace: str) -> ChangeCounts:
+        """What was told of the kind; a restore of before the first look has been seen by all that this client reads."""
+        if kind not in self._restored:
+            self._restored.setdefault(kind, self._changes.counts(kind, "").restored)
+        return self._changes.counts(kind, namespace)
 
     def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> CacheEntry | None:
         """A current list of the whole namespace; `counts` are the changes of the namespace."""

@@ -77,6 +77,14 @@ def test_a_list_older_than_what_was_told_is_no_answer(read: Read) -> None:
 
 
 @pytest.mark.parametrize("read", READERS)
+def test_a_restore_of_before_the_first_look_makes_no_older_list_true(read: Read) -> None:
+    told = Told()
+    told.now = replace(TOLD, restored="before this process began")
+    with pytest.raises(ApiError, match="older than what was seen"):
+        read(a_client(Server("99"), told))
+
+
+@pytest.mark.parametrize("read", READERS)
 def test_it_is_believed_once_the_watcher_has_found_that_the_server_was_restored(read: Read) -> None:
     server, told = Server("50"), Told()
     client = a_client(server, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from eventing.worker.stopwatch import Stopwatch
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue.run_result import RunResult
 from shared.kinds import NAMESPACE
-from tests.kit.waiting import wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 CLAIM = Claim(
     step="bundle/unpack_bundle", ref=NAMESPACE.ref("a"), group="bundle", lane="direct", token=1, attempt=0,
@@ -70,6 +71,28 @@ def test_a_run_that_is_to_be_alone_has_none_beside_it(monkeypatch: pytest.Monkey
     wait_for(lambda: queue.finished == 12, "the end of all runs")
     assert {also_to[token] for token in range(3, 13, 3)} == {1}
     assert max(also_to.values()) > 1, "the others went on side by side"
+
+
+def test_while_a_run_is_alone_the_wake_ups_are_left_to_other_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    is_over = threading.Event()
+
+    def run(_: Claim) -> RunResult:
+        assert is_over.wait(PATIENCE_SECONDS)
+        return DONE
+
+    queue = Ringing(replace(CLAIM, is_alone=True))
+    drainer = a_drainer(queue, run)
+    drainer.begin(cast("Any", lambda act: act()))
+    drainer.drain(seconds=0.3, linger=0.3)
+    assert queue.waits <= 1, "none after the run has begun"
+    ending = threading.Timer(0.05, is_over.set)
+    ending.start()
+    started = time.monotonic()
+    drainer.rest(PATIENCE_SECONDS)
+    assert time.monotonic() - started < PATIENCE_SECONDS, "its end ends the rest"
+    drainer.rest(0)
+    assert queue.waits > 0, "after it the worker is woken as before"
 
 
 def test_a_pause_ends_when_a_thread_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from eventing.workqueue import Loss, WorkQueue
@@ -220,6 +222,27 @@ class TestTheRunsOfALostWorker:
         rig.queue.sweep()
         rig.end_delays()
         assert [rig.claim().is_alone for _ in range(2)] == [True, True]
+
+    @pytest.mark.parametrize("failure", ["limit", "bug"])
+    def test_one_that_fails_alone_without_ending_its_process_is_no_suspect_any_more(
+        self, rig: Rig, failure: Literal["limit", "bug"]
+    ) -> None:
+        rig.queue.sweep(lost_worker="me", loss=Loss.among(self.two(rig), "ended: memory", "limit"))
+        first = rig.claim()
+        assert first.is_alone
+        if failure == "limit":
+            rig.queue.sweep(lost_worker="me", loss=Loss("ended after 45 s", "limit", frozenset({first.token})))
+        else:
+            rig.queue.finish(first, a_result(run_id="", record=b"", failure="bug"))
+        rig.claim()
+        rig.end_delays()
+        assert not rig.claim().is_alone
+
+    def test_one_that_waited_for_its_turn_is_still_to_be_alone(self, rig: Rig) -> None:
+        rig.queue.sweep(lost_worker="me", loss=Loss.among(self.two(rig), "ended: memory", "limit"))
+        first, _ = rig.claim(), rig.claim()
+        rig.queue.sweep(lost_worker="me", loss=Loss("ended after 45 s", "limit", frozenset({first.token})))
+        assert rig.claim().is_alone
 
     def test_a_run_that_ends_is_no_suspect_any_more(self, rig: Rig) -> None:
         self.two(rig)
