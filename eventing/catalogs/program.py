@@ -18,10 +18,9 @@ import structlog
 
 from eventing.catalogs.request_metrics import RequestMetrics
 from eventing.catalogs.served_catalogs import ServedCatalogs
-from eventing.catalogs.served_sources import Key, ServedSources
+from eventing.catalogs.served_sources import ServedSources
 from eventing.catalogs.tls_profile import TlsProfile
-from eventing.watch.kind_watch import KindWatch
-from eventing.watch.skips import Guarded, Skips
+from eventing.watch.kept import kept
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters import prompt_server
@@ -104,8 +103,7 @@ async def serve(
     catalogs, health = content.catalogs, WatchHealth()
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as tasks:
         stream = Stream(session, connection, CLUSTER_CATALOG, Watch(is_whole=True))
-        guarded = Guarded(catalogs, CLUSTER_CATALOG, Skips())
-        watch: KindWatch[str] = KindWatch(stream, guarded, catalogs.deliver, health=health, seconds=_WATCH_SECONDS)
+        watch = kept(stream, catalogs, catalogs.deliver, health=health, seconds=_WATCH_SECONDS)
         sources = Stream(session, connection, CATALOG_SOURCE, Watch(is_whole=True))
         registry = _serve_registry(place, sources, content.sources, on_registry)
         working = [tasks.create_task(one) for one in (watch.run(), catalogs.run(), registry)]
@@ -154,8 +152,8 @@ async def _answer_registry(
     place: Place, stream: Stream, sources: ServedSources, on_registry: Callable[[int], None]
 ) -> None:
     """Answer until cancelled, once all CatalogSources are known. ExceptionGroup."""
-    health, guarded = WatchHealth(), Guarded(sources, CATALOG_SOURCE, Skips())
-    watch: KindWatch[Key] = KindWatch(stream, guarded, sources.deliver, health=health, seconds=_WATCH_SECONDS)
+    health = WatchHealth()
+    watch = kept(stream, sources, sources.deliver, health=health, seconds=_WATCH_SECONDS)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(watch.run())
         await health.complete.wait()

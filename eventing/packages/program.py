@@ -22,9 +22,9 @@ from eventing.metrics.listener import BACKLOG
 from eventing.packages.access import Access
 from eventing.packages.app import Packages
 from eventing.packages.catalog_follower import CatalogFollower, Open
-from eventing.packages.package_cache import Catalog, PackageCache
+from eventing.packages.package_cache import PackageCache
 from eventing.packages.requester import CONFIG_MAP, FrontProxy
-from eventing.watch.kind_watch import KindWatch
+from eventing.watch.kept import kept
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared import kinds
@@ -84,9 +84,7 @@ async def serve(
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session, asyncio.TaskGroup() as tasks:
         stream = Stream(session, client.connection, kinds.CATALOG_SOURCE, kinds.Watch(is_whole=True))
         health = WatchHealth()
-        catalogs: KindWatch[Catalog] = KindWatch(
-            stream, follower, follower.deliver, health=health, seconds=_WATCH_SECONDS
-        )
+        catalogs = kept(stream, follower, follower.deliver, health=health, seconds=_WATCH_SECONDS)
         running = [
             tasks.create_task(catalogs.run()), tasks.create_task(follower.run(health.complete)),
             tasks.create_task(_listen(runner, packages, serving, client, on_ready=on_ready)),

@@ -94,7 +94,8 @@ class KindWatch(Generic[Result]):
     ) -> None:
         """`longest` is the interval of attempts, in seconds, while the API server refuses this kind alone.
 
-        Without a `judge` every list is believed: nothing is lost with what nobody keeps.
+        Without a `judge` every list is believed, and each 404, too: for an observer that the next list mends. One that
+        keeps what others lean on has one (`kept`).
         """
         self.name = stream.kind.definition
         self._is_optional = bool(stream.kind.watch and stream.kind.watch.is_optional)

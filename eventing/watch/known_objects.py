@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +14,10 @@ from eventing.events.event import Event, Owner, change_id
 from eventing.events.hints import hints
 from eventing.events.trace import begun_by
 from eventing.routes import jobs_for
+from eventing.watch.older_lists import newest_of
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
-from shared.resource_versions import order_of
 
 Verb = Literal["add", "update", "delete"]
 _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "delete": names.DELETED}
@@ -83,8 +82,7 @@ class KnownObjects:
 
     def newest(self, most: int) -> list[tuple[tuple[str, str], str]]:
         """(namespace, name) and version of the objects that changed last, the newest first; of those with an order."""
-        placed = ((order, key) for key, known in self.objects.items() if (order := order_of(known.version)))
-        return [(key, version) for (_, version), key in heapq.nlargest(most, placed)]
+        return newest_of(((key, known.version) for key, known in self.objects.items()), most)
 
     def _present(self, manifest: ReadOnly) -> tuple[Event, ...]:
         key = (namespace_of(manifest), name_of(manifest))

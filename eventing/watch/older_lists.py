@@ -7,6 +7,7 @@ now, or such lists have come for a minute. While an object is there in its later
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
@@ -14,7 +15,7 @@ from typing import Protocol
 import structlog
 
 from shared.adapters.kube.freshness import RESTORED_SECONDS, OlderLists
-from shared.resource_versions import is_newer
+from shared.resource_versions import is_newer, order_of
 
 WITNESSES = 5
 """How many of the objects that were seen last are asked for."""
@@ -32,6 +33,12 @@ class Known(Protocol):
     def newest(self, most: int) -> Iterable[tuple[tuple[str, str], str]]:
         """(namespace, name) and version of those that changed last, the newest first."""
         ...
+
+
+def newest_of(versions: Iterable[tuple[tuple[str, str], str]], most: int) -> list[tuple[tuple[str, str], str]]:
+    """Of (namespace, name) and version of objects those that changed last, the newest first; of those with an order."""
+    placed = ((order, key) for key, version in versions if (order := order_of(version)))
+    return [(key, version) for (_, version), key in heapq.nlargest(most, placed)]
 
 
 class Restored:

@@ -106,7 +106,9 @@ Sharp edges
     - RQ's command `stop-job` is not served; canceling the job ends its run.
     - Redis must not evict (`maxmemory-policy noeviction`) and is one server, not a Redis Cluster.
     - Whoever can send events that count as hints (`wiring.sink`) can have the jobs of a namespace wait behind made-up
-      ones, up to the bound: nothing tells these from true ones before they run. The audit finds what was refused.
+      ones, up to the bound: nothing tells these from true ones before they run. With made-up namespaces, up to the
+      bound of all, whoever sends hints is kept out: a quiet namespace looks like a made-up one, so room kept for such
+      would have no bound. Our own watch is never refused, and the audit finds what was.
     - With `appendfsync everysec` a machine that fails loses one second of events. The audit finds these.
     - A killed child is replaced at once, and its jobs are taken back. After a kill of parent and child its leases last
       ten seconds more (workers renew them when they sweep); leases of a drainer that does not sweep, `lease_seconds`.

@@ -79,7 +79,7 @@ class ScriptedApi:
                 return _json(found)
         if request.path == "/apis" or re.search("/v[0-9][^/]*$", request.path):
             return _json({"groups": []}, 200 if request.path == "/apis" and self.has_discovery else 404)
-        if "/namespaces/" in request.path:
+        if "/namespaces/" in request.path or re.search("/v[0-9][^/]*/[^/]+/[^/]+$", request.path):
             name = request.path.rpartition("/")[2]
             found = {"metadata": {"name": name, "resourceVersion": self.objects.get(name, "")}}
             return _json(found, 200 if name in self.objects else 404)
