@@ -1,13 +1,14 @@
 """What classic OLM has made in a cluster that we manage, and what nobody needs any more once it is gone.
 
 Objects are known by the names that OLM gives them, by the CatalogSource that owns them, and by what they lead to, never
-by a label alone. What both use alike stays: definitions, OperatorGroups, roles of groups and of APIs, unpacked bundles,
-the policy that lets unpack Jobs out, and what monitors OLM.
+by a label alone; the namespaces of OLM by the account to which its ClusterRoleBinding gives its rights, which no tenant
+can write. What both use alike stays: definitions, OperatorGroups, roles of groups and of APIs, unpacked bundles, the
+policy that lets unpack Jobs out, and what monitors OLM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,8 +45,9 @@ class Leftover:
 
 
 def running(cluster: Cluster) -> tuple[Deployment, ...]:
-    """The programs of classic OLM that would make everything again."""
-    found = Deployment.each(cluster.list(kinds.DEPLOYMENT))
+    """The programs of classic OLM that would make everything again: others may call theirs the same."""
+    places = _places(_bindings(cluster))
+    found = (one for place in places for one in Deployment.each(cluster.list(kinds.DEPLOYMENT, place)))
     return tuple(one for one in found if one.name in OLM_PROGRAMS and one.wanted_replicas)
 
 
@@ -85,19 +87,27 @@ def _is_ours(one: Object) -> bool:
 
 def _of_programs(cluster: Cluster) -> Iterator[Leftover]:
     """The package server first, then what OLM's chart made, whatever its namespace is called."""
-    bindings = [
-        one
-        for one in RoleBinding.each(cluster.list(kinds.CLUSTER_ROLE_BINDING))
-        if one.role == (kinds.CLUSTER_ROLE.kind, _ROLE) and {each.name for each in one.subjects} == {_ACCOUNT}
-    ]
-    namespaces = {subject.namespace for one in bindings for subject in one.subjects}
-    namespaces |= {one.namespace for one in Object.each(cluster.list(kinds.DEPLOYMENT)) if one.name in OLM_PROGRAMS}
-    for namespace in sorted(namespaces):
+    bindings = _bindings(cluster)
+    for namespace in _places(bindings):
         for found in filter(None, cluster.get_all(list(_named(namespace)))):
             if _is_of_olm(found):
                 yield _leftover(Object(found), f"OLM in {namespace}")
     roles = filter(None, [cluster.get(kinds.CLUSTER_ROLE.ref(_ROLE))]) if bindings else ()
     yield from (_leftover(Object(one), "OLM") for one in (*(each.raw for each in bindings), *roles))
+
+
+def _bindings(cluster: Cluster) -> list[RoleBinding]:
+    """Those that give OLM its rights; without one it can make nothing."""
+    return [
+        one
+        for one in RoleBinding.each(cluster.list(kinds.CLUSTER_ROLE_BINDING))
+        if one.role == (kinds.CLUSTER_ROLE.kind, _ROLE) and {each.name for each in one.subjects} == {_ACCOUNT}
+    ]
+
+
+def _places(bindings: Iterable[RoleBinding]) -> list[str]:
+    """The namespaces of OLM: a Deployment of that name proves nothing, because any tenant may make one."""
+    return sorted({subject.namespace for one in bindings for subject in one.subjects} - {""})
 
 
 def _named(namespace: str) -> Iterator[Ref]:

@@ -26,12 +26,13 @@ _MOST_NAMED: Final = 5
 
 def check_managers(cluster: Cluster, _: datetime) -> Iterator[Finding]:
     """OLM's programs where ours manage the cluster, and what they left where they are gone."""
-    found = [one for one in Deployment.each(cluster.list(DEPLOYMENT)) if one.name in _OTHERS and one.wanted_replicas]
-    for one in found:
+    classic = running(cluster)
+    found = [one for one in Deployment.each(cluster.list(DEPLOYMENT)) if one.name in V1_PROGRAMS]
+    for one in (*classic, *(each for each in found if each.wanted_replicas)):
         words = ("scale", f"deployment/{one.name}", "--replicas=0")
         fix = Fix(f"stop {_OTHERS[one.name]}, or do not run us here", kubectl(*words, namespace=one.namespace))
         yield Finding(Ref.of(one.raw), f"{_OTHERS[one.name]} runs", "two managers of the same objects fight", fix)
-    if not running(cluster):
+    if not classic:
         yield from _left_behind(cluster)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from shared.api.manifest import Manifest
-from shared.kinds import API_SERVICE, CATALOG_SOURCE, DEPLOYMENT, VALIDATING_WEBHOOKS, Ref
+from shared.kinds import API_SERVICE, CATALOG_SOURCE, CLUSTER_ROLE_BINDING, DEPLOYMENT, VALIDATING_WEBHOOKS, Ref
 from tests.kit.installation import Installation
 
 GROUP = "doctor.samples.olmf.io"
@@ -60,6 +60,13 @@ def broken(namespace: str) -> tuple[Manifest, ...]:
             "metadata": {"name": "olm-operator", "namespace": namespace},
             "spec": {"selector": {"matchLabels": labels}, "template": template},
         },
+        {
+            "apiVersion": CLUSTER_ROLE_BINDING.api_version, "kind": CLUSTER_ROLE_BINDING.kind,
+            "metadata": {"name": f"olm-operator-binding-{namespace}"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                        "name": "system:controller:operator-lifecycle-manager"},
+            "subjects": [{"kind": "ServiceAccount", "name": "olm-operator-serviceaccount", "namespace": namespace}],
+        },
     )  # fmt: skip
 
 
@@ -89,11 +96,12 @@ def test_what_olm_left_is_listed_and_removed_only_as_it_was_listed(installation:
     owned = {**place, "ownerReferences": [{**source, "name": "old", "uid": made["metadata"]["uid"]}]}
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "old", **owned}}
     other = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "mine", **owned}}
-    installation.apply(account, other, broken(namespace)[2])
+    installation.apply(account, other, *broken(namespace)[2:])
     assert removed(installation, namespace, "--apply")[0] == 1, "OLM runs"
     operator = Ref.of(broken(namespace)[2])
     installation.cluster.merge(operator, {"spec": {"replicas": 0}})
     want = {f"ServiceAccount {namespace}/old", f"Deployment {namespace}/olm-operator"}
+    want.add(f"ClusterRoleBinding olm-operator-binding-{namespace}")
     assert removed(installation, namespace) == (0, dict.fromkeys(want, "removed by --apply"))
     assert removed(installation, namespace, "--apply") == (0, dict.fromkeys(want, "removed"))
     assert installation.cluster.get(Ref.of(account)) is None

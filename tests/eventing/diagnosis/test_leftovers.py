@@ -125,5 +125,16 @@ def test_what_is_not_ours_to_remove_is_told(meta: dict[str, Any], why: str) -> N
 
 
 def test_only_programs_with_replicas_run() -> None:
-    objects = [made(kinds.DEPLOYMENT, "olm-operator", spec={"replicas": 0}), made(kinds.DEPLOYMENT, "catalog-operator")]
+    resting = made(kinds.DEPLOYMENT, "olm-operator", "marine", spec={"replicas": 0})
+    objects = [resting, made(kinds.DEPLOYMENT, "catalog-operator", "marine"), BINDING]
     assert [one.name for one in running(FakeCluster(objects))] == ["catalog-operator"]
+
+
+def test_a_tenant_who_calls_a_deployment_like_a_program_of_olm_loses_nothing_and_stops_nobody() -> None:
+    theirs = [
+        made(kinds.DEPLOYMENT, "olm-operator", "tenant"), made(kinds.DEPLOYMENT, "catalog-operator", "tenant"),
+        made(NETWORK_POLICY, "default-deny-all-traffic", "tenant"),
+        made(kinds.SERVICE_ACCOUNT, "olm-operator-serviceaccount", "tenant"),
+    ]  # fmt: skip
+    assert listed(*theirs, BINDING, ROLE) == [Ref.of(BINDING), Ref.of(ROLE)]
+    assert running(FakeCluster([*theirs, BINDING])) == ()

@@ -103,12 +103,6 @@ SINCE = {"deletionTimestamp": LONG_AGO}
     ("broken", "state", "command"),
     [
         pytest.param(
-            an_object(kinds.DEPLOYMENT, "catalog-operator"),
-            "classic OLM runs",
-            "kubectl -n ns scale deployment/catalog-operator --replicas=0",
-            id="two OLMs",
-        ),
-        pytest.param(
             an_object(
                 kinds.DEPLOYMENT,
                 "olmf-worker",
@@ -191,6 +185,30 @@ def test_what_hurts(broken: Manifest, state: str, command: str) -> None:
     assert found.fix.what
 
 
+OLM = an_object(
+    kinds.CLUSTER_ROLE_BINDING, "olm-operator-binding-ns",
+    roleRef={"kind": "ClusterRole", "name": "system:controller:operator-lifecycle-manager"},
+    subjects=[{"kind": "ServiceAccount", "name": "olm-operator-serviceaccount", "namespace": "ns"}],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "manager"),
+    [
+        pytest.param("catalog-operator", [OLM], "classic OLM", id="classic OLM"),
+        pytest.param("operator-controller-controller-manager", [], "operator-controller", id="OLM v1"),
+    ],
+)
+def test_a_second_manager_is_to_be_stopped(name: str, others: list[Manifest], manager: str) -> None:
+    (found,) = findings(*definitions(), an_object(kinds.DEPLOYMENT, name), *others)
+    assert (found.ref.name, found.state) == (name, f"{manager} runs")
+    assert str(found.fix.command) == f"kubectl -n ns scale deployment/{name} --replicas=0"
+
+
+def test_a_deployment_that_is_only_called_like_a_program_of_olm_is_not_to_be_stopped() -> None:
+    assert findings(*definitions(), an_object(kinds.DEPLOYMENT, "olm-operator")) == []
+
+
 def test_what_olm_left_is_one_finding_for_each_catalog() -> None:
     source = an_object(kinds.CATALOG_SOURCE, "cat", meta={"uid": "u"})
     owned = {"ownerReferences": [{"kind": "CatalogSource", "name": "cat", "uid": "u"}]}
@@ -199,8 +217,8 @@ def test_what_olm_left_is_one_finding_for_each_catalog() -> None:
     assert (found.ref.name, str(found.fix.command)) == ("cat-0", "olmf leftovers")
     named = ", ".join(f"Pod cat-{n}" for n in range(1, 6))
     assert found.state == f"was made by classic OLM for CatalogSource ns/cat, like {named} and 1 more"
-    olm = an_object(kinds.DEPLOYMENT, "olm-operator")
-    assert [one.state for one in findings(*definitions(), source, *pods, olm)] == ["classic OLM runs"]
+    olm = (OLM, an_object(kinds.DEPLOYMENT, "olm-operator"))
+    assert [one.state for one in findings(*definitions(), source, *pods, *olm)] == ["classic OLM runs"]
 
 
 @pytest.mark.parametrize(
