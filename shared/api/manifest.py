@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from shared.names import ANY
+from shared.names import ANY, LAST_APPLIED
 
 Manifest: TypeAlias = dict[str, Any]  # why: JSON is dynamic; this alias is the one place that says so
 """A decoded JSON object. Past a parser only typed values travel."""
@@ -53,6 +53,18 @@ def labels_of(manifest: ReadOnly) -> dict[str, str]:
 def annotations_of(manifest: ReadOnly) -> dict[str, str]:
     """`metadata.annotations` as a new dict."""
     return dict(metadata(manifest).get("annotations") or {})
+
+
+def without_content(manifest: ReadOnly) -> Manifest:
+    """A Secret as it may be shown: who it is, not what it holds. Any other object as it is."""
+    if manifest.get("kind") != "Secret":
+        return dict(manifest)
+    found = {key: manifest[key] for key in ("apiVersion", "kind", "type") if key in manifest}
+    meta = dict(metadata(manifest))
+    if annotations := annotations_of(manifest):
+        annotations.pop(LAST_APPLIED, None)  # why: it repeats the whole object
+        meta["annotations"] = annotations
+    return {**found, "metadata": meta}
 
 
 def timestamp(moment: datetime) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from eventing.cli.output import manifests_as
-from shared.api.manifest import name_of
+from shared.api.manifest import name_of, without_content
 from shared.domain.extension.scopes import scope_of
 from shared.kinds import SECRET
 
@@ -103,8 +103,8 @@ def _outcome(changes: Sequence[Change]) -> str:
 
 
 def as_value(report: Report) -> dict[str, Any]:
-    """The same as JSON."""
-    changed = [{**_change(one), **_fields(one), "manifest": dict(one.manifest)} for one in report.changes]
+    """The same as JSON; of Secrets without what they hold."""
+    changed = [{**_change(one), **_fields(one), "manifest": without_content(one.manifest)} for one in report.changes]
     found: dict[str, Any] = json.loads(json.dumps({
         "wouldDo": not report.blockers,
         "blockers": report.blockers,

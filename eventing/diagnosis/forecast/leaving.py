@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
 from shared import kinds
+from shared.api.manifest import without_content
 from shared.api.views import Csv, InstallPlan, Object
 from shared.domain.objects.ownership import is_labelled_for, owner_labels
 from shared.kinds import BY_IDENTITY, Ref
@@ -25,12 +26,13 @@ _OWNERS: Final = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.OPERATOR_CONDITION.k
 
 
 def leaving(csv: Csv, present: PresentObjects) -> Iterator[Manifest]:
-    """The objects of a version that is deleted, and the version, last; Secrets as its plan names them."""
+    """The objects of a version that is deleted, and the version, last; Secrets as its plan names them, without data."""
     for kind in _NAMESPACED:
         yield from (one for one in present.all_of(kind, present.namespace) if is_of(Object(one), csv))
     for kind in _CLUSTER_SCOPED:
         yield from present.all_of(kind, labels=owner_labels(csv))
-    yield from (one for one in present.read(list(_planned(csv, present))) if is_of(Object(one), csv))
+    planned = present.read(list(_planned(csv, present)))
+    yield from (without_content(one) for one in planned if is_of(Object(one), csv))
     yield dict(csv.raw)
 
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.main import app
+from shared import names
 from shared.domain.extension.outlook import Change, Difference, Effect
 from shared.kinds import NAMESPACE
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
@@ -295,6 +296,16 @@ def test_values_are_shown_but_those_of_secrets() -> None:
     secret = Report((), (replace(change, manifest={"kind": "Secret", "metadata": {"name": "c"}}),))
     assert "old" not in f"{as_text(secret)}{as_markdown(secret)}{as_value(secret)['objects'][0]['fields']}"
     assert as_value(secret)["objects"][0]["differs"] == ["data.a"]
+
+
+@pytest.mark.parametrize("effect", Effect)
+def test_no_value_holds_the_content_of_a_secret(effect: Effect) -> None:
+    meta = {"name": "c", "annotations": {names.LAST_APPLIED: "hush", "a": "b"}}
+    whole = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": {"a": "hush"}, "stringData": {"b": "hush"}}
+    found = as_value(Report((), (Change(effect, whole),)))
+    assert "hush" not in str(found)
+    shown = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "c", "annotations": {"a": "b"}}}
+    assert found["objects"][0]["manifest"] == shown
 
 
 def unknown_of(result: Result) -> list[str]:

@@ -154,6 +154,18 @@ def test_what_goes_with_the_version_before_is_listed() -> None:
     assert found["Deployment op"] == "change"
 
 
+def test_of_secrets_that_go_nothing_is_told_but_who_they_are() -> None:
+    old = a_csv("1", "op:1")
+    step = {"resolving": "op.v1", "resource": {"group": "", "version": "v1", "kind": "Secret", "name": "s"}}
+    plan = an_object(kinds.INSTALL_PLAN, "p", status={"plan": [step]})
+    owner = {"ownerReferences": [{"kind": "ClusterServiceVersion", "name": "op.v1"}]}
+    secret = an_object(kinds.SECRET, "s", meta=owner, data={"password": "aHVzaA=="})
+    found = on_cluster(Cluster([a_group(NS), old, plan, secret]), replaces="op.v1")
+    [change] = [one for one in found.changes if one.manifest["kind"] == "Secret"]
+    assert (str(change.effect), name_of(change.manifest)) == ("remove", "s")
+    assert "aHVzaA==" not in str(found)
+
+
 def test_each_field_is_told_with_what_it_is_and_becomes() -> None:
     live = an_object(kinds.CONFIG_MAP, "c", data={"a": "1", "gone": "x"}, meta={"uid": "u"})
     new = an_object(kinds.CONFIG_MAP, "c", data={"a": "2"})
