@@ -80,7 +80,7 @@ class Settings:
     endpoint_token: str = ""
     """Token that a sender of events to the endpoint must have; several, one on each line, in the file below."""
     endpoint_token_file: str = ""
-    """File with such tokens, which is read again for each event."""
+    """File with such tokens, which is read again for each event; the scheduler adds the first to its wake-ups."""
     endpoint_audience: str = ""
     """Audience of the tokens that accounts of the cluster send (Knative's OIDC); the API server reviews them."""
     endpoint_senders: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from eventing.endpoint.sender import send
 from eventing.events.event import Event
 from eventing.metrics.health import WAKER, Heartbeat
 from eventing.watch.senders import follow
+from eventing.wiring.environment import first_token
 from eventing.worker.asked_audits import AskedAudits
 from eventing.worker.waker import POLL_SECONDS, Waker, repeat
 from eventing.workqueue import WorkQueue, connect
@@ -58,7 +59,7 @@ class Waking:
     def _send(self, group: str) -> None:
         file = self._settings.broker_token_file
         token = Path(file).read_text().strip() if file else ""
-        event = wake_up(group, self._settings.policy.global_namespace, self._settings.endpoint_token)
+        event = wake_up(group, self._settings.policy.global_namespace, known_by(self._settings))
         send(self._settings.broker, event, "the Broker", token=token, seconds=SEND_SECONDS)
         log.info("group_woken", group=group, id=event.id)
 
@@ -66,6 +67,15 @@ class Waking:
         connection = replace(api_server(self._settings.kubeconfig), agent="olmf/scheduler")
         ours, brokers = self._settings.policy.global_namespace, self._settings.broker_namespace
         asyncio.run(follow(connection, ours, brokers, lambda which: self._audits.ask(f"back: {which}")))
+
+
+def known_by(settings: Settings) -> str:
+    """The token that the Services know us by, the first of its file; empty where they want none. OSError without it."""
+    if settings.endpoint_token or not settings.endpoint_token_file:
+        return settings.endpoint_token
+    if not (token := first_token(Path(settings.endpoint_token_file))):
+        raise OSError(f"OLMF_ENDPOINT_TOKEN_FILE: {settings.endpoint_token_file} has no token")
+    return token
 
 
 def wake_up(group: str, namespace: str, token: str = "") -> Event:
