@@ -10,16 +10,16 @@ from typing import Final
 
 from eventing.deploy import base, broker
 from eventing.deploy.base import ENDPOINT, PORT, Program
-from eventing.deploy.network import from_namespaces, tcp, who_measures
+from eventing.deploy.network import from_namespaces, tcp
 from eventing.deploy.pods import service
 from eventing.deploy.rbac import WATCHER
 from shared.api.manifest import Manifest
 
 PROGRAM: Final = Program(
     ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False,
-    ingress=(from_namespaces(broker.PLACE), who_measures()),
+    ingress=(from_namespaces(broker.PLACE),),
 )  # fmt: skip
-"""The Broker sends it events, and it serves the metrics here."""
+"""Nobody but the Broker reaches it: events and `/metrics` share a port, and who measures is no sender of events."""
 
 
 def files() -> dict[str, list[Manifest]]:

@@ -200,6 +200,9 @@ def test_redis_is_reached_by_every_program_with_a_queue_and_by_nobody_else() -> 
         pytest.param(("base", "keda"), "olmf-watch", 8080, "keda", True, id="metrics: KEDA, where it counts workers"),
         pytest.param(("eventing",), "olmf-endpoint", 8080, "knative-eventing", True, id="events: the Broker"),
         pytest.param(("eventing",), "olmf-endpoint", 8080, "tenant", False, id="events: no tenant"),
+        pytest.param(("eventing",), "olmf-endpoint", 8080, "measuring", False, id="events: nobody who measures"),
+        pytest.param(("eventing",), "olmf-endpoint", 8080, "monitoring", False, id="events: no Prometheus"),
+        pytest.param(("eventing",), "olmf-endpoint", 8080, "olm", False, id="events: no program of ours"),
         pytest.param(("base",), "olmf-scheduler", 8081, "tenant", False, id="health: the kubelet alone"),
         pytest.param(
             ("base",), "olmf-packages", PACKAGES_PORT, "tenant", True, id="packages: the API server, wherever it is"
