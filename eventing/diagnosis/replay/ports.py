@@ -72,10 +72,9 @@ class Answers:
     def _setting(self, port: type) -> Answer:
         """A value that this step was not given, as another one was: an installation has one for all. NotRecorded."""
         decisions = (decision for run in self._index.runs.values() for decision in run.decisions)
-        arguments = (
-            answer for one in decisions for answer in one.answers if (answer.port, answer.method) == (port.__name__, "")
-        )
-        if (found := next(arguments, None)) is None:
+        answers = (answer for one in decisions for answer in one.answers)
+        settings = (answer for answer in answers if (answer.port, answer.method) == (port.__name__, ""))
+        if (found := next(settings, None)) is None:
             raise NotRecorded(f"no step was given {port.__name__} when it was recorded")
         return found
 
@@ -155,7 +154,7 @@ def _with_present_fields(value: Any, hint: Any) -> Any:
     former = {old: now for kind in get_args(hint) for old, now in FIELDS.get(getattr(kind, "__name__", ""), {}).items()}
     if not former or not isinstance(value, list):
         return value
-    return [{former.get(key, key): arguments for key, arguments in one.items()} for one in value]
+    return [{former.get(key, key): each for key, each in one.items()} for one in value]
 
 
 def _key_of_arguments(port: type, method: str, args: Any, kwargs: Any) -> bytes:

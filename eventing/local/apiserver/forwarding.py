@@ -55,8 +55,8 @@ async def forward(
             await response.write_eof()
             return response
     except aiohttp.ClientConnectionError as error:
-        passed = calling.describe_error(error, aggregation.address_of(stored.manifest))
-        return web.Response(status=503, text=f"error trying to reach service: {passed}\n")
+        why = calling.describe_error(error, aggregation.address_of(stored.manifest))
+        return web.Response(status=503, text=f"error trying to reach service: {why}\n")
 
 
 def way_to(api_service: ReadOnly, user: User, headers: Mapping[str, str], world: World) -> tuple[str, dict[str, Any]]:
@@ -137,8 +137,11 @@ class Availability:
         """The state after a request for the kinds, and what it found."""
         spec, url = stored.manifest["spec"], ""
         try:
-            headers = {**spec, "insecureSkipTLSVerify": True}  # as the real controller: only requests of users verify
-            base, options = way_to({"spec": headers}, CHECKER, {"Accept": "application/json"}, self._world)
+            unverified = {
+                **spec,
+                "insecureSkipTLSVerify": True,
+            }  # as the real controller: only requests of users verify
+            base, options = way_to({"spec": unverified}, CHECKER, {"Accept": "application/json"}, self._world)
             url = f"{base}/apis/{spec['group']}/{spec['version']}"
             async with (
                 asyncio.timeout(CHECK_SECONDS),
@@ -152,10 +155,7 @@ class Availability:
         except calling.Unreachable as error:
             return ("False", "FailedDiscoveryCheck", str(error)), None
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            passed = (
-                calling.describe_error(error, aggregation.address_of(stored.manifest))
-                if str(error)
-                else "deadline exceeded"
-            )
-            why = f'failing or missing response from {url}: Get "{url}": {passed}'
+            address = aggregation.address_of(stored.manifest)
+            cause = calling.describe_error(error, address) if str(error) else "deadline exceeded"
+            why = f'failing or missing response from {url}: Get "{url}": {cause}'
             return ("False", "FailedDiscoveryCheck", why), None
