@@ -7,16 +7,14 @@ the program; on Knative nobody has one, and the step looks by itself.
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import structlog
-
 from eventing.events.event import Event
 from eventing.watch.demands import REFUSED_PAUSE_SECONDS, Means
 from eventing.watch.following import Key
+from eventing.watch.keyed_tasks import KeyedTasks
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
@@ -28,7 +26,6 @@ from shared.kinds import CATALOG_SOURCE, CONFIG_MAP, Ref
 
 MOST, MOST_OF_NAMESPACE = 64, 8
 """Names that are watched; the catalogs beyond are looked at by their step."""
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,34 +59,25 @@ class AwaitedConfigMaps:
     def __init__(self, means: Means, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
         self._means = means
         self._deliver = deliver
-        self._watches: dict[Key, tuple[str, asyncio.Task[None]]] = {}
+        self._tasks = KeyedTasks(self._follow, "watch", most=MOST, most_of_namespace=MOST_OF_NAMESPACE)
 
     @property
     def watched(self) -> frozenset[Key]:
         """Namespaces and names of what is watched."""
-        return frozenset((namespace, name) for (namespace, _), (name, _) in self._watches.items())
+        return frozenset((namespace, name) for (namespace, _), name in self._tasks.targets.items())
 
     def put(self, manifest: ReadOnly) -> None:
         """Watch what a CatalogSource waits for, or nothing if it has what it needs."""
         source = CatalogSource(manifest)
-        key, name = (source.namespace, source.name), awaited(source)
-        if self._watches.get(key, ("", None))[0] == name:
-            return
-        self.drop(key)
-        if name and len(self._watches) < MOST and sum(one[0] == key[0] for one in self._watches) < MOST_OF_NAMESPACE:
-            task = asyncio.get_running_loop().create_task(self._follow(key, name), name=f"configmap {key[0]}/{name}")
-            task.add_done_callback(_report)
-            self._watches[key] = name, task
+        self._tasks.put((source.namespace, source.name), awaited(source))
 
     def drop(self, key: Key) -> None:
         """Watch nothing for that CatalogSource."""
-        if found := self._watches.pop(key, None):
-            found[1].cancel()
+        self._tasks.drop(key)
 
     def keep(self, listed: set[Key]) -> None:
         """Only these CatalogSources are left."""
-        for key in [key for key in self._watches if key not in listed]:
-            self.drop(key)
+        self._tasks.keep(listed)
 
     async def _follow(self, key: Key, name: str) -> None:
         means = self._means
@@ -99,8 +87,3 @@ class AwaitedConfigMaps:
             health=WatchHealth(), seconds=means.seconds, outage=means.outage, longest=REFUSED_PAUSE_SECONDS,
         )  # fmt: skip
         await watch.run()
-
-
-def _report(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("watch_lost", task=task.get_name(), exc_info=error)

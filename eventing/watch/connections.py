@@ -18,6 +18,7 @@ import structlog
 
 from eventing.events.event import Event
 from eventing.watch.following import Key
+from eventing.watch.keyed_tasks import KeyedTasks
 from shared import names
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import ReadOnly, name_of, namespace_of
@@ -62,7 +63,7 @@ class Connections:
     def __init__(self, dial: Dial, deliver: Callable[[Sequence[Event]], Awaitable[None]]) -> None:
         self._dial = dial
         self._deliver = deliver
-        self._connections: dict[Key, tuple[str, asyncio.Task[None]]] = {}
+        self._tasks = KeyedTasks(self._follow, "connection", most=MOST, most_of_namespace=MOST_OF_NAMESPACE)
         self._threads = ThreadPoolExecutor(DIALLED, "dial")
         self._dials: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
         self.states: dict[Key, str] = {}
@@ -71,29 +72,21 @@ class Connections:
     def put(self, manifest: ReadOnly) -> None:
         """Follow the server of a CatalogSource, or none if it names none."""
         key, address = (namespace_of(manifest), name_of(manifest)), _address(manifest)
-        if self._connections.get(key, ("", None))[0] == address:
-            return
-        self.drop(key)
-        if address and len(self._connections) < MOST and self._of_namespace(key[0]) < MOST_OF_NAMESPACE:
-            task = asyncio.get_running_loop().create_task(self._follow(key, address), name=f"connection to {address}")
-            task.add_done_callback(_report)
-            self._connections[key] = address, task
+        if self._tasks.targets.get(key, address) != address or not address:
+            self.drop(key)
+        self._tasks.put(key, address)
 
     def drop(self, key: Key) -> None:
         """Follow its server no longer."""
         self.states.pop(key, None)
-        if found := self._connections.pop(key, None):
-            found[1].cancel()
-        if not self._of_namespace(key[0]):
+        self._tasks.drop(key)
+        if not self._tasks.count_of(key[0]):
             self._dials.pop(key[0], None)
 
     def keep(self, listed: set[Key]) -> None:
         """Follow only the servers of CatalogSources that were listed."""
-        for key in [key for key in self._connections if key not in listed]:
+        for key in {*self._tasks.targets, *self.states} - listed:
             self.drop(key)
-
-    def _of_namespace(self, namespace: str) -> int:
-        return sum(key[0] == namespace for key in self._connections)
 
     async def _follow(self, key: Key, address: str) -> None:
         """Connect for ever. What was found first is not told: the step that reads the catalog sees it itself."""
@@ -144,8 +137,3 @@ def _address(manifest: ReadOnly) -> str:
     request = catalog_request(CatalogSource(manifest))
     image = request.image if isinstance(request, CatalogRequest) else ""
     return image.removeprefix(SERVED) if image.startswith(SERVED) else ""
-
-
-def _report(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("connection_lost", task=task.get_name(), exc_info=error)

@@ -154,3 +154,24 @@ async def test_one_namespace_does_not_take_all_connections() -> None:
         await until(lambda: len(reported.dialled) >= connections.MOST_OF_NAMESPACE + 1)
     assert len(set(reported.dialled)) == connections.MOST_OF_NAMESPACE + 1
     assert "other:1" in reported.dialled
+
+
+async def test_a_connection_that_broke_down_is_made_again_with_the_next_list() -> None:
+    reported = Received()
+    fails = [True]
+
+    def dial(address: str) -> Opens:
+        if fails:
+            raise ValueError(fails.pop())
+        return reported.dial(address)
+
+    locked = Connections(dial, reported.deliver)
+    source = a_source("nowhere:1")
+    try:
+        locked.put(source)
+        await until(lambda: not fails)
+        await asyncio.sleep(0.05)  # the failure reaches the task
+        locked.put(source)
+        await until(lambda: bool(reported.dialled))
+    finally:
+        locked.keep(set())
