@@ -24,10 +24,9 @@ from shared.adapters.kube.credentials import (
     ConnectionSettingError,
     Credentials,
     FileCredentials,
+    Verification,
     bearer,
     bearer_of,
-    load_pair,
-    verifying,
 )
 
 POD = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -51,7 +50,7 @@ class Connection:
 
     @property
     def tls(self) -> ssl.SSLContext | None:
-        """What verifies the server now; another object after its files were replaced."""
+        """What verifies the server now; another object after its certificates were replaced."""
         return self.credentials().tls
 
     def authorization(self) -> str:
@@ -110,7 +109,7 @@ def connect(kubeconfig: str = "", environ: Mapping[str, str] = os.environ) -> Co
         if set(user) - _PLAIN:
             return _by_library(kubeconfig)
         files = [path, *_files(cluster, user, path.parent)]
-        read = partial(_read_again, path, config["current-context"], _server(cluster))
+        read = partial(_read_again, path, config["current-context"], _server(cluster), Verification())
         credentials = FileCredentials(read, files)
         server_name = _text(cluster, "tls-server-name")
         return Connection(_server(cluster), credentials, _url(cluster, "proxy-url"), server_name)
@@ -170,7 +169,7 @@ def _server(cluster: Mapping[str, Any]) -> str:
     return server.rstrip("/")
 
 
-def _read_again(path: Path, context: str, server: str) -> Credentials:
+def _read_again(path: Path, context: str, server: str, verification: Verification) -> Credentials:
     """What the kubeconfig says now of the context that was chosen. ConnectionSettingError.
 
     Whoever makes another context the current one does not move the programs that work; nor does a new address, which
@@ -182,17 +181,20 @@ def _read_again(path: Path, context: str, server: str) -> Credentials:
         raise ConnectionSettingError(f"kubeconfig {path}: {error}") from error
     if _server(cluster) != server:
         raise ConnectionSettingError(f"context {context!r} leads to {_server(cluster)} now: start again to go there")
-    return _credentials(cluster, user, path.parent)
+    return _credentials(cluster, user, path.parent, verification)
 
 
-def _credentials(cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path) -> Credentials:
+def _credentials(
+    cluster: Mapping[str, Any], user: Mapping[str, Any], folder: Path, verification: Verification
+) -> Credentials:
     tls = None
     if _server(cluster).startswith("https:"):
-        tls = verifying(
-            _content(cluster, "certificate-authority", folder), insecure=cluster.get("insecure-skip-tls-verify")
+        tls = verification(
+            _content(cluster, "certificate-authority", folder),
+            insecure=cluster.get("insecure-skip-tls-verify"),
+            certificate=(certificate := _content(user, "client-certificate", folder)),
+            key=_content(user, "client-key", folder) if certificate else b"",
         )
-        if certificate := _content(user, "client-certificate", folder):
-            load_pair(tls, certificate, _content(user, "client-key", folder))
     header = _authorization(user, folder)
     return Credentials(tls, lambda: header)
 
@@ -245,20 +247,20 @@ def _pod(environ: Mapping[str, str]) -> Connection:
         )
     host = f"[{host}]" if ":" in host else host
     authority, token = POD / "ca.crt", POD / "token"
-    read = partial(of_pod, authority, token)
+    read = partial(of_pod, authority, token, Verification())
     return Connection(f"https://{host}:{port}", FileCredentials(read, (authority, token)))
 
 
-def of_pod(authority: Path, token: Path) -> Credentials:
+def of_pod(authority: Path, token: Path, verification: Verification) -> Credentials:
     """The credentials of a pod, from what its kubelet mounts. ConnectionSettingError or OSError."""
     header = bearer_of(token)
-    return Credentials(verifying(authority.read_bytes()), lambda: header)
+    return Credentials(verification(authority.read_bytes()), lambda: header)
 
 
 def _by_library(kubeconfig: str) -> Connection:
     settings = _library_settings(kubeconfig)
     files = [Path(name).expanduser() for name in kubeconfig.split(os.pathsep) if name]
-    read = partial(_of_library, kubeconfig, settings.host)
+    read = partial(_of_library, kubeconfig, settings.host, Verification())
     return Connection(
         settings.host.rstrip("/"), FileCredentials(read, files), settings.proxy or "", settings.tls_server_name or ""
     )
@@ -276,14 +278,16 @@ def _library_settings(kubeconfig: str) -> Any:
     return settings
 
 
-def _of_library(kubeconfig: str, server: str) -> Credentials:
+def _of_library(kubeconfig: str, server: str, verification: Verification) -> Credentials:
     settings = _library_settings(kubeconfig)
     if settings.host != server:
         raise ConnectionSettingError(f"kubeconfig {kubeconfig} leads to {settings.host} now: start again to go there")
     tls = None
     if server.startswith("https:"):
-        authority = Path(settings.ssl_ca_cert).read_bytes() if settings.ssl_ca_cert else b""
-        tls = verifying(authority, insecure=not settings.verify_ssl)
-        if settings.cert_file:
-            tls.load_cert_chain(settings.cert_file, settings.key_file)
+        authority, certificate, key = (
+            Path(file).read_bytes() if file else b""
+            for file in (settings.ssl_ca_cert, settings.cert_file, settings.key_file)
+        )
+        insecure = not settings.verify_ssl
+        tls = verification(authority, insecure=insecure, certificate=certificate, key=key)
     return Credentials(tls, lambda: settings.get_api_key_with_prefix("BearerToken") or "")

@@ -110,6 +110,29 @@ def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         context.load_cert_chain(pair.name)
 
 
+class Verification:
+    """What verifies a server and shows our certificate: one context until one of both is replaced.
+
+    Connections go with their context, so a new token must not bring another one.
+    """
+
+    def __init__(self) -> None:
+        self._of: tuple[bytes, bool, bytes, bytes] | None = None
+        self._present: ssl.SSLContext | None = None
+
+    def __call__(
+        self, authority: bytes, *, insecure: object = False, certificate: bytes = b"", key: bytes = b""
+    ) -> ssl.SSLContext:
+        """The context for these. ConnectionSettingError or OSError when they cannot be used."""
+        wanted = (authority, bool(insecure), certificate, key)
+        if self._present is None or self._of != wanted:
+            context = verifying(authority, insecure=insecure)
+            if certificate:
+                load_pair(context, certificate, key)
+            self._of, self._present = wanted, context
+        return self._present
+
+
 def bearer(token: str, where: str) -> str:
     """The header of a token. ConnectionSettingError when no header can hold it: other errors would print the token."""
     if not (token.isascii() and token.isprintable()):

@@ -18,7 +18,7 @@ import yaml
 from eventing.watch.stream import Stream
 from shared.adapters.kube import ApiError, Connection, KubeClient, connect
 from shared.adapters.kube.connection import of_pod
-from shared.adapters.kube.credentials import LOOK_SECONDS, Credentials, FileCredentials
+from shared.adapters.kube.credentials import LOOK_SECONDS, Credentials, FileCredentials, Verification
 from shared.kinds import NAMESPACE
 from tests.conformance.keys import leaf, openssl
 
@@ -76,7 +76,7 @@ class Cluster:
     @property
     def connection(self) -> Connection:
         authority, token = self.folder / "mounted.crt", self.folder / "mounted-token"
-        files = FileCredentials(partial(of_pod, authority, token), (authority, token), self.hands)
+        files = FileCredentials(partial(of_pod, authority, token, Verification()), (authority, token), self.hands)
         return Connection(self.url, files)
 
     def mount(self) -> None:
@@ -133,6 +133,37 @@ async def test_a_program_goes_on_when_its_cluster_rotates(cluster: Cluster, rota
             assert client.list(NAMESPACE) == ()
             assert await stream.version() == "7"
             rotate(cluster)
+
+
+def test_a_new_token_leaves_the_connections_as_they_are_and_a_new_authority_does_not(cluster: Cluster) -> None:
+    connection = cluster.connection
+    before = connection.tls
+    a_new_token(cluster)
+    assert (connection.authorization(), connection.tls is before) == ("Bearer two", True)
+    a_new_authority(cluster)
+    assert connection.tls is not before
+
+
+def test_a_new_certificate_of_ours_is_shown_by_a_new_context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shared.adapters.kube.credentials.LOOK_SECONDS", 0)
+    certificates(tmp_path, "one")
+    user = {"client-certificate": "server.crt", "client-key": "server.key", "token": "one"}
+    cluster = {"server": "https://here", "certificate-authority": "ca.crt"}
+    path = tmp_path / "kubeconfig"
+
+    def write(token: str) -> None:
+        path.write_text(yaml.safe_dump({
+            "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "c", "user": {**user, "token": token}}],
+        }))  # fmt: skip
+
+    write("one")
+    found = connect(str(path))
+    before = found.tls
+    write("other")
+    assert (found.authorization(), found.tls is before) == ("Bearer other", True)
+    serving(tmp_path)
+    assert found.tls is not before
 
 
 def test_until_the_new_authority_is_mounted_the_server_is_not_believed(cluster: Cluster) -> None:
