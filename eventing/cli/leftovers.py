@@ -55,16 +55,21 @@ def list_leftovers(
 
 
 def _removed(cluster: KubeClient, found: Sequence[Leftover]) -> Iterator[tuple[Leftover, str, bool]]:
-    """Each with what became of it, and whether that was refused; another object of its name is left alone."""
+    """Each with what became of it, and whether that was refused; another object of its name is left alone.
+
+    The rights of OLM, which are cluster-scoped, stay while something is refused: by them its namespaces are known.
+    """
+    refused = False
     for one in found:
-        if one.kept:
-            yield one, one.kept, False
+        if one.kept or (refused and not one.ref.namespace):
+            yield one, one.kept or "left until the rest is removed", False
             continue
         try:
             cluster.delete(one.ref, uid=one.uid)
         except ApiError as error:
             if error.is_unreachable:
                 raise
+            refused |= not error.is_not_found
             yield (one, "gone already", False) if error.is_not_found else (one, f"refused: {error.message}", True)
         else:
             yield one, "removed", False
