@@ -45,7 +45,7 @@ class KeyedTasks:
         self.drop(key)
         if target and len(self._tasks) < self._most and self.count_of(key[0]) < self._most_of_namespace:
             work = self._run(key, target)
-            task = asyncio.get_running_loop().create_task(work, name=f"{self._name} of {'/'.join(key)}")
+            task = asyncio.get_running_loop().create_task(work, name=f"{self._name} of {key}")
             self._tasks[key] = target, task
             task.add_done_callback(partial(self._ended, key))
 

@@ -124,12 +124,12 @@ class Verification:
         self, authority: bytes, *, insecure: object = False, certificate: bytes = b"", key: bytes = b""
     ) -> ssl.SSLContext:
         """The context for these. ConnectionSettingError or OSError when they cannot be used."""
-        wanted = (authority, bool(insecure), certificate, key)
-        if self._present is None or self._of != wanted:
+        needed = (authority, bool(insecure), certificate, key)
+        if self._present is None or self._of != needed:
             context = verifying(authority, insecure=insecure)
             if certificate:
                 load_pair(context, certificate, key)
-            self._of, self._present = wanted, context
+            self._of, self._present = needed, context
         return self._present
 
 
