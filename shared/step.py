@@ -128,6 +128,8 @@ class Delete:
     """As in `Create`."""
     batch: int = 0
     """As in `Create`."""
+    resource_version: str = ""
+    """Precondition: an object that has changed since then is a conflict, so the step runs again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,10 @@ class Api(Protocol):
         ...
 
     def delete(
-        self, ref: Ref, *, uid: str = "", propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
-    ) -> None:
-        """DELETE, with the uid as precondition when given."""
+        self, ref: Ref, *, uid: str = "", resource_version: str = "",
+        propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+    ) -> None:  # fmt: skip
+        """DELETE, with the uid and the resourceVersion as preconditions when given."""
         ...
 
     def warnings(self) -> tuple[str, ...]:

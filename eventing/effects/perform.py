@@ -197,7 +197,8 @@ class _Performance:
         return {**manifest, "metadata": {**metadata(manifest), "resourceVersion": resource_version_of(moved)}}
 
     def _try(self, write: Try) -> Written:
-        self._api.try_out(self._owners.fill(write.manifest), field_manager=write.field_manager)
+        manifest = self._owners.fill(self._at_present(write.manifest))
+        self._api.try_out(manifest, field_manager=write.field_manager)
         return Written("tried")
 
     def _replace(self, write: Replace) -> Written:
@@ -253,7 +254,9 @@ class _Performance:
                 # why: a finalizer may keep it for ever, and each DELETE would be answered as if it did something
                 return _same(present)
         try:
-            self._as(write).delete(write.ref, uid=write.uid, propagation=write.propagation)
+            self._as(write).delete(
+                write.ref, uid=write.uid, resource_version=write.resource_version, propagation=write.propagation
+            )
         except ApiError as error:
             if error.is_not_found or (write.uid and is_of_another_object(error)):
                 return Written("absent")

@@ -111,7 +111,8 @@ def write_json(write: Write) -> Manifest:
         case SetStatus(_, status, version):
             return {**op, "status": status, "resourceVersion": version}
         case Delete(_, uid, propagation):
-            return {**op, "uid": uid, "propagation": propagation}
+            locked = {"resourceVersion": write.resource_version} if write.resource_version else {}
+            return {**op, "uid": uid, "propagation": propagation, **locked}
         case Record(_, kind, reason, message, path):
             return {**op, "type": kind, "reason": reason, "message": message, **({"fieldPath": path} if path else {})}
 

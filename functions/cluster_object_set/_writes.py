@@ -8,9 +8,10 @@ from itertools import groupby
 from shared import names
 from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.api.views import ClusterObjectSet
-from shared.domain.extension.phases.actions import Action, Teardown
+from shared.domain.extension.phases.actions import Teardown
 from shared.domain.extension.phases.objects import TRUCE, Task, described
 from shared.domain.extension.phases.stamp import claimed, released, unmarked
+from shared.domain.extension.phases.trial import tried
 from shared.ports import Attempt
 from shared.reading.revision import Left
 from shared.step import Apply, Create, Delete, Merge, Record, Ref, Try, Write
@@ -19,12 +20,16 @@ _NAMED = 5
 
 
 def writes_of(tasks: Sequence[Task]) -> Iterator[Write]:
-    """The objects by phase, each a batch; one that changes what an older revision runs is tried dry first."""
+    """The objects by phase, each a batch; one that changes what an older revision runs is tried dry first.
+
+    What was created is declared as applied before that, which changes nothing that runs: else a dry run would keep,
+    and be refused for, the fields that the write itself takes out.
+    """
     for number, inside in groupby(tasks, lambda one: one.phase):
         phase = tuple(inside)
-        if len(phase) > 1 and any(one.action is Action.ADOPT for one in phase):
-            yield from (Try(_at_read(one), names.V1_MANAGER, batch=-number - 1) for one in phase)
-        yield from (write for one in phase for write in _written(one, number + 1))
+        yield from filter(None, (_declared(one, number + 1) for one in phase))
+        yield from (Try(_at_read(one), names.V1_MANAGER, batch=-number - 1) for one in tried(phase))
+        yield from (_written(one, number + 1) for one in phase)
 
 
 def refused(attempt: Attempt, what: str = "revision reconcile") -> str:
@@ -40,14 +45,18 @@ def refused(attempt: Attempt, what: str = "revision reconcile") -> str:
     return f"{what}: {messages}{more}"
 
 
-def _written(task: Task, batch: int) -> Iterator[Write]:
+def _declared(task: Task, batch: int) -> Write | None:
+    patch = None if task.actual is None else claimed(task.actual)
+    if task.actual is None or patch is None:
+        return None
+    return Merge(Ref.of(task.desired), patch, resource_version_of(task.actual), batch=batch)
+
+
+def _written(task: Task, batch: int) -> Write:
     """Create what is not there; else apply to exactly what was read. What somebody made meanwhile is never taken."""
     if task.actual is None:
-        yield Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER, batch=batch)
-        return
-    if (patch := claimed(task.actual)) is not None:
-        yield Merge(Ref.of(task.desired), patch, resource_version_of(task.actual), batch=batch)
-    yield Apply(_at_read(task), field_manager=names.V1_MANAGER, batch=batch)
+        return Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER, batch=batch)
+    return Apply(_at_read(task), field_manager=names.V1_MANAGER, batch=batch)
 
 
 def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write, ...]:
@@ -74,7 +83,7 @@ def teardown_of(left: Left, revision: ClusterObjectSet) -> Write:
     version = resource_version_of(left.actual)
     match left.action:
         case Teardown.DELETE:
-            return Delete(left.ref, uid=uid_of(left.actual), batch=1)
+            return Delete(left.ref, uid=uid_of(left.actual), batch=1, resource_version=version)
         case Teardown.UNMARK:
             return Merge(left.ref, unmarked(), version, batch=1)
     return Merge(left.ref, released(left.actual, revision.uid), version, batch=1)

@@ -46,7 +46,12 @@ def _orphaned(ref: Ref, cluster: Cluster) -> tuple[Delete, ...]:
     """Delete what leads to a version that is not there: somebody made it, or its finalizer was taken away."""
     labels = labels_for(ref.name, ref.namespace)
     found = cluster.list_all([Listing(kind, labels=labels) for kind in _LEADING])
-    return tuple(Delete(Ref.of(one), one.uid) for each in found for one in Object.each(each) if not one.is_deleted)
+    return tuple(
+        Delete(Ref.of(one), one.uid, resource_version=one.resource_version)
+        for each in found
+        for one in Object.each(each)
+        if not one.is_deleted
+    )
 
 
 def _cleaned(ref: Ref, csv: Csv, cluster: Cluster) -> Outcome:

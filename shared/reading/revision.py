@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from shared.domain.extension.phases.objects import WRITTEN, Claim, Task
 from shared.domain.extension.phases.order import Phase
 from shared.domain.extension.phases.rollout import PhaseResult
 from shared.domain.extension.phases.sources import Secrets, references
+from shared.domain.extension.phases.trial import takes_over
 from shared.ports import Cluster
 from shared.reading.objects import read_all
 from shared.reading.present_objects import Present
@@ -22,7 +23,7 @@ from shared.step import Ref
 
 ENOUGH: Final = 45
 """Objects that one run writes: with its status they are about what a run may write (`eventing.effects`). What is
-decided beyond them would be decided, and recorded, once more by the next."""
+decided beyond them would be decided, and recorded, once more by the next. A larger phase that takes over is whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ def advance(claim: Claim, present: Present) -> Pass:
     results: list[PhaseResult] = []
     tasks: list[Task] = []
     contested: list[Task] = []
+    is_cut = False
     for number, phase in enumerate(phases):
         try:
             found = list(_tasks(claim, phase, number, present))
@@ -60,16 +62,28 @@ def advance(claim: Claim, present: Present) -> Pass:
             results.append(PhaseResult(problem=str(error)))
             break
         written = [one for one in found if one.action in WRITTEN]
-        tasks += (one for one in written if not one.rest)
+        desired = [one for one in written if not one.rest]
+        tasks += (enough := _enough(desired, tasks))
         contested += (one for one in written if one.rest)
         result = PhaseResult(tuple(one.result for one in found))
-        if len(tasks) > ENOUGH and result.is_complete:
+        if (is_cut := len(enough) < len(desired)) and result.is_complete:
             break  # not before the next run has written the others
         results.append(result)
         if not result.is_complete:
             break
     unreached = [PhaseResult(is_reached=False)] * (len(phases) - len(results))
-    return Pass((*results, *unreached), tuple(tasks[:ENOUGH]), tuple(contested), is_cut=len(tasks) > ENOUGH)
+    return Pass((*results, *unreached), tuple(tasks), tuple(contested), is_cut=is_cut)
+
+
+def _enough(phase: Sequence[Task], before: Sequence[Task]) -> Sequence[Task]:
+    """What of a phase this run writes beside what is `before` it: all or nothing of one that takes over an object.
+
+    Half of it could be tried dry and written, and the other half be refused.
+    """
+    room = max(ENOUGH - len(before), 0)
+    if len(phase) > room and takes_over(phase):
+        return () if before else phase
+    return phase[:room]
 
 
 def every_task(claim: Claim, present: Present) -> Iterator[Task]:

@@ -86,6 +86,9 @@ def _container(path: str, container: ReadOnly, volumes: set[Any]) -> Iterator[Ca
         yield required(f"{path}.image")
     yield from named(f"{path}.name", container.get("name") or "x", LABEL)
     yield from _choice(path, container, "imagePullPolicy", "Always", "IfNotPresent", "Never")
+    for index, variable in enumerate(container.get("env") or []):
+        if variable.get("value") and variable.get("valueFrom"):
+            yield bad_value(f"{path}.env[{index}].valueFrom", "", "may not be specified when `value` is not empty")
     for index, port in enumerate(container.get("ports") or []):
         at = f"{path}.ports[{index}]"
         if not 1 <= port.get("containerPort", 1) <= MAX_PORT:

@@ -123,10 +123,12 @@ class CachedClient(KubeClient):
             self._remember(key, counts, {Ref.of(each): each for each in listed}, written)
         return listed
 
-    def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
-        """DELETE; with `uid`, only the object with that uid."""
+    def delete(
+        self, ref: Ref, *, uid: str = "", resource_version: str = "", propagation: Propagation = "Background"
+    ) -> None:
+        """DELETE; with `uid` or `resource_version`, only the object that has these."""
         self._forget(ref)
-        super().delete(ref, uid=uid, propagation=propagation)
+        super().delete(ref, uid=uid, resource_version=resource_version, propagation=propagation)
         with self._lock:
             self._count(ref)
 

@@ -207,11 +207,14 @@ class KubeClient:
             return send(ref, patch)
         return self._joint.merge(ref, patch, send)
 
-    def delete(self, ref: Ref, *, uid: str = "", propagation: Propagation = "Background") -> None:
-        """DELETE; with `uid`, only the object with that uid. ApiError 404 when absent, 409 when it has another uid."""
+    def delete(
+        self, ref: Ref, *, uid: str = "", resource_version: str = "", propagation: Propagation = "Background"
+    ) -> None:
+        """DELETE; with `uid` or `resource_version`, only the object that has it: ApiError 409; 404 when absent."""
         options: Manifest = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        stated = {"uid": uid, "resourceVersion": resource_version}
+        if preconditions := {key: value for key, value in stated.items() if value}:
+            options["preconditions"] = preconditions
         self.request("DELETE", path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name), options)
 
     def warnings(self) -> tuple[str, ...]:

@@ -84,6 +84,11 @@ def test_a_deployment_needs_containers(http: Api, namespace: str) -> None:
     ("change", "sentence"),
     [
         pytest.param({"env": [{"name": ""}]}, "containers[0].env[0].name: Required value", id="name of a variable"),
+        pytest.param(
+            {"env": [{"name": "A", "value": "a", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]},
+            'env[0].valueFrom: Invalid value: "": may not be specified when `value` is not empty',
+            id="two values",
+        ),
         pytest.param({"name": ""}, "spec.template.spec.containers[0].name: Required value", id="name"),
         pytest.param({"image": ""}, "spec.template.spec.containers[0].image: Required value", id="image"),
         pytest.param({"name": "A"}, 'containers[0].name: Invalid value: "A"', id="name as a label"),

@@ -110,6 +110,10 @@ REFUSED: dict[str, tuple[Change, tuple[int, str]]] = {
     "creating it again": (lambda api, it: api.create(it | {"metadata": bare(it)}), (409, "AlreadyExists")),
     "replacing an older version": (lambda api, it: api.replace(changed(it, resourceVersion="1")), (409, "Conflict")),
     "replacing what is not there": (lambda api, it: api.replace(changed(it, name="absent")), (404, "NotFound")),
+    "trying to apply to an older version": (
+        lambda api, it: api.try_out(changed(it, resourceVersion="1", managedFields=None), field_manager="test"),
+        (409, "Conflict"),
+    ),
     "patching an older version": (
         lambda api, it: api.merge(Ref.of(it), {"metadata": {"resourceVersion": "1"}, "data": {"a": "b"}}),
         (409, "Conflict"),
@@ -119,6 +123,10 @@ REFUSED: dict[str, tuple[Change, tuple[int, str]]] = {
         (404, "NotFound"),
     ),
     "deleting its namesake": (lambda api, it: api.delete(Ref.of(it), uid="another"), (409, "Conflict")),
+    "deleting an older version": (
+        lambda api, it: api.delete(Ref.of(it), uid=uid_of(it), resource_version="1"),
+        (409, "Conflict"),
+    ),
     "deleting what is not there": (
         lambda api, it: api.delete(kinds.CONFIG_MAP.ref("absent", namespace_of(it))),
         (404, "NotFound"),
@@ -158,6 +166,18 @@ def test_a_delete_with_a_uid(
     assert bool(api.get(ref)) == is_there
 
 
+@pytest.mark.parametrize("implementation", ["FakeApi", "KubeClient"])
+def test_what_changed_since_it_was_read_is_not_deleted(client: KubeClient, namespace: str, implementation: str) -> None:
+    api = stored(client, a_map("a", namespace), implementation)
+    read = api.get(kinds.CONFIG_MAP.ref("a", namespace))
+    after = api.merge(Ref.of(read), {"data": {"key": "b"}})
+    write = Delete(Ref.of(read), uid=uid_of(read), resource_version=resource_version_of(read))
+    done = Effects(api, FixedClock()).perform([write], {}, lambda: True)
+    assert done.failure is not None
+    assert done.failure.kind == "conflict"
+    assert api.get(Ref.of(read)) == after
+
+
 DONE: dict[str, tuple[Change, dict[str, str] | None]] = {
     "replacing it": (lambda api, it: api.replace(it | {"data": {"new": "1"}}), {"new": "1"}),
     "replacing whatever is there": (
@@ -169,6 +189,10 @@ DONE: dict[str, tuple[Change, dict[str, str] | None]] = {
     "applying another key": (lambda api, it: applied(api, it, {"new": "1"}), {"key": "a", "new": "1"}),
     "applying another value": (lambda api, it: applied(api, it, {"key": "b"}), {"key": "b"}),
     "deleting it": (lambda api, it: api.delete(Ref.of(it), uid=uid_of(it)), None),
+    "deleting what was read": (
+        lambda api, it: api.delete(Ref.of(it), uid=uid_of(it), resource_version=resource_version_of(it)),
+        None,
+    ),
 }
 
 

@@ -59,7 +59,9 @@ class FakeApi:
         return self._store(manifest)
 
     def try_out(self, manifest: Manifest, *, field_manager: str = "") -> None:
-        self._called("try_out", Ref.of(manifest))
+        ref = self._called("try_out", Ref.of(manifest))
+        if read := resource_version_of(manifest):
+            self._check(self._present(ref), read)
 
     def apply(self, manifest: Manifest, *, field_manager: str, force: bool = True) -> Manifest:
         ref = self._called("apply", Ref.of(manifest))
@@ -84,13 +86,15 @@ class FakeApi:
         return self._store(merged(present, patch))
 
     def delete(
-        self, ref: Ref, *, uid: str = "", propagation: Literal["Background", "Foreground", "Orphan"] = "Background"
-    ) -> None:
+        self, ref: Ref, *, uid: str = "", resource_version: str = "",
+        propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+    ) -> None:  # fmt: skip
         self._called("delete", ref)
         present = self._present(ref)
         if uid and uid != uid_of(present):
             why = f"the UID in the precondition ({uid}) does not match the UID in record ({uid_of(present)})"
             raise ApiError(409, "Conflict", why)
+        self._check(present, resource_version)
         del self.objects[ref]
 
     def warnings(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from eventing.effects import SLICE, Effects, Performed
 from eventing.effects.notes import event_ref
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest
+from shared.api.manifest import Manifest, uid_of
 from shared.kinds import CONFIG_MAP, EVENT, SUBSCRIPTION, Ref
 from shared.step import Apply, Create, Delete, Merge, Record, Replace, SetStatus, Try, Write
 from tests.eventing.effects.fake_api import FakeApi
@@ -219,6 +219,17 @@ def test_another_conflict_of_a_delete_is_one(uid: str) -> None:
     assert [written.did for written in done.written] == ["refused"]
     assert done.failure is not None
     assert done.failure.kind == "conflict"
+
+
+def test_what_changed_since_it_was_read_is_not_deleted() -> None:
+    api = FakeApi([a_map()])
+    read = version(api, MAP)
+    api.merge(MAP, {"data": {"key": "changed"}})
+    done = perform(api, Delete(MAP, uid=uid_of(api.objects[MAP]), resource_version=read))
+    assert done.failure is not None
+    assert (done.failure.kind, MAP in api.objects) == ("conflict", True)
+    assert perform(api, Delete(MAP, resource_version=version(api, MAP))).is_complete
+    assert MAP not in api.objects
 
 
 def test_a_status_is_put_with_the_version_that_the_step_read() -> None:
@@ -472,6 +483,15 @@ def test_a_trial_stores_nothing_and_is_refused_like_the_write() -> None:
     api.refuse("try_out", "two", ApiError(422, "Invalid", "no"))
     assert perform(api, Try(a_map("two"), batch=-1), Create(a_map("two"), batch=1)).failure is not None
     assert api.calls == ["try_out two"]
+
+
+def test_a_trial_follows_a_write_of_this_run_to_the_object() -> None:
+    api = FakeApi([a_map()])
+    read = version(api, MAP)
+    manifest = {**a_map(key="new"), "metadata": {**a_map()["metadata"], "resourceVersion": read}}
+    done = perform(api, Merge(MAP, {"data": {"other": "x"}}, read), Try(manifest), read=(MAP,))
+    assert [written.did for written in done.written] == ["sent", "tried"]
+    assert perform(api, Try(manifest)).failure is not None, "nobody but this run may have changed it"
 
 
 def test_an_apply_follows_a_write_of_this_run_to_the_object() -> None:

@@ -236,6 +236,9 @@ def test_v1_md_21_7_one_object_that_is_refused_does_not_keep_its_phase_from_bein
 def a_hand_over() -> World:
     """A revision with two objects, and the next one, which changes both and is refused one of them."""
     world = a_world(a_set(held(*(a_config_map(name, PLACE, a="1") for name in ("first", "second")))))
+    for ref in (FIRST, SECOND):  # what is put back has been applied, and is not declared so any more
+        world.api.merge(ref, {"data": {"a": "0"}})
+    world.settle()
     world.refused[SECOND] = WriteFailure("invalid", "no such value", 0, SECOND)
     phase = held(*(a_config_map(name, PLACE, a="2") for name in ("first", "second")))
     world.put(a_set(phase, name="set-2", number=2))

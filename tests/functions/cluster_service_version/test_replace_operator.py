@@ -56,7 +56,9 @@ def test_what_leads_to_a_version_that_is_not_there_goes_at_once_csv_md_18_row_94
         [living, leading("v1.kept", "living"), leading("v1.left", "gone"), leading("v1.else", "gone", "nowhere")]
     )
     assert world.step("replace", "living").writes == ()
-    world.does("replace", "gone")
+    left = world.objects[kind.ref("v1.left")]
+    [delete] = world.does("replace", "gone").writes
+    assert delete == Delete(kind.ref("v1.left"), uid_of(left), resource_version=resource_version_of(left))
     assert [kind.ref(name) in world.objects for name in ("v1.kept", "v1.left", "v1.else")] == [True, False, True]
 
 
