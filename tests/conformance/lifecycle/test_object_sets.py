@@ -8,9 +8,10 @@ from functools import partial
 import pytest
 
 from shared.api.manifest import Manifest, uid_of
-from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET, Ref
+from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, NAMESPACE, SECRET, Ref
 from tests.conformance.lifecycle.test_extensions import is_another
 from tests.functions.cluster_extension.world import a_config_map
+from tests.functions.cluster_object_set.test_hand_over import VARIABLE, VARIABLE_WITH_SOURCE, a_deployment
 from tests.functions.cluster_object_set.test_revisions import a_set, held
 from tests.functions.subscription.world import a_crd
 from tests.kit.installation import Installation, condition
@@ -29,8 +30,8 @@ def revision(installation: Installation, namespace: str) -> Iterator[Ref]:
             installation.until_gone(each)
 
 
-def made(installation: Installation, ref: Ref, *objects: Manifest) -> None:
-    manifest = a_set(held(*objects), name=ref.name, owner="")
+def made(installation: Installation, ref: Ref, *objects: Manifest, owner: str = "", number: int = 1) -> None:
+    manifest = a_set(held(*objects), name=ref.name, owner=owner, number=number)
     del manifest["metadata"]["uid"], manifest["metadata"]["generation"]
     installation.cluster.create(manifest)
 
@@ -65,6 +66,29 @@ def test_whatever_kind_an_object_has_it_comes_back_at_once(
     installation.cluster.merge(note, {"data": {"a": "eA=="}})
     installation.until(note, lambda each: each["data"] == {"a": "Yg=="}, "as it was")
     until(installation, revision, "Succeeded")
+
+
+def test_v1_md_21_7_a_variable_gets_a_source_in_the_place_of_its_value(
+    installation: Installation, revision: Ref, namespace: str
+) -> None:
+    """The server refuses both together, also in the dry run before the phase is handed over."""
+    names, following = ("one", "two"), CLUSTER_OBJECT_SET.ref(f"{namespace}-2")
+    deployments = [
+        [a_deployment(name, env, namespace=namespace) for name in names] for env in (VARIABLE, VARIABLE_WITH_SOURCE)
+    ]
+    made(installation, revision, *deployments[0], owner=namespace)
+    until(installation, revision, "Succeeded")
+    try:
+        made(installation, following, *deployments[1], owner=namespace, number=2)
+        until(installation, following, "Succeeded")
+        for name in names:
+            found = installation.cluster.get(DEPLOYMENT.ref(name, namespace)) or {}
+            [variable] = found["spec"]["template"]["spec"]["containers"][0]["env"]
+            assert variable == VARIABLE_WITH_SOURCE
+        until(installation, revision, "Archived")
+    finally:
+        installation.cluster.delete(following)
+        installation.until_gone(following)
 
 
 def test_a_kind_that_is_defined_later_is_waited_for(installation: Installation, revision: Ref, namespace: str) -> None:

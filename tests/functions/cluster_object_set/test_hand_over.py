@@ -17,15 +17,15 @@ from tests.functions.subscription.world import a_crd
 from tests.kit.cluster import FakeCluster, FixedClock
 
 NEXT = CLUSTER_OBJECT_SET.ref("set-2")
-FIXED = {"name": "FOO", "value": "x"}
-REFERRING = {"name": "FOO", "valueFrom": {"configMapKeyRef": {"name": "first", "key": "a"}}}
+VARIABLE = {"name": "FOO", "value": "x"}
+VARIABLE_WITH_SOURCE = {"name": "FOO", "valueFrom": {"configMapKeyRef": {"name": "first", "key": "a"}}}
 
 
-def a_deployment(name: str, *env: Manifest) -> Manifest:
+def a_deployment(name: str, *env: Manifest, namespace: str = PLACE) -> Manifest:
     labels = {"app": name}
     pod = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "a", "image": "a", "env": list(env)}]}}
     return {
-        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": PLACE},
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": namespace},
         "spec": {"selector": {"matchLabels": labels}, "template": pod},
     }  # fmt: skip
 
@@ -50,13 +50,13 @@ def values(world: World) -> list[str]:
 def test_v1_md_21_7_a_trial_takes_out_the_fields_that_the_write_takes_out() -> None:
     """A variable has a value or a source of one, never both; so it is with the actions of probes and with volumes."""
     names = ("one", "two")
-    before = [a_deployment(name, FIXED) for name in names]
-    world = handed_over([before], [[a_deployment(name, REFERRING) for name in names]])
+    before = [a_deployment(name, VARIABLE) for name in names]
+    world = handed_over([before], [[a_deployment(name, VARIABLE_WITH_SOURCE) for name in names]])
     assert world.requests["try"] == len(names)
     assert reported(world, ref=NEXT)[1] == "Succeeded", reported(world, ref=NEXT)
     for name in names:
         template = world.objects[DEPLOYMENT.ref(name, PLACE)]["spec"]["template"]
-        assert template["spec"]["containers"][0]["env"] == [REFERRING]
+        assert template["spec"]["containers"][0]["env"] == [VARIABLE_WITH_SOURCE]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_v1_md_21_7_a_trial_takes_out_the_fields_that_the_write_takes_out() -> N
     [pytest.param(0, 49, id="more than one run writes"), pytest.param(20, 39, id="behind another phase")],
 )
 def test_v1_md_21_7_no_part_of_a_phase_is_written_before_all_of_it_was_tried(first: int, count: int) -> None:
-    before = [settings(first, "1"), [*settings(count, "1", first), a_deployment("z", FIXED)]]
-    after = [settings(first, "2"), [*settings(count, "2", first), a_deployment("z", FIXED | REFERRING)]]
+    before = [settings(first, "1"), [*settings(count, "1", first), a_deployment("z", VARIABLE)]]
+    after = [settings(first, "2"), [*settings(count, "2", first), a_deployment("z", VARIABLE | VARIABLE_WITH_SOURCE)]]
     world = handed_over(before[not first :], after[not first :])
     assert "phase" in reported(world, ref=NEXT)[2]
     assert "may not be specified when `value` is not empty" in reported(world, ref=NEXT)[2]
