@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterObjectSet
+from shared.domain.extension.phases.objects import TRUCE, Task, described
 from shared.domain.extension.phases.rollout import RolloutStatus
 from shared.domain.extension.status import since, with_conditions
-from shared.step import Outcome, Ref, SetStatus, Wait, Write
+from shared.step import Outcome, Record, Ref, SetStatus, Wait, Write
+
+_NAMED = 5
 
 
 def reported(
@@ -27,3 +30,12 @@ def reported(
     is_settled = progressing.reason in ("Succeeded", "Archived")
     wait = None if is_settled else Wait(what, since(revision, progressing, now), None if again is None else now + again)
     return Outcome((*writes, *writes_of_status), again_in=again, summary=what.partition("\n")[0], wait=wait)
+
+
+def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write, ...]:
+    """An Event about objects whose fields somebody takes back again and again."""
+    if not tasks:
+        return ()
+    named = ", ".join(described(one.desired) for one in tasks[:_NAMED])
+    why = f"others set fields of the revision again and again, and they are put back every {TRUCE.seconds} s: {named}"
+    return (Record(Ref.of(revision), "Warning", "Contested", why),)

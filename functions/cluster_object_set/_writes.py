@@ -9,12 +9,12 @@ from shared import names
 from shared.api.manifest import Manifest, metadata, resource_version_of, uid_of
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.actions import Teardown
-from shared.domain.extension.phases.objects import TRUCE, Task, described
+from shared.domain.extension.phases.objects import Task
 from shared.domain.extension.phases.stamp import claimed, released, unmarked
 from shared.domain.extension.phases.trial import tried
 from shared.ports import Attempt
 from shared.reading.revision import Left
-from shared.step import Apply, Create, Delete, Merge, Record, Ref, Try, Write
+from shared.step import Apply, Create, Delete, Merge, Ref, Try, Write
 
 _NAMED = 5
 
@@ -57,15 +57,6 @@ def _written(task: Task, batch: int) -> Write:
     if task.actual is None:
         return Create(task.desired, must_be_new=True, field_manager=names.V1_MANAGER, batch=batch)
     return Apply(_at_read(task), field_manager=names.V1_MANAGER, batch=batch)
-
-
-def contested(revision: ClusterObjectSet, tasks: Sequence[Task]) -> tuple[Write, ...]:
-    """An Event about objects whose fields somebody takes back again and again."""
-    if not tasks:
-        return ()
-    named = ", ".join(described(one.desired) for one in tasks[:_NAMED])
-    why = f"others set fields of the revision again and again, and they are put back every {TRUCE.seconds} s: {named}"
-    return (Record(Ref.of(revision), "Warning", "Contested", why),)
 
 
 def _at_read(task: Task) -> Manifest:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from functions.cluster_object_set._report import reported
+from functions.cluster_object_set._report import contested, reported
 from functions.cluster_object_set._revision import archived, owned, prepared
-from functions.cluster_object_set._writes import contested, refused, writes_of
+from functions.cluster_object_set._writes import refused, writes_of
 from shared import kinds, names
 from shared.api.manifest import uid_of
 from shared.api.views import ClusterObjectSet

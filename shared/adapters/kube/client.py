@@ -212,9 +212,9 @@ class KubeClient:
     ) -> None:
         """DELETE; with `uid` or `resource_version`, only the object that has it: ApiError 409; 404 when absent."""
         options: Manifest = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
-        stated = {"uid": uid, "resourceVersion": resource_version}
-        if preconditions := {key: value for key, value in stated.items() if value}:
-            options["preconditions"] = preconditions
+        preconditions = {"uid": uid, "resourceVersion": resource_version}
+        if any(preconditions.values()):
+            options["preconditions"] = {key: value for key, value in preconditions.items() if value}
         self.request("DELETE", path_of(self._kind(ref.api_version, ref.kind), ref.namespace, ref.name), options)
 
     def warnings(self) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from shared import kinds
-from shared.api import fields
 from shared.api.manifest import ReadOnly, namespace_of
 from shared.domain.extension.phases.order import group_version
 
@@ -37,18 +36,13 @@ def group_kind(manifest: ReadOnly) -> tuple[str, str]:
 
 def cluster_kinds(objects: Iterable[ReadOnly]) -> frozenset[tuple[str, str]]:
     """What has no namespace, the kinds that the objects define among them."""
-    return CLUSTER_KINDS | defined_kinds(objects, "Cluster")
-
-
-def defined_kinds(objects: Iterable[ReadOnly], *scopes: str) -> frozenset[tuple[str, str]]:
-    """What the definitions among the objects define; where scopes are named, only what has one of these."""
-    defined = (one for one in objects if one.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind)
-    specs = [fields.part(one, "spec") for one in defined]
-    return frozenset(
-        (str(spec.get("group")), str(fields.part(spec, "names").get("kind")))
+    specs = [one.get("spec") or {} for one in objects if one.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
+    found = {
+        (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
         for spec in specs
-        if not scopes or spec.get("scope") in scopes
-    )
+        if spec.get("scope") == "Cluster"
+    }
+    return CLUSTER_KINDS | found
 
 
 def scope_of(manifest: ReadOnly, without: Collection[tuple[str, str]] = CLUSTER_KINDS) -> str:
