@@ -3,10 +3,11 @@
 There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `known_objects` (the objects seen so far, and so what changed), `stream` (its
 requests), `kind_watch` (the life of one watch), `history` and `older_lists` (what a list is compared with), `outage`
-(when the API server answers again), `skips` (what could not be handled), `connections` (to the servers of catalogs with
-an address), `keyed_tasks` (a task for each object, with limits), `demands` (kinds that only ClusterObjectSets need),
-`certificates` (Secrets, where that is allowed), `translated` (events that become others), `watch_health` (liveness),
-`object_metrics` (metrics of objects), `program` (the process, with its probes and `/metrics`).
+(when the API server answers again), `skips` (what could not be handled), `kept` (the watch of a server that keeps what
+it has seen), `connections` (to the servers of catalogs with an address), `keyed_tasks` (a task for each object, with
+limits), `demands` (kinds that only ClusterObjectSets need), `certificates` (Secrets, where that is allowed),
+`translated` (events that become others), `watch_health` (liveness), `object_metrics` (metrics of objects), `program`
+(the process, with its probes and `/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
