@@ -148,7 +148,7 @@ def test_runs_that_take_all_memory_are_no_failure_of_those_beside_them(
 
     assert {job.ref.name for job in failed} <= {"hungry-1", "hungry-2"}
     assert {job.error for job in failed} == {"ended: it needed more than 256 MiB"}
-    assert 2 < started(client).count(b"large") <= 4, "it ran beside one of them at most once each time, then alone"
+    assert 2 <= started(client).count(b"large") <= 4, "it ran beside one of them at most once each time, then alone"
 
 
 def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
