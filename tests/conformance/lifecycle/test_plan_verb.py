@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.kinds import INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
 from tests.kit.installation import Installation, a_subscription, an_operator_group
+from tests.kit.waiting import wait_for
 
 
 def planned(installation: Installation, namespace: str, *words: str) -> tuple[int, Any]:
@@ -35,7 +36,7 @@ def test_what_the_plan_that_waits_would_create_and_nothing_after_it(installation
     rests = installation.until(waiting, lambda each: each["status"].get("state") == "AtLatestKnown", "at rest")
     done = INSTALL_PLAN.ref(rests["status"]["installPlanRef"]["name"], namespace)
     installation.until(done, lambda each: each["status"]["phase"] == "Complete", "complete")  # else it is under way
-    assert planned(installation, namespace)[1]["objects"] == [], "there is no newer version"
+    wait_for(lambda: planned(installation, namespace)[1]["objects"] == [], "the word that there is no newer version")
 
     installation.cluster.merge(waiting, {"spec": {"channel": "fast"}})
     installation.until(waiting, lambda each: each["status"]["currentCSV"] == "beacon.v1.1.0", "the next plan")
