@@ -117,9 +117,14 @@ def run(memory: Path, suite: Suite) -> Ran:
     word = "ok" if ran.is_good else "FAILED"
     print(f"{word}: {suite.title}: {len(ran.cases)} cases in {time.monotonic() - started:.0f} s", flush=True)
     print(slowest(ran.cases), flush=True)
+    show(ran)
+    return ran
+
+
+def show(ran: Ran) -> None:
+    """Print the end of the output of a suite that is not good."""
     if not ran.is_good:
         print("\n".join(ran.output.splitlines()[-SHOWN_LINES:]), flush=True)
-    return ran
 
 
 def slowest(cases: Iterable[Case]) -> str:
@@ -136,6 +141,7 @@ def again(memory: Path, first: Ran) -> Ran:
     if not may_be_accident(failures(folder)):
         return first
     second = attempt(first.suite, partial(alone, memory=folder))
+    show(second)
     passed = {case.place for case in second.cases if case.outcome == "passed"}
     cases = [
         replace(case, outcome=UNSTEADY) if case.outcome == "failed" and case.place in passed else case
@@ -158,6 +164,7 @@ def attempt(suite: Suite, how: Callable[[Sequence[str]], list[str]]) -> Ran:
             "-o", "junit_family=xunit1", f"--junitxml={results}",
         ]  # fmt: skip
         environment = {**os.environ, **suite.environment}
+        environment.pop("CI", None)  # why: there pytest prints whole values, which hide what failed
         done = subprocess.run(how(command), cwd=ROOT, env=environment, capture_output=True, text=True)
         cases = tuple(read(suite.title, results)) if results.exists() else ()
     return Ran(suite, cases, done.returncode, done.stdout + done.stderr)
