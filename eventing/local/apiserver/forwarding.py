@@ -137,10 +137,7 @@ class Availability:
         """The state after a request for the kinds, and what it found."""
         spec, url = stored.manifest["spec"], ""
         try:
-            unverified = {
-                **spec,
-                "insecureSkipTLSVerify": True,
-            }  # as the real controller: only requests of users verify
+            unverified = {**spec, "insecureSkipTLSVerify": True}  # as the real controller: it verifies for users alone
             base, options = way_to({"spec": unverified}, CHECKER, {"Accept": "application/json"}, self._world)
             url = f"{base}/apis/{spec['group']}/{spec['version']}"
             async with (

@@ -8,18 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.kinds import KINDS
+from tests.conformance.attacks.fields import KINDS_OF_TENANTS
 from tests.conformance.attacks.registry import Hostile
 from tests.conformance.attacks.shapes import MODES, OLM, WORKLOAD
 from tests.conformance.http import Answer, Api
 from tests.kit.waiting import wait_for
 
 Json = Any
-PLURALS = {
-    "ClusterServiceVersion": "clusterserviceversions", "Subscription": "subscriptions", "InstallPlan": "installplans",
-    "CatalogSource": "catalogsources", "OperatorGroup": "operatorgroups", "OperatorCondition": "operatorconditions",
-    "Deployment": "deployments", "Job": "jobs", "ServiceAccount": "serviceaccounts", "ConfigMap": "configmaps",
-    "Secret": "secrets", "Service": "services", "Role": "roles", "RoleBinding": "rolebindings",
-}  # fmt: skip
+PLURALS = {each.kind: each.plural for each in KINDS_OF_TENANTS}
 CREATED = 201
 NOBODY = "11111111-1111-1111-1111-111111111111"
 """The uid of no object."""
