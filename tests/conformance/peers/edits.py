@@ -27,41 +27,6 @@ class Edit:
         return text.replace(self.before, self.after)
 
 
-UTIL = "test/e2e/util.go"
-OLM_EDITS = (
-    Edit(
-        UTIL, "pollDuration = 5 * time.Minute", "pollDuration = 90 * time.Second",
-        "what takes us longer than a minute and a half does not come any more",
-    ),
-    Edit(
-        "test/e2e/e2e_test.go", "SetDefaultConsistentlyDuration(30 * time.Second)",
-        "SetDefaultConsistentlyDuration(8 * time.Second)", "what changes nothing for so long stays as it is",
-    ),
-    Edit(
-        UTIL,
-        "func awaitPods(t GinkgoTInterface, c operatorclient.ClientInterface, namespace, selector string, "
-        "checkPods podsCheckFunc) (*corev1.PodList, error) {\n",
-        "func awaitPods(t GinkgoTInterface, c operatorclient.ClientInterface, namespace, selector string, "
-        "checkPods podsCheckFunc) (*corev1.PodList, error) {\n"
-        '\tif strings.Contains(selector, "olm.catalogSource") {\n'
-        "\t\treturn &corev1.PodList{Items: make([]corev1.Pod, 1)}, nil\n\t}\n",
-        "no pod serves a catalog",
-    ),
-    Edit(
-        "test/e2e/catalog_e2e_test.go", "Expect(initialPods.Items).To(HaveLen(1))",
-        "Expect(initialPods.Items).To(BeEmpty())", "no pod serves a catalog",
-    ),
-    Edit(
-        "test/e2e/fail_forward_e2e_test.go", 'By("updating the catalog with a new bundle images")',
-        'By("waiting for the end of the ConfigMap of the catalog")\n\tEventually(func() error {\n'
-        "\t\t_, err := ctx.Ctx().KubeClient().KubernetesInterface().CoreV1().ConfigMaps(namespace).Get("
-        'context.Background(), name+"-configmap", metav1.GetOptions{})\n\t\treturn err\n\t}).ShouldNot(Succeed())\n'
-        '\tBy("updating the catalog with a new bundle images")',
-        "it is collected with its catalog; for that the suite relies on the time that the end of a pod takes",
-    ),
-)  # fmt: skip
-
-
 class EditError(Exception):
     """A checkout has not the text that is to be replaced: it is of another commit."""
 

@@ -216,17 +216,15 @@ def _etcd(image: str) -> Catalog:
     return Catalog(image, (ETCD,), {"etcd-test/alpha": _chain("etcdoperator", "0.9.2")})
 
 
+def _busybox_index(image: str, *versions: str) -> Catalog:
+    channels = {f"{name}/alpha": _chain(name, *versions) for name in ("busybox", "busybox-dependency")}
+    return Catalog(image, tuple(each[version] for each in (BUSYBOX, DEPENDENCY) for version in versions), channels)
+
+
 CATALOGS = (
     Catalog("quay.io/operatorhubio/catalog:latest", (BUSYBOX["1.0.0"],), {"busybox/alpha": _chain("busybox", "1.0.0")}),
     *(
-        Catalog(
-            f"quay.io/olmtest/busybox-dependencies-index:{versions[-1]}-with-ListBundles-method",
-            tuple(each[version] for each in (BUSYBOX, DEPENDENCY) for version in versions),
-            {
-                "busybox/alpha": _chain("busybox", *versions),
-                "busybox-dependency/alpha": _chain("busybox-dependency", *versions),
-            },
-        )
+        _busybox_index(f"quay.io/olmtest/busybox-dependencies-index:{versions[-1]}-with-ListBundles-method", *versions)
         for versions in (("1.0.0",), ("1.0.0", "2.0.0"))
     ),
     Catalog(
@@ -237,7 +235,9 @@ CATALOGS = (
     ),
     _upgrade("quay.io/olmtest/single-bundle-index:objects-upgrade-samename", SAME_NAME),
     _upgrade("quay.io/olmtest/single-bundle-index:objects-upgrade-diffname", OTHER_NAME),
-    *(_etcd(f"quay.io/olmtest/catsrc-update-test:{tag}") for tag in ("related", "old", "new", "1.35.4")),
+    *(_etcd(f"quay.io/olmtest/catsrc-update-test:{tag}") for tag in ("related", "1.35.4")),
+    _busybox_index("quay.io/olmtest/catsrc-update-test:old", "1.0.0"),
+    _busybox_index("quay.io/olmtest/catsrc-update-test:new", "1.0.0", "2.0.0"),
     _etcd("quay.io/olmtest/old-opm-catsrc:v1.21.0"),
     Catalog(
         "quay.io/operator-framework/ci-index:latest", (KIALI,), {"kiali/stable": _chain("kiali-operator", "1.4.2")}

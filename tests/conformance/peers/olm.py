@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,9 +11,10 @@ from pathlib import Path
 from shared.adapters.kube import KubeClient
 from shared.kinds import CATALOG_SOURCE, NAMESPACE
 from tests.conformance.peers import stand_ins, suite
-from tests.conformance.peers.images import BUNDLES, CATALOGS
+from tests.conformance.peers.images import BUNDLES, CATALOGS, registries_conf
 from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
 from tests.conformance.peers.peer import Peer
+from tests.conformance.peers.scenarios import stand_in_for_kubectl
 from tests.conformance.peers.suite import Result, Spec
 from tests.conformance.peers.world import OLM_NAMESPACE, World
 from tests.kit.installation import a_namespace, an_operator_group
@@ -20,16 +23,19 @@ OPERATORS = "operators"
 APPS = ("olm-operator", "catalog-operator")
 COMMUNITY, COMMUNITY_IMAGE = "operatorhubio-catalog", "quay.io/operatorhubio/catalog:latest"
 HOSTS = ("quay.io/olmtest", "quay.io/operator-framework", "quay.io/operatorhubio")
+PUSHED = "localhost:5000"
+"""The registry into which specs push, as they call it."""
+IMAGES = {host: host.partition("/")[2] for host in HOSTS} | {PUSHED: ""}
 HEAD = """# The suites of our peers
 
 Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
 Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
-it is listed in `peers/edits.py`, images that nobody here can pull are made anew in `peers/images.py`. Our programs run
-with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write plans and roles by hand, and with
-`OLMF_CRD_SAFETY=step`, because one waits for the version of a plan whose definition is refused. What
-specs ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row
-is the last result of its spec, perhaps of older code: a run with `--resume` leaves out what has passed. The suite of
-OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
+it is listed with its reason in `peers/olm_edits.py`, images that nobody here can pull are made anew in
+`peers/images.py`. Our programs run with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write
+plans and roles by hand, with `OLMF_CRD_SAFETY=step`, because one waits for the version of a plan whose definition is
+refused, and with `OLMF_BUNDLE_KINDS=Deprecated`, a kind that OLM itself has to be built with for the suite. What specs
+ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row is the
+last result of its spec, of the revision that is named. The suite of OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
 
 """
 
@@ -56,7 +62,17 @@ def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> R
         f"--kubeconfig={world.kubeconfig}", f"--namespace={OPERATORS}", f"--olmNamespace={OLM_NAMESPACE}",
         f"--catalogNamespace={OLM_NAMESPACE}", f"--communityOperators={COMMUNITY_IMAGE}", "--test-data-dir=./testdata",
     )  # fmt: skip
-    return suite.run(program, checkout, spec, words, log)
+    with tempfile.TemporaryDirectory() as folder:
+        return suite.run(program, checkout, spec, words, _environ(Path(folder), world), log)
+
+
+def _environ(folder: Path, world: World) -> dict[str, str]:
+    """Where `skopeo` finds the images of the suite, and a `kubectl` whose port-forward leads to our registry."""
+    (folder / "registries.conf").write_text(registries_conf(IMAGES, world.registry))
+    return {
+        "CONTAINERS_REGISTRIES_CONF": str(folder / "registries.conf"), "PEER_REGISTRY": world.registry,
+        "PATH": f"{stand_in_for_kubectl(folder).parent}{os.pathsep}{os.environ['PATH']}",
+    }  # fmt: skip
 
 
 OLM = Peer(
@@ -64,7 +80,7 @@ OLM = Peer(
     head=HEAD,
     bundles=BUNDLES,
     catalogs=CATALOGS,
-    hosts={host: host.partition("/")[2] for host in HOSTS},
+    hosts=IMAGES,
     apps=APPS,
     prepare=prepare,
     build=suite.build,

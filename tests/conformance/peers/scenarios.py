@@ -76,8 +76,8 @@ def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> R
         report = Path(folder) / "report.json"
         place = f"{program.parent / 'features' / spec.file}:{spec.line}"
         command = [
-            str(program), f"--godog.format=pretty,cucumber:{report}", "--log.debug", f"--k8s.cli={_kubectl(folder)}",
-            place,
+            str(program), f"--godog.format=pretty,cucumber:{report}", "--log.debug",
+            f"--k8s.cli={stand_in_for_kubectl(Path(folder))}", place,
         ]  # fmt: skip
         environ = {
             **os.environ, "KUBECONFIG": world.kubeconfig, "PEER_PROXY": world.proxy, "PEER_REGISTRY": world.registry,
@@ -96,11 +96,11 @@ def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> R
         return Result(spec.text, spec.file, outcome, round(time.monotonic() - started, 1), reason)
 
 
-def _kubectl(folder: str) -> Path:
+def stand_in_for_kubectl(folder: Path) -> Path:
     """A program that is kubectl, but for what the simulated node has not."""
-    script, ours = Path(folder) / "kubectl", Path(__file__).with_name("kubectl.py")
+    script, ours = folder / "kubectl", Path(__file__).with_name("kubectl.py")
     script.write_text(
-        f'#!/bin/sh\ncase "$1" in port-forward|exec) exec {sys.executable} {ours} "$@";; esac\n'
+        f'#!/bin/sh\ncase " $* " in *" port-forward "*|*" exec "*) exec {sys.executable} {ours} "$@";; esac\n'
         f'exec {of_kubernetes("kubectl")} "$@"\n'
     )
     script.chmod(0o755)

@@ -7,6 +7,7 @@ that is told to run `opm serve` it runs our own server of the same interface, wi
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ from typing import Any
 from eventing.local.state import free_port
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import labels_of, name_of, uid_of
+from shared.api.views import ConfigMap
+from shared.domain.authoring.config_map_catalog import PACKAGES, converted
 from shared.kinds import CONFIG_MAP, POD, Ref
 from tests.conformance.peers.catalogd import Catalogd
 from tests.conformance.peers.programs import Programs
@@ -124,9 +127,8 @@ class ServiceProxy:
             folder.mkdir(parents=True, exist_ok=True)
             volumes = (each["configMap"]["name"] for each in pod["spec"]["volumes"] if "configMap" in each)
             found = self.cluster.get(CONFIG_MAP.ref(next(volumes), pod["metadata"]["namespace"])) or {}
-            for name, text in found.get("data", {}).items():
-                if not name.startswith("."):
-                    (folder / name).write_text(text)
+            for name, text in files_of(ConfigMap(found)).items():
+                (folder / name).write_text(text)
             port = free_port()
             command = [sys.executable, "-m", "eventing.cli.main", "catalog", "serve", str(folder), f"--port={port}"]
             with (self.folder / f"opm-{name_of(pod)}.log").open("ab") as log:
@@ -140,6 +142,13 @@ class ServiceProxy:
         while uid_of(self.cluster.get(Ref.of(pod)) or {}) == uid_of(pod):
             time.sleep(LOOK_SECONDS)
         self.servers[uid_of(pod)][1].terminate()
+
+
+def files_of(content: ConfigMap) -> dict[str, str]:
+    """The files of a catalog in a ConfigMap: its own, or the one file that says the same as OLM's."""
+    if PACKAGES in content.texts:
+        return {"catalog.json": "\n".join(map(json.dumps, converted(content).documents))}
+    return {name: text for name, text in content.texts.items() if not name.startswith(".")}
 
 
 def command_of(pod: Any) -> list[str]:

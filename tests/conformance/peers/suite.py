@@ -8,12 +8,13 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.peers.edits import OLM_EDITS, overlay
+from tests.conformance.peers.edits import overlay
+from tests.conformance.peers.olm_edits import OLM_EDITS
 
 SPEC_SECONDS = 600
 """How long a spec may take before it is interrupted."""
@@ -63,7 +64,9 @@ def specs_of(program: Path, checkout: Path) -> list[Spec]:
         return sorted(Spec(*_place(each), _text(each)) for each in _specs(report) if each["State"] != "pending")
 
 
-def run(program: Path, checkout: Path, spec: Spec, words: Sequence[str], log: Path) -> Result:
+def run(
+    program: Path, checkout: Path, spec: Spec, words: Sequence[str], environ: Mapping[str, str], log: Path
+) -> Result:
     """Run one spec against a cluster that `words` name; its output goes to `log`."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -76,7 +79,7 @@ def run(program: Path, checkout: Path, spec: Spec, words: Sequence[str], log: Pa
             try:
                 subprocess.run(
                     command, cwd=checkout / "test" / "e2e", stdout=output, stderr=output, check=False,
-                    timeout=SPEC_SECONDS + GRACE_SECONDS, env={**os.environ, "ARTIFACT_DIR": ""},
+                    timeout=SPEC_SECONDS + GRACE_SECONDS, env={**os.environ, **environ, "ARTIFACT_DIR": ""},
                 )  # fmt: skip
             except subprocess.TimeoutExpired:
                 return Result(spec.text, spec.file, "failed", round(time.monotonic() - started, 1), "did not end")
