@@ -237,7 +237,7 @@ CATALOGS = (
     _upgrade("quay.io/olmtest/single-bundle-index:objects-upgrade-diffname", OTHER_NAME),
     *(_etcd(f"quay.io/olmtest/catsrc-update-test:{tag}") for tag in ("related", "1.35.4")),
     _busybox_index("quay.io/olmtest/catsrc-update-test:old", "1.0.0"),
-    _busybox_index("quay.io/olmtest/catsrc-update-test:new", "1.0.0", "2.0.0"),
+    *(_busybox_index(f"quay.io/olmtest/catsrc-update-test:{tag}", "1.0.0", "2.0.0") for tag in ("new", "polled")),
     _etcd("quay.io/olmtest/old-opm-catsrc:v1.21.0"),
     Catalog(
         "quay.io/operator-framework/ci-index:latest", (KIALI,), {"kiali/stable": _chain("kiali-operator", "1.4.2")}

@@ -30,10 +30,6 @@ LEFT_OUT: Mapping[str, str] = {
     f"{_CATALOGS}delete internal registry pod triggers recreation": _NO_PODS.format("make again"),
     f"{_CATALOGS}delete gRPC registry pod triggers recreation": _NO_PODS.format("make again"),
     _CATALOGS + _RESTRICTED: _NO_PODS.format("be refused by Pod Security: the catalog is served"),
-    _CATALOGS
-    + "when A catalogSource is created with correct polling interval registry polls on the correct interval": (
-        _NO_PODS.format("start for a poll: the registry is asked for the digest")
-    ),
     "Operator Group role aggregation": (
         "the roles of an API are written only for definitions that an InstallPlan installed for the version that "
         "claims them (k8s/SECURITY.md): here the definition and the version are made by hand"

@@ -63,14 +63,15 @@ def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> R
         f"--catalogNamespace={OLM_NAMESPACE}", f"--communityOperators={COMMUNITY_IMAGE}", "--test-data-dir=./testdata",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        return suite.run(program, checkout, spec, words, _environ(Path(folder), world), log)
+        return suite.run(program, checkout, spec, words, _environ(Path(folder), world, program), log)
 
 
-def _environ(folder: Path, world: World) -> dict[str, str]:
-    """Where `skopeo` finds the images of the suite, and a `kubectl` whose port-forward leads to our registry."""
+def _environ(folder: Path, world: World, program: Path) -> dict[str, str]:
+    """Where `skopeo` finds the images of the suite, and a `kubectl` that leads to our registry; the log of that."""
     (folder / "registries.conf").write_text(registries_conf(IMAGES, world.registry))
     return {
         "CONTAINERS_REGISTRIES_CONF": str(folder / "registries.conf"), "PEER_REGISTRY": world.registry,
+        "PEER_REGISTRY_LOG": str(program.parent / "registry" / "log"),
         "PATH": f"{stand_in_for_kubectl(folder).parent}{os.pathsep}{os.environ['PATH']}",
     }  # fmt: skip
 

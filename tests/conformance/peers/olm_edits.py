@@ -43,6 +43,61 @@ READY = """It("The registry pod comes up successfully", func() {
 				_, err := fetchCatalogSourceOnStatus(crc, sourceName, generatedNamespace.GetName(), catalogSourceRegistryPodSynced())
 				Expect(err).ToNot(HaveOccurred())
 """  # noqa: E501
+POLLED = """Image:      "quay.io/olmtest/catsrc-update-test:new",
+					GrpcPodConfig: &v1alpha1.GrpcPodConfig{
+						SecurityContextConfig: v1alpha1.Restricted,
+					},
+					UpdateStrategy: &v1alpha1.UpdateStrategy{
+						RegistryPoll: &v1alpha1.RegistryPoll{
+							RawInterval: "45s",
+"""
+POD_READY = """			Eventually(func() (bool, error) {
+				podList, err := c.KubernetesInterface().CoreV1().Pods(source.GetNamespace()).List(context.Background(), metav1.ListOptions{LabelSelector: selector.String()})
+				if err != nil {
+					return false, err
+				}
+
+				for _, p := range podList.Items {
+					if podReady(&p) {
+						return true, nil
+					}
+					return false, nil
+				}
+
+				return false, nil
+			}).Should(BeTrue())
+"""  # noqa: E501
+CATALOG_READY = """			_, err = fetchCatalogSourceOnStatus(crc, source.GetName(), source.GetNamespace(), catalogSourceRegistryPodSynced())
+			Expect(err).ToNot(HaveOccurred())
+"""  # noqa: E501
+POD_OF_POLL = """			By("Wait roughly the polling interval for update pod to show up")
+			updateSelector := labels.SelectorFromSet(map[string]string{"catalogsource.operators.coreos.com/update": source.GetName()})
+			updatePods, err := awaitPodsWithInterval(GinkgoT(), c, source.GetNamespace(), updateSelector.String(), 5*time.Second, 2*time.Minute, singlePod)
+			Expect(err).ToNot(HaveOccurred())
+			Expect(updatePods).ToNot(BeNil())
+			Expect(updatePods.Items).To(HaveLen(1))
+
+			By("No update to image: update pod should be deleted quickly")
+			noPod := podCount(0)
+			updatePods, err = awaitPodsWithInterval(GinkgoT(), c, source.GetNamespace(), updateSelector.String(), 1*time.Second, 30*time.Second, noPod)
+			Expect(err).ToNot(HaveOccurred())
+			Expect(updatePods.Items).To(HaveLen(0))
+"""  # noqa: E501
+REQUESTS_OF_POLL = """			var interval time.Duration
+			requests := func() int {
+				log, err := os.ReadFile(os.Getenv("PEER_REGISTRY_LOG"))
+				Expect(err).ToNot(HaveOccurred())
+				return strings.Count(string(log), "catsrc-update-test/manifests/polled")
+			}
+			for range 2 {
+				By("Wait for the next poll")
+				time.Sleep(10 * time.Second)
+				before, since := requests(), time.Now()
+				Eventually(requests, 2*time.Minute, time.Second).Should(BeNumerically(">", before))
+				interval = time.Since(since) + 10*time.Second
+			}
+			Expect(interval).To(BeNumerically("~", 45*time.Second, 15*time.Second))
+"""
 LABELLED = "\t\tEventually(Apply({}, setComponentLabel)).Should(Succeed())\n"
 REFERRED = "\t\tcomponentRefEventuallyExists(w, true, getReference(scheme, {}))\n"
 TOLD = (
@@ -94,6 +149,13 @@ OLM_EDITS = (
         "podCheckFunc)",
         "awaitPods(GinkgoT(), c, source.GetNamespace(), selector.String(), podCheckFunc)",
         "no pod serves a catalog; that the newer image is used shows in the version that it brings",
+    ),
+    Edit(CATALOGS, '"net"\n', '"net"\n\t"os"\n', "the next one needs it"),
+    Edit(CATALOGS, POLLED, POLLED.replace(":new", ":polled"), "only this spec asks for that image"),
+    Edit(CATALOGS, POD_READY, CATALOG_READY, "no pod serves a catalog"),
+    Edit(
+        CATALOGS, POD_OF_POLL, REQUESTS_OF_POLL,
+        "a poll needs no pod: it asks the registry for the digest, and the registry notes that",
     ),
     Edit(
         CATALOGS, RESTART, f"{MEASURES}\n\t\t{RESTART}",
