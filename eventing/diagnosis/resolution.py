@@ -16,7 +16,7 @@ from shared.adapters import files
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import namespace_of
 from shared.domain.catalog.documents import NotACatalog, light, read
-from shared.domain.resolution_inputs.request import inputs_of, reader_of, response_of
+from shared.domain.resolution_inputs.request import inputs_of, paths_of, reader_of, response_of
 from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.identity import CatalogKey
@@ -41,12 +41,6 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
     It raises InvalidRequest, which says what is wrong with a question or with one of its catalogs.
     """
     loaded: dict[str, LoadedCatalog] = {}
-
-    def load(path: str) -> LoadedCatalog:
-        if path not in loaded:
-            loaded[path] = _loaded(path)
-        return loaded[path]
-
     answers: OrderedDict[bytes, dict[str, Any]] = OrderedDict()
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +52,8 @@ def answering(*, is_whole: bool) -> Callable[[Mapping[str, Any]], dict[str, Any]
         return answers[key]
 
     def decide(request: Mapping[str, Any]) -> dict[str, Any]:
-        inputs = inputs_of(request, load, is_whole=is_whole)
+        loaded.update({path: _loaded(path) for path in paths_of(request) if path not in loaded})
+        inputs = inputs_of(request, loaded, is_whole=is_whole)
         resolution = resolve(inputs)
         return response_of(resolution, explain(inputs, resolution))
 
@@ -95,7 +90,7 @@ def inputs_of_manifests(
     for one in manifests:
         if one.get("kind") in _FIELDS and namespace_of(one) in ("", namespace):
             request.setdefault(_FIELDS[one["kind"]], []).append(one)
-    inputs = inputs_of(request, _loaded, is_whole=is_whole)
+    inputs = inputs_of(request, {}, is_whole=is_whole)
     catalogs = {key: Catalog(key, reference="as given") for key in readers}
     return replace(inputs, catalogs={**inputs.catalogs, **catalogs}, readers=readers)
 

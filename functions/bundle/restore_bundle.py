@@ -12,10 +12,11 @@ from functions.bundle._unpacked import pulls, unpacked
 from shared import kinds, names
 from shared.api.views import ConfigMap, InstallPlan, Job, OperatorGroup
 from shared.domain.plan.state import is_finished
-from shared.domain.unpack.lost import is_altered, unpackings
+from shared.domain.unpack.references import is_altered
 from shared.domain.unpack.result import describe
 from shared.domain.unpack.settings import settings
 from shared.ports import Clock, Cluster, Policy, Warnings
+from shared.reading.unpacking import read_bundles
 from shared.step import NOTHING, Delete, Emit, Outcome, Ref, Write
 
 
@@ -28,10 +29,7 @@ def restore_bundle(ref: Ref, cluster: Cluster, clock: Clock, *, policy: Policy, 
     found: dict[str, str] = {}
     writes: list[Write] = []
     emits: list[Emit] = []
-    global_namespace, user = policy.global_namespace, policy.unpack_user
-    for name, desired in unpackings(
-        plan, cluster.get, limits, policy.unpack_image, global_namespace=global_namespace, user=user
-    ):
+    for name, desired in read_bundles(plan, cluster, limits, policy):
         config_map = ConfigMap.of(cluster.get(kinds.CONFIG_MAP.ref(desired.name, desired.catalog.namespace)))
         if config_map is not None and is_altered(plan, config_map):
             found[name] = f"ConfigMap {desired.catalog.namespace}/{desired.name} has another content, and is made again"

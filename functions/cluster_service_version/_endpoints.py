@@ -1,56 +1,23 @@
-"""What a step reads about webhooks and aggregated APIs, and what it decides about those of working Deployments."""
+"""What is decided about the webhooks and aggregated APIs of working Deployments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 from functions.cluster_service_version._endpoint_writes import stage_writes, writes_of
 from functions.cluster_service_version._outcome import outcome_of
-from shared import kinds
-from shared.api import fields
-from shared.api.views import ApiService, Csv, Deployment, OperatorGroup, Subscription, WebhookConfiguration
+from shared.api.views import Csv, Deployment
 from shared.domain.csv import serving
 from shared.domain.csv.health import Problem
-from shared.domain.csv.overrides import config_of
 from shared.domain.csv.phases import Status
 from shared.domain.endpoints import retreat, work
-from shared.domain.endpoints.certificates import StoredPair
-from shared.domain.endpoints.endpoint import endpoints_of, given_up, has_served, serves
-from shared.domain.endpoints.facts import Facts, named_versions, required_objects
-from shared.domain.objects.ownership import owner_labels
-from shared.ports import Cluster, Discovery, Keys, Listing
-from shared.reading.objects import read_all
+from shared.domain.endpoints.endpoint import given_up
+from shared.domain.endpoints.facts import Facts
+from shared.ports import Discovery
+from shared.reading.endpoints import unserved
 from shared.step import Outcome
 
 _SOON = timedelta(seconds=1)
-
-
-def pairs_of(csv: Csv, keys: Keys) -> dict[str, StoredPair | None]:
-    """The certificates of the Deployments that serve."""
-    return {one.deployment: kinds.SECRET.look_up(keys.stored, one.secret, csv.namespace) for one in endpoints_of(csv)}
-
-
-def facts_of(
-    csv: Csv, cluster: Cluster, pairs: Mapping[str, StoredPair | None], subscriptions: Iterable[Subscription]
-) -> Facts:
-    """Everything about the endpoints; nothing is read for a version that never had any."""
-    if not (serves(csv) or has_served(csv)):
-        return Facts()
-    leading = (*kinds.WEBHOOK_CONFIGURATIONS, kinds.API_SERVICE)
-    listed = cluster.list_all([Listing(kind, labels=owner_labels(csv)) for kind in leading])
-    groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, csv.namespace))
-    facts = Facts(
-        pairs,
-        read_all(cluster, required_objects(csv)),
-        WebhookConfiguration.each(sum(listed[:-1], ())),
-        ApiService.each(listed[-1]),
-        groups[0] if len(groups) == 1 else None,
-        Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, csv.namespace)),
-        fields.part(config_of(csv, subscriptions), "annotations"),
-    )
-    return replace(facts, objects={**facts.objects, **read_all(cluster, named_versions(facts, csv))})
 
 
 def looked_at(
@@ -74,6 +41,6 @@ def looked_at(
         return Outcome(tuple(writes_of(edits)), summary="its webhooks follow its description") if edits else refused
     if status.phase == "Succeeded" and (moved := work.moved(csv, facts, work.stored(facts))):
         return Outcome(tuple(writes_of(moved)), summary="its webhooks follow its OperatorGroup")
-    problem = serving.problem(csv, facts, lambda api: discovery.find(api.api_version, api.kind) is not None)
+    problem = unserved(csv, facts, discovery) or serving.unconfigured(csv, facts)
     stage = None if problem else serving.next_stage(status, facts, deployments)
     return outcome_of(csv, stage.transition, before=stage_writes(csv, facts, stage)) if stage else problem

@@ -13,7 +13,6 @@ from __future__ import annotations
 from itertools import filterfalse
 
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
-from functions.cluster_service_version._endpoints import facts_of, pairs_of
 from functions.cluster_service_version._former import left_by, left_of_former_names
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
@@ -28,6 +27,7 @@ from shared.domain.csv.strategy import UnknownStrategy, strategy_of
 from shared.domain.endpoints import work
 from shared.domain.endpoints.secret_changes import desired_contents
 from shared.ports import Attempt, Clock, Cluster, Keys
+from shared.reading.endpoints import facts_of, pairs_of
 from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
 

@@ -9,9 +9,8 @@ Writes: its status; with the rights of that account its Deployments where only a
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
-from functions.cluster_service_version._endpoints import facts_of, looked_at, pairs_of
+from functions.cluster_service_version._endpoints import looked_at
 from functions.cluster_service_version._limits import limited, refused
 from functions.cluster_service_version._outcome import outcome_of
 from functions.cluster_service_version._successor import replaced_by_successor
@@ -20,7 +19,6 @@ from shared.api.views import Csv, Deployment, Proxy, Subscription
 from shared.domain.csv import observation, retirement, serving
 from shared.domain.csv.admission import unsupported_install_mode
 from shared.domain.csv.deployments import annotated, desired_deployments, with_condition_name
-from shared.domain.csv.health import first_problem
 from shared.domain.csv.overrides import PROXY
 from shared.domain.csv.phases import Status, status_of
 from shared.domain.endpoints.certificates import digests
@@ -28,6 +26,8 @@ from shared.domain.endpoints.endpoint import has_served
 from shared.domain.endpoints.facts import Facts
 from shared.domain.objects.ownership import owner_labels
 from shared.ports import Attempt, Clock, Cluster, Discovery, Keys, Policy
+from shared.reading.deployments import read_problem
+from shared.reading.endpoints import facts_of, pairs_of
 from shared.step import NOTHING, Outcome, Ref, Replace
 
 
@@ -60,9 +60,7 @@ def _observed(
     if flawed := serving.flawed(csv, status, facts, {one.name: one for one in labelled}):
         return outcome_of(csv, flawed)
     desired = desired_deployments(csv, subscriptions, digests(pairs), proxy=Proxy.of(cluster.get(PROXY)))
-    problem = first_problem(
-        csv, desired, labelled, partial(kinds.DEPLOYMENT.look_up, cluster.get, namespace=csv.namespace)
-    )
+    problem = read_problem(csv, desired, labelled, cluster)
     is_outdated = observation.is_outdated(status, problem)
     if changed := annotated(csv, desired, labelled) if is_outdated else with_condition_name(csv, labelled):
         return Outcome(tuple(map(Replace, changed)), summary="its pods get what they lack")

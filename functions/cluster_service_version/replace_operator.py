@@ -8,7 +8,6 @@ Writes: its status; deletes it; deletes its cluster roles, APIServices and confi
 from __future__ import annotations
 
 from functions.cluster_service_version._endpoint_writes import writes_of
-from functions.cluster_service_version._endpoints import facts_of
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds, names
 from shared.api.views import Csv, Object
@@ -19,6 +18,7 @@ from shared.domain.endpoints.retreat import taken_back
 from shared.domain.endpoints.sharing import is_shared
 from shared.domain.objects.ownership import labels_for, owner_labels
 from shared.ports import Clock, Cluster, Listing
+from shared.reading.endpoints import facts_of
 from shared.step import NOTHING, Delete, Emit, Merge, Outcome, Ref
 
 _LEADING = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS)

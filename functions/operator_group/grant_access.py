@@ -9,17 +9,21 @@ Writes: ClusterRoles of the group and of each provided API; the permissions of m
 
 from __future__ import annotations
 
-from functions.operator_group._permissions import grants, missing_permissions
+from collections.abc import Sequence
+
 from shared import names
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
 from shared.domain.operator_groups import members, roles, targets
 from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.identity import Nobody
 from shared.domain.operator_groups.provision import claims, provisions, reserved
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Attempt, Cluster, Inventory, Policy
+from shared.reading.identity import identity_in
 from shared.reading.objects import read_all
-from shared.step import Apply, Delete, Outcome, Ref, Write
+from shared.reading.permissions import missing_permissions
+from shared.step import Apply, Delete, Outcome, Record, Ref, Write, acting_as
 
 
 def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy, *, attempt: Attempt) -> Outcome:
@@ -49,10 +53,22 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     lacking = [
         Apply(item) for csv in able for item in missing_permissions(csv, group, cluster, inventory, policy=policy)
     ]
-    writes += grants(lacking, stored, cluster, attempt)
+    writes += _grants(lacking, stored, cluster, attempt)
     summary = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), summary=unfit_name or summary)
 
 
 def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:
     return {ref: CustomResourceDefinition.of(found) for ref, found in read_all(cluster, claims(csv)).items()}
+
+
+def _grants(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
+    """The writes that give an operator what it lacks; an Event where the account of its group may not give that."""
+    if not lacking:
+        return ()
+    actor = identity_in(group.namespace, cluster)
+    if isinstance(actor, Nobody):
+        return (Record(Ref.of(group), "Warning", "GrantRefused", actor.message),)
+    if (refused := attempt.failure) and refused.kind == "forbidden":
+        return (Record(Ref.of(group), "Warning", "GrantRefused", f"{refused.ref}: {refused.message}"),)
+    return acting_as(actor.account, lacking)

@@ -20,7 +20,7 @@ from shared.domain.resolver.request import ResolutionRequest, memoized
 from shared.domain.resolver.resolve import resolution_of
 from shared.domain.subscription.conditions import RESOLUTION_FAILED
 from shared.domain.subscription.decided import decided, statements
-from shared.domain.subscription.state import unjudged
+from shared.domain.subscription.state import has_failed_plan, unjudged
 from shared.domain.unpack.report import has_unpack_condition, is_just_begun
 from shared.ports import Catalogs, Clock, Cluster, Policy
 from shared.reading.namespace import NamespaceSnapshot, read_namespace
@@ -35,15 +35,14 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
     snapshot = read_namespace(cluster, catalogs, ref.name, policy, is_resting=lambda one: is_just_begun(one, now))
     asked = ResolutionRequest(memoized(snapshot.inputs))
     resolution = resolution_of(asked)
-    stuck = unjudged(
-        snapshot.subscriptions,
-        lambda: snapshot.groups or OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.name)),
-    )
+    failed, groups = [one for one in snapshot.subscriptions if has_failed_plan(one)], snapshot.groups
+    if failed and not groups:
+        groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.name))
     is_stale = resolution.components and any(has_unpack_condition(one) for one in snapshot.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
     return Outcome(
         tuple(_status_writes(ref, snapshot, resolution, sentences(resolution, findings(asked, resolution)), now=now)),
-        (*computed, *(Emit(names.SUBSCRIPTION_OUTDATED, Ref.of(one)) for one in stuck)),
+        (*computed, *(Emit(names.SUBSCRIPTION_OUTDATED, Ref.of(one)) for one in unjudged(failed, groups))),
         again_in=_RETRY if snapshot.is_partial else None,
         wait=_wait(snapshot, resolution, now),
         statements=tuple(statements(ref.name, snapshot.inputs.subscribers, resolution)),

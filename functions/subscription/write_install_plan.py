@@ -15,10 +15,10 @@ from shared.api.manifest import Manifest
 from shared.api.views import InstallPlan, Subscription
 from shared.domain.plan import compose
 from shared.domain.plan.compose import Draft
-from shared.domain.plan.drafts import drafts
 from shared.domain.resolver.resolve import resolve
 from shared.domain.subscription import components
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Policy
+from shared.reading.drafts import drafts
 from shared.reading.namespace import read_namespace
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Statement, Wait, Write
 
@@ -30,7 +30,7 @@ def write_install_plan(
 ) -> Outcome:
     """Write the InstallPlans of one namespace that are due (key: the Namespace)."""
     snapshot = read_namespace(cluster, catalogs, ref.name, policy)
-    ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, cluster.get))
+    ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, cluster))
     if not ready:
         return NOTHING
     now, plans = clock.now(), InstallPlan.each(cluster.list(kinds.INSTALL_PLAN, ref.name))

@@ -1,22 +1,25 @@
-"""Reads what a Job that unpacks a bundle has come to, and the repairs that its rights need."""
+"""Reads which bundles a plan needs, what the Job of a bundle has come to, and which repairs its rights need."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 
 from shared import kinds, names
 from shared.api.manifest import Manifest
-from shared.api.views import CatalogSource, ConfigMap, Job, Object, Pod, Role, RoleBinding
+from shared.api.views import CatalogSource, ConfigMap, InstallPlan, Job, Object, Pod, Role, RoleBinding
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.causes import causes, event_objects
+from shared.domain.unpack.content import ExpectedBundle
 from shared.domain.unpack.objects import Unpacking
-from shared.domain.unpack.registries import Registries, copied, mirrors_about
+from shared.domain.unpack.registries import CONFIG_MAPS, Registries, copied, mirrors_about
 from shared.domain.unpack.result import Broken, Missing, Refused, Running, Stale, UnpackResult
+from shared.domain.unpack.settings import Settings
 from shared.kinds import Ref
-from shared.ports import Cluster, Listing, Warnings
+from shared.ports import Cluster, Listing, Policy, Warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,22 @@ class UnpackState:
 
     result: UnpackResult
     repair: Repair = Repair()
+
+
+def read_bundles(
+    plan: InstallPlan, cluster: Cluster, limits: Settings, policy: Policy
+) -> Iterator[tuple[str, Unpacking]]:
+    """Each bundle of the plan by name, unless its catalog was deleted: nothing says then with which secrets to pull."""
+    place, user = policy.global_namespace, policy.unpack_user
+    for lookup in plan.lookups:
+        key, expected = CatalogKey(*lookup.catalog), ExpectedBundle(lookup.identifier)
+        if source := _source(key, cluster):
+            secrets, image = source.secrets, policy.unpack_image
+            yield lookup.identifier, Unpacking(lookup.path, key, secrets, image, limits, expected, place, user)
+
+
+def _source(key: CatalogKey, cluster: Cluster) -> CatalogSource | None:
+    return CatalogSource.of(kinds.CATALOG_SOURCE.look_up(cluster.get, key.name, key.namespace))
 
 
 def read_unpacking(
@@ -97,8 +116,15 @@ def _jobs(desired: Unpacking, config_map: ConfigMap | None, cluster: Cluster) ->
 def _registries(desired: Unpacking, cluster: Cluster) -> Registries:
     """How the Job reaches registries; ValueError when it cannot be told."""
     sets = chain.from_iterable(cluster.list_all(list(map(Listing, kinds.MIRROR_SETS))))
-    variables = () if desired.is_in_global_namespace else copied(cluster.get, desired.global_namespace)
-    return Registries(mirrors_about(desired.path, sets), variables)
+    return Registries(mirrors_about(desired.path, sets), _variables(desired, cluster))
+
+
+def _variables(desired: Unpacking, cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    """What a Job in another namespace cannot read itself."""
+    if desired.is_in_global_namespace:
+        return ()
+    place = desired.global_namespace
+    return copied({one: ConfigMap(cluster.get(kinds.CONFIG_MAP.ref(one, place)) or {}) for one in CONFIG_MAPS}, place)
 
 
 def _pods(desired: Unpacking, job: Job, cluster: Cluster) -> Sequence[Pod]:
@@ -112,7 +138,6 @@ def _causes(job: Job, pods: Sequence[Pod], warnings: Warnings) -> tuple[str, ...
 
 def _is_outdated(desired: Unpacking, broken: Broken, cluster: Cluster) -> bool:
     """Whether the catalog has changed since the failure, so that unpacking may succeed now."""
-    key = desired.catalog
-    source = CatalogSource.of(kinds.CATALOG_SOURCE.look_up(cluster.get, key.name, key.namespace))
+    source = _source(desired.catalog, cluster)
     changed = source.connection.since if source else None
     return changed is not None and changed > broken.since

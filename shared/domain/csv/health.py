@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import Manifest
 from shared.api.views import ABSENT, Csv, Deployment
 from shared.domain.csv.deployments import hash_label
 
@@ -25,6 +25,8 @@ class Problem:
     message: str
     is_refused: bool = False
     """The API server takes none of its Pods, perhaps for a webhook of the version itself."""
+    missing: str = ""
+    """The name of a Deployment that is not there, or has not the labels of the version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +65,30 @@ def _with_refusal(what: str, deployment: Deployment) -> str:
     return f"{what} (its pods are refused: {refused.message})"
 
 
-def first_problem(
-    csv: Csv, desired: Sequence[Manifest], labelled: Iterable[Deployment], find: Callable[[str], ReadOnly | None]
-) -> Problem | None:
+def first_problem(csv: Csv, desired: Sequence[Manifest], labelled: Iterable[Deployment]) -> Problem | None:
     """The first problem in the order of the strategy, or None.
 
-    `labelled` are the Deployments with the owner labels of this version; `find` reads any Deployment, by name.
+    `labelled` are the Deployments with the owner labels of this version: one without them counts as missing.
     """
     present = {one.name: one for one in labelled}
     problems = (
-        _problem(csv, item, present[item.name]) if item.name in present else _missing(item.name, find)
+        _problem(csv, item, present[item.name]) if item.name in present else _missing(item.name)
         for item in Deployment.each(desired)
     )
     return next((problem for problem in problems if problem), None)
 
 
-def _missing(name: str, find: Callable[[str], ReadOnly | None]) -> Problem:
-    """A Deployment without our labels counts as missing; another version may have taken it."""
-    found = Deployment.of(find(name))
-    message, holder = f"missing deployment with name={name}", found.labels.get(names.OWNER) if found else None
-    if holder:
-        message += f": {holder} installs one of that name, too, so each takes it from the other; uninstall one of them"
-    return Problem("missing", message)
+def _missing(name: str) -> Problem:
+    return Problem("missing", f"missing deployment with name={name}", missing=name)
+
+
+def with_owner(problem: Problem, found: Deployment | None) -> Problem:
+    """The problem of a missing Deployment, with the version whose Deployment has that name."""
+    holder = found.labels.get(names.OWNER) if found else None
+    if not holder:
+        return problem
+    why = f"{holder} installs one of that name, too, so each takes it from the other; uninstall one of them"
+    return replace(problem, message=f"{problem.message}: {why}")
 
 
 def _problem(csv: Csv, desired: Deployment, live: Deployment) -> Problem | None:

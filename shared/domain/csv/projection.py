@@ -6,16 +6,16 @@ that gave the version its permissions does, because only we write the status of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.manifest import Manifest, name_of
 from shared.api.views import Csv, InstallPlan, Object, Role, RoleBinding, Subject
 from shared.domain.csv import rbac
 from shared.domain.objects.ownership import is_labelled_for, is_owned_by, owner_labels, owner_reference
 from shared.domain.operator_groups.roles import is_in_place
-from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind, Ref
+from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind
 
 _Found = TypeVar("_Found", Role, RoleBinding)
 _SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}
@@ -100,24 +100,9 @@ def written(csv: Csv, *, is_lifted: bool) -> tuple[tuple[Kind, Kind], dict[str, 
     return (ROLE, ROLE_BINDING), {names.OWNER: csv.name, names.COPIED_FROM: csv.namespace}
 
 
-def taken(granted: Granted, find: Callable[[Ref], ReadOnly | None]) -> frozenset[str]:
-    """Names of ClusterRoles that the roles would have, and others own."""
-    bound = ((role, CLUSTER_ROLE.look_up(find, role.name)) for role in granted[0])
-    return frozenset(role.name for role, holder in bound if is_foreign(role, Object.of(holder)))
-
-
-def finder(known: Iterable[Manifest], get: Callable[[Ref], Manifest | None]) -> Callable[[Ref], Manifest | None]:
-    """Finds an object among those that a list gave, else asks: somebody else's is in no list of ours."""
-    listed = {Ref.of(one): one for one in known}
-    return lambda ref: listed.get(ref) or get(ref)
-
-
-def lacking(desired: Iterable[Manifest], find: Callable[[Ref], Manifest | None]) -> Iterator[Manifest]:
-    """The objects that are absent or differ, without those that belong to others."""
-    for item in desired:
-        present = find(Ref.of(item))
-        if not is_foreign(Object(item), Object.of(present)) and not is_in_place(item, Object.of(present)):
-            yield item
+def is_lacking(desired: Manifest, present: Object | None) -> bool:
+    """Whether the object is absent or differs, unless it belongs to others."""
+    return not is_foreign(Object(desired), present) and not is_in_place(desired, present)
 
 
 def is_foreign(desired: Object, present: Object | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,7 +20,8 @@ from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
 
-NO_APIS: Final = "apiServices not installed"
+UNSERVED: Final = Problem("unserved", "apiServices not installed")
+"""An aggregated API is not available yet."""
 NO_WEBHOOKS: Final = "webhooks not installed"
 NO_CONVERSION: Final = "Webhook install failed: conversionWebhook not ready"
 _ROTATES: Final = "certificates are being rotated"
@@ -109,13 +110,15 @@ def _api_flaw(csv: Csv, facts: Facts) -> str:
     return change.why if present == desired else "found APIService and service reference mismatch"
 
 
-def problem(csv: Csv, facts: Facts, is_served: Callable[[ApiEntry], bool]) -> Problem | None:
-    """Why a version whose Deployments work does not serve yet; None when it does."""
+def is_available(api: ApiEntry, facts: Facts) -> bool:
+    """Whether the API server reaches an aggregated API."""
+    found = facts.api_service(api.service)
+    return found is not None and found.is_available
+
+
+def unconfigured(csv: Csv, facts: Facts) -> Problem | None:
+    """Why the API server does not call the webhooks of a version whose Deployments work; None when it does."""
     contents = work.stored(facts)
-    for api in csv.owned_services:
-        found = facts.api_service(api.service)
-        if found is None or not found.is_available or not is_served(api):
-            return Problem("unserved", NO_APIS)
     if not (unreported := _unreported(csv, facts, contents)):
         return None
     definitions = (facts.definition(one.name) for one in unreported if one.kind == CUSTOM_RESOURCE_DEFINITION.kind)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import CONVERSION, Csv, CustomResourceDefinition, Webhook
 from shared.domain.endpoints.naming import service_name
-from shared.domain.endpoints.owning import is_named, other_owner
+from shared.domain.endpoints.owning import Objects, is_named, other_owner
 from shared.domain.endpoints.webhooks import encoded
 
 _ALL: Final = "AllNamespaces"
@@ -37,15 +37,13 @@ def misuse(csv: Csv) -> str:
     return ""
 
 
-def refusal(
-    csv: Csv, name: str, definition: CustomResourceDefinition | None, find: Callable[[str, str], Csv | None]
-) -> str:
+def refusal(csv: Csv, name: str, definition: CustomResourceDefinition | None, objects: Objects) -> str:
     """Why the version must not convert the objects of a definition; empty when it may."""
     if definition is None:
         return f"unable to get CRD {name} specified in Conversion Webhook: it does not exist"
     if not is_named(csv, definition):
         return f"csv {csv.name} does not own CRD {name}"
-    if other := other_owner(csv, definition, find):
+    if other := other_owner(csv, definition, objects):
         return f"CRD {name} also belongs to {other}: neither of both can convert the objects of the other"
     if definition.preserves_unknown_fields:
         return "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"

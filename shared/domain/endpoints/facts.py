@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import ReadOnly
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, Object, OperatorGroup, WebhookConfiguration
 from shared.domain.endpoints import sharing
 from shared.domain.endpoints.certificates import StoredPair
 from shared.domain.endpoints.conversion import conversions
 from shared.domain.endpoints.endpoint import Endpoint, endpoints_of, given_up
-from shared.domain.endpoints.owning import is_named, other_owner
+from shared.domain.endpoints.owning import Objects, is_named, other_owner
 from shared.domain.endpoints.webhooks import Resource
 from shared.kinds import Kind, Ref
 
@@ -26,7 +26,7 @@ class Facts:
 
     pairs: Mapping[str, StoredPair | None] = field(default_factory=dict)
     """By Deployment."""
-    objects: Mapping[Ref, Manifest | None] = field(default_factory=dict)
+    objects: Objects = field(default_factory=dict)
     """The objects of `wanted_objects`, and the other versions that are named in definitions."""
     configurations: tuple[WebhookConfiguration, ...] = ()
     """Those with the owner labels of the version."""
@@ -43,10 +43,6 @@ class Facts:
         """An object that was read."""
         return view.of(kind.look_up(self.objects.get, name, namespace))
 
-    def version(self, namespace: str, name: str) -> Csv | None:
-        """Another version that was read."""
-        return self.find(kinds.CLUSTER_SERVICE_VERSION, Csv, name, namespace)
-
     def api_service(self, name: str) -> ApiService | None:
         """An APIService that was read."""
         return self.find(kinds.API_SERVICE, ApiService, name)
@@ -61,7 +57,7 @@ class Facts:
         return frozenset(
             (one.group, one.resource)
             for one in found
-            if one.is_cluster_scoped and is_named(csv, one) and not other_owner(csv, one, self.version)
+            if one.is_cluster_scoped and is_named(csv, one) and not other_owner(csv, one, self.objects)
         )
 
 

@@ -6,10 +6,16 @@ same one: only a plan names a version in the annotations of a definition.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import TypeAlias
 
+from shared.api.manifest import Manifest
 from shared.api.views import Csv, CustomResourceDefinition
 from shared.domain.operator_groups.provision import provider_of
+from shared.kinds import CLUSTER_SERVICE_VERSION, Ref
+
+Objects: TypeAlias = Mapping[Ref, Manifest | None]
+"""What was read, by name; None where there is nothing."""
 
 _LEAVING = ("Replacing", "Deleting")
 
@@ -20,14 +26,15 @@ def is_named(csv: Csv, definition: CustomResourceDefinition) -> bool:
     return claimed and provider_of(csv) in definition.installers and not definition.is_deleted
 
 
-def other_owner(csv: Csv, definition: CustomResourceDefinition, find: Callable[[str, str], Csv | None]) -> str:
+def other_owner(csv: Csv, definition: CustomResourceDefinition, objects: Objects) -> str:
     """Another living version that owns the definition, as `<namespace>/<name>`; empty without one.
 
-    `find` reads a version by namespace and name. The versions before and after this one are no rivals.
+    Only versions among the objects count. Those before and after this one are no rivals.
     """
     for provider in definition.installers:
         namespace, _, name = provider.partition("/")
-        other = find(namespace, name) if provider != provider_of(csv) else None
+        found = CLUSTER_SERVICE_VERSION.look_up(objects.get, name, namespace)
+        other = Csv.of(found) if provider != provider_of(csv) else None
         if other and _owns(other, definition) and not _is_related(csv, other):
             return provider
     return ""

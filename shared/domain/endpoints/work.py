@@ -34,7 +34,7 @@ def refusal(csv: Csv, facts: Facts) -> str:
     """Why nothing of it must be written as the cluster is; empty when it may."""
     checks: Iterable[str] = (
         *(
-            conversion.refusal(csv, name, facts.definition(name), facts.version)
+            conversion.refusal(csv, name, facts.definition(name), facts.objects)
             for _, name in conversion.conversions(csv)
         ),
         *(
@@ -146,6 +146,6 @@ def given_up(csv: Csv, facts: Facts) -> Iterator[Change]:
     services = {naming.service_name(entry.name) for entry in csv.install.deployments}
     claimed = dict.fromkeys(entry.name for entry in csv.owned_definitions)
     for one in filter(None, (facts.definition(name) for name in claimed if name not in described)):
-        is_own = is_named(csv, one) and not other_owner(csv, one, facts.version)
+        is_own = is_named(csv, one) and not other_owner(csv, one, facts.objects)
         if is_own and conversion.is_served_by(csv, services, one):
             yield Change(Ref.of(one), dict(one.raw), conversion.ENDED, one.resource_version)

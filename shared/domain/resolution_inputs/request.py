@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final
 
 from shared import names
+from shared.api import fields
 from shared.api.manifest import ReadOnly, namespace_of
 from shared.api.views import Csv, OperatorGroup, Subscription
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Property
@@ -18,8 +19,6 @@ from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolut
 from shared.domain.resolver.subscription_policy import ANNOTATIONS, AVAILABLE
 from shared.domain.shape import InvalidRequest, Shape, check
 
-Load = Callable[[str], CatalogReader]
-"""The content of a catalog by path. InvalidRequest when there is none."""
 _READ = "as asked"
 """The reference of a catalog whose content is in the request."""
 
@@ -76,18 +75,24 @@ _BLOBS: Final[Mapping[str, Shape]] = {
 """By schema; documents of other schemas are not read."""
 
 
-def inputs_of(request: Mapping[str, Any], load: Load, *, is_whole: bool) -> Inputs:
-    """The inputs in a request. InvalidRequest names the field that is wrong.
+def paths_of(request: ReadOnly) -> Iterator[str]:
+    """Where the catalogs are that a request names by path, even those that the namespace does not see.
 
-    Every catalog is read, even one that the namespace does not see: a wrong path is an error wherever it is written.
+    They are loaded before it is judged: a wrong path is an error wherever it is written.
     """
+    found = (fields.value(one, "path") for one in fields.parts(request, "catalogs"))
+    return (one for one in dict.fromkeys(found) if isinstance(one, str))
+
+
+def inputs_of(request: Mapping[str, Any], loaded: Mapping[str, CatalogReader], *, is_whole: bool) -> Inputs:
+    """The inputs in a request, with the catalogs of `paths_of`. InvalidRequest names the field that is wrong."""
     check(request, _REQUEST)
     for place in _missing(request):
         raise InvalidRequest(f"{place}: missing")
     namespace = request["namespace"]
     groups = None if request.get("operatorGroups") is None else OperatorGroup.each(request["operatorGroups"])
     unseen = _unseen(request, groups or ())
-    read = {_key(one): (one, _reader(one, load, place)) for place, one in _numbered(request, "catalogs")}
+    read = {_key(one): (one, _reader(one, loaded, place)) for place, one in _numbered(request, "catalogs")}
     catalogs = {key: _catalog(one) for key, (one, _) in read.items() if key not in unseen}
     subscriptions = Subscription.each(_in(request, "subscriptions"))
     csvs = Csv.each(_in(request, "csvs"))
@@ -160,24 +165,24 @@ def _in(request: ReadOnly, field: str) -> Iterator[ReadOnly]:
     return (one for one in request.get(field) or () if namespace_of(one) in ("", request["namespace"]))
 
 
-def _key(fields: Mapping[str, Any]) -> CatalogKey:
-    return CatalogKey(fields["namespace"], fields["name"])
+def _key(catalog: Mapping[str, Any]) -> CatalogKey:
+    return CatalogKey(catalog["namespace"], catalog["name"])
 
 
-def _catalog(fields: Mapping[str, Any]) -> Catalog:
-    is_healthy = fields.get("healthy") is not False
+def _catalog(catalog: Mapping[str, Any]) -> Catalog:
+    is_healthy = catalog.get("healthy") is not False
     problem = "" if is_healthy else "failed to list bundles: it is not healthy"
     return Catalog(
-        _key(fields),
+        _key(catalog),
         reference=_READ if is_healthy else "",
-        priority=fields.get("priority") or 0,
+        priority=catalog.get("priority") or 0,
         problem=problem,
     )
 
 
-def _reader(fields: Mapping[str, Any], load: Load, place: str) -> CatalogReader:
-    path = fields.get("path")
-    return reader_of(fields.get("fbc") or (), f"{place}.fbc") if path is None else load(path)
+def _reader(catalog: Mapping[str, Any], loaded: Mapping[str, CatalogReader], place: str) -> CatalogReader:
+    path = catalog.get("path")
+    return reader_of(catalog.get("fbc") or (), f"{place}.fbc") if path is None else loaded[path]
 
 
 def reader_of(blobs: Iterable[Mapping[str, Any]], place: str = "catalog") -> LoadedCatalog:
@@ -205,12 +210,12 @@ def _package(name: str, found: Mapping[str, Sequence[Mapping[str, Any]]], place:
     return Package(name, default, channels, {one.name: one for one in read})
 
 
-def _entry(fields: Mapping[str, Any]) -> Entry:
+def _entry(entry: Mapping[str, Any]) -> Entry:
     return Entry(
-        str(fields.get("name") or ""),
-        str(fields.get("replaces") or ""),
-        tuple(fields.get("skips") or ()),
-        str(fields.get("skipRange") or ""),
+        str(entry.get("name") or ""),
+        str(entry.get("replaces") or ""),
+        tuple(entry.get("skips") or ()),
+        str(entry.get("skipRange") or ""),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from shared.api.views import OperatorGroup, Subscription
@@ -66,19 +66,16 @@ def passes_failures(groups: Sequence[OperatorGroup]) -> bool:
     return len(groups) == 1 and groups[0].fails_forward
 
 
-def _has_failed_plan(subscription: Subscription) -> bool:
+def has_failed_plan(subscription: Subscription) -> bool:
     """Whether the plan for its next version has failed for good."""
     state_now = SubscriptionState.read(subscription)
     is_stuck = state_now.state in (PENDING, FAILED) and state_now.installed_csv != state_now.current_csv
     return is_stuck and subscription.has_condition(PLAN_FAILED)
 
 
-def unjudged(
-    subscriptions: Iterable[Subscription], groups: Callable[[], Sequence[OperatorGroup]]
-) -> list[Subscription]:
-    """The Subscriptions whose state does not say yet whether their failed plan may be skipped, as the group decides."""
-    failed = [one for one in subscriptions if _has_failed_plan(one)]
-    is_forward = bool(failed) and passes_failures(groups())
+def unjudged(failed: Iterable[Subscription], groups: Sequence[OperatorGroup]) -> list[Subscription]:
+    """Those with a failed plan whose state does not say yet whether it may be skipped, as the group decides."""
+    is_forward = passes_failures(groups)
     return [one for one in failed if (SubscriptionState.read(one).state == FAILED) != is_forward]
 
 

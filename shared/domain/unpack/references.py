@@ -6,7 +6,9 @@ import json
 from dataclasses import dataclass
 
 from shared.api import fields
+from shared.api.views import ConfigMap, InstallPlan
 from shared.domain.resolver.identity import CatalogKey
+from shared.domain.unpack.content import digest_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +68,10 @@ def parse(manifest: str) -> Reference | None:
             replaces, properties = fields.text(parsed, "replaces"), fields.text(parsed, "properties")
             return Reference(name, namespace, key, replaces, properties, fields.text(parsed, "digest"))
     return None
+
+
+def is_altered(plan: InstallPlan, config_map: ConfigMap) -> bool:
+    """Whether the ConfigMap contains another bundle than the one for which the plan was made."""
+    found = (parse(step.manifest) for step in plan.steps)
+    planned = {one.digest for one in found if one is not None and one.name == config_map.name}
+    return config_map.is_filled and bool(planned) and digest_in(config_map) not in planned

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
-from shared import kinds, names
+from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import ConfigMap, Job
-from shared.kinds import Ref
 
 _PROXY: Final = "olmf-proxy"
 _SOURCES: Final = (
@@ -21,6 +20,7 @@ _SOURCES: Final = (
     *((name, _PROXY, name) for name in ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")),
 )
 """Environment variable, ConfigMap in our namespace, and its key; all of them may be absent."""
+CONFIG_MAPS: Final = tuple(dict.fromkeys(config_map for _, config_map, _ in _SOURCES))
 _MIRRORS: Final = "--mirrors"
 _MIRROR_FIELDS: Final = ("imageDigestMirrors", "imageTagMirrors")
 _MOST_BYTES: Final = 96 * 1024
@@ -72,19 +72,14 @@ def referred() -> list[Manifest]:
     ]
 
 
-def copied(get: Callable[[Ref], ReadOnly | None], global_namespace: str) -> tuple[tuple[str, str], ...]:
-    """The variables for a Job in another namespace. ValueError, a sentence, when one is too long.
+def copied(stored: Mapping[str, ConfigMap], global_namespace: str) -> tuple[tuple[str, str], ...]:
+    """The variables for a Job in another namespace, from `CONFIG_MAPS`. ValueError, a sentence, when one is too long.
 
     A proxy with a password is not among them: whoever reads the Job would read it.
     """
-    there = {
-        one: ConfigMap.of(get(kinds.CONFIG_MAP.ref(one, global_namespace)))
-        for one in dict.fromkeys(one for _, one, _ in _SOURCES)
-    }
     found: list[tuple[str, str]] = []
     for name, config_map, key in _SOURCES:
-        stored = there[config_map]
-        text = stored.texts.get(key, "") if stored else ""
+        text = stored[config_map].texts.get(key, "")
         if len(text.encode()) > _MOST_BYTES:
             where = f"{key} of ConfigMap {global_namespace}/{config_map}"
             raise ValueError(f"{where} is larger than {_MOST_BYTES} bytes, too large for an unpack Job; keep in it "

@@ -99,9 +99,6 @@ def annotated(annotations: Manifest) -> Manifest:
     return {"template": {"metadata": {"annotations": annotations}}}
 
 
-ABSENT = dict[str, Manifest]().get
-
-
 def labelled(**labels: str) -> Manifest:
     return {"name": "one", "namespace": "ns", "labels": labels}
 
@@ -148,18 +145,18 @@ def labelled(**labels: str) -> Manifest:
     ],
 )  # fmt: skip
 def test_first_problem(deployments: list[Manifest], kind: str, message: str) -> None:
-    problem = first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(deployments), ABSENT)
+    problem = first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(deployments))
     assert problem
     assert problem.kind == kind
     assert problem.message.startswith(message)
 
 
 def test_no_problem_when_all_deployments_are_well_csv_md_6_5() -> None:
-    assert first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(live()), ABSENT) is None
+    assert first_problem(Csv(CSV), desired_deployments(Csv(CSV), ()), Deployment.each(live())) is None
 
 
 def test_a_version_without_annotations_expects_none() -> None:
     bare = a_csv(annotations={})
     desired = desired_deployments(Csv(bare), ())
     found = [{**desired[0], "status": {"conditions": [AVAILABLE]}}]
-    assert first_problem(Csv(bare), desired, Deployment.each(found), ABSENT) is None
+    assert first_problem(Csv(bare), desired, Deployment.each(found)) is None

@@ -10,6 +10,7 @@ from shared.api.manifest import Manifest
 from shared.api.views import ApiEntry, ApiService, Csv, CustomResourceDefinition
 from shared.domain.endpoints import api_services, conversion
 from shared.domain.endpoints.owning import is_named, other_owner
+from shared.kinds import Ref
 from tests.domain.csv.builders import a_crd, a_status, owned_crd
 from tests.domain.endpoints.builders import THINGS, a_conversion, a_server, an_api
 
@@ -32,9 +33,8 @@ def a_definition(*installers: str, **spec: Any) -> CustomResourceDefinition:
     return CustomResourceDefinition({**crd, "spec": {**crd["spec"], **spec}})
 
 
-def finder(*csvs: Manifest) -> Any:
-    known = {(one["metadata"]["namespace"], one["metadata"]["name"]): Csv(one) for one in csvs}
-    return lambda namespace, name: known.get((namespace, name))
+def read(*csvs: Manifest) -> dict[Ref, Manifest | None]:
+    return {Ref.of(one): one for one in csvs}
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,13 @@ def finder(*csvs: Manifest) -> Any:
 def test_a_conflicting_one_lives_and_owns_it(others: tuple[Manifest, ...], want: str) -> None:
     installers = ["ns/a.v1", *(f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in others)]
     definition = a_definition(*installers)
-    assert other_owner(CSV, definition, finder(*others)) == want
+    assert other_owner(CSV, definition, read(*others)) == want
     assert is_named(CSV, definition)
 
 
 def test_what_a_version_replaces_is_no_conflicting_one() -> None:
     csv = Csv(a_version("a.v2", replaces="a.v1"))
-    assert other_owner(csv, a_definition("ns/a.v1", "ns/a.v2"), finder(a_version())) == ""
+    assert other_owner(csv, a_definition("ns/a.v1", "ns/a.v2"), read(a_version())) == ""
 
 
 PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"
@@ -85,7 +85,7 @@ PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call
     ],
 )  # fmt: skip
 def test_conversion_is_for_its_own_definitions(definition: CustomResourceDefinition | None, want: str) -> None:
-    assert conversion.refusal(CSV, THINGS, definition, finder(a_version("b.v1", "other"))) == want
+    assert conversion.refusal(CSV, THINGS, definition, read(a_version("b.v1", "other"))) == want
 
 
 ONLY_ALL = "unable to manage conversion webhook: CSVs with conversion webhooks must support only AllNamespaces"

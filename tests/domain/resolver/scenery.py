@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from shared.domain.resolution_inputs.request import inputs_of, response_of
-from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Inputs
 from shared.domain.resolver.resolve import resolve
@@ -169,7 +168,7 @@ def seen(
         "namespace": NS, "globalNamespace": GLOBAL, "catalogs": list(catalogs), "subscriptions": list(subs),
         "csvs": list(csvs), **more,
     }  # fmt: skip
-    return inputs_of(request, lambda _: LoadedCatalog({}), is_whole=whole)
+    return inputs_of(request, {}, is_whole=whole)
 
 
 def chosen(answer: Mapping[str, Any]) -> list[str]:

@@ -1,23 +1,33 @@
-"""The RBAC objects that an operator lacks outside its namespace."""
+"""Reads what an operator has outside its namespace, and says which RBAC objects it lacks there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from shared.api.manifest import Manifest
-from shared.api.views import Csv, InstallPlan, OperatorGroup, Role, RoleBinding
+from shared.api.views import Csv, InstallPlan, Object, Role, RoleBinding
 from shared.domain.csv import projection
 from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups import members
 from shared.domain.operator_groups.group import Group
-from shared.domain.operator_groups.identity import Nobody
-from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, ROLE, ROLE_BINDING
-from shared.ports import Attempt, Cluster, Inventory, Policy
-from shared.reading.identity import identity_in
-from shared.step import Apply, Record, Ref, Write, acting_as
+from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, ROLE, ROLE_BINDING, Ref
+from shared.ports import Cluster, Inventory, Policy
 
-FEW = 10
+_FEW: Final = 10
 """Objects that are read one by one; more are listed, while nobody else has written objects with their labels."""
+
+
+class _Known:
+    """What a list gave, else what one asks for: somebody else's is in no list of ours."""
+
+    def __init__(self, cluster: Cluster, listed: Sequence[Manifest]) -> None:
+        self._cluster = cluster
+        self._listed = {Ref.of(one): one for one in listed}
+
+    def get(self, ref: Ref) -> Object | None:
+        """The object of that name."""
+        return Object.of(self._listed.get(ref) or self._cluster.get(ref))
 
 
 def missing_permissions(
@@ -33,19 +43,8 @@ def missing_permissions(
         return
     copies = (Csv.of(CLUSTER_SERVICE_VERSION.look_up(cluster.get, csv.name, target)) for target in outside)
     desired = [one for copy in copies if copy for one in projection.projected(csv, copy, granted)]
-    yield from projection.lacking(desired, projection.finder(_present(csv, desired, cluster, inventory), cluster.get))
-
-
-def grants(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:
-    """The writes that give an operator what it lacks; an Event where the account of its group may not give that."""
-    if not lacking:
-        return ()
-    actor = identity_in(group.namespace, cluster)
-    if isinstance(actor, Nobody):
-        return (Record(Ref.of(group), "Warning", "GrantRefused", actor.message),)
-    if (refused := attempt.failure) and refused.kind == "forbidden":
-        return (Record(Ref.of(group), "Warning", "GrantRefused", f"{refused.ref}: {refused.message}"),)
-    return acting_as(actor.account, lacking)
+    found = _Known(cluster, _present(csv, desired, cluster, inventory))
+    yield from (one for one in desired if projection.is_lacking(one, found.get(Ref.of(one))))
 
 
 def _granted(csv: Csv, cluster: Cluster, policy: Policy) -> projection.Granted:
@@ -58,8 +57,10 @@ def _granted(csv: Csv, cluster: Cluster, policy: Policy) -> projection.Granted:
 
 def _lifted(csv: Csv, granted: projection.Granted, cluster: Cluster) -> Iterator[Manifest]:
     kinds, labels = projection.written(csv, is_lifted=True)
-    find = projection.finder([one for kind in kinds for one in cluster.list(kind, labels=labels)], cluster.get)
-    return projection.lacking(projection.lifted(granted, projection.taken(granted, find)), find)
+    found = _Known(cluster, [one for kind in kinds for one in cluster.list(kind, labels=labels)])
+    holders = ((role, CLUSTER_ROLE.look_up(found.get, role.name)) for role in granted[0])
+    taken = {role.name for role, holder in holders if projection.is_foreign(role, holder)}
+    return (one for one in projection.lifted(granted, taken) if projection.is_lacking(one, found.get(Ref.of(one))))
 
 
 def _present(csv: Csv, desired: Sequence[Manifest], cluster: Cluster, inventory: Inventory) -> list[Manifest]:
@@ -68,7 +69,7 @@ def _present(csv: Csv, desired: Sequence[Manifest], cluster: Cluster, inventory:
     Whoever may write Roles anywhere can give them our labels, as many and as large as he likes.
     """
     refs, found = {Ref.of(one) for one in desired}, list[Manifest]()
-    kinds, labels = projection.written(csv, is_lifted=False) if len(refs) > FEW else ((), {})
+    kinds, labels = projection.written(csv, is_lifted=False) if len(refs) > _FEW else ((), {})
     for kind in kinds:
         if refs.issuperset(ref for ref, _ in inventory.versions(kind, labels=labels)):
             found += cluster.list(kind, labels=labels)
