@@ -7,18 +7,15 @@ keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older relea
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
-from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.kube import KubeClient
 from tests.conformance.node.in_pods import InPods, with_token
+from tests.conformance.node.report import Steps
 from tests.conformance.node.steps import attack, faults, operators, releases, walls, webhooks
 
-REPORT = Path(__file__).parents[1] / "NODE.md"
 FOLDER = Path(os.environ.get("OLMF_NODE", "/run/olmf-node"))
 OLDER = os.environ.get("OLMF_OLDER_IMAGE", "")
 HEAD = """# On a real node
@@ -26,62 +23,36 @@ HEAD = """# On a real node
 Written by `python -m tests.conformance node` on the node of `make cluster`: kubelet and containerd, every default
 controller, NetworkPolicies enforced; the programs run in pods as `k8s/base` says, and containers of operators really
 run.
-
-| what | seconds | what was seen |
-|---|---|---|
 """
-STEPS: dict[str, Callable[[InPods], str]] = {
-    "the catalog is read": operators.reads_the_catalog,
-    "the base is applied again": releases.applies_again,
-    "a bundle is unpacked by a Job": operators.unpacks,
-    "an install and an upgrade": operators.upgrades,
-    "a plan that waits for approval": operators.waits_for_approval,
-    "webhooks and an aggregated API from a pod": webhooks.serves,
-    "certificates are rotated": webhooks.rotates,
-    "NetworkPolicies": walls.keeps_networks_apart,
-    "PodSecurity": walls.admits_restricted_pods,
-    "probes": walls.probes_report,
-    "our Deployments are updated during installs": releases.is_updated_at_work,
-    "an older release is updated with a full queue": lambda host: releases.follows_an_older_release(host, OLDER),
-    "every pod of ours is deleted during an install": faults.loses_its_pods,
-    "Redis forgets everything": faults.loses_redis_data,
-    "the pod of Redis is deleted": faults.loses_redis,
-    "the API server is halted": faults.loses_the_api,
-    "the node is restarted": faults.loses_the_node,
-    "an uninstall": operators.uninstalls,
-    "a tenant attacks": attack.is_attacked,
-}
+STEPS = Steps[InPods](
+    Path(__file__).parents[1] / "NODE.md",
+    HEAD,
+    {
+        "the catalog is read": operators.reads_the_catalog,
+        "the base is applied again": releases.applies_again,
+        "a bundle is unpacked by a Job": operators.unpacks,
+        "an install and an upgrade": operators.upgrades,
+        "a plan that waits for approval": operators.waits_for_approval,
+        "webhooks and an aggregated API from a pod": webhooks.serves,
+        "certificates are rotated": webhooks.rotates,
+        "NetworkPolicies": walls.keeps_networks_apart,
+        "PodSecurity": walls.admits_restricted_pods,
+        "probes": walls.probes_report,
+        "our Deployments are updated during installs": releases.is_updated_at_work,
+        "an older release is updated with a full queue": lambda host: releases.follows_an_older_release(host, OLDER),
+        "every pod of ours is deleted during an install": faults.loses_its_pods,
+        "Redis forgets everything": faults.loses_redis_data,
+        "the pod of Redis is deleted": faults.loses_redis,
+        "the API server is halted": faults.loses_the_api,
+        "the node is restarted": faults.loses_the_node,
+        "an uninstall": operators.uninstalls,
+        "a tenant attacks": attack.is_attacked,
+    },
+)
 
 
-def main(words: list[str]) -> int:
+def main(words: Sequence[str]) -> int:
     """Run the steps and write the report; 1 when a step failed."""
-    chosen = {what: step for what, step in STEPS.items() if not words or any(word in what for word in words)}
     with tempfile.TemporaryDirectory() as folder:
         kubeconfig = with_token(FOLDER / "kubeconfig", Path(folder))
-        host = InPods(FOLDER, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig)
-        rows = list(rows_of(host, chosen))
-    written = {what: f"| {what} | {seconds:.1f} | {seen} |" for what, seconds, seen in rows}
-    lines = {**(former_rows() if words else {}), **written}
-    REPORT.write_text(HEAD + "".join(f"{lines[what]}\n" for what in STEPS if what in lines))
-    return int(any(seen.startswith("FAILED") for _, _, seen in rows))
-
-
-def former_rows() -> dict[str, str]:
-    """The lines of the present report, by step."""
-    lines = REPORT.read_text().removeprefix(HEAD).splitlines()
-    return {line.split(" | ")[0].removeprefix("| "): line for line in lines}
-
-
-def rows_of(host: InPods, steps: dict[str, Callable[[InPods], str]]) -> Iterator[tuple[str, float, str]]:
-    """What each step came to, as it comes."""
-    for what, step in steps.items():
-        started = time.monotonic()
-        try:
-            seen = step(host)
-        except (AssertionError, ApiError, subprocess.SubprocessError) as error:
-            output = f"{error} {getattr(error, 'stderr', '') or ''}"
-            seen = "FAILED: " + " ".join(output.split())[:900].replace("|", "\\|")
-        took = time.monotonic() - started
-        sys.stdout.write(f"{what}: {took:.1f} s: {seen}\n")
-        sys.stdout.flush()
-        yield what, took, seen
+        return STEPS.run(InPods(FOLDER, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig), words)
