@@ -36,6 +36,7 @@ STEPS = Steps[InPods](
         "webhooks and an aggregated API from a pod": webhooks.serves,
         "certificates are rotated": webhooks.rotates,
         "NetworkPolicies": walls.keeps_networks_apart,
+        "our image": walls.is_small,
         "PodSecurity": walls.admits_restricted_pods,
         "probes": walls.probes_report,
         "our Deployments are updated during installs": releases.is_updated_at_work,

@@ -17,6 +17,14 @@ for host, port in (%s):
     except OSError as error:
         print(port, "closed")
 """
+WEIGH = """
+import os, shutil
+files = (os.lstat(os.path.join(place, name)) for place, _, names in os.walk("/") for name in names
+         if not place.startswith(("/proc", "/sys", "/dev")))
+print(sum(file.st_size for file in files))
+print([name for name in ("pip", "pip3", "cc", "gcc") if shutil.which(name)])
+"""
+IMAGE_MEGABYTES = 250
 MUST = {6379: "closed", 8080: "closed", 8081: "closed", 50051: "open"}
 """Redis is for our programs only, metrics for who measures, the health of a worker for the kubelet; catalogs are for
 everybody, as with OLM."""
@@ -65,6 +73,15 @@ def admits_restricted_pods(host: InPods) -> str:
     )
     assert users == {"1001"}, users
     return 'a privileged pod is refused (violates PodSecurity "restricted:latest"); ours run as user 1001'
+
+
+def is_small(host: InPods) -> str:
+    """The files of the image, as a pod sees them: below the bound, and nothing that builds or installs."""
+    weight, tools = host.output(WEIGH, OURS).splitlines()
+    megabytes = int(weight) / 1e6
+    assert megabytes <= IMAGE_MEGABYTES, f"{megabytes:.0f} MB"
+    assert tools == "[]", tools
+    return f"{megabytes:.0f} MB in all, no pip and no compiler"
 
 
 def probes_report(host: InPods) -> str:
