@@ -17,6 +17,7 @@ import orjson
 import urllib3
 
 from shared.adapters.kube.connection import Connection
+from shared.adapters.kube.decoding import decoded
 from shared.adapters.kube.errors import ApiError, seconds_of
 from shared.api.manifest import Manifest
 
@@ -129,12 +130,12 @@ class Transport:
 
     def _decode(self, data: bytes, path: str) -> Manifest:
         try:
-            decoded = orjson.loads(data)
+            answer = decoded(data)
         except ValueError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}{path}: the answer is not JSON") from error
-        if not isinstance(decoded, dict):
+        if not isinstance(answer, dict):
             raise ApiError(0, "Unreachable", f"{self.connection.origin}{path}: the answer is not an object")
-        return decoded
+        return answer
 
     @property
     def warnings(self) -> tuple[str, ...]:
