@@ -128,7 +128,7 @@ def noted(facts: Facts, what: str) -> Iterator[None]:
     """A step that does not end is a fact, too; what comes after it is still looked at."""
     try:
         yield
-    except (AssertionError, ApiError) as error:
+    except (AssertionError, ApiError, urllib3.exceptions.HTTPError) as error:
         facts.failures.append(f"{what}: {str(error)[:2000]}")
 
 

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from urllib3.exceptions import HTTPError
+
 from shared.adapters.kube import ApiError
 
 Host = TypeVar("Host")
+FAILED = "FAILED"
 COLUMNS = "| what | seconds | what was seen |\n|---|---|---|\n"
 
 
@@ -27,12 +30,13 @@ class Steps(Generic[Host]):
     def run(self, host: Host, words: Sequence[str]) -> int:
         """Run those that hold one of the words, all without words; keeps the rows of others; 1 when a step failed."""
         chosen = {what: step for what, step in self.steps.items() if not words or any(word in what for word in words)}
-        rows = list(rows_of(host, chosen))
-        written = {what: f"| {what} | {seconds:.1f} | {seen} |" for what, seconds, seen in rows}
-        lines = {**(self.former() if words else {}), **written}
-        body = "".join(f"{lines[what]}\n" for what in self.steps if what in lines)
-        self.report.write_text(f"{self.head}\n{COLUMNS}{body}")
-        return int(any(seen.startswith("FAILED") for _, _, seen in rows))
+        lines, has_failed = self.former() if words else {}, False
+        for what, seconds, seen in rows_of(host, chosen):
+            lines[what] = f"| {what} | {seconds:.1f} | {seen} |"
+            has_failed |= seen.startswith(FAILED)
+            body = "".join(f"{lines[each]}\n" for each in self.steps if each in lines)
+            self.report.write_text(f"{self.head}\n{COLUMNS}{body}")
+        return int(has_failed)
 
     def former(self) -> dict[str, str]:
         """The lines of the present report, by step."""
@@ -46,9 +50,9 @@ def rows_of(host: Host, steps: Mapping[str, Callable[[Host], str]]) -> Iterator[
         started = time.monotonic()
         try:
             seen = step(host)
-        except (AssertionError, ApiError, subprocess.SubprocessError) as error:
+        except (AssertionError, ApiError, HTTPError, subprocess.SubprocessError) as error:
             output = f"{error} {getattr(error, 'stderr', '') or ''}"
-            seen = "FAILED: " + " ".join(output.split())[:900].replace("|", "\\|")
+            seen = f"{FAILED}: " + " ".join(output.split())[:900].replace("|", "\\|")
         took = time.monotonic() - started
         sys.stdout.write(f"{what}: {took:.1f} s: {seen}\n")
         sys.stdout.flush()
