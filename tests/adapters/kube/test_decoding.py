@@ -37,17 +37,17 @@ def test_every_size_is_decoded_the_same(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "said"),
     [
-        pytest.param(b'{"a": ', id="cut"),
-        pytest.param(b'{"a": "' + LONG.encode(), id="large, cut"),
-        pytest.param(b'["' + LONG.encode() + b'", NaN]', id="large, with what JavaScript has and JSON has not"),
-        pytest.param(b'["' + LONG.encode() + b'", \xff]', id="large, not UTF-8"),
-        pytest.param(b"[" * LARGE_BYTES * 2, id="nested too deep"),
+        pytest.param(b'{"a": ', "unexpected end of data", id="cut"),
+        pytest.param(b'{"a": "' + LONG.encode(), "Unterminated string", id="large, cut"),
+        pytest.param(b'["' + LONG.encode() + b'", NaN]', "NaN is no JSON", id="large, with what JavaScript has"),
+        pytest.param(b'["' + LONG.encode() + b'", \xff]', "can't decode byte 0xff", id="large, not UTF-8"),
+        pytest.param(b"[" * LARGE_BYTES * 2, "nested too deep", id="nested too deep"),
     ],
 )
-def test_what_is_no_json_is_an_error_of_its_value(data: bytes) -> None:
-    with pytest.raises(ValueError):
+def test_what_is_no_json_is_told(data: bytes, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
         decoded(data)
 
 
