@@ -68,9 +68,11 @@ def run(program: Path, checkout: Path, spec: Spec, world: World, log: Path) -> R
 
 def _environ(folder: Path, world: World, program: Path) -> dict[str, str]:
     """Where `skopeo` finds the images of the suite, and a `kubectl` that leads to our registry; the log of that."""
-    (folder / "registries.conf").write_text(registries_conf(IMAGES, world.registry))
+    rules = folder / ".config" / "containers" / "registries.conf"
+    rules.parent.mkdir(parents=True)
+    rules.write_text(registries_conf(IMAGES, world.registry))
     return {
-        "CONTAINERS_REGISTRIES_CONF": str(folder / "registries.conf"), "PEER_REGISTRY": world.registry,
+        "HOME": str(folder), "PEER_REGISTRY": world.registry,
         "PEER_REGISTRY_LOG": str(program.parent / "registry" / "log"),
         "PATH": f"{stand_in_for_kubectl(folder).parent}{os.pathsep}{os.environ['PATH']}",
     }  # fmt: skip
