@@ -29,8 +29,7 @@ Written by `python -m tests.conformance.peers operator-controller --checkout DIR
 operator-controller (commit df2c201) with its own steps, against our programs on a real control plane with a simulated
 node, all of its feature gates on. What is changed of scenarios and steps is listed with its reason in
 `peers/gherkin_edits.py`; `peers/kubectl.py` answers `exec` and `port-forward` for the simulated Pods,
-`peers/certificates.py` plays cert-manager. A row is the last result of its scenario, perhaps of older code: a run with
-`--resume` leaves out what has passed.
+`peers/certificates.py` plays cert-manager. A row is the last result of its scenario, of the revision that is named.
 
 """
 
