@@ -38,7 +38,10 @@ class Tree:
     def _uses(self, module: str, name: str) -> Iterator[Name]:
         if module not in self.modules:
             return
-        yield from self._when_imported(module)
+        if not name:
+            yield from self._when_imported(module)
+            return
+        yield module, ""
         if name == "*":
             yield from ((module, each) for each in self._defined[module])
         for node in self._defined[module].get(name, ()):

@@ -9,12 +9,10 @@ import pytest
 
 from tests.architecture.callers import Tree, roots, trees
 
-MODULES = trees(Path(__file__).parents[2])
-
 
 def test_everything_has_a_caller() -> None:
-    unused = Tree(MODULES).unused(roots(MODULES))
-    assert unused == []
+    modules = trees(Path(__file__).parents[2])
+    assert Tree(modules).unused(roots(modules)) == []
 
 
 STEP = "from shared import rules\ndef step():\n    return rules.used()\n"

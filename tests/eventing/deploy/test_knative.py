@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from pydantic import BaseModel, ConfigDict
 
 from eventing.deploy.broker import RETRIES
 from eventing.deploy.knative import INTAKE, SLEEPERS
-from eventing.deploy.manifests import render_manifests
 from eventing.deploy.oidc import AUDIENCE, OF_BROKER
 from eventing.events.cloudevents import to_request
 from eventing.metrics import work
@@ -30,15 +28,9 @@ from shared import names
 from shared.config import Settings
 from shared.domain.selectors import matches
 from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED
+from tests.kit.manifests import K8S, objects
 
-K8S = Path(__file__).parents[3] / "k8s"
-FILES = render_manifests()
 needs_kubectl = pytest.mark.skipif(not (shutil.which("kubectl") or os.environ.get("CI")), reason="there is no kubectl")
-
-
-def objects(*folders: str) -> list[Any]:
-    texts = (content for name, content in FILES.items() if name.partition("/")[0] in folders)
-    return [each for content in texts for each in yaml.safe_load_all(content)]
 
 
 def of_kind(folder: str, kind: str, api: str = "") -> list[Any]:
@@ -49,7 +41,7 @@ def of_kind(folder: str, kind: str, api: str = "") -> list[Any]:
 def built(folder: str) -> list[Any]:
     """As `kubectl apply -k` makes them."""
     done = subprocess.run(["kubectl", "kustomize", str(K8S / folder)], capture_output=True, check=True)
-    return list(yaml.safe_load_all(done.stdout))
+    return list(yaml.load_all(done.stdout, yaml.CSafeLoader))
 
 
 def settings_of(container: Any) -> dict[str, str]:

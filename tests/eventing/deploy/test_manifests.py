@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import yaml
 from starlette.routing import Route
 
+from eventing.deploy import dashboard
 from eventing.deploy.base import PORT
 from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
@@ -20,30 +21,27 @@ from eventing.packages.objects import PORT as PACKAGES_PORT
 from eventing.routes import STEPS
 from shared.adapters.oci.trust import FOLDERS
 from shared.domain.selectors import matches
-
-K8S = Path(__file__).parents[3] / "k8s"
-FILES = {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
+from tests.kit.manifests import GENERATED, K8S, objects
 
 
-def objects(*folders: str) -> list[Any]:
-    texts = (text for name, text in FILES.items() if name.partition("/")[0] in folders)
-    return [each for text in texts for each in yaml.safe_load_all(text)]
+@pytest.fixture(scope="module")
+def files() -> Mapping[str, str]:
+    """What `k8s/` should hold, by name."""
+    return {**render_manifests(), **{f"crds/{name}": text for name, text in render_crds().items()}}
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_is_current(name: str) -> None:
-    assert (K8S / name).read_text() == FILES[name], "run `olmf manifests --out k8s` and `olmf crds --out k8s/crds`"
+ON_DISK = sorted(str(path.relative_to(K8S)) for folder in GENERATED for path in (K8S / folder).iterdir())
+BESIDE_OTHERS = [f"monitoring/{name}" for name in dashboard.files()]
+"""Files in a folder of which some are written by hand."""
 
 
-def test_no_file_is_left_over() -> None:
-    on_disk = {
-        str(path.relative_to(K8S))
-        for folder in ("crds", "rbac", "base", "knative", "knative-oidc", "eventing", "keda", "optional")
-        for path in (K8S / folder).iterdir()
-    }
-    assert on_disk == {name for name in FILES if not name.startswith("monitoring/")}, (
-        "of which some are written by hand"
-    )
+@pytest.mark.parametrize("name", [*ON_DISK, *BESIDE_OTHERS])
+def test_a_file_is_current(name: str, files: Mapping[str, str]) -> None:
+    assert (K8S / name).read_text() == files.get(name), "run `olmf manifests --out k8s` and `olmf crds --out k8s/crds`"
+
+
+def test_no_file_is_missing_or_left_over(files: Mapping[str, str]) -> None:
+    assert sorted(files) == sorted([*ON_DISK, *BESIDE_OTHERS])
 
 
 def test_every_group_of_steps_has_permissions() -> None:
@@ -93,7 +91,7 @@ def test_only_catalogs_bundles_plans_extensions_and_certificates_see_secrets() -
 
 
 def test_reading_certificates_is_for_the_watcher_alone_and_optional() -> None:
-    role, binding = yaml.safe_load_all(render_manifests()["optional/watch-certificates.yaml"])
+    role, binding = yaml.safe_load_all((K8S / "optional" / "watch-certificates.yaml").read_text())
     assert role["rules"] == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["list", "watch"]}]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
     assert [one["name"] for one in binding["subjects"]] == [WATCHER]
