@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -30,18 +31,20 @@ class Late(NamedTuple):
     brings: frozenset[str]
 
 
-def late_imports(root: Path) -> list[Late]:
-    """Every import inside a function of the tree, in the order of its modules."""
+@cache
+def late_imports(root: Path) -> tuple[Late, ...]:
+    """Every import inside a function of the tree, in the order of its modules; looked for once."""
     paths = dict(_modules(root))
     trees = {module: ast.parse(path.read_text()) for module, path in sorted(paths.items())}
     direct = {module: frozenset(_named(_at_the_top(tree.body), trees)) for module, tree in trees.items()}
     found = []
     for module, tree in trees.items():
-        has = _libraries(direct, frozenset((module,)))
-        for node in dict.fromkeys(_inside_functions(tree)):
-            brought = _libraries(direct, frozenset(_named([node], trees)))
-            found.append(Late(module, ast.unparse(node), brought - has))
-    return found
+        if nodes := dict.fromkeys(_inside_functions(tree)):
+            has = _libraries(direct, frozenset((module,)))
+            for node in nodes:
+                brought = _libraries(direct, frozenset(_named([node], trees)))
+                found.append(Late(module, ast.unparse(node), brought - has))
+    return tuple(found)
 
 
 def refused(root: Path) -> list[str]:

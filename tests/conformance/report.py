@@ -22,9 +22,9 @@ from tests.steady import alone, failures, may_be_accident, with_memory
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-AT_ONCE = 3
-"""Suites that run side by side, but those that are timed; each has its own servers and ports, and waits more than it
-works."""
+AT_ONCE = 4
+"""Runs of pytest side by side, but those that are timed: on two cores twice as many as these are, because each has its
+own servers and ports, and needs less than half a core: it waits more than it works."""
 SHOWN_LINES = 60
 SLOWEST = 5
 """Modules of a suite whose time is printed."""
@@ -32,7 +32,7 @@ SLOWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One run of pytest."""
+    """One run of pytest; runs of one title are one suite, in parts that take about as long as each other."""
 
     title: str
     words: tuple[str, ...]
@@ -42,33 +42,46 @@ class Suite:
 
 
 LIFECYCLE = "tests/conformance/lifecycle"
-FAULTS = tuple(f"{LIFECYCLE}/test_{name}.py" for name in ("faults", "bad_input"))
-OUTAGES = f"{LIFECYCLE}/test_outages.py"
+
+
+def of_lifecycle(*names: str) -> tuple[str, ...]:
+    """Modules of the folder that takes longest."""
+    return tuple(f"{LIFECYCLE}/test_{name}.py" for name in names)
+
+
+FAULTS = of_lifecycle("faults", "bad_input")
+OUTAGES = of_lifecycle("outages")
 """Run apart, on a quiet machine: beside other suites it does not end in its time."""
-SOURCES = tuple(
-    f"{LIFECYCLE}/test_{name}.py"
-    for name in (
-        "addresses", "config_maps", "private_registries", "slow_registries", "cluster_catalogs", "extensions",
-        "webhooks", "blocking_webhooks", "serving_operators", "serving_bad_input", "serving_faults",
-    )
+SCOPE = of_lifecycle("scoped", "day_two")
+MOVES = of_lifecycle("moving", "permissions", "handing_back")
+SERVING = of_lifecycle("serving_operators")
+SERVING_FAULTS = of_lifecycle("serving_faults", "serving_bad_input", "webhooks")
+SOURCES = of_lifecycle(
+    "addresses", "config_maps", "private_registries", "slow_registries", "cluster_catalogs", "extensions",
+    "blocking_webhooks",
 )  # fmt: skip
-"""Half of that folder, by its time."""
+APART = (*FAULTS, *OUTAGES, *SCOPE, *MOVES, *SERVING, *SERVING_FAULTS, *SOURCES)
+"""What of that folder is not in the run of all the rest of it."""
 SCOPED = "tests/conformance/attacks/test_scoped.py"
+FROM_SUBSCRIPTIONS = "From a Subscription to an operator, and back"
+FROM_SOURCES = "Catalogs, extensions, and what operators serve"
 SUITES = (
-    Suite(
-        "From a Subscription to an operator, and back",
-        (LIFECYCLE, *(f"--ignore={path}" for path in (*FAULTS, *SOURCES, OUTAGES))),
-    ),
-    Suite("Catalogs, extensions, and what operators serve", SOURCES),
-    Suite("The Kubernetes API", ("tests/conformance/api",)),
+    Suite(FROM_SUBSCRIPTIONS, SCOPE),
+    Suite(FROM_SOURCES, SERVING),
+    Suite(FROM_SUBSCRIPTIONS, MOVES),
+    Suite(FROM_SOURCES, SERVING_FAULTS),
     Suite("Bad input and faults", FAULTS),
+    Suite("The Kubernetes API", ("tests/conformance/api",)),
+    Suite(FROM_SUBSCRIPTIONS, (LIFECYCLE, *(f"--ignore={path}" for path in APART))),
+    Suite(FROM_SOURCES, SOURCES),
     Suite(ATTACKS, ("tests/conformance/attacks", f"--ignore={SCOPED}"), is_timed=True),
-    Suite("A tenant whose account may little", (SCOPED,)),
     Suite("Real packages", ("tests/conformance/packages",)),
-    Suite("The fakes of our tests, against our client", ("tests/conformance/ports",)),
-    Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
+    Suite("A tenant whose account may little", (SCOPED,)),
     Suite("Processes that are killed", ("tests/eventing/worker/test_crashes.py",), {"OLMF_CRASHES": "200"}),
+    Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
+    Suite("The fakes of our tests, against our client", ("tests/conformance/ports",)),
 )
+"""Longest first, because the last one to begin is what everybody waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,7 @@ def main() -> int:
         ran = list(pool.map(once, (suite for suite in SUITES if not suite.is_timed)))
         ran += map(once, (suite for suite in SUITES if suite.is_timed))
         ran = [each if each.is_good else again(Path(memory), each) for each in ran]
-    cases = [case for each in ran for case in each.cases]
+    cases = in_order(case for each in ran for case in each.cases)
     for case in cases:
         if case.outcome != "passed":
             print(f"{case.outcome}: {case.suite}: {case.behaviour} ({case.target}) {case.result}")
@@ -108,6 +121,12 @@ def main() -> int:
     if all(case.outcome in SEEN for case in cases):
         (HERE / "README.md").write_text(text_of(cases))
     return 0
+
+
+def in_order(cases: Iterable[Case]) -> list[Case]:
+    """By suite and module, in whichever part of the suite they ran."""
+    titles = [suite.title for suite in SUITES]
+    return sorted(cases, key=lambda case: (titles.index(case.suite), case.module))
 
 
 def run(memory: Path, suite: Suite) -> Ran:
@@ -151,8 +170,8 @@ def again(memory: Path, first: Ran) -> Ran:
 
 
 def folder_of(memory: Path, suite: Suite) -> Path:
-    """Where pytest writes down what of a suite failed."""
-    return memory / suite.title
+    """Where pytest writes down what of a run failed."""
+    return memory / str(SUITES.index(suite))
 
 
 def attempt(suite: Suite, how: Callable[[Sequence[str]], list[str]]) -> Ran:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.report import placed, read
+from tests.conformance.report import LIFECYCLE, SUITES, in_order, placed, read
 from tests.conformance.tables import ATTACKS, Case, sentence, shortened, text_of
 
 RESULTS = """<testsuites><testsuite>
@@ -42,6 +43,33 @@ def test_a_result_file_becomes_cases(tmp_path: Path) -> None:
         Case("S", "watch", "test_it_ends", "real", "failed", case="soon"),
         Case("S", "packages", "test_it", "real", "passed", "Succeeded", "etcd"),
         Case("S", "versions", "test_it", "real", "skipped", "no data"),
+    ]
+
+
+def test_every_module_of_the_conformance_suites_runs_once_but_the_one_that_wants_a_quiet_machine() -> None:
+    """However a suite is cut into parts."""
+    root = Path(__file__).parents[2]
+    runs: Counter[str] = Counter()
+    for suite in SUITES:
+        left_out = {word.removeprefix("--ignore=") for word in suite.words if word.startswith("--ignore=")}
+        for word in set(suite.words) - {f"--ignore={path}" for path in left_out}:
+            found = sorted((root / word).rglob("test_*.py")) if (root / word).is_dir() else [root / word]
+            assert all(path.is_file() for path in found), word
+            runs.update({str(path.relative_to(root)) for path in found} - left_out)
+    folders = ("api", "attacks", "images", "lifecycle", "packages", "ports")
+    modules = [path for folder in folders for path in (root / "tests" / "conformance" / folder).glob("test_*.py")]
+    expected = {str(path.relative_to(root)) for path in modules} - {f"{LIFECYCLE}/test_outages.py"}
+    assert runs == dict.fromkeys((*expected, "tests/eventing/worker/test_crashes.py"), 1)
+
+
+def test_parts_of_a_suite_are_told_together() -> None:
+    first, last = SUITES[0].title, SUITES[-1].title
+    cases = [Case(each, module, "test_it", "once", "passed") for module in "ba" for each in (last, first)]
+    assert [(case.suite, case.module) for case in in_order(cases)] == [
+        (first, "a"),
+        (first, "b"),
+        (last, "a"),
+        (last, "b"),
     ]
 
 

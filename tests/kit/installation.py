@@ -18,7 +18,7 @@ from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, EVENT, KINDS, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
 from tests.kit import verbs
-from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+from tests.kit.waiting import PATIENCE_SECONDS, pause_after, wait_for
 
 SAMPLES = Path(__file__).parents[2] / "k8s" / "samples" / "bundles"
 REST_SECONDS = 1.5
@@ -55,13 +55,13 @@ class Installation:
 
     def until(self, ref: Ref, holds: Callable[[Manifest], object], what: str = "") -> Manifest:
         """The object as soon as `holds`; AssertionError shows what it was instead."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        started = time.monotonic()
         seen: Manifest | None = None
-        while time.monotonic() < deadline:
+        while (waited := time.monotonic() - started) < PATIENCE_SECONDS:
             seen = self.cluster.get(ref)
             if seen is not None and _holds_of(holds, seen):
                 return seen
-            time.sleep(0.05)
+            time.sleep(pause_after(waited))
         shown = yaml.safe_dump(seen.get("status", seen)) if seen else "absent"
         raise AssertionError(f"{ref} never came to {what or 'what was wanted'}; last seen:\n{shown}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from eventing.diagnosis.replay.external_changes import stripped
@@ -26,9 +26,15 @@ def replay_in_sandbox(path: Path, *, perturbed: Perturbation | None = None, step
 
 def _sandbox() -> KubeClient:
     world = fresh_sandbox()
-    for definition in DEFINITIONS:
-        world.create(custom_resource_definition(definition))
+    for definition in _definitions():
+        world.create(definition)
     return world
+
+
+@cache
+def _definitions() -> tuple[Manifest, ...]:
+    """Made once: one world is replayed many times."""
+    return tuple(map(custom_resource_definition, DEFINITIONS))
 
 
 def _stored(scratch: KubeClient, manifest: Manifest) -> Manifest:
