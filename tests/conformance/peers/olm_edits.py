@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.conformance.peers.edits import Edit
 
 UTIL, CATALOGS = "test/e2e/util.go", "test/e2e/catalog_e2e_test.go"
+REGISTRY = "test/e2e/registry.go"
 COPIED = (
     "\tinitialPods, err := c.KubernetesInterface().CoreV1().Pods(catalog.GetNamespace()).List(context.Background(), "
     'metav1.ListOptions{LabelSelector: "olm.catalogSource=" + catalog.GetName()})\n'
@@ -98,6 +99,15 @@ REQUESTS_OF_POLL = """			var interval time.Duration
 			}
 			Expect(interval).To(BeNumerically("~", 45*time.Second, 15*time.Second))
 """
+FORWARDED = """	for range 300 {
+		if there, err := net.Dial("tcp", localFQDN); err == nil {
+			return there.Close()
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return fmt.Errorf("nothing answers at %s", localFQDN)
+}
+"""
 LABELLED = "\t\tEventually(Apply({}, setComponentLabel)).Should(Succeed())\n"
 REFERRED = "\t\tcomponentRefEventuallyExists(w, true, getReference(scheme, {}))\n"
 TOLD = (
@@ -177,6 +187,8 @@ OLM_EDITS = (
         'By("Update catalog configmap")\n\t\ttime.Sleep(1100 * time.Millisecond)\n',
         "times in a status are whole seconds, and a catalog is read in the second in which it is made",
     ),
+    Edit(REGISTRY, "\treturn nil\n}\n", FORWARDED, "the port-forward is begun, and does not lead anywhere yet"),
+    Edit(REGISTRY, '\t"os/exec"\n', '\t"net"\n\t"os/exec"\n\t"time"\n', "the one before needs it"),
     Edit(
         "test/e2e/catalog_exclusion_test.go", "Annotations: nil,",
         'Annotations: map[string]string{"olmf.io/catalog-policy": "strict"},',
