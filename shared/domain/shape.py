@@ -33,7 +33,12 @@ def check(value: Any, shape: Shape, place: str = "") -> None:  # why: any JSON v
 
 def _check_type(value: object, desired: type, place: str) -> None:
     if not isinstance(value, desired) or (isinstance(value, bool) and desired is not bool):
-        raise InvalidRequest(f"{place}: wanted {_WORDS[desired]}, got {_WORDS[type(value)]}")
+        raise InvalidRequest(f"{place}: wanted {_WORDS[desired]}, got {word_for(value)}")
+
+
+def word_for(value: object) -> str:
+    """What a JSON value is, in words."""
+    return _WORDS[type(value)]
 
 
 _WORDS: Final[Mapping[type, str]] = {

@@ -17,7 +17,6 @@ from eventing.cli.extension.files import (
     catalogs,
     installed_of,
     read_files,
-    shaped,
     source_of,
 )
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
@@ -71,9 +70,7 @@ def _published(extension: Mapping[str, Any], files: ExtensionFiles, words: list[
     """What the newest active revision publishes, else what the catalogs hold about the installed bundle."""
     name = name_in(extension)
     owned = [one for one in files.revisions if labels_of(one).get(names.V1_OWNER_NAME) == name]
-    with shaped(f"a ClusterObjectSet of {name}", UNKNOWN):
-        revision = newest_active(owned)
-    if revision:
+    if revision := newest_active(owned):
         stored = annotations_of(revision)
         return [Published(name, stored.get(names.V1_BUNDLE_NAME, ""), stored.get(names.V1_PROPERTIES))]
     installed = installed_of(extension, "")

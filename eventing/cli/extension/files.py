@@ -12,10 +12,12 @@ import typer
 
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
-from eventing.cli.inputs.manifests import at, manifests
+from eventing.cli.inputs import models
+from eventing.cli.inputs.manifests import at, located
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.oci.errors import OciError
 from shared.adapters.paths import NoSuchPath
+from shared.api.views import ClusterCatalog
 from shared.domain.bundle.shape import name_in
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.catalog.model import Package
@@ -74,11 +76,12 @@ class ExtensionFiles:
 
 
 def read_files(paths: Sequence[str] | None) -> ExtensionFiles:
-    """The content of the files. CliError when they cannot be read."""
+    """The content of the files. CliError when they cannot be read, or a field has not the type that it must have."""
     if not paths:
         raise CliError("name the ClusterExtension: -f EXTENSION.yaml", USAGE)
     found = ExtensionFiles()
-    for one in manifests(paths):
+    for file, one in located(paths):
+        models.check(file, one)
         match one.get("kind"):
             case "ClusterExtension":
                 found.extensions.append(one)
@@ -155,14 +158,9 @@ def _view(name: str, path: str, manifest: Mapping[str, Any], package: str, *, ha
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
     except InvalidRequest as error:
         raise CliError(f"catalog {path}: {error}", UNKNOWN) from error
-    with shaped(f"ClusterCatalog {name}", USAGE):
-        return CatalogView(
-            name,
-            int(at(manifest, "spec", "priority") or 0),
-            {_NAME_LABEL: name, **(at(manifest, "metadata", "labels") or {})},
-            at(manifest, "spec", "availabilityMode") != "Unavailable",
-            offer,
-        )
+    catalog = ClusterCatalog(manifest)
+    labels = {_NAME_LABEL: name, **catalog.labels}
+    return CatalogView(name, catalog.priority, labels, not catalog.is_disabled, offer)
 
 
 def offer_in(snapshot: Snapshot, package: str, *, has_releases: bool) -> Offer:

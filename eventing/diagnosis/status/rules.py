@@ -29,7 +29,7 @@ from shared.domain.subscription.conditions import (
     RESOLUTION_FAILED,
     STRANDED,
 )
-from shared.domain.subscription.plans import UNSAFE
+from shared.domain.subscription.plans import is_unsafe
 from shared.domain.unpack.report import REFUSED
 from shared.kinds import CATALOG_SOURCE, INSTALL_PLAN, OPERATOR_GROUP, Ref
 
@@ -83,7 +83,7 @@ def _approval(subscription: Subscription, package: Package) -> Explanation:
     plan = subscription.plan
     command = olmf("approve", plan, namespace=subscription.namespace)
     found = _of_plan(subscription, package)
-    if subscription.condition(PLAN_PENDING).message.startswith(UNSAFE):
+    if any(one.name == plan and is_unsafe(one) for one in package.context.plans):
         look = olmf("plan", namespace=subscription.namespace)
         return Explanation(
             fixes=(Fix("mend what it names, and approve it then; see all of it", look),), evidence=found.evidence
@@ -145,7 +145,7 @@ OF_CONDITION: Mapping[tuple[str, str], Rule] = {
     (BUNDLE_UNPACK_FAILED, ANY): Rule(Code.UNPACK_FAILED),
     (PLAN_FAILED, ANY): Rule(Code.PLAN_FAILED, of_subscription=_of_plan),
     (PLAN_MISSING, ANY): Rule(Code.PLAN_DELETED),
-    (PLAN_PENDING, TO_APPROVE): Rule(Code.APPROVAL_NEEDED, of_subscription=_approval),
+    (PLAN_PENDING, TO_APPROVE): Rule(Code.APPROVAL_NEEDED, of_subscription=_approval, reads=("plans",)),
     (PLAN_PENDING, ANY): Rule(Code.PLAN_UNFINISHED, of_subscription=_of_plan),
     (STRANDED, ANY): Rule(Code.STRANDED, until="when its channel changes"),
     (CATALOGS_UNHEALTHY, ANY): Rule(Code.CATALOG_UNHEALTHY, of_subscription=_unhealthy, reads=("catalog",)),

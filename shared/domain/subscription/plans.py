@@ -10,8 +10,6 @@ from shared.domain.objects.install_plan import CRD_SAFE
 from shared.domain.objects.plan_record import is_foreign, is_refused
 from shared.domain.subscription.conditions import BLOCKED, PLAN_FAILED, PLAN_MISSING, PLAN_PENDING
 
-UNSAFE = "would not be carried out as things are: "
-"""How the message about a plan begins that waits for approval, and would lose what is stored."""
 _LONGEST = 1000
 CONDITIONS = (PLAN_MISSING, PLAN_PENDING, PLAN_FAILED, BLOCKED)
 
@@ -42,10 +40,14 @@ def _message(plan: InstallPlan) -> str:
 
 def _warning(plan: InstallPlan) -> str:
     """Why a plan that waits for approval would not be carried out; OLM says nothing of it."""
-    safety = plan.condition(CRD_SAFE)
-    if plan.phase != "RequiresApproval" or safety.status not in ("False", "Unknown"):
+    if not is_unsafe(plan):
         return ""
-    return f"{UNSAFE}{safety.message[:_LONGEST]}"
+    return f"would not be carried out as things are: {plan.condition(CRD_SAFE).message[:_LONGEST]}"
+
+
+def is_unsafe(plan: InstallPlan) -> bool:
+    """Whether the plan waits for approval, and would lose what is stored, or may."""
+    return plan.phase == "RequiresApproval" and plan.condition(CRD_SAFE).status in ("False", "Unknown")
 
 
 def is_lost(plan: InstallPlan | None) -> bool:

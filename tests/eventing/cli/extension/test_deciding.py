@@ -134,30 +134,59 @@ def test_what_cannot_be_resolved(tmp_path: Path, catalog: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "code", "why"),
+    ("source", "why"),
     [
-        ({"channels": "stable"}, USAGE, "-f: spec.source.catalog.channels: wanted a list, got a text"),
-        ({"channels": [1]}, USAGE, "spec.source.catalog.channels[0]: wanted a text, got a whole number"),
-        ({"version": 1.2}, USAGE, "spec.source.catalog.version: wanted a text, got a number"),
-        ({"selector": 5}, USAGE, "spec.source.catalog.selector: wanted an object, got a whole number"),
+        ({"channels": "stable"}, "spec.source.catalog.channels: wanted a list, got a text"),
+        ({"channels": {"a": 1}}, "spec.source.catalog.channels: wanted a list, got an object"),
+        ({"channels": [1]}, "spec.source.catalog.channels[0]: wanted a text, got a whole number"),
+        ({"channels": ["a"] * 257}, "spec.source.catalog.channels: wanted at most 256 items, got 257 items"),
+        ({"version": 1.2}, "spec.source.catalog.version: wanted a text, got a number"),
+        ({"selector": 5}, "spec.source.catalog.selector: wanted an object, got a whole number"),
+        ({"selector": {"matchLabels": []}}, "spec.source.catalog.selector.matchLabels: wanted an object, got a list"),
+        (
+            {"upgradeConstraintPolicy": "None"},
+            "spec.source.catalog.upgradeConstraintPolicy: wanted 'CatalogProvided' or 'SelfCertified', got 'None'",
+        ),
+        (
+            {"version": 5, "channels": 5},
+            "spec.source.catalog.version: wanted a text, got a whole number; spec.source.catalog.channels: wanted",
+        ),
+        (
+            {"packageName": "a" * 254},
+            "spec.source.catalog.packageName: wanted at most 253 characters, got 254 characters",
+        ),
     ],
 )
-def test_extensions_of_another_shape(
-    tmp_path: Path, catalog: Path, source: dict[str, Any], code: int, why: str
-) -> None:
-    refused(code, why, "extension", "resolve", "-f", extension(tmp_path, **source), "--catalog", catalog)
+def test_extensions_of_another_shape(tmp_path: Path, catalog: Path, source: dict[str, Any], why: str) -> None:
+    file = extension(tmp_path, **source)
+    what = f"{file}: ClusterExtension tide: {why}"
+    refused(USAGE, what, "extension", "resolve", "-f", file, "--catalog", catalog)
 
 
 @pytest.mark.parametrize(
     ("text", "code", "why"),
     [
-        ("kind: ClusterCatalog\nmetadata: {name: c}\nspec: {priority: high}\n", USAGE, "ClusterCatalog c has not the"),
+        (
+            "kind: ClusterCatalog\nmetadata: {name: c}\nspec: {priority: high}\n",
+            USAGE,
+            "extension.yaml: ClusterCatalog c: spec.priority: wanted a whole number, got a text",
+        ),
+        (
+            "kind: ClusterExtension\nmetadata: {name: c}\nspec: {progressDeadlineMinutes: 5}\nstatus: odd\n",
+            USAGE,
+            "c: spec.progressDeadlineMinutes: wanted at least 10, got 5; status: wanted an object, got a text",
+        ),
+        (
+            "kind: ClusterObjectSet\nmetadata: {name: c}\nspec: {phases: [{name: '', objects: [{object: 1}]}]}\n",
+            USAGE,
+            "c: spec.phases[0].name: wanted at least 1 characters, got ''; spec.phases[0].objects[0].object: wanted an",
+        ),
         ("kind: ClusterCatalog\nmetadata: c\n", UNKNOWN, "document 2: its metadata is not an object"),
         ("{", UNKNOWN, "document 2: "),
     ],
 )
 def test_files_of_another_shape(tmp_path: Path, catalog: Path, text: str, code: int, why: str) -> None:
-    file = extension(tmp_path, status="odd")
+    file = extension(tmp_path)
     file.write_text(f"{file.read_text()}---\n{text}")
     refused(code, why, "extension", "resolve", "-f", file, "--catalog", f"c={catalog}")
 
@@ -321,7 +350,7 @@ def test_blockers_cannot_read_a_revision_that_is_none(tmp_path: Path) -> None:
     odd = a_revision(1, properties="[]")
     odd["spec"]["revision"] = "first"
     words = ("extension", "blockers", "--openshift", "4.18", "-f")
-    refused(UNKNOWN, "a ClusterObjectSet of tide has not the", *words, extension(tmp_path, odd))
+    refused(USAGE, "spec.revision: wanted a whole number, got a text", *words, extension(tmp_path, odd))
 
 
 def test_blockers_by_the_catalog(tmp_path: Path, catalog: Path) -> None:

@@ -12,7 +12,7 @@ from eventing.diagnosis.status.package_status import Code, NamespaceContext, Pac
 from eventing.diagnosis.status.rules import OF_CONDITION, OF_CSV
 from shared import names
 from shared.api.manifest import Manifest
-from shared.api.views import Csv, OperatorGroup
+from shared.api.views import Csv, InstallPlan, OperatorGroup
 from shared.domain.progress import Progress
 from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
 from tests.eventing.diagnosis.status.test_decider import a_csv, a_package, a_subscription
@@ -127,8 +127,12 @@ def test_only_what_a_person_can_help_is_stuck(code: Code) -> None:
 
 
 def test_a_plan_that_would_lose_what_is_stored_is_not_advised_to_be_approved() -> None:
-    condition = ("InstallPlanPending", "RequiresApproval", "would not be carried out as things are: A ns/one")
-    status = decide(a_package(a_subscription(condition, installPlanRef={"name": PLAN.name})))
+    condition = ("InstallPlanPending", "RequiresApproval", "A ns/one")
+    unsafe = {"type": "CRDUpgradeSafe", "status": "False", "message": "A ns/one"}
+    meta, status_of_plan = {"name": PLAN.name}, {"phase": "RequiresApproval", "conditions": [unsafe]}
+    plan = InstallPlan({"metadata": meta, "status": status_of_plan})
+    package = a_package(a_subscription(condition, installPlanRef=meta))
+    status = decide(replace(package, context=NamespaceContext(plans=(plan,))))
     assert "A ns/one" in status.message
     assert [str(one.command) for one in status.fixes] == ["olmf plan -n ns"]
 
