@@ -18,7 +18,7 @@ from shared.api.views.csv import (
     Requirement,
 )
 from shared.api.views.install_plan import BundleLookup, InstallPlan, PlanStep
-from shared.api.views.object import ABSENT, Object, OwnerReference, StoredCondition
+from shared.api.views.object import ABSENT, ManagedFields, Object, OwnerReference, StoredCondition
 from shared.api.views.olm_config import OlmConfig
 from shared.api.views.openshift import ClusterVersion, Proxy
 from shared.api.views.operator_condition import OperatorCondition
@@ -56,6 +56,7 @@ __all__ = [
     "InstallPlan",
     "InstallStrategy",
     "Job",
+    "ManagedFields",
     "Namespace",
     "Object",
     "OlmConfig",

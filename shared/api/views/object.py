@@ -18,6 +18,8 @@ class OwnerReference(View):
     """The name of the owner."""
     uid = field.text("uid")
     """The identity of the owner: another object of its name has another one."""
+    is_controller = field.flag("controller")
+    """Whether the owner decides what the object is."""
 
     @property
     def group(self) -> str:
@@ -49,6 +51,23 @@ class StoredCondition(View):
     def is_true(self) -> bool:
         """Whether it holds."""
         return self.status == "True"
+
+
+class ManagedFields(View):
+    """Fields of an object that somebody wrote, as `metadata.managedFields` lists them."""
+
+    __slots__ = ()
+
+    manager = field.text("manager")
+    """Who wrote them."""
+    operation = field.text("operation")
+    """How: `Apply` or `Update`."""
+    subresource = field.text("subresource")
+    """`status`, when they were written there; empty for the object itself."""
+    since = field.moment("time")
+    """When one of them was last written; None when it does not say."""
+    tree = field.part("fieldsV1")
+    """Their paths, as a tree of keys."""
 
 
 ABSENT = StoredCondition(fields.EMPTY)
@@ -92,6 +111,8 @@ class Object(View):
     """`metadata.finalizers`: who has work to do before the object is gone."""
     owners = field.views(OwnerReference, "metadata", "ownerReferences")
     """`metadata.ownerReferences`."""
+    managed = field.views(ManagedFields, "metadata", "managedFields")
+    """`metadata.managedFields`."""
     conditions = field.views(StoredCondition, "status", "conditions")
     """`status.conditions`."""
 

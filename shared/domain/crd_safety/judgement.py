@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from shared.api.manifest import ReadOnly
+from shared.api.views import CustomResourceDefinition
 from shared.domain.crd_safety import removal, stored
 from shared.domain.crd_safety.checks import CHECKS
 from shared.domain.crd_safety.upgrade import WHOLE, Problem, problems
@@ -76,7 +77,7 @@ def _judged(
         return
     found = (*problems(old, new), *removal.lost_apis(old, new, objects))
     yield from (Judged(one, not is_waived(one, waivers)) for one in found)
-    is_converted = stored.converts_by_webhook(new)
+    is_converted = CustomResourceDefinition(new).converts_by_webhook
     for misfit in stored.stored_misfits(old, new, objects):
         yield from (Judged(one, not is_converted and not is_waived(one, waivers)) for one in misfit.problems)
 

@@ -84,11 +84,6 @@ def stored_misfits(old: ReadOnly, new: ReadOnly, objects: Iterable[ReadOnly]) ->
             yield from misfits(new, kind, (one,))
 
 
-def converts_by_webhook(crd: ReadOnly) -> bool:
-    """Objects may look different by the time they are read: a violation is a warning only."""
-    return ((crd.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook"
-
-
 def served(crd: ReadOnly) -> Mapping[str, Manifest]:
     """Schema by name of served version."""
     return {

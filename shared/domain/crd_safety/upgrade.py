@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from shared.api.manifest import ReadOnly, name_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.crd_safety.checks import Finding, compare
 from shared.domain.crd_safety.flatten import flatten
 from shared.domain.go.text import quoted
@@ -109,7 +110,7 @@ def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> I
 
 def _between(old: ReadOnly, new: ReadOnly) -> Iterator[Problem]:
     """What a client of one served version would miss in a newer one, unless it was missing before."""
-    if ((new.get("spec") or {}).get("conversion") or {}).get("strategy") == "Webhook":
+    if CustomResourceDefinition(new).converts_by_webhook:
         return
     known = {_similarity(problem) for problem in _pairs(old) if problem.finding.known is not None}
     yield from (problem for problem in _pairs(new) if _similarity(problem) not in known)

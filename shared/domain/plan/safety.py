@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from shared.api.manifest import ReadOnly, name_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.conditions import Condition
 from shared.domain.crd_safety import stored
 from shared.domain.go_types.dialects import JSON
@@ -73,7 +74,7 @@ def judged(new: ReadOnly, live: ReadOnly, objects: Iterable[tuple[Kind, Iterable
     unnamed = sum(1 for _ in found)
     texts = [one.brief if index else one.sentence(new) for index, one in enumerate(named)]
     lost = tuple(Problem(LOST, text) for text in filter(None, (risk(new, live),)))
-    if texts and stored.converts_by_webhook(new):
+    if texts and CustomResourceDefinition(new).converts_by_webhook:
         return Safety(changed, lost, (_CONVERTED + besides(texts[0], texts[1:], count=len(texts) - 1 + unnamed),))
     return Safety(changed, (*(Problem(INVALID, text) for text in texts), *lost), unnamed=unnamed)
 

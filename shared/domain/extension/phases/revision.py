@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata, name_of, uid_of
+from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.extension.model import Identity
 from shared.domain.extension.phases.demands import recorded
 from shared.domain.extension.phases.order import Phase, phase_sort
@@ -71,7 +72,7 @@ def desired(extension: ReadOnly, content: Content, packed: Packed, *, number: in
             for phase, places in zip(phases, packed.references, strict=True)
         ],
     }
-    if deadline := (extension.get("spec") or {}).get("progressDeadlineMinutes"):
+    if deadline := ClusterExtension(extension).deadline:
         spec["progressDeadlineMinutes"] = deadline
     if watched := recorded(phases):
         metadata[names.KINDS_OF_OBJECTS] = watched
@@ -101,7 +102,7 @@ def revision_name(extension: ReadOnly, number: int) -> str:
 
 def number_of(revision: ReadOnly) -> int:
     """Which revision of its extension it is."""
-    return int((revision.get("spec") or {}).get("revision") or 0)
+    return ClusterObjectSet(revision).number
 
 
 def next_number(revisions: Iterable[ReadOnly]) -> int:
@@ -118,7 +119,7 @@ def superfluous(revisions: Iterable[ReadOnly]) -> tuple[str, ...]:
 
 def is_active(revision: ReadOnly) -> bool:
     """Whether it still maintains its objects."""
-    return (revision.get("spec") or {}).get("lifecycleState") != "Archived"
+    return not ClusterObjectSet(revision).is_archived
 
 
 def siblings(revision: ReadOnly, others: Iterable[ReadOnly]) -> tuple[ReadOnly, ...]:
@@ -131,7 +132,7 @@ def siblings(revision: ReadOnly, others: Iterable[ReadOnly]) -> tuple[ReadOnly, 
         and labels_of(other).get(names.V1_OWNER_NAME) == owner
         and name_of(other) != name_of(revision)
         and is_active(other)
-        and not metadata(other).get("deletionTimestamp")
+        and not ClusterObjectSet(other).is_deleted
     )
 
 

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, metadata, name_of, namespace_of
+from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.views import ClusterObjectSet, Object
 from shared.domain.conditions import Condition
 from shared.domain.extension.phases.actions import Action
 from shared.domain.extension.phases.probes import Result
-from shared.domain.extension.phases.revision import is_active
 
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
@@ -63,13 +63,10 @@ class RolloutStatus:
 
 def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
     """What is left of the time for the rollout; None when there is no limit, or none any more."""
-    spec = revision.get("spec") or {}
-    minutes = spec.get("progressDeadlineMinutes") or 0
-    has_succeeded = any(one.get("type") == SUCCEEDED and one.get("status") == "True" for one in _conditions(revision))
-    if not minutes or has_succeeded or not is_active(revision) or metadata(revision).get("deletionTimestamp"):
+    one = ClusterObjectSet(revision)
+    if not one.deadline or not one.created or one.has_succeeded or one.is_archived or one.is_deleted:
         return None
-    created = datetime.fromisoformat(str(metadata(revision)["creationTimestamp"]))
-    return created + timedelta(minutes=minutes) - now
+    return one.created + timedelta(minutes=one.deadline) - now
 
 
 def blocked(why: str) -> RolloutStatus:
@@ -80,7 +77,7 @@ def blocked(why: str) -> RolloutStatus:
 def retrying(revision: ReadOnly, why: str, now: datetime, *, again: timedelta | None = None) -> RolloutStatus:
     """Something failed that may work later."""
     found = [_progressing(revision, "Retrying", why, now)]
-    if any(one.get("type") == AVAILABLE for one in _conditions(revision)):
+    if ClusterObjectSet(revision).has_condition(AVAILABLE):
         found.append(Condition(AVAILABLE, "Unknown", "Reconciling", why))
     return RolloutStatus(tuple(found), again)
 
@@ -142,10 +139,9 @@ def _refusal(phases: Sequence[PhaseResult]) -> str:
 def _first_failure(phase: PhaseResult) -> str:
     for one in phase.objects:
         if one.probe.status != "True":
-            manifest = one.manifest
-            kind = f"{manifest.get('kind')}.{manifest.get('apiVersion')}"
-            place = f"{namespace_of(manifest)}/{name_of(manifest)}"
-            return f"Object {kind} {place}: {' and '.join(one.probe.messages)}"
+            found = Object(one.manifest)
+            what = f"Object {found.kind}.{found.api_version} {found.namespace}/{found.name}"
+            return f"{what}: {' and '.join(one.probe.messages)}"
     return ""
 
 
@@ -153,10 +149,5 @@ def _progressing(revision: ReadOnly, reason: str, message: str, now: datetime) -
     left = until_deadline(revision, now)
     if left is None or left > timedelta():
         return Condition(PROGRESSING, "True", reason, message)
-    minutes = (revision.get("spec") or {}).get("progressDeadlineMinutes")
-    late = f"Revision has not rolled out for {minutes} minute(s). Last status: {message}"
+    late = f"Revision has not rolled out for {ClusterObjectSet(revision).deadline} minute(s). Last status: {message}"
     return Condition(PROGRESSING, "False", "ProgressDeadlineExceeded", late)
-
-
-def _conditions(revision: ReadOnly) -> Sequence[ReadOnly]:
-    return (revision.get("status") or {}).get("conditions") or ()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, labels_of, metadata, name_of, uid_of
+from shared.api import fields
+from shared.api.manifest import Manifest, ReadOnly, name_of, uid_of
+from shared.api.views import ClusterObjectSet, Object
 from shared.domain.extension.phases.order import Phase
 from shared.domain.extension.phases.packing import Unreadable, unpack
 from shared.domain.go.text import quoted
@@ -18,14 +20,14 @@ Secrets: TypeAlias = Mapping[tuple[str, str], ReadOnly]
 
 def references(revision: ReadOnly) -> tuple[tuple[str, str], ...]:
     """Namespace and name of each Secret that a revision refers to, once."""
-    found = (one.get("ref") or {} for phase in _phases(revision) for one in phase.get("objects") or ())
-    return tuple(dict.fromkeys(_key(reference) for reference in found if reference.get("name")))
+    listed = (one for phase in ClusterObjectSet(revision).phases for one in fields.parts(phase, "objects"))
+    return tuple(dict.fromkeys(_key(one) for one in listed if fields.text(one, "ref", "name")))
 
 
 def mutable(revision: ReadOnly, secrets: Secrets) -> str:
     """Which of its Secrets could still change, as a sentence; one that is not there is passed over."""
     there = [key for key in references(revision) if key in secrets]
-    wrong = ["/".join(key) for key in there if secrets[key].get("immutable") is not True]
+    wrong = ["/".join(key) for key in there if not fields.flag(secrets[key], "immutable")]
     if not wrong:
         return ""
     why = "referenced secrets must have immutable set to true"
@@ -37,44 +39,42 @@ def ownerless(revision: ReadOnly, secrets: Secrets) -> tuple[tuple[str, str], ..
     return tuple(
         key
         for key, secret in secrets.items()
-        if labels_of(secret).get(names.V1_REVISION_NAME) == name_of(revision)
-        and all(one.get("uid") != uid_of(revision) for one in metadata(secret).get("ownerReferences") or ())
+        if Object(secret).label(names.V1_REVISION_NAME) == name_of(revision)
+        and all(one.uid != uid_of(revision) for one in Object(secret).owners)
     )
 
 
 def resolved(revision: ReadOnly, secrets: Secrets) -> tuple[Phase, ...]:
     """The phases with their objects. Unreadable when one cannot be had."""
-    return tuple(Phase(str(phase.get("name") or ""), tuple(_objects(phase, secrets))) for phase in _phases(revision))
+    phases = ClusterObjectSet(revision).phases
+    return tuple(Phase(fields.text(one, "name"), tuple(_objects(one, secrets))) for one in phases)
 
 
 def _objects(phase: ReadOnly, secrets: Secrets) -> Iterator[Manifest]:
-    name = quoted(str(phase.get("name") or ""))
-    for one in phase.get("objects") or ():
-        if one.get("object"):
-            yield one["object"]
-        elif (one.get("ref") or {}).get("name"):
+    name = quoted(fields.text(phase, "name"))
+    for one in fields.parts(phase, "objects"):
+        if found := fields.part(one, "object"):
+            yield dict(found)
+        elif fields.text(one, "ref", "name"):
             try:
-                yield _referred(one["ref"], secrets)
+                yield _referred(one, secrets)
             except Unreadable as error:
                 raise Unreadable(f"resolving ref in phase {name}: {error}") from error
         else:
             raise Unreadable(f"object in phase {name} has neither object nor ref")
 
 
-def _referred(reference: ReadOnly, secrets: Secrets) -> Manifest:
-    secret, key = _key(reference), str(reference.get("key") or "")
+def _referred(one: ReadOnly, secrets: Secrets) -> Manifest:
+    secret, key = _key(one), fields.text(one, "ref", "key")
     where = "/".join(secret)
     if secret not in secrets:
         raise Unreadable(f"getting Secret {where}: secrets {quoted(secret[1])} not found")
-    data: Mapping[str, Any] = secrets[secret].get("data") or {}
+    data = fields.strings(secrets[secret], "data")
     if key not in data:
         raise Unreadable(f"key {quoted(key)} not found in Secret {where}")
     return unpack(base64.b64decode(data[key]), key, where)
 
 
-def _phases(revision: ReadOnly) -> Sequence[ReadOnly]:
-    return (revision.get("spec") or {}).get("phases") or ()
-
-
-def _key(reference: ReadOnly) -> tuple[str, str]:
-    return str(reference.get("namespace") or ""), str(reference.get("name") or "")
+def _key(one: ReadOnly) -> tuple[str, str]:
+    """Namespace and name of the Secret that an object is in."""
+    return fields.text(one, "ref", "namespace"), fields.text(one, "ref", "name")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, instant, labels_of, metadata
-from shared.api.views import ClusterObjectSet
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
+from shared.api.views import ClusterObjectSet, ManagedFields, Object
 from shared.domain.extension.phases.actions import Drift
 from shared.domain.subset import covers
 
@@ -32,8 +32,8 @@ def stamped(
     if (manifest.get("apiVersion"), manifest.get("kind")) in _SEEN_BY_LABEL:
         labels[names.MANAGED] = "true"
     annotations = {**annotations_of(manifest), names.V1_REVISION: str(revision.number)}
-    others = [one for one in _owners(actual) if one.get("uid") != revision.uid]
-    released = [{**one, "controller": False} if one.get("controller") else dict(one) for one in others]
+    others = [one for one in Object(actual or {}).owners if one.uid != revision.uid]
+    released = [{**one.raw, "controller": False} if one.is_controller else dict(one.raw) for one in others]
     meta = {
         **metadata(manifest), "labels": labels, "annotations": annotations,
         "ownerReferences": [*released, dict(revision.reference)],
@@ -55,7 +55,7 @@ def _stored(manifest: ReadOnly) -> ReadOnly:
 
 def released(actual: ReadOnly, uid: str) -> Manifest:
     """The patch that takes the owner reference of a revision off an object."""
-    return {"metadata": {"ownerReferences": [dict(one) for one in _owners(actual) if one.get("uid") != uid]}}
+    return {"metadata": {"ownerReferences": [dict(one.raw) for one in Object(actual).owners if one.uid != uid]}}
 
 
 def unmarked() -> Manifest:
@@ -80,8 +80,7 @@ def drift(desired: ReadOnly, actual: ReadOnly) -> Drift:
 
 def last_applied(actual: ReadOnly) -> datetime | None:
     """When an object was last changed by an apply of ours; None when it never was."""
-    mine = (one for one in metadata(actual).get("managedFields") or () if _is_ours(one))
-    times = (instant(one.get("time")) for one in mine if one.get("operation") == "Apply")
+    times = (one.since for one in Object(actual).managed if _is_ours(one) and one.operation == "Apply")
     return max(filter(None, times), default=None)
 
 
@@ -90,37 +89,33 @@ def claimed(actual: ReadOnly, before: Collection[str] = (names.V1_HELM_MANAGER,)
 
     Only what was applied goes when it is not applied any more.
     """
-    entries = list(metadata(actual).get("managedFields") or ())
+    entries = Object(actual).managed
     created = [one for one in entries if _is_created(one, before)]
     if not created:
         return None
     mine = [one for one in entries if _is_ours(one) or one in created]
     together: Manifest = {}
     for one in mine:
-        _unite(together, one.get("fieldsV1") or {})
-    applied = {**created[0], "manager": names.V1_MANAGER, "operation": "Apply", "fieldsV1": together}
-    return {"metadata": {"managedFields": [applied, *(one for one in entries if one not in mine)]}}
+        _unite(together, one.tree)
+    applied = {**created[0].raw, "manager": names.V1_MANAGER, "operation": "Apply", "fieldsV1": together}
+    return {"metadata": {"managedFields": [applied, *(one.raw for one in entries if one not in mine)]}}
 
 
-def _owners(actual: ReadOnly | None) -> Sequence[ReadOnly]:
-    return metadata(actual or {}).get("ownerReferences") or ()
-
-
-def _is_created(entry: ReadOnly, before: Collection[str]) -> bool:
+def _is_created(entry: ManagedFields, before: Collection[str]) -> bool:
     """Whether we wrote these fields without applying them, or somebody did before us."""
-    is_created = _is_ours(entry) and entry.get("operation") == "Update"
-    return is_created or (entry.get("manager") in before and not entry.get("subresource"))
+    is_created = _is_ours(entry) and entry.operation == "Update"
+    return is_created or (entry.manager in before and not entry.subresource)
 
 
-def _is_ours(entry: ReadOnly) -> bool:
-    return entry.get("manager") == names.V1_MANAGER and not entry.get("subresource")
+def _is_ours(entry: ManagedFields) -> bool:
+    return entry.manager == names.V1_MANAGER and not entry.subresource
 
 
 def _owned(actual: ReadOnly, *, is_ours: bool) -> Manifest:
     found: Manifest = {}
-    for entry in metadata(actual).get("managedFields") or ():
-        if _is_ours(entry) == is_ours and entry.get("subresource") != "status":
-            _unite(found, entry.get("fieldsV1") or {})
+    for entry in Object(actual).managed:
+        if _is_ours(entry) == is_ours and entry.subresource != "status":
+            _unite(found, entry.tree)
     return found
 
 
