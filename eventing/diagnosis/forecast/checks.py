@@ -50,7 +50,8 @@ class Version:
 def check_kinds(version: Version, present: PresentObjects, policy: Policy) -> Iterator[Finding]:
     """Kinds that no bundle may hold, or that the API server does not serve."""
     known = {*execution.RULES, CUSTOM_RESOURCE_DEFINITION.kind, "Secret"}
-    brought = {_defined(one) for one in (*definitions(present.objects), *definitions(version.steps))}
+    defining = (*definitions(present.objects), *definitions(version.steps))
+    brought = {CustomResourceDefinition(one).defined for one in defining}
     for one in version.steps:
         api_group, kind = group_kind(one)
         if kind in known:
@@ -63,11 +64,6 @@ def check_kinds(version: Version, present: PresentObjects, policy: Policy) -> It
             yield Finding("blocks", f"{what}: the API server does not serve {one['apiVersion']}, Kind={kind}")
         elif present.cluster is None and api_group not in BUILT_IN and (api_group, kind) not in brought:
             yield Finding("unknown", f"{what}: nothing says whether the API server serves {one['apiVersion']}")
-
-
-def _defined(definition: Manifest) -> tuple[str, str]:
-    found = CustomResourceDefinition(definition)
-    return found.group, found.resource_kind
 
 
 def check_stored(version: Version, present: PresentObjects, _: Policy) -> Iterator[Finding]:

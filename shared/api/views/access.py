@@ -16,6 +16,11 @@ class Role(Object):
     rules = field.parts("rules")
     """What it allows, as it is: rules are compared and hashed."""
 
+    @property
+    def is_aggregated(self) -> bool:
+        """Whether a controller fills in its rules (`aggregationRule`)."""
+        return bool(fields.value(self.raw, "aggregationRule"))
+
 
 class Subject(View):
     """Somebody to whom a binding gives a role."""

@@ -26,6 +26,15 @@ class CustomResourceDefinition(Object):
     """`spec.conversion` as it is; empty when it states none."""
     preserves_unknown_fields = field.flag("spec", "preserveUnknownFields")
     """`spec.preserveUnknownFields`, which excludes conversion by a webhook."""
+    scope = field.text("spec", "scope")
+    """`spec.scope`: `Cluster` or `Namespaced`."""
+    stored_versions = field.texts("status", "storedVersions")
+    """`status.storedVersions`: versions in which objects may be stored."""
+
+    @property
+    def defined(self) -> tuple[str, str]:
+        """API group and kind of its objects."""
+        return self.group, self.resource_kind
 
     @property
     def served(self) -> tuple[str, ...]:
@@ -52,7 +61,7 @@ class CustomResourceDefinition(Object):
     @property
     def is_cluster_scoped(self) -> bool:
         """Whether its objects are in no namespace."""
-        return fields.text(self.raw, "spec", "scope") == "Cluster"
+        return self.scope == "Cluster"
 
 
 class ApiService(Object):

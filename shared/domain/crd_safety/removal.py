@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.crd_safety.checks import Finding
 from shared.domain.crd_safety.stored import served
 from shared.domain.crd_safety.upgrade import Problem, versions
@@ -40,8 +41,7 @@ def lost_definition(old: ReadOnly, objects: Sequence[ReadOnly]) -> Problem:
 
 def _written(crd: ReadOnly, objects: Iterable[ReadOnly], names: Iterable[str]) -> list[str]:
     """Namespace and name of the objects that are written in one of these versions."""
-    spec = crd.get("spec") or {}
-    group, kind = spec.get("group"), (spec.get("names") or {}).get("kind")
+    group, kind = CustomResourceDefinition(crd).defined
     known = {(f"{group}/{version}", kind) for version in names}
     ours = (one for one in objects if (one.get("apiVersion"), one.get("kind")) in known)
     return ["/".join(filter(None, (namespace_of(one), name_of(one)))) for one in ours]

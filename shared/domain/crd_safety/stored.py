@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.crd_safety.checks import Finding
 from shared.domain.crd_safety.defects import Defect
 from shared.domain.crd_safety.fitting import defects
@@ -56,12 +57,10 @@ class Misfit(NamedTuple):
 def to_check(old: ReadOnly, new: ReadOnly) -> tuple[Kind, ...]:
     """The versions whose objects have to be looked at: served by both definitions, with another schema."""
     before, after = served(old), served(new)
-    spec = new.get("spec") or {}
-    words = spec.get("names") or {}
-    plural = words.get("plural") or str(words.get("kind")).lower()  # why: files may leave out what nobody asks here
-    is_namespaced = spec.get("scope") != "Cluster"
+    crd = CustomResourceDefinition(new)
+    plural = crd.resource or crd.resource_kind.lower()  # why: files may leave out what nobody asks here
     found = (
-        Kind.or_none(f"{spec.get('group')}/{version}", words.get("kind"), plural, is_namespaced=is_namespaced)
+        Kind.or_none(f"{crd.group}/{version}", crd.resource_kind, plural, is_namespaced=not crd.is_cluster_scoped)
         for version in after
         if version in before and before[version] != after[version]
     )

@@ -67,7 +67,7 @@ def message(new: ReadOnly, found: Sequence[Problem]) -> str:
 def lost_versions(old: ReadOnly, new: ReadOnly) -> list[str]:
     """The versions in which objects are stored, and which the new edition does not have."""
     left = {version.get("name") for version in versions(new)}
-    return [version for version in (old.get("status") or {}).get("storedVersions") or () if version not in left]
+    return [version for version in CustomResourceDefinition(old).stored_versions if version not in left]
 
 
 _Schemas = Mapping[str, Mapping[str, ReadOnly]]
@@ -90,15 +90,14 @@ def _changes(old: Mapping[str, ReadOnly], new: Mapping[str, ReadOnly]) -> Iterat
 
 
 def _whole(old: ReadOnly, new: ReadOnly, before: _Schemas, after: _Schemas) -> Iterator[Finding]:
-    was, will_be = (str((crd.get("spec") or {}).get("scope") or "") for crd in (old, new))
+    was, will_be = (CustomResourceDefinition(crd).scope for crd in (old, new))
     if was != will_be:
         yield Finding("scope", f"scope changed : {quoted(was)} -> {quoted(will_be)}", was, will_be)
     if removed := lost_versions(old, new):
-        stored = (old.get("status") or {}).get("storedVersions")
         yield Finding(
             "storedVersionRemoval",
             f"stored versions removed : [{' '.join(removed)}]",
-            stored,
+            list(CustomResourceDefinition(old).stored_versions),
             sorted(after),
             place=(", ".join(removed), ""),
         )

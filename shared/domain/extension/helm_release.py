@@ -96,7 +96,7 @@ def _malformed(found: Manifest) -> str:
 
 def _belongs(secret: ReadOnly, uid: str) -> bool:
     """Whether the object of that uid controls a Secret: labels alone everybody could give it."""
-    return any(one.get("controller") and one.get("uid") == uid for one in metadata(secret).get("ownerReferences") or ())
+    return any(one.is_controller and one.uid == uid for one in Object(secret).owners)
 
 
 def _version(index: ReadOnly) -> int:

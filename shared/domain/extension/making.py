@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from shared import names
+from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, name_of
 from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.bundle.model import Files
@@ -148,10 +149,10 @@ def _desired(extension: ClusterExtension, made: Rendered, packed: Packed, number
 
 def _fixed(revision: ReadOnly) -> tuple[object, list[tuple[str, Any]]]:
     """What of a revision can not be changed: how it treats what others control, and its objects."""
-    spec = revision.get("spec") or {}
-    found: Iterable[ReadOnly] = spec.get("phases") or ()
-    return spec.get("collisionProtection"), [
-        (str(one.get("name")), [dict(inner.get("ref") or {}) for inner in one.get("objects") or ()]) for one in found
+    found = ClusterObjectSet(revision)
+    return found.protection, [
+        (fields.text(one, "name"), [fields.part(inner, "ref") for inner in fields.parts(one, "objects")])
+        for one in found.phases
     ]
 
 

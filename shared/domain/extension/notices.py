@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -27,20 +26,16 @@ class Notice:
 
 def notice_of(extension: ClusterExtension, status: ReadOnly) -> Notice | None:
     """What a new status says that the present one does not."""
-    progressing, installed = (_condition(status, kind) for kind in ("Progressing", "Installed"))
-    is_done = progressing.get("reason") == "Succeeded" and installed.get("status") == "True"
+    after = ClusterExtension({"status": status})
+    progressing, installed = after.condition("Progressing"), after.condition("Installed")
+    is_done = progressing.reason == "Succeeded" and installed.is_true
     before = extension.condition("Progressing")
-    if is_done and (before.reason != "Succeeded" or extension.condition("Installed").message != installed["message"]):
-        return Notice("Normal", "Installed", _cut(installed["message"]), "Installed")
-    reason = str(progressing.get("reason") or "")
+    if is_done and (before.reason != "Succeeded" or extension.condition("Installed").message != installed.message):
+        return Notice("Normal", "Installed", _cut(installed.message), "Installed")
+    reason = progressing.reason
     if reason in (*_TERMINAL, "Retrying") and reason != before.reason:
-        return Notice("Warning", reason, _cut(progressing["message"]), "Failed" if reason in _TERMINAL else "")
+        return Notice("Warning", reason, _cut(progressing.message), "Failed" if reason in _TERMINAL else "")
     return None
-
-
-def _condition(status: ReadOnly, kind: str) -> ReadOnly:
-    listed: Sequence[ReadOnly] = status.get("conditions") or ()
-    return next((one for one in listed if one.get("type") == kind), {})
 
 
 def _cut(message: str) -> str:

@@ -14,6 +14,7 @@ from typing import Final
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.api.views import CustomResourceDefinition, Role, RoleBinding
 from shared.domain.extension.scopes import cluster_kinds, group_kind, scope_of
 from shared.domain.objects.authorizer import PolicyRule, is_satisfied
 
@@ -67,13 +68,8 @@ def resource_of(manifest: ReadOnly, definitions: Mapping[tuple[str, str], str]) 
 
 def defined(objects: Iterable[ReadOnly]) -> dict[tuple[str, str], str]:
     """The plurals of the kinds that the objects define."""
-    found = {}
-    for one in objects:
-        if one.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind:
-            spec = one.get("spec") or {}
-            names = spec.get("names") or {}
-            found[str(spec.get("group")), str(names.get("kind"))] = str(names.get("plural") or "")
-    return found
+    found = map(CustomResourceDefinition, objects)
+    return {one.defined: one.resource for one in found if one.kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind}
 
 
 def _plural(kind: str) -> str:
@@ -105,22 +101,21 @@ def _requests(objects: Sequence[ReadOnly], installer: Installer) -> Iterator[tup
 
 def escalations(objects: Sequence[ReadOnly]) -> Iterator[tuple[str, Manifest]]:
     """What a writer of roles and bindings must have himself."""
-    roles = {_identity(one): one for one in objects if _is_rbac(one, "Role", "ClusterRole")}
+    roles = {_identity(one): Role(one) for one in objects if _is_rbac(one, "Role", "ClusterRole")}
     for role in roles.values():
-        if role.get("aggregationRule"):
+        if role.is_aggregated:
             # Whoever writes one could collect any rule; no name, because a role that is created has none yet.
             yield _EVERYWHERE, {"apiGroups": [_RBAC], "resources": ["clusterroles"], "verbs": ["escalate"]}
-        yield from ((scope_of(role), dict(rule)) for rule in role.get("rules") or ())
+        yield from ((scope_of(role.raw), dict(rule)) for rule in role.rules)
     for binding in objects:
         if _is_rbac(binding, "RoleBinding", "ClusterRoleBinding"):
             yield from _bound(binding, roles)
 
 
-def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], ReadOnly]) -> Iterator[tuple[str, Manifest]]:
-    reference = binding.get("roleRef") or {}
-    kind, name, scope = str(reference.get("kind")), str(reference.get("name")), scope_of(binding)
+def _bound(binding: ReadOnly, roles: Mapping[tuple[str, str, str], Role]) -> Iterator[tuple[str, Manifest]]:
+    (kind, name), scope = RoleBinding(binding).role, scope_of(binding)
     role = roles.get((kind, scope if kind == kinds.ROLE.kind else "", name))
-    if role is None or role.get("aggregationRule"):
+    if role is None or role.is_aggregated:
         plural = kinds.ROLE.plural if kind == kinds.ROLE.kind else kinds.CLUSTER_ROLE.plural
         yield scope, {"apiGroups": [_RBAC], "resources": [plural], "resourceNames": [name], "verbs": ["bind"]}
 
@@ -165,4 +160,4 @@ def _is_rbac(manifest: ReadOnly, *desired: str) -> bool:
 
 
 def _identity(manifest: ReadOnly) -> tuple[str, str, str]:
-    return str(manifest.get("kind")), scope_of(manifest), name_of(manifest)
+    return group_kind(manifest)[1], scope_of(manifest), name_of(manifest)

@@ -10,6 +10,7 @@ from typing import Final
 
 from shared import kinds
 from shared.api.manifest import ReadOnly, namespace_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.extension.phases.order import group_version
 
 CLUSTER_KINDS: Final = frozenset({
@@ -36,13 +37,9 @@ def group_kind(manifest: ReadOnly) -> tuple[str, str]:
 
 def cluster_kinds(objects: Iterable[ReadOnly]) -> frozenset[tuple[str, str]]:
     """What has no namespace, the kinds that the objects define among them."""
-    specs = [one.get("spec") or {} for one in objects if one.get("kind") == kinds.CUSTOM_RESOURCE_DEFINITION.kind]
-    found = {
-        (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
-        for spec in specs
-        if spec.get("scope") == "Cluster"
-    }
-    return CLUSTER_KINDS | found
+    found = map(CustomResourceDefinition, objects)
+    ours = (one.defined for one in found if one.kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind and one.is_cluster_scoped)
+    return CLUSTER_KINDS.union(ours)
 
 
 def scope_of(manifest: ReadOnly, without: Collection[tuple[str, str]] = CLUSTER_KINDS) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from shared import names
-from shared.api.manifest import ReadOnly, annotations_of, metadata
+from shared.api.manifest import ReadOnly, annotations_of
+from shared.api.views import Object
 
 Protection: TypeAlias = Literal["Prevent", "IfNoController", "None"]
 
@@ -88,11 +89,11 @@ def teardown_action(actual: ReadOnly | None, owner: ReadOnly) -> Teardown:
 
     Who controls it decides, not the number of the revision that wrote it: numbers are only unique per extension.
     """
-    if _ORPHAN in (metadata(owner).get("finalizers") or ()):
+    if _ORPHAN in Object(owner).finalizers:
         return Teardown.UNMARK
     if actual is None:
         return Teardown.GONE
-    is_ours = controller_of(actual) == str(metadata(owner).get("uid") or "")
+    is_ours = controller_of(actual) == Object(owner).uid
     return Teardown.DELETE if is_ours else Teardown.RELEASE
 
 
@@ -102,8 +103,7 @@ _ORPHAN: Final = "orphan"
 
 def controller_of(manifest: ReadOnly) -> str:
     """The uid of the owner that controls an object; empty when none does."""
-    references = metadata(manifest).get("ownerReferences") or ()
-    return next((str(one.get("uid") or "") for one in references if one.get("controller")), "")
+    return next((one.uid for one in Object(manifest).owners if one.is_controller), "")
 
 
 def revision_of(manifest: ReadOnly) -> int:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, cast
 
 from shared.api import fields
-from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, namespace_of
+from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
 from shared.api.views import ClusterObjectSet, Object
 from shared.domain.extension.phases.actions import (
     Action,
@@ -114,7 +114,6 @@ def terminating(objects: Iterable[ReadOnly]) -> str:
 def _report(action: Action, actual: ReadOnly) -> str:
     if action is not Action.COLLISION:
         return ""
-    uid = controller_of(actual)
-    owners = (one for one in metadata(actual).get("ownerReferences") or () if one.get("uid") == uid)
-    owner = next((f"{one.get('kind')} {one.get('name')}" for one in owners), "none")
+    owners = (one for one in Object(actual).owners if one.uid == controller_of(actual))
+    owner = next((f"{one.kind} {one.name}" for one in owners), "none")
     return f'{described(actual)}\nAction: "{action}"\nConflicting Owner: {owner}'

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from shared import kinds
 from shared.api import fields
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.api.views import CustomResourceDefinition
 from shared.domain.extension.phases.actions import Action
 from shared.domain.extension.phases.objects import Task
 from shared.domain.extension.phases.order import group_version
@@ -25,7 +26,8 @@ def tried(phase: Sequence[Task]) -> tuple[Task, ...]:
     if len(phase) < 2 or not takes_over(phase):
         return ()
     places = {name_of(one.desired) for one in phase if one.action is Action.CREATE and _is_namespace(one.desired)}
-    defined = {_defined(one.desired) for one in phase if one.desired.get("kind") == _DEFINITION}
+    definitions = (CustomResourceDefinition(one.desired) for one in phase)
+    defined = {one.defined for one in definitions if one.kind == kinds.CUSTOM_RESOURCE_DEFINITION.kind}
     return tuple(
         one for one in phase if namespace_of(one.desired) not in places and _group_kind(one.desired) not in defined
     )
@@ -35,12 +37,5 @@ def _is_namespace(manifest: ReadOnly) -> bool:
     return _group_kind(manifest) == ("", kinds.NAMESPACE.kind)
 
 
-def _defined(definition: ReadOnly) -> tuple[str, str]:
-    return fields.text(definition, "spec", "group"), fields.text(definition, "spec", "names", "kind")
-
-
 def _group_kind(manifest: ReadOnly) -> tuple[str, str]:
     return group_version(manifest)[0], fields.text(manifest, "kind")
-
-
-_DEFINITION = kinds.CUSTOM_RESOURCE_DEFINITION.kind
