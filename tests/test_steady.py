@@ -33,10 +33,17 @@ MANY = "".join(f"def test_{number}(): assert False\n" for number in range(AT_MOS
     ],
 )
 def test_a_few_failures_are_tried_once_more(
-    text: str, status: int, said: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    text: str,
+    status: int,
+    said: list[str],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # all of them take a second to import, nine times
     (tmp_path / "test_case.py").write_text(text)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    assert main([sys.executable, "-m", "pytest", str(tmp_path), f"--rootdir={tmp_path}"]) == status
+    command = [sys.executable, "-m", "pytest", "-p", "xdist.plugin", str(tmp_path), f"--rootdir={tmp_path}"]
+    assert main(command) == status
     told = capfd.readouterr().out.splitlines()
     assert [line for line in told if line.startswith(("UNSTEADY", "failed twice"))] == said

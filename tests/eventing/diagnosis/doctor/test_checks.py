@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import pytest
@@ -40,8 +41,13 @@ def an_object(kind: Kind, name: str, *, meta: Mapping[str, Any] | None = None, *
 
 def definitions(**changed: Any) -> list[Manifest]:
     """Ours as they should be; the first one with other top-level fields, or without it when they are none."""
-    found = [{**custom_resource_definition(one), "status": {"conditions": ESTABLISHED}} for one in DEFINITIONS]
+    found = [{**deepcopy(one), "status": {"conditions": ESTABLISHED}} for one in _rendered()]
     return [{**found[0], **changed}, *found[1:]]
+
+
+@cache
+def _rendered() -> tuple[Manifest, ...]:
+    return tuple(map(custom_resource_definition, DEFINITIONS))
 
 
 def findings(*objects: Manifest, checks: Mapping[str, Check] = CHECKS) -> list[Finding]:
