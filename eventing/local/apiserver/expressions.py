@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from shared.domain.resolver import cel_cost
-from shared.domain.resolver.cel_expression import parsed
+from shared.domain.resolver.cel_expression import Node, parsed
 
 
 class NoAnswer(Exception):
@@ -35,7 +35,13 @@ def answer(rule: str, variables: Mapping[str, Any]) -> bool:
 def cost(rule: str, variables: Mapping[str, Any]) -> int:
     """What a known rule may write and compare, in bytes. `cel_cost.TooCostly`."""
     scope = {name: cel_cost.bound_of_value(value) for name, value in variables.items()}
-    return cel_cost.cost_in(parsed(_compiled(rule).serialize()), scope)
+    return cel_cost.cost_in(_tree(rule), scope)
+
+
+@lru_cache(maxsize=4096)
+def _tree(rule: str) -> Node:
+    """Read once: every write of an object asks what its rules cost."""
+    return parsed(_compiled(rule).serialize())
 
 
 @lru_cache(maxsize=4096)
