@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from shared.api.manifest import ReadOnly
@@ -77,7 +78,7 @@ def outlook(
     target = _target(resolution)
     if target is None:
         return Outlook(reasons, blockers=(resolution.error,))
-    made = rendered(extension, target, place.files_of(target.bundle.image), cert_provider(place.discovery))
+    made = rendered(extension, target, place.files_of(target.bundle.image), partial(cert_provider, place.discovery))
     if isinstance(made, Refusal):
         return Outlook(reasons, blockers=(made.why,))
     try:

@@ -6,6 +6,8 @@ Writes: Secrets with its objects, the ClusterObjectSet, and old ones that go; or
 
 from __future__ import annotations
 
+from functools import partial
+
 from functions.cluster_extension._writes import refused, writes_of
 from shared.api.views import ClusterExtension
 from shared.domain.extension import decision
@@ -24,7 +26,7 @@ def install_bundle(
     if extension is None or extension.is_deleted:
         return NOTHING
     inputs = read_inputs(extension, Sources(cluster, catalogs, policy))
-    target, provider = decision.decide(extension, inputs.revisions, inputs.catalogs), cert_provider(discovery)
+    target, provider = decision.decide(extension, inputs.revisions, inputs.catalogs), partial(cert_provider, discovery)
     if not (isinstance(target, decision.Target) and decision.is_due(extension, inputs.revisions, target, provider)):
         return Outcome(summary="no bundle is to be fetched")
     if attempt.failure:

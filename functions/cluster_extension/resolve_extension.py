@@ -10,6 +10,7 @@ Emits:  `io.olmf.extension.resolved` when there is no revision yet of what it is
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from functions.cluster_extension._migration import migration
 from functions.cluster_extension._notices import announced
@@ -40,9 +41,8 @@ def resolve_extension(
     if migrated is not None:
         return migrated
     found = decision.decide(extension, inputs.revisions, inputs.catalogs)
-    is_due = isinstance(found, decision.Target) and (
-        decision.active(inputs.revisions) is None  # then nobody need ask who makes certificates
-        or decision.is_due(extension, inputs.revisions, found, cert_provider(discovery))
+    is_due = isinstance(found, decision.Target) and decision.is_due(
+        extension, inputs.revisions, found, partial(cert_provider, discovery)
     )
     conditions = (
         *decision.deprecations(extension, inputs.revisions, found),

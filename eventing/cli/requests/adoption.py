@@ -182,7 +182,7 @@ def _move(
         raise _Refused(f"no ClusterCatalog offers {operator.csv.name}: {answer}")
     if target.bundle.name != operator.csv.name:
         raise _Refused(f"the ClusterCatalogs offer {target.bundle.name}, not {operator.csv.name}")
-    made = rendered(final, target, request.files_of(target.bundle.image), cert_provider(cluster))
+    made = rendered(final, target, request.files_of(target.bundle.image), partial(cert_provider, cluster))
     if isinstance(made, Refusal):
         raise _Refused(made.why)
     there = [one for phase in made.phases for _, one in read_phase(phase, cluster, cluster) if one is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, TypeAlias
@@ -27,6 +27,10 @@ GATES: Final[Mapping[str, bool]] = {SINGLE_OWN_GATE: True, DEPLOYMENT_CONFIG_GAT
 """What of upstream's alpha gates is on: what the definition of ClusterExtensions has fields for."""
 HAS_RELEASES: Final = True
 """Upstream's gate BundleReleaseSupport."""
+NOBODY: Final[CertProvider] = "none"
+"""Who makes the certificates of a bundle that needs none."""
+AskProvider: TypeAlias = Callable[[], CertProvider]
+"""Finds out who makes certificates in a cluster; it is asked only where that matters."""
 _SHOWN: Final = 200
 """Characters of the reason for a hold."""
 _EDITION: Final = "1"
@@ -102,7 +106,7 @@ def deprecations(extension: ClusterExtension, revisions: Revisions, decision: De
     )
 
 
-def is_due(extension: ClusterExtension, revisions: Revisions, target: Target, provider: CertProvider) -> bool:
+def is_due(extension: ClusterExtension, revisions: Revisions, target: Target, provider: AskProvider) -> bool:
     """Whether the bundle is to be fetched and rendered: there is no revision yet of what would be made of it."""
     newest = active(revisions)
     return newest is None or not is_recorded(newest, extension, target, provider)
@@ -113,22 +117,25 @@ def active(revisions: Revisions) -> ClusterObjectSet | None:
     return revisions.newest if revisions.newest in revisions.active else None
 
 
-def is_recorded(
-    revision: ClusterObjectSet, extension: ClusterExtension, target: Target, provider: CertProvider
-) -> bool:
+def is_recorded(revision: ClusterObjectSet, extension: ClusterExtension, target: Target, provider: AskProvider) -> bool:
     """Whether a revision says that it was made of a target, by the present spec."""
-    is_same = revision.annotation(names.RENDERED_FROM) == rendered_from(extension, target, provider)
     is_owned = any(one.uid == extension.uid for one in revision.owners)
-    return is_same and is_owned and revision.deadline == extension.deadline
+    if not is_owned or revision.deadline != extension.deadline:
+        return False
+    recorded = revision.annotation(names.RENDERED_FROM)
+    return recorded == rendered_from(extension, target) or recorded == rendered_from(extension, target, provider())
 
 
-def options(extension: ClusterExtension, provider: CertProvider) -> RenderOptions:
+def options(extension: ClusterExtension, provider: CertProvider = NOBODY) -> RenderOptions:
     """How the bundles of an extension are rendered."""
     return RenderOptions(extension.install_namespace, extension.config, provider, GATES)
 
 
-def rendered_from(extension: ClusterExtension, target: Target, provider: CertProvider) -> str:
-    """The digest of all that decides what a bundle is rendered to, and of how it is recorded."""
+def rendered_from(extension: ClusterExtension, target: Target, provider: CertProvider = NOBODY) -> str:
+    """The digest of all that decides what a bundle is rendered to, and of how it is recorded.
+
+    Who makes certificates decides on bundles with webhooks alone: of all others it is nobody, whoever there is.
+    """
     decisive = [
         _EDITION, target.bundle.name, target.bundle.image, target.identity.recorded(has_releases=HAS_RELEASES),
         extension.install_namespace, extension.config, provider, request_for(extension).package,

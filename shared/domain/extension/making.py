@@ -15,13 +15,13 @@ from shared.domain.bundle.model import Files
 from shared.domain.catalog import image_reference
 from shared.domain.crd_safety.upgrade import message, problems
 from shared.domain.extension import decision
-from shared.domain.extension.decision import Target
+from shared.domain.extension.decision import AskProvider, Target
 from shared.domain.extension.phases import revision as revision_rules
 from shared.domain.extension.phases.order import MOST_OBJECTS, MOST_PHASES, Phase
 from shared.domain.extension.phases.packing import Owner, Packed, TooLarge, pack
 from shared.domain.extension.phases.revision import Content, phases_of
 from shared.domain.extension.render.load import load
-from shared.domain.extension.render.model import CertProvider, NotRenderedError
+from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.extension.render.render import render
 from shared.domain.extension.revisions import Revisions
 from shared.domain.go.text import quoted
@@ -79,11 +79,12 @@ class Addition:
 Change: TypeAlias = Renewal | Addition
 
 
-def rendered(extension: ClusterExtension, target: Target, files: Files, provider: CertProvider) -> Rendered | Refusal:
+def rendered(extension: ClusterExtension, target: Target, files: Files, provider: AskProvider) -> Rendered | Refusal:
     """The objects of a bundle image."""
     try:
         bundle = load(files)
-        objects = render(bundle, decision.options(extension, provider))
+        maker = provider() if bundle.webhooks else decision.NOBODY
+        objects = render(bundle, decision.options(extension, maker))
     except NotRenderedError as error:
         sentence = "; ".join(filter(None, (str(error), "" if error.is_terminal else error.fix)))
         return Refusal(sentence, "InvalidConfiguration" if error.is_terminal else "")
@@ -92,7 +93,7 @@ def rendered(extension: ClusterExtension, target: Target, files: Files, provider
     content = Content(
         package, chosen.name, target.identity, chosen.image, objects, bundle.annotations, decision.HAS_RELEASES
     )  # fmt: skip
-    return Rendered(content, phases_of(extension.raw, content), decision.rendered_from(extension, target, provider))
+    return Rendered(content, phases_of(extension.raw, content), decision.rendered_from(extension, target, maker))
 
 
 def unreadable(image: str) -> Refusal | None:
