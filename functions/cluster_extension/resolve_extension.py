@@ -49,9 +49,10 @@ def resolve_extension(
         *report.progress(inputs.revisions, found, is_due=is_due),
     )
     status = report.status(extension, inputs.revisions, conditions, now)
-    again = _RETRY if inputs.is_incomplete and isinstance(found, decision.Failed) else None
+    quiet = report.until_told(extension, status, now)
+    again = _RETRY if inputs.is_incomplete and isinstance(found, decision.Failed) else quiet
     summary = report.summary(found, is_due=is_due)
-    writes, emits = announced(extension, status)
+    writes, emits = announced(extension, status) if quiet is None else ((), ())
     return Outcome(
         writes,
         (*emits, *((Emit(names.EXTENSION_RESOLVED, ref),) if is_due else ())),

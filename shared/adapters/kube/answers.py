@@ -8,11 +8,13 @@ from typing import NamedTuple, Protocol
 
 from shared.api.manifest import Manifest, labels_of, resource_version_of
 from shared.kinds import Kind, Ref
-from shared.names import ANY
+from shared.names import ANY, V1_MANAGED_BY, V1_MANAGER, V1_REVISION_NAME
 from shared.resource_versions import weight
 
 GOOD_SECONDS = 10.0
 """Maximum age of a cached answer: a bound for lost events."""
+BRIEF_SECONDS = 3.0
+"""Maximum age of a cached object of a revision whose kind nobody need watch: within a roll-out, little more."""
 MODULUS = 2**48
 """Of the sums; the arithmetic of every writer is exact up to it."""
 MAX_CACHE_ENTRIES = 128
@@ -81,6 +83,8 @@ class CacheEntry:
     read_at: float
     is_list: bool
     """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
+    seconds: float = GOOD_SECONDS
+    """Its maximum age."""
 
     def add(self, ref: Ref, answer: Manifest, *, is_selected: bool) -> None:
         """Update the entry after a counted write of this client to an object of the kind in the namespace."""
@@ -126,3 +130,9 @@ class Cache:
         return [
             (key, entry) for key, entry in self._by_key.items() if key.kind == kind and key.namespace in ("", namespace)
         ]
+
+
+def is_of_revision(manifest: Manifest | None) -> bool:
+    """Whether an object says that a revision of OLM v1 consists of it, or lies in it."""
+    labels = labels_of(manifest or {})
+    return labels.get(V1_MANAGED_BY) == V1_MANAGER or V1_REVISION_NAME in labels

@@ -10,6 +10,9 @@ resourceVersion that was read.
 Workers do not wait for the events of each other's writes: a step that a run enqueues by an emitted event may run before
 them, and nothing would enqueue it again. So each write is counted (`Changes.wrote`) before its run can end, and a
 worker whose count of its own writes differs asks the API server. After a refused write the cached object is dropped.
+
+Of kinds that nobody need watch, objects of revisions are cached in the same way, for the few seconds of a roll-out: most
+are watched as long as a revision has some; of the others nobody would be told either if they changed a moment later.
 """
 
 from __future__ import annotations
@@ -19,7 +22,17 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 
-from shared.adapters.kube.answers import GOOD_SECONDS, Cache, CacheEntry, ChangeCounts, Changes, Key, Moment
+from shared.adapters.kube.answers import (
+    BRIEF_SECONDS,
+    GOOD_SECONDS,
+    Cache,
+    CacheEntry,
+    ChangeCounts,
+    Changes,
+    Key,
+    Moment,
+    is_of_revision,
+)
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.discovery import FRESH_SECONDS, KindIndex
@@ -69,6 +82,7 @@ class CachedClient(KubeClient):
         self._remembered = frozenset((*kinds, *labelled))
         self._labelled = frozenset(labelled)
         self._now = now
+        self._found = dict(BY_IDENTITY)
         self._cache = Cache()
         self._definitions: tuple[ChangeCounts, ...] = ()
         self._lock = threading.RLock()
@@ -84,12 +98,14 @@ class CachedClient(KubeClient):
                 if counts != self._definitions:
                     self._kinds.forget()
                     self._definitions = counts
-        return super().find(api_version, kind)
+        if found := super().find(api_version, kind):
+            self._found[api_version, kind] = found
+        return found
 
     def get(self, ref: Ref) -> Manifest | None:
         """The object, or None when it does not exist (or its kind is not served)."""
-        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
-        if kind not in self._remembered or kind is None or self._acting_as:  # why: its answers are what we may read
+        kind = self._found.get((ref.api_version, ref.kind)) or self.find(ref.api_version, ref.kind)
+        if kind is None or self._acting_as:  # why: its answers are what we may read
             return super().get(ref)
         with self._lock:
             counts, written = self._counts(kind, ref.namespace), self._written.last(kind, ref.namespace)
@@ -133,7 +149,14 @@ class CachedClient(KubeClient):
             self._count(ref)
 
     def _is_reported(self, kind: Kind, found: Manifest | None) -> bool:
+        if kind not in self._remembered:
+            return is_of_revision(found)
         return kind not in self._labelled or (found is not None and MANAGED in labels_of(found))
+
+    def _seconds(self, key: Key, objects: Mapping[Ref, Manifest | None]) -> float:
+        """How long an answer is good at most."""
+        is_fixed = all((one or {}).get("immutable") is True for one in objects.values())
+        return GOOD_SECONDS if key.kind in self._remembered or is_fixed else BRIEF_SECONDS
 
     def _is_absent(self, kind: Kind, ref: Ref, counts: ChangeCounts, written: int) -> bool:
         """Whether the list of names lacks the object; it is read when a second object of the kind is missing."""
@@ -187,7 +210,7 @@ class CachedClient(KubeClient):
         if entry is None:
             return None
         is_foreign = counts.total not in entry.totals or counts.writes != entry.writes
-        if is_foreign or self._now() - entry.read_at > GOOD_SECONDS:
+        if is_foreign or self._now() - entry.read_at > entry.seconds:
             self._cache.drop(key)
             return None
         return entry
@@ -196,6 +219,7 @@ class CachedClient(KubeClient):
         self, key: Key, counts: ChangeCounts, objects: dict[Ref, Manifest | None], written: int
     ) -> CacheEntry:
         entry = CacheEntry(objects, [counts.total], counts.writes, self._now(), is_list=key.name in (_ALL, _NAMES))
+        entry.seconds = self._seconds(key, objects)
         with self._lock:
             if self._written.last(key.kind, key.namespace) == written:
                 self._cache.put(key, entry)
@@ -220,7 +244,7 @@ class CachedClient(KubeClient):
         with self._lock:
             if before is not None and self._is_reported(before.kind, answer):
                 self._expect(ref, before)
-            if (kind := self._count(ref)) is not None:
+            if (kind := self._counted(ref, answer)) is not None:
                 if metadata(answer).get("deletionTimestamp") or not self._is_reported(kind, answer):
                     self._forget(ref)  # this write may have removed it, with its last finalizer, or its label
                 for key, entry in self._cache.touching(kind, ref.namespace):
@@ -228,9 +252,9 @@ class CachedClient(KubeClient):
         return answer
 
     def _before(self, ref: Ref) -> Moment | None:
-        """The moment before an object of a cached kind is made."""
-        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
-        if kind not in self._remembered or kind is None or self._acting_as:
+        """The moment before an object is made that may be cached."""
+        kind = self._found.get((ref.api_version, ref.kind))
+        if kind is None or self._acting_as:
             return None
         with self._lock:
             return Moment(kind, self._changes.counts(kind, ref.namespace), self._written.last(kind, ref.namespace))
@@ -241,17 +265,25 @@ class CachedClient(KubeClient):
         if key not in self._cache:
             self._remember(key, before.counts, {ref: None}, before.written)
 
+    def _counted(self, ref: Ref, answer: Manifest) -> Kind | None:
+        """Count a write, unless no worker would cache its answer."""
+        kind = self._found.get((ref.api_version, ref.kind))
+        if kind is None or kind in self._remembered or self._is_reported(kind, answer):
+            return self._count(ref)
+        self._forget(ref)
+        return None
+
     def _count(self, ref: Ref) -> Kind | None:
-        """Count a write for the other workers; returns its kind if that is cached."""
-        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
-        if kind not in self._remembered or kind is None:
+        """Count a write for the other workers; returns its kind if that may be cached."""
+        kind = self._found.get((ref.api_version, ref.kind))
+        if kind is None:
             return None
         self._changes.wrote(kind, ref.namespace)
         self._written.note(kind, ref.namespace)
         return kind
 
     def _forget(self, ref: Ref) -> None:
-        kind = BY_IDENTITY.get((ref.api_version, ref.kind))
+        kind = self._found.get((ref.api_version, ref.kind))
         if kind is not None:
             with self._lock:
                 self._written.note(kind, ref.namespace)

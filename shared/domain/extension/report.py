@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
@@ -19,6 +19,9 @@ from shared.domain.syntax import SUBDOMAIN
 INSTALLED: Final = "Installed"
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
+QUIET: Final = timedelta(seconds=3)
+"""A younger extension is not told of while nothing has come of it: most are installed before anybody could read it."""
+_ROLLING: Final = "RollingOut"
 _TERMINAL: Final = "terminal error: "
 
 
@@ -29,6 +32,15 @@ def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable
     _set(found, "install", _install(revisions))
     _set(found, "activeRevisions", [_active(one, revisions) for one in _in_order(revisions)])
     return found
+
+
+def until_told(extension: ClusterExtension, desired: Manifest, now: datetime) -> timedelta | None:
+    """How long the first status of an extension waits; None when it is told now: it has an end, or is late."""
+    progress = next((one["reason"] for one in desired["conditions"] if one["type"] == PROGRESSING), _ROLLING)
+    if extension.status or extension.created is None or progress != _ROLLING:
+        return None
+    left = extension.created + QUIET - now
+    return left if timedelta() < left <= QUIET else None
 
 
 def installed(revisions: Revisions) -> Condition:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
+from shared.adapters.kube.answers import BRIEF_SECONDS
 from shared.adapters.kube.cached import MAX_OBJECTS
 from shared.api.manifest import Manifest, resource_version_of
-from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SERVICE_ACCOUNT, Kind, Ref
-from shared.names import ANY
+from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET, SERVICE_ACCOUNT, Kind, Ref
+from shared.names import ANY, V1_MANAGED_BY, V1_MANAGER
 from shared.resource_versions import weight
 from tests.kit.sandbox import running_sandbox
 
@@ -291,6 +292,66 @@ def test_of_a_kind_of_which_only_ours_are_told_what_we_made_is_known_if_it_is_ou
         cached.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
         assert requests(cached, MAP, MAP) == (0 if is_ours else 2)
         cached.delete(MAP)
+
+
+HELD = SECRET.ref("one", "default")
+OF_A_REVISION = {V1_MANAGED_BY: V1_MANAGER}
+
+
+def a_secret(**more: object) -> Manifest:
+    meta = {"name": HELD.name, "namespace": HELD.namespace, "labels": OF_A_REVISION}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, **more}
+
+
+@pytest.fixture
+def held(other: KubeClient) -> Iterator[Manifest]:
+    """An object of a revision, of a kind that is not watched."""
+    yield other.create(a_secret())
+    if other.get(HELD):
+        other.delete(HELD)
+
+
+def test_of_a_kind_that_nobody_need_watch_what_a_revision_has_is_remembered_for_a_while(
+    cached: CachedClient, other: KubeClient, hands: Hands, held: Manifest
+) -> None:
+    assert requests(cached, HELD, HELD) == 1
+    other.merge(HELD, {"data": {"a": "YQ=="}})
+    hands.seconds = BRIEF_SECONDS + 0.1
+    assert (cached.get(HELD) or {})["data"] == {"a": "YQ=="}
+    other.delete(HELD)
+    hands.seconds = 2 * BRIEF_SECONDS + 0.2
+    assert requests(cached, HELD, HELD) == 2, "that it is absent is asked each time"
+
+
+def test_a_change_of_it_that_was_told_is_read(
+    cached: CachedClient, other: KubeClient, notifier: Notifier, held: Manifest
+) -> None:
+    assert requests(cached, HELD, HELD) == 1
+    notifier.notify(other.merge(HELD, {"data": {"a": "YQ=="}}))
+    assert (cached.get(HELD) or {})["data"] == {"a": "YQ=="}
+
+
+def test_one_that_cannot_change_is_remembered_like_any_other(cached: CachedClient, hands: Hands) -> None:
+    cached.create(a_secret(immutable=True))
+    cached.delete(HELD)
+    cached.create(a_secret(immutable=True))
+    assert requests(cached, HELD) == 0, "as it was made"
+    hands.seconds = BRIEF_SECONDS + 0.1
+    assert requests(cached, HELD) == 1
+    hands.seconds = 2 * BRIEF_SECONDS + 0.2
+    assert requests(cached, HELD) == 0
+    cached.delete(HELD)
+
+
+def test_another_worker_knows_of_our_write_to_it(
+    cached: CachedClient, kubeconfig: Path, notifier: Notifier, hands: Hands, held: Manifest
+) -> None:
+    worker = CachedClient(connect(str(kubeconfig)), notifier, [], now=hands)
+    assert requests(worker, HELD, HELD) == 1
+    cached.merge(HELD, {"data": {"a": "YQ=="}})
+    assert (worker.get(HELD) or {})["data"] == {"a": "YQ=="}
+    cached.merge(HELD, {"metadata": {"labels": {V1_MANAGED_BY: None}}})
+    assert requests(cached, HELD, HELD) == 2, "it is of no revision any more"
 
 
 def a_definition(letter: str) -> Manifest:

@@ -46,6 +46,8 @@ def delete(world: World, ref: Ref) -> None:
 def test_v1_md_12_7_fresh_install() -> None:
     world = a_world()
     world.settle()
+    assert not world.status(), "most are installed before anybody could read that they are not yet"
+    world.later(seconds=3)
     assert world.conditions()["Installed"] == ("False", "Absent", "No bundle installed")
     assert progressing(world) == ("True", "RollingOut", "Revision 1.0.0 is rolling out.")
     [active] = world.status()["activeRevisions"]
@@ -495,6 +497,7 @@ def test_v1_md_28_1_a_roll_out_that_hangs_does_not_stop_who_edits_the_spec() -> 
     world = a_world("1.0.0", "1.1.0", version="1.0.0")
     world.settle()
     world.runs(ready=False)
+    world.later(seconds=3)
     assert progressing(world)[1] == "RollingOut"
     with world.edited(EXTENSION) as found:
         found["spec"]["source"]["catalog"]["version"] = "1.1.0"

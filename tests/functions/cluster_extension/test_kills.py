@@ -23,7 +23,7 @@ from tests.functions.subscription.world import a_package
 
 SETTINGS, EXTRA = (CONFIG_MAP.ref(f"etcd-{name}", PLACE) for name in ("settings", "extra"))
 KINDS = {(kind.api_version, kind.kind) for kind in WATCHED}
-WRITES = 64
+WRITES = 56
 """Of the whole story, where nobody is killed."""
 EVERY = int(os.environ.get("KILL_EVERY", "17"))
 """1 kills at each of them, in three minutes."""

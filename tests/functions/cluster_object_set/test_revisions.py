@@ -80,6 +80,8 @@ def test_v1_md_26_9_v3_v4_a_phase_waits_for_the_one_before(value: str) -> None:
     second = a_config_map("second", PLACE, foo="bar")
     world = a_world(a_set(held(first), held(second), progressionProbes=probes))
     if value == "foo":
+        assert reported(world, "Available") == ("False", "RollingOut", "Revision 1.0.0 is rolling out.")
+        world.later(seconds=3)
         why = f'Object ConfigMap.v1 {PLACE}/first: value at key "data.foo" != "bar"; expected: "bar" got: "foo"'
         assert reported(world, "Available") == ("False", "ProbeFailure", why)
         assert SECOND not in world.objects

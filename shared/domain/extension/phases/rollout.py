@@ -20,6 +20,9 @@ SUCCEEDED: Final = "Succeeded"
 SOON: Final = timedelta(seconds=10)
 """When a revision that was refused is tried again."""
 TEARDOWN: Final = timedelta(seconds=5)
+QUIET: Final = timedelta(seconds=3)
+"""A younger revision says only that it is rolled out: what it waits for is another object at each look, and most are
+rolled out before anybody could read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,15 @@ def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
     return one.created + timedelta(minutes=one.deadline) - now
 
 
+def until_detailed(revision: ReadOnly, now: datetime) -> timedelta | None:
+    """How long a roll-out that has just begun does not say yet what it waits for; None when it says so."""
+    one = ClusterObjectSet(revision)
+    if one.has_succeeded or not one.created:
+        return None
+    left = one.created + QUIET - now
+    return left if timedelta() < left <= QUIET else None
+
+
 def blocked(why: str) -> RolloutStatus:
     """Only an edit can help: not tried again."""
     return RolloutStatus((Condition(PROGRESSING, "False", "Blocked", why),))
@@ -105,11 +117,11 @@ def rolled_out(revision: ReadOnly, phases: Sequence[PhaseResult], now: datetime,
             Condition(SUCCEEDED, "True", "Succeeded", "Revision succeeded rolling out."),
         ))  # fmt: skip
     rolling = f"Revision {version} is rolling out."
-    failing = "\n".join(filter(None, map(_first_failure, phases)))
+    quiet, left = until_detailed(revision, now), until_deadline(revision, now)
+    failing = "" if quiet else "\n".join(filter(None, map(_first_failure, phases)))
     reason, why = ("ProbeFailure", failing) if failing else ("RollingOut", rolling)
-    left = until_deadline(revision, now)
     found = (_progressing(revision, "RollingOut", rolling, now), Condition(AVAILABLE, "False", reason, why))
-    return RolloutStatus(found, left if left and left > timedelta() else None)
+    return RolloutStatus(found, min((one for one in (quiet, left) if one and one > timedelta()), default=None))
 
 
 def sooner(found: RolloutStatus, again: timedelta | None) -> RolloutStatus:
