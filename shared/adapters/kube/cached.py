@@ -11,7 +11,7 @@ Workers do not wait for the events of each other's writes: a step that a run enq
 them, and nothing would enqueue it again. So each write is counted (`Changes.wrote`) before its run can end, and a
 worker whose count of its own writes differs asks the API server. After a refused write the cached object is dropped.
 
-Of kinds that nobody need watch, objects of revisions are cached in the same way, for the few seconds of a roll-out: most
+Of kinds that nobody need watch, objects of revisions are cached like this for the few seconds of a roll-out: most
 are watched as long as a revision has some; of the others nobody would be told either if they changed a moment later.
 """
 

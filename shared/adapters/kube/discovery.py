@@ -17,10 +17,23 @@ ABSENT_SECONDS = 0.05
 """How long it is cached that a kind is absent: long enough for many kinds of one group, short enough for a new CRD."""
 SETTLED_SECONDS = 0.5
 """The time after a change of a definition by which an API server serves what it defines."""
+BUILT_IN = {
+    (kind.api_version, kind.kind): kind
+    for kind in (
+        Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+        Kind("apps/v1", "DaemonSet", "daemonsets"),
+        Kind("apps/v1", "StatefulSet", "statefulsets"),
+        Kind("networking.k8s.io/v1", "Ingress", "ingresses"),
+        Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"),
+        Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+        Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", is_namespaced=False),
+    )
+}
+"""What bundles have and each API server serves, beside what we name in code: nobody need ask for these."""
 
 
 class KindIndex:
-    """Kinds by (apiVersion, kind): the static table, else discovery, one group version at a time."""
+    """Kinds by (apiVersion, kind): the static tables, else discovery, one group version at a time."""
 
     def __init__(
         self,
@@ -38,7 +51,7 @@ class KindIndex:
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The kind, or None when it is not served."""
-        if static := BY_IDENTITY.get((api_version, kind)):
+        if static := BY_IDENTITY.get((api_version, kind)) or BUILT_IN.get((api_version, kind)):
             return static
         if not is_possible(api_version, kind):
             return None

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from shared.adapters.kube.discovery import ABSENT_SECONDS, FRESH_SECONDS, SETTLED_SECONDS, KindIndex, kinds_in
+from shared.adapters.kube.discovery import (
+    ABSENT_SECONDS,
+    BUILT_IN,
+    FRESH_SECONDS,
+    SETTLED_SECONDS,
+    KindIndex,
+    kinds_in,
+)
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import Kind
@@ -98,3 +105,10 @@ def test_a_definition_changes_nothing_about_the_api_groups_of_kubernetes() -> No
         assert index.find("example.com/v1", "Budget")
         index.forget()
     assert asked == ["/apis/policy/v1", "/apis/example.com/v1", "/apis/example.com/v1"]
+
+
+def test_nobody_is_asked_for_what_each_server_serves() -> None:
+    server = Server()
+    index = KindIndex(server, lambda: server.now)
+    assert [index.find(*identity) for identity in BUILT_IN] == list(BUILT_IN.values())
+    assert not server.asked
