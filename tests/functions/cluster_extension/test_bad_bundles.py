@@ -30,6 +30,7 @@ def progressing(world: World, **which: Any) -> tuple[str, str]:
 
 
 def with_webhook(bundle: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
+    """The bundle with a webhook, for which somebody has to make certificates."""
     rule = {"apiGroups": ["example.com"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["etcds"]}
     webhook = {
         "type": "ValidatingAdmissionWebhook", "generateName": "v.example.com", "deploymentName": "etcd-controller",

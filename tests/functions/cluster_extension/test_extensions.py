@@ -11,11 +11,13 @@ import pytest
 from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import annotations_of, labels_of, metadata
+from shared.domain.extension import report
 from shared.domain.extension.phases.stamp import claimed
 from shared.kinds import CLUSTER_CATALOG, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, SECRET, Ref
 from shared.ports import Attempt, Unavailable, WriteFailure
 from shared.reading.extension import cert_provider
 from shared.step import Create, SetStatus
+from tests.functions.cluster_extension.test_bad_bundles import with_webhook
 from tests.functions.cluster_extension.world import (
     EXTENSION,
     PLACE,
@@ -670,6 +672,66 @@ def test_certificates_are_made_by_who_is_there(served: tuple[str, str]) -> None:
             return kinds.SECRET if (api_version, kind) == served else None
 
     assert cert_provider(Serving()) == {"Certificate": "cert-manager", "ServiceCA": "openshift-service-ca"}[served[1]]
+
+
+class Asked(World):
+    """A cluster that counts who asks for kinds of cert-manager, which it may serve."""
+
+    asked, is_served = 0, False
+
+    def find(self, api_version: str, kind: str) -> kinds.Kind | None:
+        if api_version != "cert-manager.io/v1":
+            return super().find(api_version, kind)
+        self.asked += 1
+        return kinds.Kind(api_version, kind, f"{kind.lower()}s") if self.is_served else None
+
+
+def an_asked_world(bundle: tuple[Any, ...]) -> Asked:
+    world = Asked()
+    world.bundles.images["registry/etcd:v1.0.0"] = bundle
+    world.publish(a_package("etcd", "1.0.0"))
+    for place in (PLACE, "olm"):
+        world.objects.setdefault_namespace(place)
+    world.put(an_extension())
+    return world
+
+
+def test_who_makes_certificates_is_not_asked_for_a_bundle_that_needs_none() -> None:
+    world = an_asked_world(a_bundle("etcd", "1.0.0"))
+    world.settle()
+    world.runs()
+    assert progressing(world)[1] == "Succeeded"
+    assert not world.asked
+    world.is_served = True
+    with world.edited(EXTENSION) as found:
+        found["metadata"]["annotations"] = {"touched": "true"}
+    world.settle()
+    assert not world.asked, "and whoever comes later renders nothing anew"
+
+
+def test_a_bundle_with_webhooks_is_rendered_anew_when_somebody_makes_certificates() -> None:
+    world = an_asked_world(with_webhook(a_bundle("etcd", "1.0.0")))
+    world.settle()
+    assert "webhookDefinitions are not supported" in progressing(world)[2]
+    world.is_served = True
+    made = world.decide(Job("cluster_extension/install_bundle", EXTENSION)).writes[-1]
+    assert isinstance(made, Create)
+    world.put({**made.manifest, "status": {"conditions": [{"type": "Succeeded", "status": "True"}]}})
+    assert world.decide(Job("cluster_extension/install_bundle", EXTENSION)).message == "no bundle is to be fetched"
+    world.is_served = False
+    assert "webhookDefinitions" in world.decide(Job("cluster_extension/install_bundle", EXTENSION)).message
+
+
+def test_v1_md_11_an_extension_that_has_no_end_soon_is_told_of() -> None:
+    world = a_world()
+    world.bundles.images.clear()
+    world.settle()
+    assert progressing(world)[1] == "Retrying", "at once: that is an end for now"
+    slow = a_world()
+    slow.decide(Job("cluster_extension/resolve_extension", EXTENSION))
+    assert not slow.decide(Job("cluster_extension/resolve_extension", EXTENSION)).writes
+    slow.time += report.QUIET
+    assert slow.decide(Job("cluster_extension/resolve_extension", EXTENSION)).writes
 
 
 def test_a_fight_for_a_field_slows_down_and_is_reported() -> None:

@@ -30,7 +30,7 @@ IS_ROLLING = Condition("Progressing", "True", "RollingOut", ROLLING)
 LATE = "Revision has not rolled out for 10 minute(s). Last status: "
 
 
-def revision(minutes: int = 0, *, age: int = 5, state: str = "Active", **more: Any) -> Object:
+def revision(minutes: int = 0, *, age: float = 5, state: str = "Active", **more: Any) -> Object:
     meta = {"creationTimestamp": (NOW - age * MINUTE).isoformat(), "annotations": {names.V1_BUNDLE_VERSION: "1.0.0"}}
     declared = {"lifecycleState": state} | ({"progressDeadlineMinutes": minutes} if minutes else {})
     return {"metadata": meta | more.pop("meta", {}), "spec": declared, **more}
@@ -131,6 +131,25 @@ def succeeded() -> tuple[Condition, ...]:
             revision(), [DONE, UNREACHED],
             RolloutStatus((IS_ROLLING, Condition("Available", "False", "RollingOut", ROLLING))),
             id="v1.md 21.6: RollingOut with no probe failures",
+        ),
+        pytest.param(
+            revision(10, age=1 / 60), [FAILING],
+            RolloutStatus((IS_ROLLING, Condition("Available", "False", "RollingOut", ROLLING)), timedelta(seconds=2)),
+            id="v1.md 21.6: what a roll-out waits for is said once it lasts",
+        ),
+        pytest.param(
+            revision(age=-1), [PhaseResult((result("b", "False", "x"),))],
+            RolloutStatus(
+                (IS_ROLLING, Condition("Available", "False", "ProbeFailure", "Object ConfigMap.v1 n/b: x")), None
+            ),
+            id="v1.md 21.6: a clock that is behind that of the API server delays nothing",
+        ),
+        pytest.param(
+            revision(age=1 / 60, status=stating("Succeeded")), [PhaseResult((result("b", "False", "x"),))],
+            RolloutStatus(
+                (IS_ROLLING, Condition("Available", "False", "ProbeFailure", "Object ConfigMap.v1 n/b: x")), None
+            ),
+            id="v1.md 21.6: what was rolled out says at once what is wrong",
         ),
         pytest.param(
             revision(10), [FAILING, DONE, FAILING],
