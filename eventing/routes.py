@@ -28,6 +28,7 @@ from eventing.events.predicates import (
     Predicate,
     a_copy,
     always,
+    automatic,
     both,
     came_or_went,
     edited,
@@ -38,8 +39,10 @@ from eventing.events.predicates import (
     of_servers,
     original,
     over,
+    owned_by,
     phase,
     present,
+    unlike,
     unowned,
     unpacks,
     unsaid,
@@ -83,6 +86,8 @@ DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 GATHER = timedelta(seconds=4)
 """An installation changes the components of an Operator all the time, and each look at it lists every kind of them."""
+OF_A_REVISION = owned_by(kinds.CLUSTER_OBJECT_SET)
+"""Its definitions come one after the other, a look lists the versions of every group, and no install waits for it."""
 CRD_SETTLE = timedelta(milliseconds=250)
 """An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""
 
@@ -190,8 +195,17 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.NAMESPACE, "fanout/notify_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "fanout/notify_install_plans", itself, always),
     Route(kinds.OPERATOR_GROUP, "fanout/notify_webhook_users", itself, present),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "fanout/notify_api_users", its_api_group, always, "bulk", CRD_SETTLE),
-    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, always, "bulk", CRD_SETTLE),
+    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "fanout/notify_api_users", its_api_group, OF_A_REVISION, "bulk", DEBOUNCE),
+    Route(
+        kinds.CUSTOM_RESOURCE_DEFINITION,
+        "fanout/notify_api_users",
+        its_api_group,
+        unlike(OF_A_REVISION),
+        "bulk",
+        CRD_SETTLE,
+    ),
+    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, automatic, "bulk", DEBOUNCE),
+    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, unlike(automatic), "bulk", CRD_SETTLE),
     Route(kinds.OLM_CONFIG, "maintenance/report_copying", itself, always, "bulk"),
     *(
         Route(kind, "fanout/notify_dependents", permissions_in_namespace, unowned, "bulk", DEBOUNCE)

@@ -20,7 +20,9 @@ from shared.api.manifest import ReadOnly, resource_version_of, uid_of
 from shared.domain.shape import Shape, check
 from shared.kinds import BY_IDENTITY, InvalidName, Kind, Ref
 
-HINTS = (events.PHASE, events.OWNERS, events.COPIED, events.UNPACK, events.COMPONENTS, events.LIMITED)
+HINTS = (
+    events.PHASE, events.OWNERS, events.COPIED, events.UNPACK, events.COMPONENTS, events.LIMITED, events.AUTOMATIC,
+)  # fmt: skip
 VERBS = ("add", "update", "delete")
 OURS = "io.olmf."
 LONGEST_ID = 300

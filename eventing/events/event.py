@@ -14,6 +14,7 @@ COPIED = "copied"
 UNPACK = "unpack"
 COMPONENTS = "components"
 LIMITED = "limited"
+AUTOMATIC = "automatic"
 OVER = "Over"
 """The phase of a Job that has completed or failed."""
 MOST_OWNERS = 64
@@ -36,7 +37,8 @@ class Event:
     a Job `Over` or nothing), `owners` (of owner references and owner labels, as `Owner.joined` writes them), `copied`
     (`true|false`: a copied CSV), `unpack` (`true|false`: an unpack Job, or a ConfigMap with an unpacked bundle),
     `components` (names of the Operators that the object belongs to, between commas), `limited` (`true|false`: of a CSV,
-    whether it names the last OpenShift that it is for, or did)."""
+    whether it names the last OpenShift that it is for, or did), `automatic` (`true|false`: of an APIService, whether
+    the API server made it for what it serves itself)."""
     traceparent: str = ""
 
 

@@ -28,6 +28,8 @@ def hints(manifest: ReadOnly) -> Hints:
     if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[event.COPIED] = _bool_text(Csv(manifest).is_copy)
         found[event.LIMITED] = _bool_text(MAXIMUM in str(annotations_of(manifest).get(names.PROPERTIES)))
+    if identity == _identity(kinds.API_SERVICE):
+        found[event.AUTOMATIC] = _bool_text(names.AUTOMANAGED in labels_of(manifest))
     if identity == _identity(kinds.JOB):
         found[event.UNPACK] = _bool_text(names.UNPACK_REF in labels_of(manifest))
         if event.PHASE in found:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from eventing.events import event as events
-from eventing.events.event import Event
+from eventing.events.event import Event, Owner
 from shared.domain.endpoints.sharing import service_behind
+from shared.kinds import Kind
 
 Predicate: TypeAlias = Callable[[Event], bool]
 
@@ -52,6 +53,16 @@ def unowned(event: Event) -> bool:
     return not event.hints.get(events.OWNERS)
 
 
+def owned_by(kind: Kind) -> Predicate:
+    """The event names an owner of that kind."""
+    return lambda event: any(one.kind == kind.kind for one in Owner.split(event.hints.get(events.OWNERS, "")))
+
+
+def unlike(predicate: Predicate) -> Predicate:
+    """The predicate does not hold."""
+    return lambda event: not predicate(event)
+
+
 def named(name: str) -> Predicate:
     """The object has that name."""
     return lambda event: event.ref.name == name
@@ -82,4 +93,5 @@ a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "t
 unpacks = hint(events.UNPACK, "true")
 no_bundle = hint(events.UNPACK, "false")
 limited = hint(events.LIMITED, "true")
+automatic = both(lambda event: events.AUTOMATIC in event.hints, hint(events.AUTOMATIC, "true"))
 over = either(gone, hint(events.PHASE, events.OVER))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from eventing.events.event import Event
 from eventing.events.job import Job
 from eventing.events.keys import itself
 from eventing.events.predicates import always
-from eventing.routes import NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, jobs_for
+from eventing.routes import CRD_SETTLE, DEBOUNCE, NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, jobs_for
 from shared import kinds, names
 from shared.kinds import Ref
 
@@ -184,6 +185,23 @@ OWNED = {"owners": "ClusterServiceVersion/ns/a"}
 )  # fmt: skip
 def test_who_is_concerned(ref: Ref, verb: str, hints: dict[str, str], want: set[str]) -> None:
     assert want <= steps_enqueued_by(an_event(ref, verb, **hints))
+
+
+@pytest.mark.parametrize(
+    ("ref", "hints", "want"),
+    [
+        (kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), {}, CRD_SETTLE),
+        (kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), {"owners": ""}, CRD_SETTLE),
+        (kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), {"owners": "ClusterObjectSet/a-1"}, DEBOUNCE),
+        (kinds.API_SERVICE.ref("v1.example.com"), {}, CRD_SETTLE),
+        (kinds.API_SERVICE.ref("v1.example.com"), {"automatic": "false"}, CRD_SETTLE),
+        (kinds.API_SERVICE.ref("v1.example.com"), {"automatic": "true"}, DEBOUNCE),
+    ],
+    ids=["unknown owners", "of nobody", "of a revision", "an unknown server", "a server of its own", "the API server"],
+)
+def test_what_comes_in_numbers_is_looked_at_together(ref: Ref, hints: dict[str, str], want: timedelta) -> None:
+    jobs = [job for job in jobs_for(an_event(ref, **hints)) if job.step == "fanout/notify_api_users"]
+    assert [job.delay for job in jobs] == [want]
 
 
 @pytest.mark.parametrize("verb", ["update", "delete"])

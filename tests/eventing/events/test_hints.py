@@ -93,6 +93,14 @@ SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Su
             {"owners": "", "unpack": "true"},
             id="catalog.md 5.5: a ConfigMap with an unpacked bundle by its annotation",
         ),
+        pytest.param(
+            a(kinds.API_SERVICE, labels={"kube-aggregator.kubernetes.io/automanaged": "onstart"}),
+            {"owners": "", "automatic": "true"},
+            id="an APIService that the API server made for what it serves",
+        ),
+        pytest.param(
+            a(kinds.API_SERVICE), {"owners": "", "automatic": "false"}, id="an APIService of a server of its own"
+        ),
         pytest.param(a(kinds.CONFIG_MAP), {"owners": "", "unpack": "false"}, id="a ConfigMap that is not filled"),
     ],
 )
