@@ -49,7 +49,7 @@ def resolve_extension(
         *report.progress(inputs.revisions, found, is_due=is_due),
     )
     status = report.status(extension, inputs.revisions, conditions, now)
-    quiet = report.until_told(extension, status, now)
+    quiet = report.until_reported(extension, status, now)
     again = _RETRY if inputs.is_incomplete and isinstance(found, decision.Failed) else quiet
     summary = report.summary(found, is_due=is_due)
     writes, emits = announced(extension, status) if quiet is None else ((), ())

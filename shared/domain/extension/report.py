@@ -34,7 +34,7 @@ def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable
     return found
 
 
-def until_told(extension: ClusterExtension, desired: Manifest, now: datetime) -> timedelta | None:
+def until_reported(extension: ClusterExtension, desired: Manifest, now: datetime) -> timedelta | None:
     """How long the first status of an extension waits; None when it is told now: it has an end, or is late."""
     progress = next((one["reason"] for one in desired["conditions"] if one["type"] == PROGRESSING), _ROLLING)
     if extension.status or extension.created is None or progress != _ROLLING:
