@@ -26,7 +26,7 @@ VICTIMS = {
 
 def is_applied(host: InServices) -> str:
     """`kubectl apply -k k8s/knative`, in place of the base's watcher and workers."""
-    host.kubectl("apply", "-k", str(KUSTOMIZATION))
+    host.kubectl("apply", "-k", str(KUSTOMIZATION), namespace="")
     host.kubectl("delete", *WATCHED_BY_POLLING, "--ignore-not-found")
     for kind in ("broker", "services.serving.knative.dev", "triggers", "apiserversources"):
         host.kubectl("wait", kind, "--all", "--for=condition=Ready", "--timeout=300s", timeout=320)
