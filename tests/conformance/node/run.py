@@ -14,7 +14,7 @@ from pathlib import Path
 from shared.adapters.kube import KubeClient
 from tests.conformance.node.in_pods import InPods, with_token
 from tests.conformance.node.report import Steps
-from tests.conformance.node.steps import attack, faults, operators, releases, walls, webhooks
+from tests.conformance.node.steps import attack, faults, operators, releases, removal, walls, webhooks
 
 FOLDER = Path(os.environ.get("OLMF_NODE", "/run/olmf-node"))
 OLDER = os.environ.get("OLMF_OLDER_IMAGE", "")
@@ -47,6 +47,7 @@ STEPS = Steps[InPods](
         "the API server is halted": faults.loses_the_api,
         "the node is restarted": faults.loses_the_node,
         "an uninstall": operators.uninstalls,
+        "the installation is taken away": removal.is_taken_away,
         "a tenant attacks": attack.is_attacked,
     },
 )
