@@ -41,15 +41,18 @@ def mounts_of(pod: ReadOnly) -> dict[str, ReadOnly]:
 
 
 def mount_volumes(cluster: Cluster, pod: ReadOnly, root: Path) -> None:
-    """Write the mounted Secrets and ConfigMaps; one that does not exist is an empty folder: it was optional."""
+    """Write the mounted Secrets and ConfigMaps; one that does not exist is an empty folder: it was optional.
+
+    FileNotFoundError when the root is gone: who runs this in a thread has ended then, and removed it.
+    """
     for mount, volume in mounts_of(pod).items():
         folder = place_below(root, mount)
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder, root)
         for source, paths in _sources(volume):
             for key, value in _content(cluster, namespace_of(pod), *source).items():
                 if not paths or key in paths:
                     file = place_below(folder, paths.get(key, key))
-                    file.parent.mkdir(parents=True, exist_ok=True)
+                    _make(file.parent, root)
                     file.write_bytes(value)
 
 
@@ -76,6 +79,13 @@ def environment_of(cluster: Cluster, pod: ReadOnly) -> dict[str, str]:
 def place_below(root: Path, path: str) -> Path:
     """Where an absolute path of a container is on this machine."""
     return root / os.path.normpath(f"/{path}").lstrip("/")  # why: `..` does not lead out of the root
+
+
+def _make(folder: Path, root: Path) -> None:
+    """Make a folder below the root with all between, but never the root, which would hold Secrets for ever."""
+    for each in reversed([folder, *folder.parents]):
+        if each.is_relative_to(root) and each != root:
+            each.mkdir(exist_ok=True)
 
 
 def _sources(volume: ReadOnly) -> Iterator[tuple[tuple[str, str], dict[str, str]]]:

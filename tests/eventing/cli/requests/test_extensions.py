@@ -141,7 +141,12 @@ def test_an_extension_with_another_spec_is_left_alone(asked: dict[str, Any]) -> 
 
 def test_one_that_is_late_reports_what_it_waits_for(passes: Callable[..., None]) -> None:
     world = a_catalog_of()
-    passes(world.settle, seconds=20)
+
+    def goes_on() -> None:
+        world.settle()
+        world.later(seconds=20)
+
+    passes(goes_on, seconds=20)
     with pytest.raises(PackageError, match=r"is not ready after 60 s: RollingOut, .*`olmf extension why etcd`"):
         install(world)
 

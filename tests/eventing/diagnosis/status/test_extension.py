@@ -52,6 +52,12 @@ def settled(world: World) -> World:
     return world
 
 
+def told(world: World) -> World:
+    """Settled, and seconds later, when what still goes on is told."""
+    settled(world).later(seconds=5)
+    return settled(world)
+
+
 def refused_by_catalogs() -> World:
     return settled(a_world("1.0.0", version="2.x"))
 
@@ -108,7 +114,7 @@ OTHER_VERSION = (
 CASES: dict[str, tuple[Callable[[], World], Code, str, set[str], list[str]]] = {
     "installed": (installed, Code.INSTALLED, "Succeeded", set(), []),
     "not looked at": (a_world, Code.RESOLVING, "Resolving", set(), []),
-    "rolling out": (lambda: settled(a_world()), Code.INSTALLING, "RollingOut", {str(REVISION)}, []),
+    "rolling out": (lambda: told(a_world()), Code.INSTALLING, "RollingOut", {str(REVISION)}, []),
     "no bundle": (refused_by_catalogs, Code.RETRYING, "Retrying", set(), [OTHER_VERSION]),
     "no upgrade": (upgrade_without_a_way, Code.RETRYING, "Retrying", set(), [OTHER_VERSION]),
     "no catalog": (
@@ -146,7 +152,7 @@ def test_no_reason_of_progressing_is_without_a_case() -> None:
 
 
 def test_a_blocked_revision_waits_for_an_edit() -> None:
-    world = settled(a_world())
+    world = told(a_world())
     blocked = {
         "type": "Progressing",
         "status": "False",

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from eventing.local.kubelet.mounts import environment_of, mount_volumes, own_folder
 from shared.api.manifest import Manifest
 from tests.kit.cluster import FakeCluster
@@ -47,12 +49,20 @@ def test_secrets_and_config_maps_are_files_below_the_root_and_a_missing_one_is_a
 
 def test_a_mount_path_does_not_lead_out_of_the_root(tmp_path: Path) -> None:
     root = tmp_path / "root"
+    root.mkdir()
     items = [{"key": "b", "path": "../../../inside"}]
     pod = a_pod({"/../outside": {"configMap": {"name": "trust", "items": items}}})
     mount_volumes(FakeCluster([MAP]), pod, root)
     assert [path.relative_to(tmp_path) for path in tmp_path.rglob("*side")] == [
         Path("root/outside"), Path("root/outside/inside"),
     ]  # fmt: skip
+
+
+def test_a_root_that_was_removed_meanwhile_is_not_made_anew(tmp_path: Path) -> None:
+    pod = a_pod({"/run/pull": {"secret": {"secretName": "pull"}}})
+    with pytest.raises(FileNotFoundError):
+        mount_volumes(FakeCluster([SECRET]), pod, tmp_path / "gone")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_variables_come_by_value_and_of_secrets_and_config_maps() -> None:
