@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -88,7 +89,7 @@ class Child:
 
     def run(self) -> NoReturn:
         """Serve the lane until told to stop, or until something happens that is not to be handled here."""
-        threading.Thread(target=self._die_with_parent, daemon=True).start()
+        threading.Thread(target=die_with, args=(self.parent_watch,), daemon=True).start()
         self.health.begin_child()
         run_or_die(self._serve)
 
@@ -137,9 +138,12 @@ class Child:
                 progress = queue.progress() or Progress(claim.attempt, round(limit - left), limit)
                 rq_long.note_progress(queue.client, claim, progress)
 
-    def _die_with_parent(self) -> None:
-        self.parent_watch.recv(1)  # returns when the parent has ended
-        os._exit(1)
+
+def die_with(parent: socket.socket) -> None:
+    """End the process when the other end of the socket is closed: with the parent, however that ended."""
+    with suppress(ConnectionError):  # of a parent that was killed before it read that its child is ready
+        parent.recv(1)
+    os._exit(1)
 
 
 def run_or_die(work: Callable[[], object]) -> NoReturn:

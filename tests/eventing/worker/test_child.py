@@ -1,12 +1,14 @@
-"""What the exit code of a child says of the runs that it had under way."""
+"""What the exit code of a child says of the runs that it had under way, and that it ends with its parent."""
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 
 import pytest
 
-from eventing.worker.child import loss_of
+from eventing.worker.child import die_with, loss_of
 from eventing.workqueue import Loss
 from shared.config import Settings
 
@@ -35,3 +37,15 @@ TOO_MUCH = "ended: it needed more than 256 MiB"
 )  # fmt: skip
 def test_the_runs_of_a_child_that_ended(code: int, present: frozenset[int], want: Loss) -> None:
     assert loss_of(code, Settings(run_memory_bytes=256 * 1024**2), present) == want
+
+
+@pytest.mark.parametrize("said", [pytest.param(b"", id="before it is ready"), pytest.param(b"r", id="unheard")])
+def test_a_child_ends_with_its_parent(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = list[int]()
+    monkeypatch.setattr(os, "_exit", ended.append)
+    parent, child = socket.socketpair()
+    child.send(said)
+    parent.close()
+    with child:
+        die_with(child)
+    assert ended == [1]
