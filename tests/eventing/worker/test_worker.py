@@ -46,7 +46,7 @@ def a_worker(url: str, *arguments: str, concurrency: int = 1) -> Iterator[subpro
             yield process
         finally:
             process.kill()
-            process.stdout.read()  # its child has the same output, and ends a moment later
+            process.communicate(timeout=PATIENCE_SECONDS)  # its child has the same output, and ends a moment later
 
 
 @pytest.fixture
