@@ -71,10 +71,8 @@ def test_catalog_md_2_4_1_the_service_that_olm_made_for_a_pod_leads_to_us(
     image = (installation.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]["image"]
     installation.cluster.merge(source, {"spec": {"address": None, "image": image}})
     about = installation.until(source, lambda each: _state(each) == "READY", "READY")["status"]["registryService"]
-    found = installation.cluster.get(SERVICE.ref("tea", namespace)) or {}
-    assert (found["spec"]["type"], found["spec"].get("selector"), found["spec"].get("clusterIP")) == (
-        "ExternalName", None, None,
-    )  # fmt: skip
+    found = installation.until(SERVICE.ref("tea", namespace), lambda each: each["spec"]["type"] == "ExternalName")
+    assert (found["spec"].get("selector"), found["spec"].get("clusterIP")) == (None, None)
     assert (about["serviceName"], about["serviceNamespace"]) == ("tea", namespace)
 
 
