@@ -70,9 +70,14 @@ def test_catalog_md_2_4_1_the_service_that_olm_made_for_a_pod_leads_to_us(
     installation.cluster.create({**service, "spec": {"selector": {"olm.catalogSource": "tea"}, "ports": ports}})
     image = (installation.cluster.get(CATALOG_SOURCE.ref("local", "olm")) or {})["spec"]["image"]
     installation.cluster.merge(source, {"spec": {"address": None, "image": image}})
-    about = installation.until(source, lambda each: _state(each) == "READY", "READY")["status"]["registryService"]
+    ready = installation.until(
+        source,
+        lambda each: _state(each) == "READY" and each["status"]["registryService"]["serviceName"],
+        "READY, with its Service",
+    )
     found = installation.until(SERVICE.ref("tea", namespace), lambda each: each["spec"]["type"] == "ExternalName")
     assert (found["spec"].get("selector"), found["spec"].get("clusterIP")) == (None, None)
+    about = ready["status"]["registryService"]
     assert (about["serviceName"], about["serviceNamespace"]) == ("tea", namespace)
 
 
