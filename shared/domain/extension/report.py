@@ -11,6 +11,7 @@ from shared.api.manifest import Manifest
 from shared.api.views import ClusterExtension, ClusterObjectSet
 from shared.domain.conditions import Condition
 from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Maintain, Target
+from shared.domain.extension.phases.quiet import quiet_left
 from shared.domain.extension.revisions import Revisions, bundle_of
 from shared.domain.extension.status import sanitised, with_conditions
 from shared.domain.go.text import quoted
@@ -19,8 +20,6 @@ from shared.domain.syntax import SUBDOMAIN
 INSTALLED: Final = "Installed"
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
-QUIET: Final = timedelta(seconds=3)
-"""A younger extension is not told of while nothing has come of it: most are installed before anybody could read it."""
 _ROLLING: Final = "RollingOut"
 _TERMINAL: Final = "terminal error: "
 
@@ -37,10 +36,7 @@ def status(extension: ClusterExtension, revisions: Revisions, progress: Iterable
 def until_reported(extension: ClusterExtension, desired: Manifest, now: datetime) -> timedelta | None:
     """How long the first status of an extension waits; None when it is told now: it has an end, or is late."""
     progress = next((one["reason"] for one in desired["conditions"] if one["type"] == PROGRESSING), _ROLLING)
-    if extension.status or extension.created is None or progress != _ROLLING:
-        return None
-    left = extension.created + QUIET - now
-    return left if timedelta() < left <= QUIET else None
+    return None if extension.status or progress != _ROLLING else quiet_left(extension.created, now)
 
 
 def installed(revisions: Revisions) -> Condition:

@@ -6,14 +6,11 @@ them; the report keeps the rows of the others.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from shared.adapters.kube import KubeClient
 from tests.conformance.knative import steps
 from tests.conformance.knative.in_services import InServices
-from tests.conformance.node.in_pods import with_token
 from tests.conformance.node.report import Steps
 from tests.conformance.node.run import FOLDER
 
@@ -40,6 +37,5 @@ STEPS = Steps[InServices](
 
 def main(words: Sequence[str]) -> int:
     """Run the steps and write the report; 1 when a step failed."""
-    with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = with_token(FOLDER / "kubeconfig", Path(folder))
-        return STEPS.run(InServices(FOLDER, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig), words)
+    with InServices.of_node(FOLDER) as host:
+        return STEPS.run(host, words)

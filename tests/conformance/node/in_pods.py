@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -34,6 +35,14 @@ class InPods(Installation):
     """An installation of `k8s/base` on the node of a folder; `state` is that folder."""
 
     kubeconfig: Path = Path()
+
+    @classmethod
+    @contextmanager
+    def of_node(cls, folder: Path) -> Iterator[Self]:
+        """The one on the node of a folder, with a token of an administrator."""
+        with tempfile.TemporaryDirectory() as own:
+            kubeconfig = with_token(folder / "kubeconfig", Path(own))
+            yield cls(folder, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig)
 
     @property
     def api(self) -> Api:

@@ -7,12 +7,10 @@ keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older relea
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from shared.adapters.kube import KubeClient
-from tests.conformance.node.in_pods import InPods, with_token
+from tests.conformance.node.in_pods import InPods
 from tests.conformance.node.report import Steps
 from tests.conformance.node.steps import attack, faults, operators, releases, removal, walls, webhooks
 
@@ -55,6 +53,5 @@ STEPS = Steps[InPods](
 
 def main(words: Sequence[str]) -> int:
     """Run the steps and write the report; 1 when a step failed."""
-    with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = with_token(FOLDER / "kubeconfig", Path(folder))
-        return STEPS.run(InPods(FOLDER, KubeClient.from_kubeconfig(str(kubeconfig)), kubeconfig), words)
+    with InPods.of_node(FOLDER) as host:
+        return STEPS.run(host, words)

@@ -11,7 +11,7 @@ import pytest
 from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import annotations_of, labels_of, metadata
-from shared.domain.extension import report
+from shared.domain.extension.phases.quiet import QUIET
 from shared.domain.extension.phases.stamp import claimed
 from shared.kinds import CLUSTER_CATALOG, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DEPLOYMENT, SECRET, Ref
 from shared.ports import Attempt, Unavailable, WriteFailure
@@ -730,7 +730,7 @@ def test_v1_md_11_an_extension_that_has_no_end_soon_is_told_of() -> None:
     slow = a_world()
     slow.decide(Job("cluster_extension/resolve_extension", EXTENSION))
     assert not slow.decide(Job("cluster_extension/resolve_extension", EXTENSION)).writes
-    slow.time += report.QUIET
+    slow.time += QUIET
     assert slow.decide(Job("cluster_extension/resolve_extension", EXTENSION)).writes
 
 

@@ -13,6 +13,7 @@ from shared.api.views import ClusterObjectSet, Object
 from shared.domain.conditions import Condition
 from shared.domain.extension.phases.actions import Action
 from shared.domain.extension.phases.probes import Result
+from shared.domain.extension.phases.quiet import quiet_left
 
 PROGRESSING: Final = "Progressing"
 AVAILABLE: Final = "Available"
@@ -20,9 +21,6 @@ SUCCEEDED: Final = "Succeeded"
 SOON: Final = timedelta(seconds=10)
 """When a revision that was refused is tried again."""
 TEARDOWN: Final = timedelta(seconds=5)
-QUIET: Final = timedelta(seconds=3)
-"""A younger revision says only that it is rolled out: what it waits for is another object at each look, and most are
-rolled out before anybody could read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +73,7 @@ def until_deadline(revision: ReadOnly, now: datetime) -> timedelta | None:
 def until_detailed(revision: ReadOnly, now: datetime) -> timedelta | None:
     """How long a roll-out that has just begun does not say yet what it waits for; None when it says so."""
     one = ClusterObjectSet(revision)
-    if one.has_succeeded or not one.created:
-        return None
-    left = one.created + QUIET - now
-    return left if timedelta() < left <= QUIET else None
+    return None if one.has_succeeded else quiet_left(one.created, now)
 
 
 def blocked(why: str) -> RolloutStatus:
