@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 
 from shared.kinds import CATALOG_SOURCE
@@ -12,6 +13,11 @@ from tests.kit.waiting import wait_for
 
 INSTALLED = "subscriptions.operators.coreos.com,clusterserviceversions.operators.coreos.com,clusterextensions"
 KINDS = "namespaces,customresourcedefinitions,apiservices,clusterroles,clusterrolebindings"
+ROLES_OF_GROUPS = ("clusterroles", "-l", "olm.owner.kind=OperatorGroup")
+ROLES_OF_ALL = ("clusterroles", "aggregate-olm-edit", "aggregate-olm-view")
+OF_OURS = re.compile(
+    rf"namespace/{OURS}|[^/]+/(olmf|olm\.og\.|aggregate-olm-).*|[^/]+/.*\.(operators\.coreos\.com|olm\.operatorframework\.io)"
+)
 SECONDS = 180
 
 
@@ -19,17 +25,17 @@ def is_taken_away(host: InPods) -> str:
     """What it installed goes first, then the programs; nothing hangs, and nothing of ours is left; then it is back."""
     host.kubectl("delete", INSTALLED, "--all", "--all-namespaces", namespace="", timeout=SECONDS)
     host.kubectl("delete", "-k", str(BASE), namespace="", timeout=SECONDS)
+    for roles in (ROLES_OF_GROUPS, ROLES_OF_ALL):
+        host.kubectl("delete", *roles, namespace="")
     wait_for(lambda: not left(host), "that nothing is left")
     back(host)
     return "operators, then `kubectl delete -k k8s/base`: nothing hangs, nothing is left; applied anew, all is there"
 
 
 def left(host: InPods) -> list[str]:
-    """What there is of ours in no namespace."""
+    """What there is of ours in no namespace; what operators brought is theirs."""
     names = host.kubectl("get", KINDS, "-o", "name", namespace="").split()
-    return [
-        name for name in names if name == f"namespace/{OURS}" or "olmf" in name or name.endswith("operators.coreos.com")
-    ]
+    return [name for name in names if OF_OURS.fullmatch(name)]
 
 
 def back(host: InPods) -> None:
