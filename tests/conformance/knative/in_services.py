@@ -17,6 +17,10 @@ from tests.kit.installation import a_subscription, an_operator_group
 from tests.kit.waiting import wait_for
 
 SERVICE = "serving.knative.dev/service"
+REST_SECONDS = 300.0
+"""A bound against hanging: namespaces that went just before made new adapters, each of which tells everything anew."""
+LOG_SECONDS = 11
+"""After which the gateway has written what passed: it does so each ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,11 @@ class InServices(InPods):
 
     def until_asleep(self) -> None:
         """Wait until no Service has a Pod."""
-        wait_for(lambda: not self.awake(), "that all Services are at zero")
+        wait_for(lambda: not self.awake(), "that all Services are at zero", seconds=REST_SECONDS)
 
     def delivered_since(self, moment: str) -> list[Delivery]:
         """What passed the gateway."""
+        time.sleep(LOG_SECONDS)
         words = ("logs", "deploy/3scale-kourier-gateway", f"--since-time={moment}")
         return deliveries(self.kubectl(*words, namespace="kourier-system").splitlines())
 
