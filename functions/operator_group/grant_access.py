@@ -2,9 +2,8 @@
 
 Reads:  all groups; the versions of its namespace, the definitions that they claim, their InstallPlans (or Roles and
         RoleBindings); our roles; copies in target namespaces; APIServices.
-Writes: ClusterRoles of the group and of each provided API; the permissions of members, as ClusterRoles (all namespaces)
-        or as Roles in the target namespaces, with the rights of the ServiceAccount that the group names. Deletes those
-        of APIs that no version provides, and of deleted groups.
+Writes: ClusterRoles of the group and of each provided API; permissions of members: ClusterRoles (all namespaces) or
+        Roles (named ones), by the ServiceAccount of the group. Deletes those without an API, and of deleted groups.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shared import names
+from shared.api.manifest import Manifest
 from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
 from shared.domain.operator_groups import members, roles, targets
@@ -23,7 +23,7 @@ from shared.ports import Attempt, Cluster, Inventory, Policy
 from shared.reading.identity import identity_in
 from shared.reading.objects import read_all
 from shared.reading.permissions import missing_permissions
-from shared.step import Apply, Delete, Outcome, Record, Ref, Write, acting_as
+from shared.step import Apply, Delete, Merge, Outcome, Record, Ref, Write, acting_as
 
 
 def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Policy, *, attempt: Attempt) -> Outcome:
@@ -46,9 +46,9 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     groups = OperatorGroup.each(cluster.list(OPERATOR_GROUP))
     fit = [csv for csv in csvs if is_admitted(csv, groups)]
     desired = [] if unfit_name else [*roles.group_roles(group, {one.api for one in everything})]
-    healthy = [one for csv in fit if csv.is_succeeded for one in provided[csv.name]]
-    desired += roles.desired(healthy, present)
-    writes: list[Write] = [Apply(role) for role in desired if not roles.is_in_place(role, present.get(Ref.of(role)))]
+    desired += roles.desired([one for csv in fit if csv.is_succeeded for one in provided[csv.name]], present)
+    wrong = [role for role in desired if not roles.is_in_place(role, present.get(Ref.of(role)))]
+    writes = [_write(role, present.get(Ref.of(role))) for role in wrong]
     able = [csv for csv in fit if members.has_claims(csv, group)]
     lacking = [
         Apply(item) for csv in able for item in missing_permissions(csv, group, cluster, inventory, policy=policy)
@@ -60,6 +60,12 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
 
 def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:
     return {ref: CustomResourceDefinition.of(found) for ref, found in read_all(cluster, claims(csv)).items()}
+
+
+def _write(role: Manifest, present: Role | None) -> Write:
+    if present and roles.aggregates_no_more(role, present):  # why: the rule may be OLM's, which an Apply leaves there
+        return Merge(Ref.of(present), {"aggregationRule": None, "rules": []}, present.resource_version)
+    return Apply(role)
 
 
 def _grants(lacking: Sequence[Apply], group: OperatorGroup, cluster: Cluster, attempt: Attempt) -> tuple[Write, ...]:

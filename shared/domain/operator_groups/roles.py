@@ -80,6 +80,12 @@ def is_in_place(desired: ReadOnly, present: Object | None) -> bool:
     )
 
 
+def aggregates_no_more(desired: ReadOnly, present: Object) -> bool:
+    """Whether a role has an aggregation rule that it should not have."""
+    rule = "aggregationRule"
+    return fields.value(desired, rule) is None and fields.value(present.raw, rule) is not None
+
+
 def api_roles(provided: Provision) -> Iterator[Manifest]:
     """The ClusterRoles of one provided API.
 

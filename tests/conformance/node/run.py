@@ -1,7 +1,8 @@
 """Our programs in pods of a real node: `python -m tests.conformance node [STEP...]`; the report is NODE.md.
 
 `make cluster` makes the node; `$OLMF_NODE` is its folder. Words choose the steps that hold one of them; the report
-keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older release that the node's registry has.
+keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older release that the node's registry has,
+`$OLMF_OLM_PROGRAM` OLM's operator, made of its source with `go build ./cmd/olm`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from pathlib import Path
 
 from tests.conformance.node.in_pods import InPods
 from tests.conformance.node.report import Steps
-from tests.conformance.node.steps import attack, faults, operators, releases, removal, walls, webhooks
+from tests.conformance.node.steps import attack, faults, operators, releases, removal, taking_over, walls, webhooks
 
 FOLDER = Path(os.environ.get("OLMF_NODE", "/run/olmf-node"))
 OLDER = os.environ.get("OLMF_OLDER_IMAGE", "")
+OLM = os.environ.get("OLMF_OLM_PROGRAM", "")
 HEAD = """# On a real node
 
 Written by `python -m tests.conformance node` on the node of `make cluster`: kubelet and containerd, every default
@@ -33,6 +35,7 @@ STEPS = Steps[InPods](
         "a plan that waits for approval": operators.waits_for_approval,
         "webhooks and an aggregated API from a pod": webhooks.serves,
         "certificates are rotated": webhooks.rotates,
+        "what OLM installed is taken over": lambda host: taking_over.is_taken_over(host, OLM),
         "NetworkPolicies": walls.keeps_networks_apart,
         "our image": walls.is_small,
         "PodSecurity": walls.admits_restricted_pods,

@@ -9,7 +9,7 @@ from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
 from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP, Kind, Ref
 from shared.ports import Attempt, Policy
-from shared.step import Apply, Delete, Outcome
+from shared.step import Apply, Delete, Merge, Outcome
 from tests.functions.operator_group.builders import a_csv, a_definition, a_group
 from tests.kit.cluster import FakeCluster
 from tests.kit.inventory import FakeInventory
@@ -191,6 +191,20 @@ def test_roles_of_the_old_names_are_left_alone() -> None:
 
     assert len(applied(outcome)) == len(outcome.writes) == 3
     assert not [name for name in applied(outcome) if "g-admin" in name and "olm.og" not in name]
+
+
+def test_a_rule_that_olm_wrote_is_taken_away_where_nothing_is_to_be_aggregated() -> None:
+    """An Apply would leave it there, and the API server would fill in what we empty, for ever."""
+    _, *roles = settled(a_group(targets=["a"]))
+    for role in roles:
+        role["metadata"]["resourceVersion"] = "7"
+        role["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": {"olms": "true"}}]}
+
+    outcome = run(a_group(targets=["a"]), *roles)
+
+    assert outcome.writes == tuple(
+        Merge(CLUSTER_ROLE.ref(role["metadata"]["name"]), {"aggregationRule": None, "rules": []}, "7") for role in roles
+    )
 
 
 def test_the_roles_of_a_deleted_group_go() -> None:
