@@ -1,7 +1,8 @@
-"""The programs on any cluster: namespace, Redis, watcher, worker, scheduler, NetworkPolicies.
+"""The programs on any cluster: namespace, Redis, watcher, worker, scheduler, endpoint, NetworkPolicies.
 
-Decision: no endpoint, because nothing sends events to it where our own watcher tells of everything; it is a part of
-the folders whose events come from Knative. Turned down: an endpoint with a token that nobody has.
+Decision: the endpoint has no pod, and nobody may connect to it, because nothing sends events where our own watcher
+tells of everything; the folders whose events come from Knative let it run. Turned down: one that runs with a token that
+nobody has.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ PROGRAMS = (
     # registries have any port
     Program(WORKER, "worker", WORKER, replicas=2, memory="512Mi", egress=(ANYWHERE,), pulls=True),
     Program(SCHEDULER, "scheduler", SCHEDULER, memory="128Mi", egress=(WEB,), talks_to_api=False),  # `OLMF_SINK`
+    Program(ENDPOINT, "endpoint", ENDPOINT, replicas=0, ports=(PORT,), talks_to_api=False),
 )
 
 
@@ -81,6 +83,7 @@ def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
             *(account_without_token(program.account) for program in PROGRAMS if not program.talks_to_api),
             *map(deployment_of, PROGRAMS),
             service(WATCHER, PORT, PORT),  # its /metrics
+            service(ENDPOINT, 80, PORT),
         ],
         "400-network-policies.yaml": [
             *(policy_of(program, to_api) for program in PROGRAMS),
@@ -233,7 +236,7 @@ def deployment_of(program: Program) -> Manifest:
         "serviceAccountName": program.account,
         "automountServiceAccountToken": program.talks_to_api,
         "securityContext": {"fsGroup": USER},
-        **(spread(program.name) if program.replicas > 1 else {}),
+        **(spread(program.name) if program.replicas != 1 else {}),
         "containers": [_container(program), *([_long_worker(program)] if program.pulls else [])],
         **volumes(),
     }

@@ -17,6 +17,7 @@ from typing import Final
 
 from eventing.deploy import broker
 from eventing.deploy.base import (
+    ENDPOINT,
     IMAGE,
     PORT,
     endpoint_token,
@@ -84,7 +85,7 @@ def patches() -> list[Manifest]:
         "OLMF_BROKER_NAMESPACE": broker.PLACE,
         "OLMF_AUDIT_SECONDS": str(AUDIT_SECONDS),
     }
-    return [*broker.without(WATCHER, WORKER), broker.scheduler(settings)]
+    return [*broker.without(WATCHER, WORKER, ENDPOINT), broker.scheduler(settings)]
 
 
 def accounts() -> list[str]:

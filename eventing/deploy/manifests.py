@@ -59,7 +59,7 @@ def _kustomization(folder: str, names: Iterable[str]) -> Manifest:
         "base": {"images": base.images(), "replacements": base.replacements()},
         "knative": {"replacements": knative.replacements(), "patches": knative.patches()},
         "knative-oidc": {"patches": oidc.patches()},
-        "eventing": {"replacements": plain.replacements(), "patches": plain.patches()},
+        "eventing": {"patches": plain.patches()},
         "keda": {"patches": keda.patches()},
     }
     return {

@@ -6,44 +6,31 @@ through the Broker to wake it, and an install takes no longer than with the watc
 
 from __future__ import annotations
 
-from typing import Final
+import json
 
-from eventing.deploy import base, broker
-from eventing.deploy.base import ENDPOINT, PORT, Program
+from eventing.deploy import broker
+from eventing.deploy.base import ENDPOINT, PORT
 from eventing.deploy.network import from_namespaces, tcp
-from eventing.deploy.pods import service
 from eventing.deploy.rbac import WATCHER
 from shared.api.manifest import Manifest
 
-PROGRAM: Final = Program(
-    ENDPOINT, "endpoint", ENDPOINT, replicas=2, ports=(PORT,), talks_to_api=False,
-    ingress=(from_namespaces(broker.PLACE),),
-)  # fmt: skip
-"""Nobody but the Broker reaches it: events and `/metrics` share a port, and who measures is no sender of events."""
+REPLICAS = 2
 
 
 def files() -> dict[str, list[Manifest]]:
     """File name to objects."""
-    endpoint = [
-        base.account_without_token(ENDPOINT), base.deployment_of(PROGRAM), service(ENDPOINT, 80, PORT),
-        base.policy_of(PROGRAM, tcp()),
-    ]  # fmt: skip
-    reference = {"apiVersion": "v1", "kind": "Service", "name": ENDPOINT}
-    return {**broker.files(reference), "200-endpoint.yaml": endpoint}
-
-
-def replacements() -> list[Manifest]:
-    """For kustomize: the endpoint runs the image that the scheduler runs."""
-    targets = {
-        "select": {"kind": "Deployment", "name": ENDPOINT},
-        "fieldPaths": [
-            "spec.template.spec.containers.0.image",
-            "spec.template.spec.containers.0.env.[name=OLMF_UNPACK_IMAGE].value",
-        ],
-    }
-    return [{"source": base.image_of_scheduler(), "targets": [targets]}]
+    return broker.files({"apiVersion": "v1", "kind": "Service", "name": ENDPOINT})
 
 
 def patches() -> list[Manifest]:
-    """For kustomize: the source takes the place of the watcher, and the scheduler audits when it comes back."""
-    return [*broker.without(WATCHER), broker.scheduler({"OLMF_BROKER_NAMESPACE": broker.PLACE})]
+    """For kustomize: source and endpoint take the place of the watcher, and the scheduler audits when they come back.
+
+    Nobody but the Broker reaches the endpoint: events and `/metrics` share a port, and who measures is no sender.
+    """
+    runs = {"op": "replace", "path": "/spec/replicas", "value": REPLICAS}
+    opens = {"op": "add", "path": "/spec/ingress", "value": [{**from_namespaces(broker.PLACE), **tcp(PORT)}]}
+    changed = [
+        {"target": {"kind": kind, "name": ENDPOINT}, "patch": json.dumps([change])}
+        for kind, change in (("Deployment", runs), ("NetworkPolicy", opens))
+    ]
+    return [*broker.without(WATCHER), *changed, broker.scheduler({"OLMF_BROKER_NAMESPACE": broker.PLACE})]

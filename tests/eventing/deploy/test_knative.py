@@ -282,9 +282,10 @@ def test_one_optional_secret_makes_the_source_known_to_whoever_takes_events(fold
 @needs_kubectl
 def test_without_serving_the_source_leads_to_the_endpoint_and_workers_stay() -> None:
     found = built("eventing")
-    running = {each["metadata"]["name"] for each in found if each["kind"] == "Deployment"}
-    assert {"olmf-worker", "olmf-endpoint"} <= running
-    assert "olmf-watch" not in running
+    replicas = {
+        each["metadata"]["name"]: each["spec"].get("replicas") for each in found if each["kind"] == "Deployment"
+    }
+    assert (replicas["olmf-worker"], replicas["olmf-endpoint"], "olmf-watch" in replicas) == (2, 2, False)
     (trigger,) = (each for each in found if each["kind"] == "Trigger")
     reference = trigger["spec"]["subscriber"]["ref"]
     assert reference == {"apiVersion": "v1", "kind": "Service", "name": "olmf-endpoint"}
@@ -296,6 +297,20 @@ def test_without_serving_the_source_leads_to_the_endpoint_and_workers_stay() -> 
     }
     assert len(images) == 1, "that of the base, wherever it is pulled from"
     assert not [each for each in found if each["apiVersion"].startswith("serving")]
+
+
+@needs_kubectl
+def test_nobody_but_the_broker_reaches_the_endpoint() -> None:
+    """Events and `/metrics` share its port, and who measures is no sender of events."""
+    (guard,) = (
+        each["spec"]
+        for each in built("eventing")
+        if (each["kind"], each["metadata"]["name"]) == ("NetworkPolicy", "olmf-endpoint")
+    )
+    (rule,) = guard["ingress"]
+    (among,) = (one["namespaceSelector"]["matchExpressions"] for one in rule["from"])
+    assert among == [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["knative-eventing"]}]
+    assert rule["ports"] == [{"port": 8080, "protocol": "TCP"}]
 
 
 @needs_kubectl

@@ -11,7 +11,7 @@ import yaml
 from starlette.routing import Route
 
 from eventing.deploy import dashboard
-from eventing.deploy.base import PORT
+from eventing.deploy.base import ENDPOINT, PORT
 from eventing.deploy.crds import render_crds
 from eventing.deploy.manifests import render_manifests
 from eventing.deploy.rbac import WATCHER
@@ -196,11 +196,9 @@ def test_redis_is_reached_by_every_program_with_a_queue_and_by_nobody_else() -> 
         pytest.param(("base",), "olmf-watch", 8080, "tenant", False, id="metrics: no tenant"),
         pytest.param(("base",), "olmf-watch", 8080, "keda", False, id="metrics: KEDA is not a part of the base"),
         pytest.param(("base", "keda"), "olmf-watch", 8080, "keda", True, id="metrics: KEDA, where it counts workers"),
-        pytest.param(("eventing",), "olmf-endpoint", 8080, "knative-eventing", True, id="events: the Broker"),
-        pytest.param(("eventing",), "olmf-endpoint", 8080, "tenant", False, id="events: no tenant"),
-        pytest.param(("eventing",), "olmf-endpoint", 8080, "measuring", False, id="events: nobody who measures"),
-        pytest.param(("eventing",), "olmf-endpoint", 8080, "monitoring", False, id="events: no Prometheus"),
-        pytest.param(("eventing",), "olmf-endpoint", 8080, "olm", False, id="events: no program of ours"),
+        pytest.param(("base",), "olmf-endpoint", 8080, "knative-eventing", False, id="events: no Broker"),
+        pytest.param(("base",), "olmf-endpoint", 8080, "tenant", False, id="events: no tenant"),
+        pytest.param(("base",), "olmf-endpoint", 8080, "olm", False, id="events: no program of ours"),
         pytest.param(("base",), "olmf-scheduler", 8081, "tenant", False, id="health: the kubelet alone"),
         pytest.param(
             ("base",), "olmf-packages", PACKAGES_PORT, "tenant", True, id="packages: the API server, wherever it is"
@@ -226,8 +224,8 @@ def test_who_reaches_a_program(folders: tuple[str, ...], program: str, port: int
 
 
 def test_nothing_in_the_base_takes_events() -> None:
-    names = [each["metadata"]["name"] for each in objects("base") if "metadata" in each]
-    assert not [name for name in names if "endpoint" in name]
+    (endpoint,) = (each for each in WORKLOADS if each["metadata"]["name"] == ENDPOINT)
+    assert endpoint["spec"]["replicas"] == 0
 
 
 def test_programs_with_several_replicas_have_a_disruption_budget() -> None:
