@@ -84,7 +84,7 @@ wheel: setup
 
 lock: setup
 	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --strip-extras --allow-unsafe \
-		--extra dev -o requirements.lock pyproject.toml
+		--extra dev --extra otel -o requirements.lock pyproject.toml
 
 # The messages of the registry API; a test compares them with what is generated.
 stubs: setup

@@ -100,6 +100,9 @@ class Settings:
     """Maximum size of the journal in Redis."""
     journal_files: str = ""
     """Folder in which the journal is also stored, as rotated files; empty: in Redis only."""
+    traces: bool = False
+    """Whether runs are traced by OpenTelemetry. Without it: where OTEL_EXPORTER_OTLP_ENDPOINT, or
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, has an address, unless OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER=none."""
     policy: Policy = field(default_factory=Policy)
     """The settings that steps may read; each of its fields is an environment variable, too."""
 
@@ -111,6 +114,7 @@ class Settings:
             variable = name.upper()
             if variable in environ and name not in settings:
                 settings[name] = _value(variable, kind, environ[variable])
+        settings.setdefault("traces", _are_traces_configured(environ))
         if settings.get("endpoint_senders") and not settings.get("endpoint_audience"):
             raise SettingError("OLMF_ENDPOINT_SENDERS is set: wanted OLMF_ENDPOINT_AUDIENCE, too")
         for name in ("sink", "broker"):
@@ -128,6 +132,13 @@ def _read(cls: type[Settings] | type[Policy], environ: Mapping[str, str]) -> dic
             continue
         settings[spec.name] = _value(variable, str(spec.type), text)
     return settings
+
+
+def _are_traces_configured(environ: Mapping[str, str]) -> bool:
+    """Whether the standard variables of OpenTelemetry say where spans go."""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or environ.get("OTEL_TRACES_EXPORTER") == "none":
+        return False
+    return any(environ.get(f"OTEL_EXPORTER_OTLP_{infix}ENDPOINT") for infix in ("", "TRACES_"))
 
 
 def _value(variable: str, kind: str, text: str) -> object:

@@ -16,7 +16,7 @@ import structlog
 class Metric(Enum):
     """Metrics by name, in the order of `/metrics`; those that do not begin with `olmf_` have OLM's names and labels."""
 
-    def __init__(self, type_: Literal["gauge", "counter", "summary"], help_: str) -> None:
+    def __init__(self, type_: Literal["gauge", "counter", "summary", "histogram"], help_: str) -> None:
         self.type = type_
         self.help = help_
 
@@ -41,7 +41,10 @@ class Metric(Enum):
     olmf_cluster_extension_installed = "gauge", "1 while a bundle of a ClusterExtension is installed, else 0"
     olmf_cluster_extension_abnormal = "gauge", "1 while a ClusterExtension is not as it should be, with the reason"
     olmf_cluster_object_set_count = "gauge", "Number of ClusterObjectSets"
-    olmf_run_duration_seconds = "summary", "Runs of a step by their end: done, waits, retry, bug, timeout, interrupted"
+    olmf_run_duration_seconds = (
+        "histogram",
+        "Runs of a step by their end: done, waits, retry, bug, timeout, interrupted",
+    )
     olmf_dead_letters_total = "counter", "Jobs of a step that failed too often and were parked"
     olmf_queue_ready = "gauge", "Jobs of a group that could run now"
     olmf_queue_oldest_seconds = "gauge", "How long the job of a lane waits that came first; 0: none waits"

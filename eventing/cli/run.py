@@ -146,14 +146,13 @@ def packages(
 
 def api(state: StatePathOption = None) -> None:
     """Serve the sandbox, a small Kubernetes API."""
-    from eventing.local.apiserver.server import Settings as Sandbox
-    from eventing.local.apiserver.server import serve
+    from eventing.local.apiserver import server
 
     settings = _settings()
-    place = Sandbox(
+    place = server.Settings(
         state or Path("olmf-sandbox"), settings.port, is_kept=state is not None, pod_network=settings.pod_network
     )
-    asyncio.run(serve(place, lambda kubeconfig: announce(str(kubeconfig))))
+    asyncio.run(server.serve(place, lambda kubeconfig: announce(str(kubeconfig))))
 
 
 def redis(state: StatePathOption = None) -> None:

@@ -94,6 +94,7 @@ def _row_of(metric: Metric) -> tuple[str, ...]:
 
 def _panel(number: int, metric: Metric, place: Mapping[str, int]) -> Manifest:
     legend = " ".join(f"{{{{{label}}}}}" for label in BY.get(metric, ())) or metric.name
+    query = {"refId": "A", "datasource": _SOURCE, "expr": expression(metric), "legendFormat": legend}
     return {
         "id": number,
         "type": "timeseries",
@@ -102,16 +103,24 @@ def _panel(number: int, metric: Metric, place: Mapping[str, int]) -> Manifest:
         "datasource": _SOURCE,
         "gridPos": place,
         "fieldConfig": {"defaults": {"unit": _UNITS[metric.type][0], "min": 0}, "overrides": []},
-        "targets": [{"refId": "A", "datasource": _SOURCE, "expr": expression(metric), "legendFormat": legend}],
+        "targets": [{**query, "exemplar": True} if metric.type == "histogram" else query],
     }
 
 
-_UNITS: Final = {"gauge": ("short", "now"), "counter": ("short", "per minute"), "summary": ("s", "mean")}
+_UNITS: Final = {
+    "gauge": ("short", "now"),
+    "counter": ("short", "per minute"),
+    "summary": ("s", "mean"),
+    "histogram": ("s", "of 100 runs the 95th"),
+}
 """Grafana's unit for each type of metric, and what is drawn."""
 
 
 def expression(metric: Metric) -> str:
-    """What is drawn of a metric: a gauge as it is, how much a counter grows in a minute, the mean of a summary."""
+    """What is drawn of a metric: a gauge as it is, how much a counter grows in a minute, the mean of a summary.
+
+    Of a histogram: how long the 95th of 100 takes, with exemplars that lead to traces.
+    """
     by = f" by ({', '.join(BY[metric])})" if metric in BY else ""
     if metric in WELL:
         return f"count({metric.name} == 0) or vector(0)"
@@ -123,6 +132,9 @@ def expression(metric: Metric) -> str:
         case "summary":
             parts = (f"sum{by} (rate({metric.name}_{part}{_SINCE}))" for part in ("sum", "count"))
             return " / ".join(parts)
+        case "histogram":
+            labels = ", ".join((*BY.get(metric, ()), "le"))
+            return f"histogram_quantile(0.95, sum by ({labels}) (rate({metric.name}_bucket{_SINCE})))"
 
 
 def _alerts(number: int, top: int) -> Manifest:

@@ -22,7 +22,7 @@ from eventing.endpoint.gate import IS_TRUSTED, Gate, Limits
 from eventing.endpoint.senders import Senders
 from eventing.events.cloudevents import InvalidEventError, event_of
 from eventing.events.event import Event
-from eventing.metrics.exposition import CONTENT_TYPE
+from eventing.metrics.exposition import Exposition, exposition
 from shared import names
 
 Accept: TypeAlias = Callable[[Sequence[Event]], None]
@@ -37,7 +37,7 @@ def asgi(
     drain: Drain | None = None,
     senders: Senders | None = None,
     limits: Limits | None = None,
-    metrics: Callable[[], str] = str,
+    metrics: Callable[[str], Exposition] = lambda accept: exposition({}, accept),
     on_start: Callable[[], None] | None = None,
     is_ready: Callable[[], bool] = lambda: True,
 ) -> Starlette:
@@ -73,7 +73,7 @@ def asgi(
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-def _plain(metrics: Callable[[], str], is_ready: Callable[[], bool]) -> list[Route]:
+def _plain(metrics: Callable[[str], Exposition], is_ready: Callable[[], bool]) -> list[Route]:
     """The probes and the metrics."""
 
     async def readyz(_: Request) -> PlainTextResponse:
@@ -81,8 +81,9 @@ def _plain(metrics: Callable[[], str], is_ready: Callable[[], bool]) -> list[Rou
             return PlainTextResponse("ok")
         return PlainTextResponse("Redis does not answer", 503)
 
-    def measure(_: Request) -> PlainTextResponse:
-        return PlainTextResponse(metrics(), headers={"Content-Type": CONTENT_TYPE})
+    def measure(request: Request) -> PlainTextResponse:
+        answer = metrics(request.headers.get("Accept", ""))
+        return PlainTextResponse(answer.text, headers={"Content-Type": answer.content_type})
 
     return [Route("/livez", _well), Route("/readyz", readyz), Route("/metrics", measure)]
 

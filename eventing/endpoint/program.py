@@ -14,7 +14,7 @@ from eventing.endpoint.connections import BoundedProtocol
 from eventing.endpoint.senders import Senders
 from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
-from eventing.metrics.exposition import text
+from eventing.metrics.exposition import exposition
 from eventing.metrics.listener import address_of, listener
 from eventing.workqueue import REFUSED, UNREACHABLE, QueueFull, answering, is_paused
 from shared.config import Settings
@@ -59,7 +59,7 @@ def listen(
         speaking_our_errors(accept),
         drain=drain,
         senders=senders,
-        metrics=lambda: text(work()),
+        metrics=lambda accept: exposition(work(), accept),
         on_start=started,
         is_ready=answering(settings.redis_url),
     )

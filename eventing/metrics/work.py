@@ -5,11 +5,13 @@ So one process reports for all workers, and the counters survive the workers; af
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from eventing.metrics.exposition import Series
+from eventing.metrics.exposition import Series, bound_text
 from eventing.workqueue import UNREACHABLE, Backlog, Depth, Ran, WorkQueue, connect
+from eventing.workqueue.durations import BOUNDS
 from shared.config import Settings
 from shared.telemetry import Metric
 
@@ -59,11 +61,26 @@ def _runs(ran: Iterable[Ran]) -> Mapping[Series, float]:
         for metric, labels in _metrics(each):
             values[Series(metric, labels, "_count")] += each.count
             values[Series(metric, labels, "_sum")] += each.seconds
+        if each.result not in (PARKED, WARNED):
+            values.update(_buckets(each))
         if each.result == PARKED:
             values[Series(Metric.olmf_dead_letters_total, (("step", each.step),))] += each.count
         if each.result == WARNED:  # of no other step anybody is told
             values[Series(Metric.installplan_warnings_total)] += each.count
     return values
+
+
+def _buckets(each: Ran) -> Iterator[tuple[Series, float]]:
+    """The histogram of a step and result; each bucket counts those before it, too."""
+    labels = (("step", each.step), ("result", each.result))
+    found = {bucket.bound: bucket for bucket in each.buckets}
+    count = 0
+    for bound in BOUNDS:
+        bucket = found.get(bound)
+        count += bucket.runs if bucket else 0
+        exemplar = bucket.exemplar if bucket else None
+        yield Series(Metric.olmf_run_duration_seconds, (*labels, ("le", bound_text(bound))), "_bucket", exemplar), count
+    yield Series(Metric.olmf_run_duration_seconds, (*labels, ("le", bound_text(math.inf))), "_bucket"), each.count
 
 
 def _metrics(each: Ran) -> Iterator[tuple[Metric, tuple[tuple[str, str], ...]]]:

@@ -17,7 +17,7 @@ from aiohttp import web
 
 from eventing.events.event import Event
 from eventing.metrics import work as work_metrics
-from eventing.metrics.exposition import CONTENT_TYPE, Series, text
+from eventing.metrics.exposition import Exposition, Series, exposition
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.certificates import certificates
 from eventing.watch.config_maps import AwaitedConfigMaps
@@ -137,14 +137,14 @@ class Watcher:
             counting = Following(counting, follower) if follower else counting
         return counting
 
-    async def metrics(self) -> str:
-        """The text of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
+    async def metrics(self, accept: str = "") -> Exposition:
+        """The answer of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
         work = await asyncio.to_thread(self._work)
         silence = Metric.olmf_watch_silence_seconds
         ages = {Series(silence, (("kind", name),)): age for name, age in self.health.ages().items()}
         failing = {Series(Metric.olmf_sink_failing_seconds): self.health.failing()}
         values = {**self.object_metrics.values(), **work, **self.skips.values(), **failing, **ages}
-        return await asyncio.to_thread(text, values)
+        return await asyncio.to_thread(exposition, values, accept)
 
     async def deliver(self, events: Sequence[Event]) -> None:
         """Return when the sink has accepted the events; when it is away it is called again.
@@ -237,7 +237,7 @@ async def _run(settings: Settings, watcher: Watcher, on_ready: Ready | None) -> 
 async def serve_health(
     health: WatchHealth,
     listening: socket.socket,
-    metrics: Callable[[], Awaitable[str]],
+    metrics: Callable[[str], Awaitable[Exposition]],
     *,
     has_redis: Callable[[], bool] = lambda: True,
 ) -> web.AppRunner:
@@ -257,8 +257,9 @@ async def serve_health(
         facts = {"waiting": sorted(health.waiting), "failing": health.failing(), "redis": is_reachable}
         return _answer(health.is_ready and is_reachable, facts)
 
-    async def respond(_: web.Request) -> web.Response:
-        return web.Response(text=await metrics(), headers={"Content-Type": CONTENT_TYPE})
+    async def respond(request: web.Request) -> web.Response:
+        answer = await metrics(request.headers.get("Accept", ""))
+        return web.Response(text=answer.text, headers={"Content-Type": answer.content_type})
 
     app = web.Application()
     app.router.add_get("/livez", livez)

@@ -11,7 +11,9 @@ from eventing.events.event import Event
 from eventing.events.trace import begun_by
 from eventing.journal import JournalFiles, RedisJournal
 from eventing.routes import jobs_for
+from eventing.tracing.noted_events import noting
 from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue.trace_notes import TraceNotes
 from shared.config import Settings
 
 
@@ -23,12 +25,16 @@ def sink(values: Settings, *, most: int = 0) -> Callable[[Sequence[Event]], None
     client = connect(values.redis_url)
     queue = WorkQueue(client, values)
     journal = RedisJournal(client, max_bytes=values.journal_bytes, also=journal_files(values, "events"))
+    note = noting(TraceNotes(client)) if values.traces else None
 
     def accept(events: Sequence[Event]) -> None:
         journal.record_events(events)
         for event in events:
             trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
-            queue.add(jobs_for(event), event.id, trace=trace, most=most)
+            jobs = jobs_for(event)
+            if note and jobs and not trace:
+                note(event)
+            queue.add(jobs, event.id, trace=trace, most=most)
 
     return accept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,6 +16,7 @@ from eventing.routes import ROUTES, TO_SINK
 from eventing.runner import Runner
 from eventing.runner.progress import LongRuns
 from eventing.runner.steps import Steps
+from eventing.tracing.traced_runs import TracedRuns
 from eventing.wiring.content import content
 from eventing.wiring.intake import journal_files
 from eventing.worker.crew import one_per_thread
@@ -22,6 +24,7 @@ from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue import connect as connect_redis
 from eventing.workqueue.run_result import RunResult
+from eventing.workqueue.trace_notes import TraceNotes
 from shared import ports
 from shared.adapters.keys import StoredKeys
 from shared.adapters.kube import (
@@ -38,6 +41,9 @@ from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.warnings import KubeWarnings
 from shared.config import Settings
 from shared.kinds import CACHED, HIGH_CARDINALITY
+
+if TYPE_CHECKING:  # why: not installed without the extra `otel`
+    from eventing.tracing.open_telemetry import OpenTelemetry
 
 Run = Callable[[Claim], RunResult]
 log = structlog.get_logger()
@@ -83,11 +89,16 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         queue.forget_records = recording.forget
         routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
 
+        sender = sender_of_spans(values)
+        queue.on_end = sender.end if sender else queue.on_end
+
         def of_thread() -> Run:
             provided = {**_ports(values, cluster), ports.Journal: journal, ports.Runs: runs}
             recorder = recording.also_to(journal_files(values, "worker"))
-            runner = Runner(provided, cluster, SystemClock(), routes=routes, steps=steps, recorder=recorder)
-            return _trimming(runner, queue, journal, runs)
+            traced = TracedRuns(sender, TraceNotes(queue.client)) if sender else None
+            api = traced.api(cluster) if traced else cluster
+            runner = Runner(provided, api, SystemClock(), routes=routes, steps=steps, recorder=recorder)
+            return _trimming(_once(runner, queue, traced), journal, runs)
 
         return one_per_thread(of_thread)
 
@@ -110,11 +121,29 @@ def _ports(values: Settings, cluster: CachedClient) -> dict[type, object]:
     }  # fmt: skip
 
 
-def _trimming(runner: Runner, queue: WorkQueue, journal: RedisJournal, runs: LongRuns) -> Run:
-    """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
+def sender_of_spans(values: Settings) -> OpenTelemetry | None:
+    """What sends spans; None where runs are not traced."""
+    if not values.traces:
+        return None
+    try:
+        from eventing.tracing.open_telemetry import OpenTelemetry
+    except ModuleNotFoundError as error:
+        log.warning("traces_off", error=str(error), fix="pip install 'olm-functions[otel]'")
+        return None
+    return OpenTelemetry()
+
+
+def _once(runner: Runner, queue: WorkQueue, traced: TracedRuns | None) -> Run:
+    """Runs claims with the lease that the queue gave."""
 
     def once(claim: Claim) -> RunResult:
         return runner.run(claim, lambda jobs: queue.is_lease_valid(claim, jobs), lambda: queue.is_awaited(claim))
+
+    return once if traced is None else lambda claim: traced.run(claim, once)
+
+
+def _trimming(once: Run, journal: RedisJournal, runs: LongRuns) -> Run:
+    """Runs claims, and keeps the journal, to which the queue appends their records, within its bound."""
 
     def run(claim: Claim) -> RunResult:
         result = runs.run(claim, once)

@@ -114,6 +114,7 @@ class Child:
         while not drainer.is_stopping:
             act()
         drainer.end()
+        queue.on_end()
         if settings.on_call:
             queue.note_awake(served(settings), 0)
 

@@ -45,6 +45,9 @@ so some, like `held` and `bell`, are older than the terms above)
     turn:<what>-<period>   taken by the one scheduler that does something in this period, e.g. the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs (or writes: `warned`), their microseconds
+    within, exemplars      hash  <step>|<how it ended>|<bucket> -> number of runs in it (`durations.py`); of the last
+                                 one whose trace is sent <trace>|<microseconds>|<ms>
+    began:<event>                an event that waits for its first run, while runs are traced (`trace_notes.py`)
 
 A timeline (one ref, two steps A and B, events e1 to e4)
     add A e1       ready [A]                                   wakes a drainer

@@ -1,12 +1,14 @@
 -- ARGV: entry, token, only once the lease is over (1 or 0), failure, message, delay in ms (-1: none), bugs that park,
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
 --       trace context ('': none), writes that were answered with warnings, whether the next run is to be alone (1 or 0),
+--       bucket of the histogram of durations ('': in none), id of a trace as its exemplar ('': none),
 --       then entry and lane of each job to add.
 -- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
-local warned, is_alone_next = tonumber(ARGV[16]), ARGV[17] == '1'
+local warned, is_alone_next, bucket, exemplar = tonumber(ARGV[16]), ARGV[17] == '1', ARGV[18], ARGV[19]
+local FIRST_JOB = 20
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -24,8 +26,9 @@ local function enqueued_from_outside()
   return is_outside and seq, is_outside and due
 end
 
+local step = string.match(entry, '^[^|]*')
 local function tally(result, microseconds, count)
-  local run = string.match(entry, '^[^|]*') .. '|' .. result
+  local run = step .. '|' .. result
   call('HINCRBY', 'olmf:ran', run, count or 1)
   call('HINCRBY', 'olmf:took', run, microseconds)
 end
@@ -61,7 +64,7 @@ local function park()
 end
 
 -- The jobs and writes of this run belong to its trace.
-if wrote ~= '' or delay >= 0 or #ARGV > 17 then
+if wrote ~= '' or delay >= 0 or #ARGV >= FIRST_JOB then
   for _, cause in ipairs(lines(own)) do note_trace(cause, trace) end
 end
 
@@ -76,7 +79,7 @@ end
 local running, running_count, running_lane, promised =
   unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
 call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'progress')
-enqueue_all(ARGV, 18, run_id)
+enqueue_all(ARGV, FIRST_JOB, run_id)
 
 if run_id == '' then -- it may have written: what it promised is enqueued by what caused it
   enqueue_all(lines(promised), 1, lines(running)[1] or 'lost')
@@ -88,6 +91,11 @@ elseif failure ~= 'interrupted' then call('HDEL', job, 'alone') end -- that was 
 local is_enqueued, is_due = enqueued_from_outside()
 local attempts_exhausted, must_back_off = count_failure()
 tally(ended, took)
+if bucket ~= '' then
+  local place = step .. '|' .. ended .. '|' .. bucket
+  call('HINCRBY', 'olmf:within', place, 1)
+  if exemplar ~= '' then call('HSET', 'olmf:exemplars', place, exemplar .. '|' .. took .. '|' .. now) end
+end
 if warned > 0 then tally('warned', 0, warned) end
 charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
 if record == '' then -- nothing tells of this run: the next one inherits its causes

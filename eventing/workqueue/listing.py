@@ -9,6 +9,7 @@ from typing import Any
 
 from redis import Redis
 
+from eventing.workqueue.durations import buckets
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Backlog, Depth, Listed, Ran, State, job_of, lane_of
 from shared.domain.progress import Progress
@@ -39,11 +40,15 @@ def backlog(client: Redis) -> tuple[Backlog, ...]:
 def ran(client: Redis) -> tuple[Ran, ...]:
     """How often and how long runs took, by step and result."""
     pipe = client.pipeline(transaction=False)
-    pipe.hgetall("olmf:ran")
-    pipe.hgetall("olmf:took")
-    counts, micros = pipe.execute()
+    for key in ("olmf:ran", "olmf:took", "olmf:within", "olmf:exemplars"):
+        pipe.hgetall(key)
+    counts, micros, within, exemplars = pipe.execute()
+    by_run = buckets(within, exemplars)
     words = ((key.decode().split("|"), int(count), int(micros[key])) for key, count in sorted(counts.items()))
-    return tuple(Ran(step, result, count, took / 1e6) for (step, result), count, took in words)
+    return tuple(
+        Ran(step, result, count, took / 1e6, tuple(by_run.get((step, result), ())))
+        for (step, result), count, took in words
+    )
 
 
 def _listed(row: list[Any]) -> Listed:

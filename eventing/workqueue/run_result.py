@@ -39,6 +39,13 @@ class RunResult:
     """W3C trace context of the run, which everything that it causes shares."""
     warned: int = 0
     """Number of its writes that the API server answered with warnings that somebody is told of."""
+    exemplar: str = ""
+    """Id of the trace whose spans are sent somewhere, for the histogram of durations; empty: none are."""
+
+    @property
+    def end(self) -> str:
+        """How it ended, as it is counted: its failure, `waits` or `done`."""
+        return self.failure or ("waits" if self.is_waiting else "done")
 
 
 def backoff(failures: int, random: float, *, first: timedelta = FIRST_WAIT) -> timedelta:

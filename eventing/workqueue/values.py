@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from eventing.events.job import Job, Lane
+from eventing.workqueue.durations import Bucket
 from shared.domain.progress import Progress
 from shared.kinds import Ref
 
@@ -125,6 +126,8 @@ class Ran:
     count: int
     seconds: float
     """Their total duration."""
+    buckets: tuple[Bucket, ...] = ()
+    """The histogram of their durations, the shortest first."""
 
 
 def entry_of(job: Job) -> str:

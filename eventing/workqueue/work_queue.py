@@ -15,6 +15,7 @@ from redis import Redis
 from eventing.events.job import Job
 from eventing.workqueue import listing
 from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS, QueueFull
+from eventing.workqueue.durations import bucket_of
 from eventing.workqueue.run_result import RunResult, backoff
 from eventing.workqueue.scripts import run
 from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, entry_of, job_of, lane_of
@@ -61,6 +62,8 @@ class WorkQueue:
         """How far the present run is, if it says so."""
         self.forget_records: Callable[[], None] = lambda: None
         """Called when a record was not stored with its run: Redis may have lost earlier ones, too."""
+        self.on_end: Callable[[], None] = lambda: None
+        """Called when the worker ends, once no run is under way."""
         self._journal = JOURNAL if settings.journal_bytes else ""
         self._random = secrets.SystemRandom().random
 
@@ -257,8 +260,9 @@ class WorkQueue:
             self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
             -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
             result.record, result.run_id, "\n".join(map(_one_line, result.wrote)),
-            _ENDS.get(failure, failure) or ("waits" if result.is_waiting else "done"), int(result.took_ms * 1000),
-            result.trace, result.warned, int(is_alone_next), *_arguments(result.jobs),
+            _ENDS.get(failure, failure) or result.end, int(result.took_ms * 1000),
+            result.trace, result.warned, int(is_alone_next), bucket_of(result), result.exemplar,
+            *_arguments(result.jobs),
         )  # fmt: skip
         return bool(answer)
 

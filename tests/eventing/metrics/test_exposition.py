@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parsed_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
-from eventing.metrics.exposition import Series, text
+from eventing.metrics.exposition import Series, exposition, text
+from eventing.workqueue.durations import Exemplar
 from shared.telemetry import Metric
 
 
@@ -23,7 +25,7 @@ def test_the_text_is_the_format_of_prometheus() -> None:
         "# TYPE csv_abnormal gauge",
         r'csv_abnormal{name="a",reason="a \"quoted\" \\ word\n"} 1.0',
         "# HELP olmf_run_duration_seconds Runs of a step by their end: done, waits, retry, bug, timeout, interrupted",
-        "# TYPE olmf_run_duration_seconds summary",
+        "# TYPE olmf_run_duration_seconds histogram",
         'olmf_run_duration_seconds_sum{step="a"} 0.5',
         'olmf_run_duration_seconds_count{step="b"} 2.0',
         'olmf_run_duration_seconds_sum{step="b"} 1.5',
@@ -59,3 +61,37 @@ def test_counters_with_and_without_a_suffix_are_counters_to_the_parser() -> None
     assert [(one.type, [sample.value for sample in one.samples]) for one in parsed(text(reported))] == [
         ("counter", [3.0]), ("counter", [2.0]),
     ]  # fmt: skip
+
+
+PROMETHEUS = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3"
+
+
+def a_bucket(le: str, exemplar: Exemplar | None = None) -> Series:
+    return Series(Metric.olmf_run_duration_seconds, (("step", "a"), ("le", le)), "_bucket", exemplar)
+
+
+def test_who_asks_for_openmetrics_gets_exemplars() -> None:
+    values = {
+        a_bucket("+Inf"): 3.0, a_bucket("10.0"): 3.0, a_bucket("1.0", Exemplar("0af7", 0.25, 12.5)): 2.0,
+        Series(Metric.olmf_run_duration_seconds, (("step", "a"),), "_count"): 3.0,
+        Series(Metric.olmf_run_duration_seconds, (("step", "a"),), "_sum"): 5.0,
+    }  # fmt: skip
+    answer = exposition(values, PROMETHEUS)
+    assert answer.content_type == "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    [family] = parsed_openmetrics(answer.text)  # type: ignore[no-untyped-call]
+    bounds = [sample.labels["le"] for sample in family.samples if sample.name.endswith("_bucket")]
+    assert (family.type, bounds) == ("histogram", ["1.0", "10.0", "+Inf"])
+    [exemplar] = [sample.exemplar for sample in family.samples if sample.exemplar]
+    assert (exemplar.labels, exemplar.value, float(exemplar.timestamp)) == ({"trace_id": "0af7"}, 0.25, 12.5)
+    plain = exposition(values, "text/plain")
+    assert (plain.text, plain.content_type) == (text(values), "text/plain; version=0.0.4; charset=utf-8")
+    assert "0af7" not in plain.text
+
+
+def test_each_metric_has_the_same_name_and_value_in_openmetrics() -> None:
+    """`csv_upgrade_count`, which is OLM's name, is no counter there: those end with `_total`."""
+    metrics = [metric for metric in Metric if metric.type in ("gauge", "counter")]
+    answer = exposition({Series(metric): 1 for metric in metrics}, PROMETHEUS)
+    families = parsed_openmetrics(answer.text)  # type: ignore[no-untyped-call]
+    samples = [(sample.name, sample.value) for one in families for sample in one.samples]
+    assert samples == [(metric.name, 1.0) for metric in metrics]

@@ -71,6 +71,33 @@ def test_durations_are_summed_csv_md_14_2(redis_url: str) -> None:
         } <= reported(queue), "catalog.md 6: olm_resolution_duration_seconds, by outcome"
 
 
+def test_durations_are_counted_by_bucket_with_the_trace_of_the_last_run(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        for took, trace in ((2.0, ""), (200.0, "0af7"), (250.0, "b7ad"), (400_000.0, "00f0")):
+            end(queue, STEP, RunResult("r", b"", took_ms=took, exemplar=trace))
+        found = {
+            dict(series.labels)["le"]: (count, series.exemplar and series.exemplar[:2])
+            for series, count in measures(queue).items()
+            if series.part == "_bucket"
+        }
+        assert found == {
+            "0.01": (1, None), "0.03": (1, None), "0.1": (1, None), "0.3": (3, ("b7ad", 0.25)), "1.0": (3, None),
+            "3.0": (3, None), "10.0": (3, None), "30.0": (3, None), "100.0": (3, None), "300.0": (3, None),
+            "+Inf": (4, None),
+        }  # fmt: skip
+
+
+def test_nobody_knows_how_long_a_lost_run_took(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings(), worker="lost")
+        queue.add([Job(STEP, NAMESPACE.ref("olm"))], "event")
+        assert queue.claim(["demo"])
+        queue.sweep(lost_worker="lost")
+        counts = [count for series, count in measures(queue).items() if series.part == "_bucket"]
+        assert counts == [0] * 10 + [1]
+
+
 def test_steps_with_warnings_are_counted_catalog_md_6(redis_url: str) -> None:
     """It is there from the start, as a counter of OLM is, and runs are counted as ever."""
     step = "install_plan/execute_install_plan"

@@ -51,7 +51,7 @@ async def test_an_event_that_cannot_be_handled_is_skipped_alone(fault: Exception
     await asyncio.wait_for(watcher.deliver([an_event(name) for name in ("a", "bad", "b")]), PATIENCE_SECONDS)
     assert (set(taken), watcher.skips.counts) == ({"a", "b"}, {"Subscription": 1})
     assert watcher.health.failing() == 0
-    assert 'olmf_skipped_events_total{kind="Subscription"} 1.0' in await watcher.metrics()
+    assert 'olmf_skipped_events_total{kind="Subscription"} 1.0' in (await watcher.metrics()).text
 
 
 @pytest.mark.parametrize(

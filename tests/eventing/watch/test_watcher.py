@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from eventing.events.event import Event
+from eventing.metrics.exposition import Exposition
 from eventing.metrics.listener import address_of, listener
 from eventing.watch.program import Watcher, serve_health
 from eventing.watch.watch_health import WatchHealth
@@ -206,8 +207,8 @@ async def test_of_kinds_that_everybody_has_many_of_only_ours_are_asked_for(kind:
     assert [asked["labelSelector"] for asked in api.asked[:2]] == ["olm.managed=true"] * 2
 
 
-async def nothing() -> str:
-    return ""
+async def nothing(_: str) -> Exposition:
+    return Exposition("", "text/plain")
 
 
 async def test_livez_fails_when_a_watch_is_older_than_its_bound() -> None:
