@@ -13,6 +13,8 @@ Lane: TypeAlias = Literal["direct", "bulk", "long"]
 first two."""
 
 
+RESOLVE = "subscription/resolve_subscriptions"
+
 INSTALL = (
     "cluster_service_version/probe_operator",
     "cluster_service_version/install_operator",
@@ -23,7 +25,7 @@ INSTALL = (
     "subscription/write_install_plan",
     "bundle/collect_bundle",
     "bundle/unpack_bundle",
-    "subscription/resolve_subscriptions",
+    RESOLVE,
     "subscription/track_subscription",
 )
 """The steps of an install, the last one first: of what waits, the nearest to the end goes first.

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
+from eventing.events.job import RESOLVE
 from eventing.metrics.exposition import Series, bound_text
 from eventing.workqueue import UNREACHABLE, Backlog, Depth, Ran, WorkQueue, connect
 from eventing.workqueue.durations import BOUNDS
 from shared.config import Settings
 from shared.telemetry import Metric
 
-RESOLVE = "subscription/resolve_subscriptions"
 PARKED, WARNED = "parked", "warned"
+QUANTILES: Final = (0.9, 0.95, 0.99)
+"""Those of OLM's own summary."""
 
 
 def reader(settings: Settings) -> Callable[[], Mapping[Series, float]]:
@@ -33,7 +36,7 @@ def measures(queue: WorkQueue) -> Mapping[Series, float]:
         depth, ran, backlog = queue.depth(), queue.ran(), queue.backlog()
     except UNREACHABLE:
         return {Series(Metric.olmf_redis_up): 0}
-    return {Series(Metric.olmf_redis_up): 1, **_queued(depth), **_ages(backlog), **_runs(ran)}
+    return {Series(Metric.olmf_redis_up): 1, **_queued(depth), **_ages(backlog), **_runs(ran), **_quantiles(ran)}
 
 
 def _queued(depth: Depth) -> Mapping[Series, float]:
@@ -88,5 +91,27 @@ def _metrics(each: Ran) -> Iterator[tuple[Metric, tuple[tuple[str, str], ...]]]:
     if each.result not in (PARKED, WARNED):
         yield Metric.olmf_run_duration_seconds, (("step", each.step), ("result", each.result))
         if each.step == RESOLVE:
-            outcome = "succeeded" if each.result == "done" else "failed"
-            yield Metric.olm_resolution_duration_seconds, (("outcome", outcome),)
+            yield Metric.olm_resolution_duration_seconds, (("outcome", _outcome(each)),)
+
+
+def _outcome(each: Ran) -> str:
+    return "succeeded" if each.result == "done" else "failed"
+
+
+def _quantiles(ran: Iterable[Ran]) -> Mapping[Series, float]:
+    """Of the newest resolutions of all workers together, by outcome."""
+    found: defaultdict[str, list[float]] = defaultdict(list)
+    for each in ran:
+        if each.step == RESOLVE and each.result not in (PARKED, WARNED):
+            found[_outcome(each)] += each.recent
+    metric = Metric.olm_resolution_duration_seconds
+    return {
+        Series(metric, (("outcome", outcome), ("quantile", str(share)))): quantile(sorted(durations), share)
+        for outcome, durations in found.items()
+        for share in QUANTILES
+    }
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """The least of these values that this share of them does not exceed; NaN of none, as the library of OLM says."""
+    return ordered[math.ceil(share * len(ordered)) - 1] if ordered else math.nan

@@ -48,6 +48,8 @@ so some, like `held` and `bell`, are older than the terms above)
     within, exemplars      hash  <step>|<how it ended>|<bucket> -> number of runs in it (`durations.py`); of the last
                                  one whose trace is sent <trace>|<microseconds>|<ms>
     began:<event>                an event that waits for its first run, while runs are traced (`trace_notes.py`)
+    recent:<step>|<how it ended>  list  the newest of these runs, where quantiles of the step are told: <end in ms>
+                                 <microseconds>; for ten minutes, a thousand at most
 
 A timeline (one ref, two steps A and B, events e1 to e4)
     add A e1       ready [A]                                   wakes a drainer

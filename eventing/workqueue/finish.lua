@@ -27,10 +27,21 @@ local function enqueued_from_outside()
 end
 
 local step = string.match(entry, '^[^|]*')
+local lasted_ms = run_id == '' and now - token / 1000 or took / 1000 -- it may have been lost
+
 local function tally(result, microseconds, count)
   local run = step .. '|' .. result
   call('HINCRBY', 'olmf:ran', run, count or 1)
   call('HINCRBY', 'olmf:took', run, microseconds)
+end
+
+-- Keeps the newest durations of a step whose quantiles are reported.
+local function observe()
+  if not OBSERVED[step] then return end
+  local recent = recent_key(step .. '|' .. ended)
+  call('LPUSH', recent, string.format('%.0f %.0f', now, lasted_ms * 1000))
+  call('LTRIM', recent, 0, MOST_RECENT - 1)
+  call('EXPIRE', recent, RECENT_SECONDS)
 end
 
 -- Returns whether the entry is to be parked, and whether it has been parked, or should have been, since its last success.
@@ -96,8 +107,9 @@ if bucket ~= '' then
   call('HINCRBY', 'olmf:within', place, 1)
   if exemplar ~= '' then call('HSET', 'olmf:exemplars', place, exemplar .. '|' .. took .. '|' .. now) end
 end
+observe()
 if warned > 0 then tally('warned', 0, warned) end
-charge(ref, running_lane, run_id == '' and now - token / 1000 or took / 1000)
+charge(ref, running_lane, lasted_ms)
 if record == '' then -- nothing tells of this run: the next one inherits its causes
   note_causes(job, lines(running), running_count or 0, 'causes')
 end

@@ -16,6 +16,7 @@ local function blocked_key(ref) return 'olmf:blocked:' .. ref end
 local function parked_key(ref) return 'olmf:parked:' .. ref end
 local function trace_key(cause) return 'olmf:trace:' .. cause end
 local function note_trace(cause, trace) if trace ~= '' then call('SET', trace_key(cause), trace, 'EX', TRACE_SECONDS) end end
+local function recent_key(run) return 'olmf:recent:' .. run end
 local function ready_key(group, lane) return 'olmf:ready:' .. group .. ':' .. lane end
 
 local function long_key(namespace) return 'olmf:long:' .. namespace end

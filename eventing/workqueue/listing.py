@@ -10,7 +10,7 @@ from typing import Any
 from redis import Redis
 
 from eventing.workqueue.durations import buckets
-from eventing.workqueue.scripts import run
+from eventing.workqueue.scripts import OBSERVED, RECENT_SECONDS, run
 from eventing.workqueue.values import Backlog, Depth, Listed, Ran, State, job_of, lane_of
 from shared.domain.progress import Progress
 
@@ -44,11 +44,25 @@ def ran(client: Redis) -> tuple[Ran, ...]:
         pipe.hgetall(key)
     counts, micros, within, exemplars = pipe.execute()
     by_run = buckets(within, exemplars)
-    words = ((key.decode().split("|"), int(count), int(micros[key])) for key, count in sorted(counts.items()))
+    words = [(key.decode(), int(count), int(micros[key])) for key, count in sorted(counts.items())]
+    recent = _recent(client, [key for key, _, _ in words if key.partition("|")[0] in OBSERVED])
     return tuple(
-        Ran(step, result, count, took / 1e6, tuple(by_run.get((step, result), ())))
-        for (step, result), count, took in words
+        Ran(step, result, count, took / 1e6, tuple(by_run.get((step, result), ())), recent.get(key, ()))
+        for key, count, took in words
+        for step, _, result in (key.partition("|"),)
     )
+
+
+def _recent(client: Redis, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """The newest durations of each of these runs, in seconds."""
+    pipe = client.pipeline(transaction=False)
+    pipe.time()
+    for key in keys:
+        pipe.lrange(f"olmf:recent:{key}", 0, -1)
+    (seconds, _), *found = pipe.execute()
+    oldest_ms = (seconds - RECENT_SECONDS) * 1000
+    rows = ((key, [row.split() for row in rows]) for key, rows in zip(keys, found, strict=True))
+    return {key: tuple(int(took) / 1e6 for ended, took in pairs if int(ended) >= oldest_ms) for key, pairs in rows}
 
 
 def _listed(row: list[Any]) -> Listed:

@@ -11,7 +11,7 @@ from typing import Any
 from redis import Redis
 from redis.exceptions import NoScriptError, ResponseError
 
-from eventing.events.job import INSTALL
+from eventing.events.job import INSTALL, RESOLVE
 from eventing.workqueue.client import UNREACHABLE, NewerFormat, connect
 
 NEWER = "NEWERFORMAT "
@@ -19,18 +19,26 @@ NEWER = "NEWERFORMAT "
 _FILES = resources.files(__package__)
 _SHARED = ("format", "dead_letters", "keys", "order", "queue")
 """In front of every script, in this order."""
+OBSERVED = (RESOLVE,)
+"""Steps whose newest durations are kept."""
+RECENT_SECONDS, MOST_RECENT = 600, 1000
+"""How old these may be, as in the library of Prometheus that OLM uses, and how many there are of each result."""
 
 
 @cache
 def _script(name: str) -> tuple[str, str]:
-    text = "".join([_distances(), *((_FILES / f"{part}.lua").read_text() for part in (*_SHARED, name))])
+    text = "".join([_constants(), *((_FILES / f"{part}.lua").read_text() for part in (*_SHARED, name))])
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _distances() -> str:
-    """How far each step of an install is from its end, as Lua."""
+def _constants() -> str:
+    """How far each step of an install is from its end, and whose durations are kept, as Lua."""
     rows = (f"['{step}'] = {distance}" for distance, step in enumerate(INSTALL))
-    return f"local DISTANCES, FURTHEST = {{{', '.join(rows)}}}, {len(INSTALL)}\n"
+    observed = (f"['{step}'] = true" for step in OBSERVED)
+    return (
+        f"local DISTANCES, FURTHEST = {{{', '.join(rows)}}}, {len(INSTALL)}\n"
+        f"local OBSERVED, RECENT_SECONDS, MOST_RECENT = {{{', '.join(observed)}}}, {RECENT_SECONDS}, {MOST_RECENT}\n"
+    )
 
 
 def run(client: Redis, name: str, *arguments: str | bytes | int) -> Any:

@@ -128,6 +128,8 @@ class Ran:
     """Their total duration."""
     buckets: tuple[Bucket, ...] = ()
     """The histogram of their durations, the shortest first."""
+    recent: tuple[float, ...] = ()
+    """The durations of the newest of them, in ten minutes a thousand at most; only of steps whose quantiles are told."""
 
 
 def entry_of(job: Job) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from eventing.events.job import Job
 from eventing.metrics.exposition import Series, text
-from eventing.metrics.work import measures, reader
+from eventing.metrics.work import measures, quantile, reader
 from eventing.workqueue import WorkQueue, connect
 from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
@@ -96,6 +96,65 @@ def test_nobody_knows_how_long_a_lost_run_took(redis_url: str) -> None:
         queue.sweep(lost_worker="lost")
         counts = [count for series, count in measures(queue).items() if series.part == "_bucket"]
         assert counts == [0] * 10 + [1]
+
+
+@pytest.mark.parametrize(
+    ("share", "want"),
+    [
+        pytest.param(0.9, 18.0, id="two of twenty may take longer"),
+        pytest.param(0.95, 19.0, id="one of twenty"),
+        pytest.param(0.99, 20.0, id="none of twenty"),
+    ],
+)
+def test_a_quantile_is_a_duration_that_was_measured(share: float, want: float) -> None:
+    assert quantile([float(number) for number in range(1, 21)], share) == want
+    assert quantile([0.25], share) == 0.25
+
+
+def test_quantiles_are_of_the_last_ten_minutes_of_all_workers_catalog_md_6(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        for worker, took in (("one", 1500.0), ("another", 250.0)):
+            end(WorkQueue(client, Settings(), worker=worker), RESOLVE, RunResult("r", b"", took_ms=took))
+        queue = WorkQueue(client, Settings())
+        end(queue, RESOLVE, RunResult("r", b"", took_ms=1000.0, is_waiting=True))
+        end(queue, RESOLVE, RunResult("r", b"", took_ms=3000.0, failure="bug", message="no"))
+        end(queue, STEP, RunResult("r", b"", took_ms=9000.0))
+        before = (client.time()[0] - 601) * 1000
+        client.rpush(f"olmf:recent:{RESOLVE}|done", f"{before} 70000000")
+        shares = ("0.9", "0.95", "0.99")
+        assert {line for line in reported(queue) if "quantile" in line} == {
+            f'olm_resolution_duration_seconds{{outcome="{outcome}",quantile="{share}"}} {seconds}'
+            for outcome, seconds in (("succeeded", 1.5), ("failed", 3.0))
+            for share in shares
+        }
+        client.delete(f"olmf:recent:{RESOLVE}|done")
+        assert {f'olm_resolution_duration_seconds{{outcome="succeeded",quantile="{share}"}} NaN' for share in shares} < (
+            reported(queue)
+        ), "nothing was resolved lately"
+
+
+def test_no_more_durations_are_kept_than_a_thousand(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        key = f"olmf:recent:{RESOLVE}|done"
+        client.rpush(key, *("1 1",) * 1000)
+        end(queue, RESOLVE, RunResult("r", b"", took_ms=2.0))
+        assert client.llen(key) == 1000
+        (newest,) = client.lrange(key, 0, 0)
+        assert newest.endswith(b" 2000")
+        assert 0 < client.ttl(key) <= 600
+
+
+def test_a_lost_run_took_as_long_as_it_was_held(redis_url: str) -> None:
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings(), worker="lost")
+        queue.add([Job(RESOLVE, NAMESPACE.ref("olm"))], "event")
+        assert queue.claim(["subscription"])
+        client.blpop(["nothing"], timeout=0.05)
+        queue.sweep(lost_worker="lost")
+        (recent,) = (one.recent for one in queue.ran() if one.step == RESOLVE)
+        assert len(recent) == 1
+        assert recent[0] > 0.03
 
 
 def test_steps_with_warnings_are_counted_catalog_md_6(redis_url: str) -> None:
