@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.pulling import Puller
@@ -56,7 +56,7 @@ class ImageBundles:
             result = inline.payload(content_of(found or {}, "", {}).objects)
         except NotServable as error:
             return Unavailable("Malformed", f"bundle {inline.name} of package {inline.package}: {error}")
-        return Unavailable("Malformed", result.message) if isinstance(result, BadBundle) else result
+        return Unavailable(_reason(result), result.message) if isinstance(result, BadBundle) else result
 
 
 def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:
@@ -64,8 +64,12 @@ def payload_of(path: str, registry: Registry, reference: Reference) -> Manifest:
     image = pull(registry, reference, lambda _: _DIRECTORIES, in_memory)
     result = payload(image.files, path)
     if isinstance(result, BadBundle):
-        raise OciError("TooLarge" if result.reason == "TooLarge" else "Malformed", result.message)
+        raise OciError(_reason(result), result.message)
     return result
+
+
+def _reason(bad: BadBundle) -> Literal["TooLarge", "Malformed"]:
+    return "TooLarge" if bad.reason == "TooLarge" else "Malformed"
 
 
 def files_of(path: str, registry: Registry, reference: Reference) -> Manifest:

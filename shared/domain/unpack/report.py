@@ -167,7 +167,7 @@ def report(results: Sequence[UnpackResult]) -> Report:
             Condition(BUNDLE_UNPACK_FAILED, "True", "ErrorPreventedUnpacking", prevented[0]), again_in=again_in
         )
     if failures:
-        message = texts.failed(failures[0].reason, failures[0].message)
+        message = texts.failed(failures[0].reason, failures[0].message, has_job=bool(failures[0].job.name))
         return Report(Condition(BUNDLE_UNPACK_FAILED, "True", "BundleUnpackFailed", message), again_in=again_in)
     if refused := sorted((one for one in results if isinstance(one, Refused)), key=lambda one: one.is_behind):
         condition = Condition(BUNDLE_UNPACKING, "True", REFUSED, refused[0].message)

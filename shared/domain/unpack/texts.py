@@ -11,14 +11,19 @@ _MANUAL: Final = (
 )
 _LATER: Final = "Job will retry until timeout (~10 min), then auto-cleanup and retry in ~5 min."
 
+_AGAIN: Final = "It is tried again every minute."
+
 GUIDANCE_FAILED: Final = f"Auto-retry in ~5 min after job cleanup (TTL). {_CAUSES} {_MANUAL}"
 GUIDANCE_PULLING: Final = f"Bundle image pull failed. {_CAUSES} {_LATER} {_MANUAL}"
 GUIDANCE_PENDING: Final = f". {_CAUSES} {_LATER} {_MANUAL}"
 
 
-def failed(reason: str, message: str) -> str:
-    """The message of `BundleUnpackFailed`; `message` is that of the Job and its containers, without guidance."""
-    return f"Bundle unpacking failed - {reason}: {message}. {GUIDANCE_FAILED}"
+def failed(reason: str, message: str, *, has_job: bool = True) -> str:
+    """The message of `BundleUnpackFailed`; `message` is that of the Job and its containers, without guidance.
+
+    Without a Job (a worker pulls itself, or the manifests are in the catalog) there is none to delete.
+    """
+    return f"Bundle unpacking failed - {reason}: {message}. {GUIDANCE_FAILED if has_job else _AGAIN}"
 
 
 def unpacking(cause: str = "", *, cannot_pull: bool = False) -> str:

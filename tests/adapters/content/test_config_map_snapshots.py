@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -123,3 +124,15 @@ def test_a_bundle_of_it_is_unpacked(tmp_path: Path, cluster: Cluster) -> None:
     absent = bundles.config_map_payload(ImageSource(str(InlineBundle("tea", "tea.v9", inline.reference)), "mine"))
     assert isinstance(absent, Unavailable)
     assert "neither an image nor manifests" in absent.message
+
+
+def test_a_bundle_that_does_not_fit_is_too_large(tmp_path: Path, cluster: Cluster) -> None:
+    held = content("1.0.0")
+    [csv] = json.loads(held["data"]["clusterServiceVersions"])
+    csv["spec"]["description"] = Random(7).randbytes(1_000_000).hex()
+    cluster[PLACE] = {"data": {**held["data"], "clusterServiceVersions": json.dumps([csv])}}
+    found = catalogs(tmp_path, cluster)
+    inline = InlineBundle("tea", "tea.v1.0.0", pulled(found))
+    answer = ImageBundles(Puller(lambda *_: None), found).config_map_payload(ImageSource(str(inline), "mine"))
+    assert isinstance(answer, Unavailable)
+    assert (answer.reason, "bundle files exceeded 1048576 bytes limit" in answer.message) == ("TooLarge", True)

@@ -6,7 +6,7 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -53,6 +53,11 @@ def a_catalog_image(registry: ScriptedRegistry, name: str, *bundles: tuple[str, 
             {"schema": "olm.bundle", "package": package, **first, "image": image, "properties": [
                 {"type": "olm.package", "value": {"packageName": package, "version": "1.0.0"}}]},
         ]  # fmt: skip
+    return a_catalog_image_of(registry, name, documents)
+
+
+def a_catalog_image_of(registry: ScriptedRegistry, name: str, documents: Sequence[Manifest]) -> str:
+    """The reference of an image of this catalog."""
     content = "\n".join(map(json.dumps, documents)).encode()
     registry.put(name, "1", [a_layer(a_file("configs/catalog.json", content))], CONFIGS)
     return f"{registry.address}/{name}:1"

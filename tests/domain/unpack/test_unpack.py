@@ -154,6 +154,11 @@ MANUAL = (
             id="catalog.md 3.7 F: what a container says does not keep out G1",
         ),
         pytest.param(
+            texts.failed("TooLarge", "x", has_job=False),
+            "Bundle unpacking failed - TooLarge: x. It is tried again every minute.",
+            id="without a Job nobody is told to delete one",
+        ),
+        pytest.param(
             texts.unpacking(cannot_pull=True), f"Bundle image pull failed. {CAUSES} {RETRY} {MANUAL}",
             id="catalog.md 3.7 F: G2",
         ),
@@ -299,6 +304,16 @@ UNPACKED, RUNNING = Unpacked(ConfigMap({})), Running(Job({}))
 def test_several_bundles_make_one_condition(verdicts: list[UnpackResult], want: tuple[str, bool]) -> None:
     reported = report(verdicts)
     assert (reported.condition.type if reported.condition else "", reported.is_unpacked) == want
+
+
+@pytest.mark.parametrize(
+    ("job", "is_advised"),
+    [pytest.param(Job({"metadata": {"name": "a"}}), True, id="a Job"), pytest.param(Job({}), False, id="a pull")],
+)
+def test_who_is_told_to_delete_a_job_has_one(job: Job, is_advised: bool) -> None:
+    reported = report([Broken("R", "m", timedelta(1), job)])
+    assert reported.condition is not None
+    assert ("kubectl get jobs" in reported.condition.message) is is_advised
 
 
 def test_what_prevents_unpacking_is_reported_before_what_failed_and_the_failed_is_tried_again() -> None:

@@ -128,9 +128,9 @@ def test_quantiles_are_of_the_last_ten_minutes_of_all_workers_catalog_md_6(redis
             for share in shares
         }
         client.delete(f"olmf:recent:{RESOLVE}|done")
-        assert {f'olm_resolution_duration_seconds{{outcome="succeeded",quantile="{share}"}} NaN' for share in shares} < (
-            reported(queue)
-        ), "nothing was resolved lately"
+        assert {
+            f'olm_resolution_duration_seconds{{outcome="succeeded",quantile="{share}"}} NaN' for share in shares
+        } < (reported(queue)), "nothing was resolved lately"
 
 
 def test_no_more_durations_are_kept_than_a_thousand(redis_url: str) -> None:
