@@ -129,7 +129,7 @@ class Ran:
     buckets: tuple[Bucket, ...] = ()
     """The histogram of their durations, the shortest first."""
     recent: tuple[float, ...] = ()
-    """The durations of the newest of them, in ten minutes a thousand at most; only of steps whose quantiles are told."""
+    """The durations of the newest of them, a thousand in ten minutes at most; only where quantiles are told."""
 
 
 def entry_of(job: Job) -> str:

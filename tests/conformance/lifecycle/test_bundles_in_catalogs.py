@@ -1,4 +1,4 @@
-"""Bundles without an image: their manifests are in the catalog, an image or a server (catalog.md §3.7, 4.6; fbc.md §4.6)."""
+"""Bundles without an image: their manifests are in the catalog, an image or a server (catalog.md 4.6; fbc.md 4.6)."""
 
 from __future__ import annotations
 
