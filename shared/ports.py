@@ -74,8 +74,12 @@ class Accounts(Protocol):
         """The objects of a kind in a namespace, sorted by name."""
         ...
 
-    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+    def refusal(self, manifest: Manifest, account: Ref | None) -> Denied | None:
         """Why it may not create (with a resourceVersion: replace) the object: a dry run. No Secrets: it is recorded."""
+        ...
+
+    def allows(self, access: Manifest) -> bool:
+        """Whether a user may do something: `access` is the spec of a SubjectAccessReview."""
         ...
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from eventing.deploy.rules import BUNDLED_API_GROUPS, READ, RULES, V1_API_GROUPS, WRITE, Rule
 from shared.api.manifest import Manifest
+from shared.domain.authors import policy
 from shared.kinds import SECRET, WATCHED
 from shared.names import AGGREGATE_TO_BUNDLES
 
@@ -85,7 +86,7 @@ def _of_group(group: str) -> Iterator[Manifest]:
 
 def _rules_of(group: str) -> list[Manifest]:
     written = _bundled(_BEYOND_KINDS.get(group, {}), (*READ, *WRITE))
-    return [*rules(RULES[group]), *written, *STORED.get(group, ())]
+    return [*rules(RULES[group]), *written, *STORED.get(group, ()), *ASKED.get(group, ())]
 
 
 STORED: Mapping[str, tuple[Manifest, ...]] = {
@@ -93,6 +94,19 @@ STORED: Mapping[str, tuple[Manifest, ...]] = {
 }
 """The one rule with a wildcard: which definitions a plan changes is known only at run time, and what is stored in them
 has to fit. It adds nothing for who may give any rights away."""
+
+
+ASKED: Mapping[str, tuple[Manifest, ...]] = {
+    "install_plan": (
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
+        {
+            "apiGroups": ["admissionregistration.k8s.io"],
+            "resources": ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
+            "resourceNames": [policy.NAME], "verbs": ["get"],
+        },
+    ),
+}  # fmt: skip
+"""What authors of Subscriptions may, and whether their names can be believed."""
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

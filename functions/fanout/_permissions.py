@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from shared import names
 from shared.api.views import InstallPlan, OperatorGroup
+from shared.domain.authors.author import is_bound
 from shared.domain.csv import dependents
 from shared.domain.objects.csv import NO_RETRY
 from shared.domain.plan.state import is_stopped
@@ -25,17 +26,21 @@ def of_roles(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
 
 def of_cluster_roles(cluster: Cluster) -> Iterator[Emit]:
     """What waits for rights of a ServiceAccount: a role or binding of the whole cluster may give them to any."""
-    groups = [group for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP)) if group.service_account]
+    groups = [group for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP)) if _is_limited(group)]
     for csv in originals({group.namespace for group in groups}, cluster):
         if csv.reason == NO_RETRY:
             yield Emit(names.PERMISSIONS_CHANGED, Ref.of(csv))
     yield from _scoped(groups, cluster)
 
 
+def _is_limited(group: OperatorGroup) -> bool:
+    return bool(group.service_account) or is_bound([group])
+
+
 def _scoped(groups: Iterable[OperatorGroup], cluster: Cluster) -> Iterator[Emit]:
-    """The groups that name an account, and the plans that wait for it or for its rights."""
+    """The groups that name an account or ask for authors, and the plans that wait for either, or for their rights."""
     for group in groups:
-        if group.service_account:
+        if _is_limited(group):
             yield Emit(names.GROUP_CHANGED, Ref.of(group))
             plans = InstallPlan.each(cluster.list(INSTALL_PLAN, group.namespace))
             waiting = filter(is_stopped, plans)

@@ -3,6 +3,7 @@
 Reads:  the plan; OperatorGroups and versions of its namespace; the ServiceAccount that its group names; unpacked
         bundles; definitions that change, and what is stored in them, also of a plan that waits for approval. With the
         rights of that account, if any: the objects to change, pull secrets, what is stored in definitions of others.
+        Where a group asks for authors: Subscriptions, the policy about them, roles that are bound, what authors may.
 Writes: the objects of its steps, with the same rights; definitions that are new, or of this namespace alone, with ours;
         its status, last.
 Emits:  when it ends what `end_of` names; `io.olmf.bundle.lost` when a bundle was deleted.
@@ -15,10 +16,12 @@ from functions.install_plan._writes import progress_writes, status_write, unsafe
 from shared import kinds, names
 from shared.api.views import InstallPlan, OperatorGroup
 from shared.domain.objects import plan_record
+from shared.domain.operator_groups.identity import Nobody
 from shared.domain.plan import state
 from shared.errors import RetryLater
 from shared.ports import Accounts, Attempt, Clock, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
+from shared.reading.authors import bound_of
 from shared.reading.identity import identity_of
 from shared.reading.plan_objects import Sources
 from shared.reading.plan_pass import advance, looked_ahead
@@ -36,7 +39,10 @@ def execute_install_plan(
     now = clock.now()
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))
     actor = identity_of(groups, ref.namespace, cluster)
-    gate = state.gate(plan, actor, now, trusts_others=policy.execute_foreign_plans)
+    bound = bound_of(plan, groups, cluster, accounts)
+    gate = state.gate(
+        plan, bound if isinstance(bound, Nobody) else actor, now, trusts_others=policy.execute_foreign_plans
+    )
     match gate:
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
@@ -44,7 +50,8 @@ def execute_install_plan(
         case state.Refused(message, status):
             writes = status_write(plan, status)
             return Outcome((*writes, Record(ref, "Warning", "PlanRefused", message)) if writes else (), summary=message)
-    sources = Sources(cluster, ActingReads(cluster, accounts, gate.account), discovery, policy, attempt)
+    limits = None if isinstance(bound, Nobody) else bound
+    sources = Sources(cluster, ActingReads(cluster, accounts, gate.account), discovery, policy, attempt, limits)
     if isinstance(gate, state.Waiting):
         safety = looked_ahead(plan, sources)
         waiting = state.foreseen(gate, safety, now)
@@ -59,6 +66,6 @@ def execute_install_plan(
     return Outcome(
         tuple(progress_writes(plan, progress, status, gate.account)),
         lost if status["phase"] == "Installing" else end_of(plan, status, groups),
-        again_in=state.next_check(status, now, is_denied=progress.is_denied),
+        again_in=state.next_check(status, now, is_denied=progress.is_denied, has_authors=limits is not None),
         summary=progress.error or done,
     )

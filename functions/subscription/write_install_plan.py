@@ -30,7 +30,7 @@ def write_install_plan(
 ) -> Outcome:
     """Write the InstallPlans of one namespace that are due (key: the Namespace)."""
     snapshot = read_namespace(cluster, catalogs, ref.name, policy)
-    ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, cluster))
+    ready = list(drafts(resolve(snapshot.inputs).components, snapshot.subscriptions, snapshot.groups, cluster))
     if not ready:
         return NOTHING
     now, plans = clock.now(), InstallPlan.each(cluster.list(kinds.INSTALL_PLAN, ref.name))

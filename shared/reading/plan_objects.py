@@ -10,7 +10,7 @@ from functools import cached_property
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.api.views import ConfigMap, Csv, InstallPlan, OperatorGroup, PlanStep
+from shared.api.views import ConfigMap, Csv, InstallPlan, OperatorGroup, PlanStep, Role
 from shared.domain.bundle.model import BadBundle
 from shared.domain.plan import steps
 from shared.domain.plan.execution import RULES
@@ -21,6 +21,7 @@ from shared.domain.unpack.references import Reference
 from shared.kinds import Kind
 from shared.ports import Attempt, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
+from shared.reading.authors import Bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Sources:
     policy: Policy
     attempt: Attempt
     """What the API server has just refused: the step that writes that cannot be carried out now."""
+    bound: Bound | None = None
+    """The authors beyond whose rights nothing is done; None where the namespace asks for none."""
+
+
+_ROLES = (kinds.ROLE.kind, kinds.CLUSTER_ROLE.kind)
 
 
 class StepFailed(Exception):
@@ -69,6 +75,15 @@ class PlanObjects:
     def groups(self) -> tuple[OperatorGroup, ...]:
         """The OperatorGroups of the namespace."""
         return OperatorGroup.each(self.cluster.list(kinds.OPERATOR_GROUP, self.namespace))
+
+    @cached_property
+    def rules(self) -> Mapping[str, tuple[ReadOnly, ...]]:
+        """The rules of the roles that the plan writes, by name; of those that others fill in nobody knows them."""
+        found: dict[str, tuple[ReadOnly, ...]] = {}
+        for step in self.plan.steps:
+            if step.kind in _ROLES and not (role := Role(self.manifest(step, Resource.of_step(step)))).is_aggregated:
+                found[role.name] = (*found.get(role.name, ()), *role.rules)
+        return found
 
     def live(self, kind: Kind, name: str) -> ReadOnly | None:
         """The stored object, or None; several objects of a namespaced kind are read with one list.

@@ -78,7 +78,7 @@ class _Pass:
 
     def __init__(self, plan: InstallPlan, sources: Sources) -> None:
         self.plan, self.discovery, self.acting = plan, sources.discovery, sources.acting
-        self.policy = sources.policy
+        self.policy, self.bound = sources.policy, sources.bound
         self.objects = PlanObjects(plan, sources)
         self.definitions = PlanDefinitions(self.objects, sources)
         self.warnings: list[str] = []
@@ -117,6 +117,7 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
         try:
             action = _act(going, step)
             _check_refusals(sources, action)
+            _check_authors(going, step, action)
         except StepFailed as failure:
             statuses[index] = "UnsupportedResource" if isinstance(failure, UnsupportedKind) else statuses[index]
             stop = failure
@@ -141,19 +142,44 @@ def _denied(going: _Pass, steps: Iterable[PlanStep]) -> Iterator[Refusal]:
 
     Not of versions and definitions: those of this namespace are ours to write, or alike.
     """
-    asked = (one for one in steps if one.status not in FINISHED and one.kind not in _UNASKED)
+    is_asked = _UNASKED if going.bound is None else ()
+    asked = (one for one in steps if one.status not in FINISHED and one.kind not in is_asked)
     for step in islice(asked, MOST_ASKED):
         what = f"{step.kind} {step.name}"
         try:
-            action = _act(going, step)
+            found = list(_refusals(going, _act(going, step)))
         except Denial as denial:
             yield Refusal(what, str(denial).removeprefix(f"{what}: "))
         except StepFailed:
             continue  # it is told when its turn comes
         else:
-            written = action.create or action.replace
-            if written and not action.is_ours and (why := going.acting.refusal(written)):
-                yield Refusal(what, why)
+            yield from (Refusal(what, why) for why in found)
+
+
+def _refusals(going: _Pass, action: Action) -> Iterator[str]:
+    """Why the account, or an author, may not write what a step writes."""
+    written = action.create or action.replace
+    if written and not action.is_ours and (why := going.acting.refusal(written)):
+        yield why
+    if why := _refused_to_authors(going, action):
+        yield why
+
+
+def _check_authors(going: _Pass, step: PlanStep, action: Action) -> None:
+    """Denial when an author of the plan may not do what the step does, or what follows of it."""
+    if why := _refused_to_authors(going, action):
+        raise Denial(f"{step.kind} {step.name}: {why}")
+
+
+def _refused_to_authors(going: _Pass, action: Action) -> str:
+    if going.bound is None or (ref := action.ref) is None:
+        return ""
+    kind = BY_IDENTITY.get((ref.api_version, ref.kind)) or going.discovery.find(ref.api_version, ref.kind)
+    if kind is None:
+        return f"{ref.api_version} {ref.kind} is not served, so nobody knows who may write it"
+    written = action.create or action.replace or {"metadata": {"name": ref.name}}
+    verb = "create" if action.create else "update" if action.replace else "patch"
+    return going.bound.refusal(written, kind, verb, going.objects.rules)
 
 
 def _check_refusals(sources: Sources, action: Action) -> None:

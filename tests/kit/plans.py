@@ -10,7 +10,7 @@ from shared.domain.objects import plan_record
 def recorded(plan: Manifest) -> Manifest:
     """The plan, as if we had written it: with the digest of its content in its annotation and in its status."""
     status = plan["status"]
-    digest = plan_record.of_plan(plan["spec"], status)
+    digest = plan_record.of_plan(plan["spec"], status, annotations_of(plan).get(names.PLANNED_FOR, ""))
     others = [one for one in status.get("conditions") or () if one.get("type") != plan_record.TYPE]
     annotations = {**annotations_of(plan), names.PLAN_CONTENT: digest}
     return {

@@ -33,6 +33,9 @@ class OnlyConfigMaps:
         assert account == ACCOUNT
         return None if manifest["kind"] == SEEN.kind else Denied(str(manifest["metadata"]))
 
+    def allows(self, access: Manifest) -> bool:
+        raise NotImplementedError(access)
+
 
 def reads(account: Ref | None) -> ActingReads:
     objects: tuple[dict[str, Any], ...] = tuple(

@@ -10,7 +10,7 @@ from eventing.effects import Api
 from shared import names
 from shared.adapters.keys import StoredKeys
 from shared.adapters.kube.accounts import KubeAccounts
-from shared.api.manifest import labels_of, name_of, namespace_of, resource_version_of
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, resource_version_of
 from shared.api.views import Csv
 from shared.domain.csv.copies import Copy
 from shared.domain.progress import Progress
@@ -24,6 +24,10 @@ class World(Api, Cluster, Protocol):
 
     def version(self) -> str:
         """`gitVersion`."""
+        ...
+
+    def request(self, method: str, path: str, body: Manifest | None = None) -> Manifest:
+        """Any request to the API server."""
         ...
 
 

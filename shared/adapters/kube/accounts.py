@@ -10,6 +10,7 @@ from shared.kinds import Kind, Ref
 from shared.ports import Cluster, Denied
 
 _FORBIDDEN = 403
+_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
 
 class Server(Cluster, Protocol):
@@ -21,6 +22,10 @@ class Server(Cluster, Protocol):
 
     def try_out(self, manifest: Manifest) -> None:
         """Send a write that stores nothing. ApiError."""
+        ...
+
+    def request(self, method: str, path: str, body: Manifest | None = None) -> Manifest:
+        """Any request. ApiError."""
         ...
 
 
@@ -47,13 +52,18 @@ class KubeAccounts:
         except ApiError as error:
             return _denied(error)
 
-    def refusal(self, manifest: Manifest, account: Ref) -> Denied | None:
+    def refusal(self, manifest: Manifest, account: Ref | None) -> Denied | None:
         """Why it may not write the object; None when it may, or the object is refused for another reason."""
         try:
-            self._client.acting_as(account).try_out(manifest)
+            self._as(account).try_out(manifest)
         except ApiError as error:
             return Denied(error.message) if error.status == _FORBIDDEN else None
         return None
+
+    def allows(self, access: Manifest) -> bool:
+        """Whether a user may do something: `access` is the spec of a SubjectAccessReview."""
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": access}
+        return self._client.request("POST", _REVIEWS, review).get("status", {}).get("allowed") is True
 
 
 def _denied(error: ApiError) -> Denied:

@@ -18,7 +18,8 @@ from shared.domain.operator_groups.roles import is_in_place
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, SERVICE_ACCOUNT, Kind
 
 _Found = TypeVar("_Found", Role, RoleBinding)
-_SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}
+SEES_NAMESPACES = {"verbs": ["get", "list", "watch"], "apiGroups": [""], "resources": ["namespaces"]}
+"""What every lifted ClusterRole gives besides."""
 
 
 Granted: TypeAlias = tuple[tuple[Role, ...], tuple[RoleBinding, ...]]
@@ -46,7 +47,7 @@ def lifted(granted: Granted, taken: Collection[str] = ()) -> Iterator[Manifest]:
     roles = [role for role in granted[0] if role.name not in taken]
     ours = {role.name for role in roles}
     for role in roles:
-        yield _object(CLUSTER_ROLE, role, rules=[*role.rules, _SEES_NAMESPACES])
+        yield _object(CLUSTER_ROLE, role, rules=[*role.rules, SEES_NAMESPACES])
     for binding in granted[1]:
         kind, name = binding.role
         if kind == ROLE.kind and name in ours:

@@ -1,7 +1,8 @@
 """What a plan was written to do, recorded in two places, so that a plan that anybody else made or changed is noticed.
 
-The digest covers the spec except `approved`, the steps except their status, and the bundles with their content. It is
-in an annotation, which only who may write the object can change, and in the status, which only who may write that.
+The digest covers the spec except `approved`, the steps except their status, the bundles with their content, and the
+authors who bind it, if any. It is in an annotation, which only who may write the object can change, and in the status,
+which only who may write that.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def of_bundle(bundle: UnpackedBundle) -> str:
     return _digest(bundle.objects)
 
 
-def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
-    """The digest of what a plan is to do."""
+def of_plan(spec: ReadOnly, status: ReadOnly, planned_for: str = "") -> str:
+    """The digest of what a plan is to do, and for whom where that binds it."""
     recorded = {key: value for key, value in spec.items() if value and key != "approved"}
     steps = [
         [fields.value(one, "resolving"), _fields(one, _RESOURCE, "resource")] for one in fields.parts(status, "plan")
@@ -44,7 +45,7 @@ def of_plan(spec: ReadOnly, status: ReadOnly) -> str:
         [_fields(one, _LOOKUP), _fields(one, ("namespace", "name"), "catalogSourceRef")]
         for one in fields.parts(status, "bundleLookups")
     ]
-    return _digest([recorded, steps, lookups])
+    return _digest([recorded, steps, lookups, *filter(None, (planned_for,))])
 
 
 def condition(digest: str) -> Manifest:
@@ -59,7 +60,8 @@ def noted(plan: InstallPlan) -> str:
 
 def is_intact(plan: InstallPlan) -> bool:
     """Whether the plan is what we wrote: its spec, its steps and its bundles."""
-    return noted(plan) == _recorded(plan) == of_plan(plan.spec, plan.status)
+    planned_for = plan.annotations.get(names.PLANNED_FOR, "")
+    return noted(plan) == _recorded(plan) == of_plan(plan.spec, plan.status, planned_for)
 
 
 def is_foreign(plan: InstallPlan) -> bool:

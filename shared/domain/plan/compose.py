@@ -15,6 +15,7 @@ from shared.api.manifest import (
     metadata,
 )
 from shared.api.views import InstallPlan, Subscription
+from shared.domain.authors import author
 from shared.domain.bundle.hash import bundle_hash
 from shared.domain.bundle.model import UnpackedBundle
 from shared.domain.conditions import Condition
@@ -43,6 +44,8 @@ class Draft:
     bundles: Sequence[tuple[Chosen, UnpackedBundle]]
     is_manual: bool
     generation: int
+    is_author_bound: bool = False
+    """Its namespace limits plans to what the authors of their Subscriptions may."""
     avoided: tuple[str, ...] = ()
     """The uids of objects that others made under the names that the plan would have had."""
 
@@ -60,6 +63,11 @@ class Draft:
     def components(self) -> dict[str, str]:
         """The component labels of the operators that the plan installs."""
         return components.labels((chosen.package for chosen, _ in self.bundles), self.namespace)
+
+    @property
+    def planned_for(self) -> str:
+        """Whose authors bind the plan; empty where nobody's do."""
+        return author.planned_for(self.subscriptions) if self.is_author_bound else ""
 
     @property
     def known(self) -> int:
@@ -80,6 +88,7 @@ def manifest(draft: Draft) -> Manifest:
     """The InstallPlan, without status."""
     owners = [reference_to(kinds.SUBSCRIPTION, one.name, one.uid) for one in draft.subscriptions]
     spec = _spec(draft)
+    bound = {names.PLANNED_FOR: draft.planned_for} if draft.is_author_bound else {}
     return {
         "apiVersion": kinds.INSTALL_PLAN.api_version,
         "kind": kinds.INSTALL_PLAN.kind,
@@ -87,7 +96,7 @@ def manifest(draft: Draft) -> Manifest:
             "name": draft.name,
             "namespace": draft.namespace,
             "labels": draft.components,
-            "annotations": {names.PLAN_CONTENT: plan_record.of_plan(spec, _content(draft))},
+            "annotations": {names.PLAN_CONTENT: plan_record.of_plan(spec, _content(draft), draft.planned_for), **bound},
             "ownerReferences": owners,
         },
         "spec": spec,
@@ -101,7 +110,7 @@ def status(draft: Draft) -> Manifest:
         "phase": "RequiresApproval" if draft.is_manual else "Installing",
         "catalogSources": sorted({chosen.catalog.key.name for chosen, _ in draft.bundles}),
         **content,
-        "conditions": [plan_record.condition(plan_record.of_plan(_spec(draft), content))],
+        "conditions": [plan_record.condition(plan_record.of_plan(_spec(draft), content, draft.planned_for))],
     }
 
 

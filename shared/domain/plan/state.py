@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import InstallPlan
+from shared.domain.authors.author import is_recorded
 from shared.domain.conditions import Condition, put_into
 from shared.domain.objects import plan_record
 from shared.domain.objects.install_plan import CRD_SAFE, FINISHED
@@ -19,7 +20,7 @@ CHECK_FAILED = "InstallCheckFailed"
 NEXT_PASS = timedelta(milliseconds=150)
 RETRY = timedelta(seconds=5)
 SLOWLY = timedelta(minutes=5)
-"""For a plan whose account lacks a right: RBAC objects wake it, and this is for rights that come from elsewhere."""
+"""For a plan whose account or author lacks a right: RBAC objects wake it, this is for rights from elsewhere."""
 _ACCOUNT = "attenuatedServiceAccountRef"
 _YOUNG = timedelta(seconds=10)
 _UNWRITTEN = timedelta(minutes=1)
@@ -108,8 +109,9 @@ def attenuated(status: ReadOnly, actor: Identity) -> Manifest:
 
 
 def is_stopped(plan: InstallPlan) -> bool:
-    """Whether the plan waits until its namespace is ready for plans, or may wait for rights of its account."""
-    lacks_permissions = bool(plan.account and plan.message) and plan.phase == "Installing"
+    """Whether the plan waits until its namespace is ready for plans, or for rights of its account or author."""
+    is_limited = bool(plan.account) or is_recorded(plan)
+    lacks_permissions = bool(is_limited and plan.message) and plan.phase == "Installing"
     return not is_finished(plan) and (lacks_permissions or _is_stopped(plan.status))
 
 
@@ -172,11 +174,13 @@ def _without_safety(status: ReadOnly) -> Manifest:
     return {**status, "conditions": left} if left != old else dict(status)
 
 
-def next_check(status: ReadOnly, now: datetime, *, is_denied: bool = False) -> timedelta | None:
+def next_check(
+    status: ReadOnly, now: datetime, *, is_denied: bool = False, has_authors: bool = False
+) -> timedelta | None:
     """When to run a plan again: at once while it is young, because its APIs will be served soon; None: at an event."""
     if status["phase"] != "Installing":
         return None
-    if is_denied and _ACCOUNT in status:
+    if is_denied and (has_authors or _ACCOUNT in status):
         return SLOWLY
     is_young = now - _started(status, now) < _YOUNG
     return NEXT_PASS if is_young and not fields.text(status, "message") else RETRY
