@@ -147,7 +147,7 @@ def _denied(going: _Pass, steps: Iterable[PlanStep]) -> Iterator[Refusal]:
     for step in islice(asked, MOST_ASKED):
         what = f"{step.kind} {step.name}"
         try:
-            found = list(_refusals(going, _act(going, step)))
+            found = list(_refusals(going, step))
         except Denial as denial:
             yield Refusal(what, str(denial).removeprefix(f"{what}: "))
         except StepFailed:
@@ -156,28 +156,28 @@ def _denied(going: _Pass, steps: Iterable[PlanStep]) -> Iterator[Refusal]:
             yield from (Refusal(what, why) for why in found)
 
 
-def _refusals(going: _Pass, action: Action) -> Iterator[str]:
+def _refusals(going: _Pass, step: PlanStep) -> Iterator[str]:
     """Why the account, or an author, may not write what a step writes."""
+    action = _act(going, step)
     written = action.create or action.replace
     if written and not action.is_ours and (why := going.acting.refusal(written)):
         yield why
-    if why := _refused_to_authors(going, action):
+    if why := _refused_to_authors(going, step, action):
         yield why
 
 
 def _check_authors(going: _Pass, step: PlanStep, action: Action) -> None:
     """Denial when an author of the plan may not do what the step does, or what follows of it."""
-    if why := _refused_to_authors(going, action):
+    if why := _refused_to_authors(going, step, action):
         raise Denial(f"{step.kind} {step.name}: {why}")
 
 
-def _refused_to_authors(going: _Pass, action: Action) -> str:
+def _refused_to_authors(going: _Pass, step: PlanStep, action: Action) -> str:
     if going.bound is None or (ref := action.ref) is None:
         return ""
-    kind = BY_IDENTITY.get((ref.api_version, ref.kind)) or going.discovery.find(ref.api_version, ref.kind)
-    if kind is None:
-        return f"{ref.api_version} {ref.kind} is not served, so nobody knows who may write it"
     written = action.create or action.replace or {"metadata": {"name": ref.name}}
+    known = BY_IDENTITY.get((ref.api_version, ref.kind))
+    kind = known or _discovered(going, Resource.of_step(step), written).kind
     verb = "create" if action.create else "update" if action.replace else "patch"
     return going.bound.refusal(written, kind, verb, going.objects.rules)
 

@@ -21,7 +21,7 @@ SERVICE_ACCOUNT = "OperatorGroupServiceAccount"
 INVALID = "InvalidTargetNamespaces"
 WITHOUT_ROLES = "OperatorGroupWithoutRoles"
 UNKNOWN_ANNOTATION = "UnknownAnnotation"
-_ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR)
+_ANNOTATIONS = (names.CATALOG_POLICY, names.MADE_FOR, names.AUTHOR_BOUND)
 
 
 def invalid_targets(group: OperatorGroup) -> str | None:

@@ -91,7 +91,8 @@ def subscription_policy_of(subscription: Subscription) -> SubscriptionPolicy:
 
 def unknown(subscription: Subscription) -> str:
     """A sentence about the annotations with our prefix that are not known, as misspelled ones; empty without any."""
-    return without_effect(subscription, "on a Subscription", (*_FIELDS.values(), names.RELEASES))
+    known = (*_FIELDS.values(), names.RELEASES, names.AUTHOR, names.AUTHOR_GROUPS)
+    return without_effect(subscription, "on a Subscription", known)
 
 
 def policy_of(groups: Sequence[OperatorGroup], otherwise: str) -> str:

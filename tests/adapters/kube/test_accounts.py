@@ -85,3 +85,21 @@ def test_a_missing_answer_is_no_denial() -> None:
     away: Any = Away()
     with pytest.raises(ApiError, match="away"):
         KubeAccounts(away).get(SECRET.ref("there", "ns"), WHO)
+
+
+def test_what_a_user_may_is_asked_for_without_acting_as_him() -> None:
+    client = fresh_sandbox()
+    accounts = KubeAccounts(client)
+    client.create(made(NAMESPACE, "ns"))
+    asked = {
+        "user": "alice", "groups": ["brewers"],
+        "resourceAttributes": {"verb": "get", "resource": "secrets", "namespace": "ns", "name": "there"},
+    }  # fmt: skip
+    assert accounts.allows(asked) is False
+    rule = {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["there"], "verbs": ["get"]}
+    client.create(made(ROLE, "some", rules=[rule]))
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "some"}
+    subject = {"kind": "Group", "name": "brewers", "apiGroup": "rbac.authorization.k8s.io"}
+    client.create(made(ROLE_BINDING, "some", roleRef=ref, subjects=[subject]))
+    assert accounts.allows(asked) is True
+    assert accounts.allows({**asked, "groups": []}) is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from shared import kinds, names
 from shared.adapters.kube.accounts import KubeAccounts
 from shared.api.manifest import Manifest, metadata, timestamp
-from shared.api.views import Subscription
+from shared.api.views import InstallPlan, Subscription
 from shared.domain.authors import policy
 from shared.domain.authors.author import planned_for
+from shared.domain.objects import plan_record
+from shared.domain.plan import compose
+from shared.domain.plan.compose import Draft
 from shared.kinds import Ref
 from shared.ports import Accounts, Denied
 from tests.functions.install_plan.test_execute_install_plan import (
@@ -150,7 +154,7 @@ HELD: Right = ("apps", "deployments/scale", ["get", "update"])
     [
         pytest.param([HELD], "", id="who has what a role gives may give it"),
         pytest.param([(RBAC, "roles", ["escalate", "bind"])], "", id="who may escalate and bind gives anything"),
-        pytest.param([("apps", "deployments/scale", ["get"])], 'cannot update resource "deployments/scale" in API group',
+        pytest.param([("apps", "deployments/scale", ["get"])], 'cannot update resource "deployments/scale"',
                      id="of what a role gives all has to be held"),
         pytest.param([(RBAC, "roles", ["escalate"])], 'cannot get resource "deployments/scale"',
                      id="to escalate is not to bind"),
@@ -202,12 +206,12 @@ POLICY, BINDING = policy.manifests()
     [
         pytest.param({policy.POLICY: None}, "ValidatingAdmissionPolicy olmf-subscription-authors does not exist: apply "
                      "k8s/optional/subscription-authors.yaml", id="no policy"),
-        pytest.param({policy.BINDING: None}, "ValidatingAdmissionPolicyBinding olmf-subscription-authors does not exist",
+        pytest.param({policy.BINDING: None}, "PolicyBinding olmf-subscription-authors does not exist",
                      id="no binding"),
         pytest.param({policy.BINDING: Denied("may not get it")}, "Binding olmf-subscription-authors does not exist",
                      id="one that we may not read"),
         pytest.param({policy.BINDING: {**BINDING, "spec": {**BINDING["spec"], "validationActions": ["Audit"]}}},
-                     "was changed since it was made, or is of another release: delete both objects", id="it only warns"),
+                     "since it was made, or is of another release: delete both objects", id="it only warns"),
         pytest.param({policy.POLICY: {**POLICY, "metadata": {"generation": 3}}}, "was changed since it was made",
                      id="it was loosened for a while"),
         pytest.param({policy.POLICY: {**POLICY, "metadata": {"generation": 1}}}, "nothing tells when",
@@ -300,3 +304,42 @@ def test_elsewhere_nobody_asks_for_authors(value: str) -> None:
     world.settle()
     assert status(world)["phase"] == "Complete"
     assert PLAN in world.objects
+
+
+def test_of_a_definition_that_is_the_same_only_the_claim_on_it_is_written() -> None:
+    """And of a kind that has no name in code the API server tells the resource."""
+    definition = a_crd("etcds.example.com")
+    alert = an_object("PrometheusRule", "monitoring.coreos.com/v1")
+    served = a_crd("prometheusrules.monitoring.coreos.com", kind="PrometheusRule")
+    world = world_of(definition, served, *may(CSVS), plan=a_plan(CSV, definition, alert))
+    message = status(world)["message"]
+    assert 'cannot patch resource "customresourcedefinitions" "etcds.example.com"' in message
+    assert 'cannot create resource "prometheusrules" "thing" in API group "monitoring.coreos.com"' in message
+
+
+def test_with_an_account_both_are_limits() -> None:
+    group = a_group()
+    scoped = {**group, "spec": {"serviceAccountName": "limited"}}
+    account = made(kinds.SERVICE_ACCOUNT, "limited")
+    world = world_of(account, *may(CSVS), group=scoped, plan=a_plan(CSV, an_object("Service")))
+    first, _, more = status(world)["message"].partition("; besides: ")
+    assert 'User "system:serviceaccount:ns:limited" cannot create resource "clusterserviceversions"' in first
+    assert "Service thing: " in more
+    assert cannot("create", "services", "") in more
+
+
+def test_many_missing_accesses_of_one_step_are_counted() -> None:
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["a", "b", "c", "d", "e", "f", "g"]}]
+    role = {**an_object("Role", f"{RBAC}/v1"), "rules": rules}
+    world = world_of(*may(CSVS, ROLES), plan=a_plan(CSV, role))
+    message = status(world)["message"]
+    assert message.endswith("; and 2 more")
+    assert message.count("cannot") == 5
+
+
+def test_a_plan_for_authors_says_whose_it_is_from_the_start() -> None:
+    there = Subscription.each([a_subscription()])
+    draft = Draft(there, [], is_manual=False, generation=1, is_author_bound=True)
+    plan = {**compose.manifest(draft), "status": compose.status(draft)}
+    assert json.loads(metadata(plan)["annotations"][names.PLANNED_FOR])[0]["user"] == "alice"
+    assert plan_record.is_intact(InstallPlan(plan))
