@@ -42,6 +42,11 @@ class FakeApi:
         self.calls.append(f"list {kind.kind}")
         return FakeCluster(self.objects.values()).list(kind, namespace, labels=labels, most=most)
 
+    def request(self, method: str, path: str, body: Manifest | None = None) -> Manifest:
+        """Any other request; it is noted with what it sends, and answered with nothing."""
+        self.calls.append(f"{method} {path} {body}")
+        return {}
+
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:
         return tuple(map(self.get, refs))
 
