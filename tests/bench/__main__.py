@@ -20,6 +20,7 @@ PAGES = (
     "snapshots",
     "serving",
     "packages",
+    "many_packages",
     "plans",
     "resolver",
     "extensions",

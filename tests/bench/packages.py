@@ -32,7 +32,7 @@ def rows() -> Iterable[Row]:
         return
     with tempfile.TemporaryDirectory() as name, running_sandbox(Path(name) / "sandbox") as kubeconfig:
         api = Api.of(kubeconfig)
-        publish(api, kubeconfig)
+        publish(api, kubeconfig, COMMUNITY)
         make_authority(Path(name) / "pki", "IP:127.0.0.1")
         with serving(Path(name), kubeconfig):
             pass  # the catalog is indexed
@@ -50,8 +50,8 @@ def rows() -> Iterable[Row]:
             yield Row("PackageManifests: memory of their server", resident_megabytes(pid), 150, "MB")
 
 
-def publish(api: Api, kubeconfig: Path) -> None:
-    """A CatalogSource of the global namespace whose content is the community catalog."""
+def publish(api: Api, kubeconfig: Path, content: Path) -> None:
+    """A CatalogSource of the global namespace whose content is the catalog in a folder."""
     from eventing.local.objects import apply_definitions
     from shared.adapters.kube import KubeClient
 
@@ -59,7 +59,7 @@ def publish(api: Api, kubeconfig: Path) -> None:
     api.post("/api/v1/namespaces", {"metadata": {"name": "olm"}})
     source = {"metadata": {"name": "community"}, "spec": {"sourceType": "grpc", "image": "x"}}
     assert api.post(SOURCES, source).status == 201
-    assert api.patch(f"{SOURCES}/community/status", {"status": read_status(str(COMMUNITY))}).status == 200
+    assert api.patch(f"{SOURCES}/community/status", {"status": read_status(str(content))}).status == 200
 
 
 @contextmanager
