@@ -16,13 +16,11 @@ from functions.install_plan._writes import progress_writes, status_write, unsafe
 from shared import kinds, names
 from shared.api.views import InstallPlan, OperatorGroup
 from shared.domain.objects import plan_record
-from shared.domain.operator_groups.identity import Nobody
 from shared.domain.plan import state
 from shared.errors import RetryLater
 from shared.ports import Accounts, Attempt, Clock, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
-from shared.reading.authors import bound_of
-from shared.reading.identity import identity_of
+from shared.reading.authors import actor_of
 from shared.reading.plan_objects import Sources
 from shared.reading.plan_pass import advance, looked_ahead
 from shared.step import NOTHING, Emit, Outcome, Record, Ref, Wait
@@ -38,11 +36,8 @@ def execute_install_plan(
         return NOTHING
     now = clock.now()
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))
-    actor = identity_of(groups, ref.namespace, cluster)
-    bound = bound_of(plan, groups, cluster, accounts)
-    gate = state.gate(
-        plan, bound if isinstance(bound, Nobody) else actor, now, trusts_others=policy.execute_foreign_plans
-    )
+    actor, bound = actor_of(plan, groups, cluster, accounts)
+    gate = state.gate(plan, actor, now, trusts_others=policy.execute_foreign_plans)
     match gate:
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
@@ -50,8 +45,7 @@ def execute_install_plan(
         case state.Refused(message, status):
             writes = status_write(plan, status)
             return Outcome((*writes, Record(ref, "Warning", "PlanRefused", message)) if writes else (), summary=message)
-    limits = None if isinstance(bound, Nobody) else bound
-    sources = Sources(cluster, ActingReads(cluster, accounts, gate.account), discovery, policy, attempt, limits)
+    sources = Sources(cluster, ActingReads(cluster, accounts, gate.account), discovery, policy, attempt, bound)
     if isinstance(gate, state.Waiting):
         safety = looked_ahead(plan, sources)
         waiting = state.foreseen(gate, safety, now)
@@ -66,6 +60,6 @@ def execute_install_plan(
     return Outcome(
         tuple(progress_writes(plan, progress, status, gate.account)),
         lost if status["phase"] == "Installing" else end_of(plan, status, groups),
-        again_in=state.next_check(status, now, is_denied=progress.is_denied, has_authors=limits is not None),
+        again_in=state.next_check(status, now, is_denied=progress.is_denied, has_authors=bound is not None),
         summary=progress.error or done,
     )

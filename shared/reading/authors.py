@@ -10,10 +10,11 @@ from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import InstallPlan, OperatorGroup, Role, Subscription
 from shared.domain.authors import policy
 from shared.domain.authors.author import Author, authors_of, is_bound
-from shared.domain.authors.needs import Access, Need, RulesOf, of_step
-from shared.domain.operator_groups.identity import Nobody, managing
+from shared.domain.authors.needs import Access, Need, RulesOf, Writing, of_step
+from shared.domain.operator_groups.identity import Identity, Nobody, managing
 from shared.kinds import Kind
 from shared.ports import Accounts, Cluster, Denied
+from shared.reading.identity import identity_of
 
 _MOST_NAMED = 5
 """Missing accesses of one step that are named; the others are counted."""
@@ -26,9 +27,9 @@ class Bound:
         self._authors, self._group, self._cluster, self._accounts = authors, group, cluster, accounts
         self._may = cache(self._ask)
 
-    def refusal(self, manifest: ReadOnly, kind: Kind, verb: str, planned: Mapping[str, Sequence[ReadOnly]]) -> str:
+    def refusal(self, writing: Writing, planned: Mapping[str, Sequence[ReadOnly]]) -> str:
         """Why a step may not be carried out; empty when it may. `planned`: the rules of the plan's roles."""
-        needs = list(of_step(manifest, kind, verb, self._group, self._rules(planned)))
+        needs = list(of_step(writing, self._group, self._rules(planned)))
         found = list(dict.fromkeys(text for author in self._authors for text in self._missing(author, needs)))
         more = f"; and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
         return f"{'; '.join(found[:_MOST_NAMED])}{more}"
@@ -58,7 +59,17 @@ class Bound:
         return (*stored.rules, *planned.get(name, ()))
 
 
-def bound_of(
+def actor_of(
+    plan: InstallPlan, groups: Sequence[OperatorGroup], cluster: Cluster, accounts: Accounts
+) -> tuple[Identity | Nobody, Bound | None]:
+    """Who carries out a plan, or why nobody may, and who binds it."""
+    bound = _bound_of(plan, groups, cluster, accounts)
+    if isinstance(bound, Nobody):
+        return bound, None
+    return identity_of(groups, plan.namespace, cluster), bound
+
+
+def _bound_of(
     plan: InstallPlan, groups: Sequence[OperatorGroup], cluster: Cluster, accounts: Accounts
 ) -> Bound | Nobody | None:
     """Who binds a plan; why nobody may carry it out; or None where its namespace asks for no authors."""

@@ -9,6 +9,7 @@ from itertools import islice
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, InstallPlan, Object, PlanStep
+from shared.domain.authors.needs import Writing
 from shared.domain.conditions import Condition
 from shared.domain.csv.admission import joined
 from shared.domain.objects.install_plan import FINISHED
@@ -179,7 +180,7 @@ def _refused_to_authors(going: _Pass, step: PlanStep, action: Action) -> str:
     known = BY_IDENTITY.get((ref.api_version, ref.kind))
     kind = known or _discovered(going, Resource.of_step(step), written).kind
     verb = "create" if action.create else "update" if action.replace else "patch"
-    return going.bound.refusal(written, kind, verb, going.objects.rules)
+    return going.bound.refusal(Writing(written, kind, verb), going.objects.rules)
 
 
 def _check_refusals(sources: Sources, action: Action) -> None:

@@ -35,17 +35,17 @@ class Access:
     name: str = ""
     subresource: str = ""
     path: str = ""
-    """A path that is no resource; nothing else but the verb is stated then."""
+    """A path that is no resource; then there is nothing else but the verb."""
 
     def attributes(self) -> Manifest:
         """As a SubjectAccessReview asks for it."""
         if self.path:
             return {"nonResourceAttributes": {"verb": self.verb, "path": self.path}}
-        stated = {
+        fields_of_resource = {
             "verb": self.verb, "group": self.group, "resource": self.resource, "subresource": self.subresource,
             "namespace": self.namespace, "name": self.name,
         }  # fmt: skip
-        return {"resourceAttributes": {key: value for key, value in stated.items() if value}}
+        return {"resourceAttributes": {key: value for key, value in fields_of_resource.items() if value}}
 
     def missing(self, user: str) -> str:
         """The sentence of an API server to a user who may not."""
@@ -65,28 +65,38 @@ class Need:
     instead: tuple[Access, ...] = ()
 
 
-def of_step(
-    manifest: ReadOnly, kind: Kind, verb: str, group: OperatorGroup | None, rules_of: RulesOf
-) -> Iterator[Need]:
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """An object that is to be written."""
+
+    manifest: ReadOnly
+    kind: Kind
+    verb: str
+
+
+def of_step(writing: Writing, group: OperatorGroup | None, rules_of: RulesOf) -> Iterator[Need]:
     """What it takes to carry out a step: to write its object, and what follows of it by itself."""
-    yield from _of_object(manifest, kind, verb, rules_of)
+    yield from _of_object(writing, rules_of)
+    manifest, kind = writing.manifest, writing.kind
     if kind == kinds.CLUSTER_SERVICE_VERSION:
         yield from _of_version(Csv(manifest), group, rules_of)
     for place in _elsewhere(Object(manifest), kind, group):
-        yield from _of_object(_placed(manifest, place), kind if place else _LIFTED[kind], "create", rules_of)
+        there = Writing(_placed(manifest, place), kind if place else _LIFTED[kind], "create")
+        yield from _of_object(there, rules_of)
 
 
-def _of_object(manifest: ReadOnly, kind: Kind, verb: str, rules_of: RulesOf) -> Iterator[Need]:
+def _of_object(writing: Writing, rules_of: RulesOf) -> Iterator[Need]:
     """What it takes to write one object; of a role and of a binding also what it gives."""
+    manifest, kind = writing.manifest, writing.kind
     one = Object(manifest)
-    yield Need(Access(verb, kind.group, kind.plural, one.namespace, one.name))
+    yield Need(Access(writing.verb, kind.group, kind.plural, one.namespace, one.name))
     if kind in (kinds.ROLE, kinds.CLUSTER_ROLE):
-        yield from _given(Role(manifest), kind)
+        yield from _granted(Role(manifest), kind)
     if kind in (kinds.ROLE_BINDING, kinds.CLUSTER_ROLE_BINDING):
         yield from _bound(RoleBinding(manifest), rules_of)
 
 
-def _given(role: Role, kind: Kind) -> Iterator[Need]:
+def _granted(role: Role, kind: Kind) -> Iterator[Need]:
     escalates = Access("escalate", kind.group, kind.plural, role.namespace, role.name)
     if role.is_aggregated:
         yield Need(escalates)
@@ -96,9 +106,9 @@ def _given(role: Role, kind: Kind) -> Iterator[Need]:
 
 def _bound(binding: RoleBinding, rules_of: RulesOf) -> Iterator[Need]:
     kind, name = binding.role
-    given = kinds.ROLE if kind == kinds.ROLE.kind else kinds.CLUSTER_ROLE
-    binds = Access("bind", given.group, given.plural, binding.namespace, name)
-    rules = rules_of(given, name, binding.namespace if given.is_namespaced else "")
+    role = kinds.ROLE if kind == kinds.ROLE.kind else kinds.CLUSTER_ROLE
+    binds = Access("bind", role.group, role.plural, binding.namespace, name)
+    rules = rules_of(role, name, binding.namespace if role.is_namespaced else "")
     if rules is None:
         yield Need(binds)
     elif rules:
@@ -131,7 +141,7 @@ def _of_version(csv: Csv, group: OperatorGroup | None, rules_of: RulesOf) -> Ite
     for manifest in outline(csv, group):
         kind = BY_IDENTITY[Object(manifest).api_version, Object(manifest).kind]
         for verb in _LASTING:
-            yield from _of_object(manifest, kind, verb, rules_of)
+            yield from _of_object(Writing(manifest, kind, verb), rules_of)
     for _, definition in conversions(csv):
         yield Need(Access("update", definitions.group, definitions.plural, name=definition))
 
@@ -142,8 +152,8 @@ def _held(rules: Iterable[ReadOnly], namespace: str) -> Iterator[Access]:
         verbs = fields.texts(rule, "verbs")
         for verb, path in product(verbs, fields.texts(rule, "nonResourceURLs")):
             yield Access(verb, path=path)
-        given = product(verbs, fields.texts(rule, "apiGroups"), fields.texts(rule, "resources"),
+        accesses = product(verbs, fields.texts(rule, "apiGroups"), fields.texts(rule, "resources"),
                         fields.texts(rule, "resourceNames") or ("",))  # fmt: skip
-        for verb, api_group, resource, name in given:
+        for verb, api_group, resource, name in accesses:
             plural, _, below = resource.partition("/")
             yield replace(Access(verb, api_group, plural, namespace, name), subresource=below)

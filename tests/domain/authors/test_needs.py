@@ -10,7 +10,7 @@ import pytest
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import OperatorGroup
-from shared.domain.authors.needs import Access, Need, of_step
+from shared.domain.authors.needs import Access, Need, Writing, of_step
 from shared.kinds import Kind
 from tests.domain.csv.builders import a_csv
 
@@ -37,7 +37,7 @@ def a_binding(kind: Kind = kinds.ROLE_BINDING, role: str = "Role") -> Manifest:
 def needs(
     manifest: Manifest, kind: Kind, group: OperatorGroup | None = None, rules: Rules = None, verb: str = "create"
 ) -> list[Need]:
-    return list(of_step(manifest, kind, verb, group, lambda *_: rules))
+    return list(of_step(Writing(manifest, kind, verb), group, lambda *_: rules))
 
 
 def access(verb: str, kind: Kind, namespace: str = "ns", name: str = "thing") -> Access:
