@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -17,6 +16,7 @@ from eventing.packages.access import Access
 from eventing.packages.catalog_follower import CatalogFollower
 from eventing.packages.package_cache import PackageCache
 from eventing.packages.requester import ANONYMOUS, FrontProxy, User, common_names
+from eventing.packages.sending import sent
 from eventing.packages.shares import Shares, TooMany
 from eventing.packages.watching import Watching, follow
 from shared.adapters.kube.token_reviews import ReviewUnavailable
@@ -38,8 +38,6 @@ _PICTURE_ALONE: Final = {
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
 }
 """An SVG may hold scripts: who opens the one of a tenant where a console is served must not run them."""
-_SEND_SECONDS: Final = 60.0
-"""How long a client may take to read a list."""
 _LONGEST_TOKEN: Final = 8_192
 _LATER: Final = {429: {"Retry-After": "5"}, 503: {"Retry-After": "1"}}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -65,7 +63,7 @@ class Packages:
     front_proxy: FrontProxy = field(default_factory=FrontProxy)
     watches: Shares = field(default_factory=lambda: Shares("watches", each=16, together=256))
     lists: Shares = field(default_factory=lambda: Shares("lists", each=8, together=24))
-    """Until they are sent: each has all packages in memory, and its client reads as slowly as it likes."""
+    """Until they are sent: a client reads as slowly as it likes, and a package that was replaced is kept meanwhile."""
     flaw: str = ""
     """Why the API server would get no answer; empty when it would."""
 
@@ -100,19 +98,19 @@ class Packages:
             with self.watches.one(user.tenant):
                 return await follow(request, self.cache, desired)
         with self.lists.one(user.tenant):
-            return await _sent(request, self._listed(request, namespace, fits))
+            return await sent(request, self._listed(request, namespace, fits))
 
-    def _listed(self, request: web.Request, namespace: str, fits: Callable[[Listed], bool]) -> web.Response:
+    def _listed(self, request: web.Request, namespace: str, fits: Callable[[Listed], bool]) -> Iterator[bytes]:
         found = [one for one in visible(self.cache.packages(), namespace, self.global_namespace) if fits(one)]
         version = str(self.cache.version)
         if _is_table(request):
             return _as_table(request, found, namespace, version)
-        return _json(documents.listing(found, namespace, version))
+        return documents.listing(found, namespace, version)
 
     async def _get(self, request: web.Request) -> web.Response:
         found, namespace = await self._one(request), request.match_info["namespace"]
         if _is_table(request):
-            return _as_table(request, [found], namespace, str(self.cache.version))
+            return _json(b"".join(_as_table(request, [found], namespace, str(self.cache.version))))
         return _json(found.json(namespace))
 
     async def _icon(self, request: web.Request) -> web.Response:
@@ -183,28 +181,14 @@ def _is_table(request: web.Request) -> bool:
     return _TABLE in request.headers.get("Accept", "").partition(",")[0]
 
 
-def _as_table(request: web.Request, found: list[Listed], namespace: str, version: str) -> web.Response:
+def _as_table(request: web.Request, found: list[Listed], namespace: str, version: str) -> Iterator[bytes]:
     include = request.query.get("includeObject", "Metadata")
-    return _json(documents.table(found, namespace, version, now=datetime.now(UTC), include=include))
+    return documents.table(found, namespace, version, now=datetime.now(UTC), include=include)
 
 
 def _json(body: bytes) -> web.Response:
     answer = web.Response(body=body, content_type="application/json")
     answer.enable_compression()
-    return answer
-
-
-async def _sent(request: web.Request, answer: web.Response) -> web.Response:
-    """The answer when the client has it, is gone, or took too long to read it."""
-    try:
-        async with asyncio.timeout(_SEND_SECONDS):
-            await answer.prepare(request)
-            await answer.write_eof()
-    except TimeoutError:
-        if request.transport is not None:
-            request.transport.abort()
-    except ConnectionResetError:
-        pass
     return answer
 
 

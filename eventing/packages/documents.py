@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -32,30 +32,34 @@ API_RESOURCES: Final[Manifest] = {
 }  # fmt: skip
 
 
-def listing(packages: Sequence[Listed], namespace: str, version: str) -> bytes:
-    """A PackageManifestList."""
+def listing(packages: Sequence[Listed], namespace: str, version: str) -> Iterator[bytes]:
+    """A PackageManifestList, part by part."""
     head = {"kind": f"{KIND}List", "apiVersion": API_VERSION, "metadata": {"resourceVersion": version}}
-    items = b",".join(one.json(namespace) for one in packages)
-    return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}"
+    return _with_items(head, "items", (one.json(namespace) for one in packages))
+
+
+def _with_items(head: Manifest, name: str, items: Iterable[bytes]) -> Iterator[bytes]:
+    yield orjson.dumps(head)[:-1] + f',"{name}":['.encode()
+    for number, item in enumerate(items):
+        yield b"," + item if number else item
+    yield b"]}"
 
 
 def table(
     packages: Sequence[Listed], namespace: str, version: str, *,
     now: datetime, include: str = "Metadata", has_columns: bool = True,
-) -> bytes:  # fmt: skip
+) -> Iterator[bytes]:  # fmt: skip
     """The same as a Table; each row carries the metadata, the whole object (`Object`) or nothing (`None`)."""
-    rows = [
+    rows = (
         {"cells": one.cells(now), "object": orjson.Fragment(_included(one, namespace, include))} for one in packages
-    ]
-    return orjson.dumps(
-        {
-            "kind": "Table",
-            "apiVersion": "meta.k8s.io/v1",
-            "metadata": {"resourceVersion": version},
-            "columnDefinitions": COLUMNS if has_columns else [],
-            "rows": rows,
-        }
     )
+    head = {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {"resourceVersion": version},
+        "columnDefinitions": COLUMNS if has_columns else [],
+    }
+    return _with_items(head, "rows", map(orjson.dumps, rows))
 
 
 def _included(package: Listed, namespace: str, include: str) -> bytes:

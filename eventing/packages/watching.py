@@ -15,12 +15,12 @@ from aiohttp import web
 
 from eventing.packages.documents import failure, table
 from eventing.packages.package_cache import Change, Expired, PackageCache
+from eventing.packages.sending import send
 from shared.domain.serving.package_list import Listed, visible
 from shared.domain.serving.package_manifest import API_VERSION, KIND
 
 _MOST_DIGITS = 20
 _LONGEST_SECONDS: Final = 3_600
-_CHUNK: Final = 64 * 1024
 _RENEW_SECONDS: Final = 55.0
 """Between two looks whether the client is still there, and two bookmarks."""
 
@@ -45,7 +45,7 @@ class Watching:
         if self.is_table:
             version, has_columns, self._is_begun = str(change.version), not self._is_begun, True
             found = (change.package,)
-            shown = table(found, self.namespace, version, now=datetime.now(UTC), has_columns=has_columns)
+            shown = b"".join(table(found, self.namespace, version, now=datetime.now(UTC), has_columns=has_columns))
         else:
             shown = change.package.json(self.namespace)
         return orjson.dumps({"type": change.type, "object": orjson.Fragment(shown)}) + b"\n"
@@ -60,7 +60,7 @@ async def follow(request: web.Request, cache: PackageCache, watching: Watching) 
             await response.prepare(request)
             position = cache.version
             if since in ("", "0"):
-                await _send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
+                await send(response, watching.lines(Change(position, "ADDED", one) for one in cache.packages()))
             else:
                 position = _number(since)
             try:
@@ -78,7 +78,7 @@ async def _rest(
     has_bookmarks = "allowWatchBookmarks" in request.query
     while request.transport is not None and not request.transport.is_closing():
         changes = cache.changes_after(position)
-        await _send(response, watching.lines(changes))
+        await send(response, watching.lines(changes))
         position = changes[-1].version if changes else position
         try:
             async with asyncio.timeout(_RENEW_SECONDS):
@@ -86,18 +86,6 @@ async def _rest(
         except TimeoutError:
             if has_bookmarks:
                 await response.write(_bookmark(position))
-
-
-async def _send(response: web.StreamResponse, lines: Iterable[bytes]) -> None:
-    """The lines, a few packages at a time: a client that reads slowly keeps no more in memory."""
-    waiting = bytearray()
-    for line in lines:
-        waiting += line
-        if len(waiting) > _CHUNK:
-            await response.write(bytes(waiting))
-            waiting.clear()
-    if waiting:
-        await response.write(bytes(waiting))
 
 
 def _bookmark(version: int) -> bytes:

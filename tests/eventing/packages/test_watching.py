@@ -36,7 +36,7 @@ def serving(cache: PackageCache, ended: asyncio.Event) -> TestServer:
 
 
 async def test_what_changes_during_a_write_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache, send = PackageCache(), watching._send
+    cache, send = PackageCache(), watching.send
     version, more = cache.version, [["a", "b"]]
     cache.replace(CATALOG, [listed("a")])
 
@@ -45,7 +45,7 @@ async def test_what_changes_during_a_write_is_reported(monkeypatch: pytest.Monke
         if more:
             cache.replace(CATALOG, map(listed, more.pop()))
 
-    monkeypatch.setattr(watching, "_send", slow)
+    monkeypatch.setattr(watching, "send", slow)
     async with TestClient(serving(cache, asyncio.Event())) as client:
         answer = await client.get(f"/?resourceVersion={version}")
         names = [json.loads(await answer.content.readline())["object"]["metadata"]["name"] for _ in range(2)]
