@@ -13,6 +13,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from eventing.packages import watching
 from eventing.packages.catalog_follower import NO_ICON
 from eventing.packages.package_cache import PackageCache
+from eventing.packages.sending import send
 from eventing.packages.watching import Watching, follow
 from shared.domain.serving.package_list import Listed
 
@@ -36,7 +37,7 @@ def serving(cache: PackageCache, ended: asyncio.Event) -> TestServer:
 
 
 async def test_what_changes_during_a_write_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache, send = PackageCache(), watching.send
+    cache = PackageCache()
     version, more = cache.version, [["a", "b"]]
     cache.replace(CATALOG, [listed("a")])
 
