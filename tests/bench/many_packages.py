@@ -30,6 +30,8 @@ from tests.kit.sandbox import running_sandbox
 from tests.kit.webhook_server import make_authority
 
 PACKAGES: Final = 5_000
+LISTS: Final = 8
+"""As many as one user may have under way."""
 CHANNELS: Final = ("stable", "candidate")
 _KEY: Final = CatalogKey("olm", "many")
 _WORDS: Final = [f"word{number}" for number in range(500)]
@@ -76,6 +78,10 @@ def _served(folder: Path) -> Iterable[Row]:
             one = best(lambda: ask(f"{LIST}/package-2500"), clock=time.perf_counter)
             yield Row("one of them", 1000 * one, 50, "ms")
             yield Row("memory of their server", resident_megabytes(pid), 256, "MB")
+            unread = [pool.request("GET", address + LIST, headers=headers, preload_content=False) for _ in range(LISTS)]
+            yield Row(f"the same, while {LISTS} clients do not read their lists", resident_megabytes(pid), 320, "MB")
+            for answer in unread:
+                answer.close()
 
 
 def write(path: Path) -> int:
