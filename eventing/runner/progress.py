@@ -94,19 +94,21 @@ class LongRuns:
         """The result of a run; writes that reported its progress count as its own."""
         if claim.lane != "long":
             return run(claim)
-        wrote: list[str] = []
-        with self._reported(claim, run, wrote):
+        reports: list[RunResult] = []
+        with self._reported(claim, run, reports):
             result = run(claim)
-        return replace(result, wrote=(*wrote, *result.wrote)) if wrote else result
+        wrote = (each for report in (*reports, result) for each in report.wrote)
+        written = (each for report in (*reports, result) for each in report.written)
+        return replace(result, wrote=tuple(wrote), written=tuple(dict.fromkeys(written)))
 
     @contextmanager
-    def _reported(self, claim: Claim, run: Run, wrote: list[str]) -> Iterator[None]:
+    def _reported(self, claim: Claim, run: Run, reports: list[RunResult]) -> Iterator[None]:
         def report() -> None:
             if step := REPORTS.get(claim.step):
                 try:
                     result = run(replace(claim, step=step))
                     self._keep(result.record)
-                    wrote.extend(result.wrote)
+                    reports.append(result)
                 except (*UNREACHABLE, REFUSED) as error:  # the run itself finds out whether that matters
                     log.warning("progress_not_reported", ref=str(claim.ref), error=str(error))
 

@@ -14,21 +14,23 @@ import msgspec
 import structlog
 
 from eventing.effects import Api, Effects, Performed
-from eventing.effects.written import kind_of
+from eventing.effects.written import kind_of, target
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.events.trace import begun_by, continued
 from eventing.journal.call_recorder import CallRecorder
+from eventing.journal.changes import keys_of, keys_of_all, reported_to
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.routes import NOTIFICATIONS, ROUTES, Route, jobs_for
-from eventing.runner.lease import CheckLease, Lease, QueueLost
+from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.workqueue import is_temporary
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.keys import Keyring, StoredKeys
 from shared.adapters.kube import ApiError
+from shared.adapters.kube.reported import PRESENT_READS, PresentRun
 from shared.adapters.kube.transport import PRESENT_RUN
 from shared.kinds import Ref
 from shared.ports import Attempt, Clock, Keys, Policy, WriteFailure
@@ -55,6 +57,7 @@ class _Progress:
     run_id: str
     at: int
     traceparent: str
+    reads: PresentRun
     decisions: list[Decision] = field(default_factory=list)
     fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
     emits: list[Emit] = field(default_factory=list)
@@ -100,23 +103,27 @@ class Runner:
         self._rested: set[tuple[str, Ref]] = set()
         """Runs here that left writes to the next one."""
 
-    def run(self, claim: Claim, check_lease: CheckLease, is_awaited: Callable[[], bool] = lambda: False) -> RunResult:
-        """Run the claimed step; `check_lease` returns whether the lease is valid, and receives the jobs to enqueue.
+    def run(self, claim: Claim, check_lease: CheckLease, may_go_on: MayGoOn | None = None) -> RunResult:
+        """Run the claimed step; `check_lease` returns what is left of the lease, and receives the jobs to enqueue.
 
-        While `is_awaited`, a run that writes for long leaves the rest to the next one. Raises only what `check_lease`
-        and `is_awaited` raise, what Redis raises below a port while it is away or refuses (without it the result of the
-        run cannot be stored, and the queue has what the run promised), and MemoryError (after which the process must
-        not go on).
+        A run that writes for long asks `may_go_on` instead, and leaves the rest to the next one while others wait.
+        Raises only what these two raise, what Redis raises below a port while it is away or refuses (without it the
+        result of the run cannot be stored, and the queue has what the run promised), and MemoryError (after which the
+        process must not go on).
         """
         started = self._seconds()
         run_id = _new_id()
         trace = continued(claim.trace or begun_by((*claim.causes, run_id)[0]), run_id)
-        progress = _Progress(run_id, time.time_ns() // 1_000_000, trace)
+        claimed = {} if claim.is_alone else reported_to(claim)  # it may have waited
+        reads = PresentRun(claim.step, claim.ref.namespace or claim.ref.name, claimed)
+        progress = _Progress(run_id, time.time_ns() // 1_000_000, trace, reads)
         asking = PRESENT_RUN.set(run_id)
+        reading = PRESENT_READS.set(progress.reads)
         try:
             step = self._steps[claim.step]
             progress.code = step.code
-            self._decide_and_perform(step, claim, Lease(check_lease, is_awaited, self._seconds), progress)
+            lease = Lease(check_lease, may_go_on or (lambda: (check_lease((), ()), False)), self._seconds)
+            self._decide_and_perform(step, claim, lease, progress)
         except QueueLost as lost:
             raise lost.cause from None
         except MemoryError:
@@ -127,15 +134,21 @@ class Runner:
             self._fail(progress, error)
         finally:
             PRESENT_RUN.reset(asking)
+            PRESENT_READS.reset(reading)
         return self._finish(claim, progress, (self._seconds() - started) * 1000)
 
     def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: _Progress) -> None:
         attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
             calls = self._recorder.calls(progress.fresh)
+            if rerun:
+                progress.reads.decides_again()
             lease.decides()
             decided = self._decide(step, claim.ref, attempt, calls)
-            lease.records_jobs(self._jobs(progress, decided.emits), may_rest=self._may_rest(claim, decided))
+            changed = (target(write) for write in decided.writes if not isinstance(write, Record))
+            writes = (key for ref in changed for key in keys_of(ref, ref.namespace))
+            may_rest = self._may_rest(claim, decided)
+            lease.records_jobs(self._jobs(progress, decided.emits), writes, may_rest=may_rest)
             progress.announced = decided.emits
             performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
@@ -251,7 +264,7 @@ class Runner:
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
             tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
-            warned=progress.warned,
+            warned=progress.warned, written=keys_of_all(progress.reads.written),
         )  # fmt: skip
 
     def _log(self, run: Run, progress: _Progress) -> None:

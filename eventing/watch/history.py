@@ -57,7 +57,7 @@ class EventHistory:
 
     async def newest(self) -> str:
         """The newest resourceVersion of all namespaces."""
-        return await self._asked(lambda: self._changes.counts(self._kind, "").newest)
+        return await self._asked(lambda: self._changes.counts([(self._kind, "")])[0].newest)
 
     async def forget(self) -> None:
         """The next events tell of everything anew."""

@@ -25,6 +25,7 @@ from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
 from eventing.watch.following import Following, Key
 from eventing.watch.history import EventHistory
+from eventing.watch.joint_sink import JointSink, is_away
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
@@ -33,7 +34,7 @@ from eventing.watch.outage import Outage
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
 from eventing.watch.watch_health import WatchHealth
-from eventing.workqueue import UNREACHABLE, answering, is_temporary
+from eventing.workqueue import UNREACHABLE, answering
 from shared.adapters.kube import Connection, connect
 from shared.adapters.kube.answers import Changes
 from shared.config import Settings
@@ -72,7 +73,6 @@ class Watcher:
         self._connections = Connections(dial, self.deliver) if dial else None
         self._connection = connection
         self._work = work
-        self._sink = sink
         self._kinds = kinds
         self._seconds = seconds
         self._watches: list[KindWatch[Event]] = []
@@ -80,6 +80,7 @@ class Watcher:
         self._config_maps: AwaitedConfigMaps | None = None
         # why: one thread, because the sink blocks on Redis and events are passed on in order
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sink")
+        self._joint = JointSink(sink, self._thread)
         self.health = WatchHealth()
         self.object_metrics = ObjectMetrics()
         self.skips = Skips()
@@ -161,9 +162,9 @@ class Watcher:
         pause = 0.1
         while True:
             try:
-                await asyncio.get_running_loop().run_in_executor(self._thread, self._sink, events)
+                await self._joint.accept(events)
             except Exception as error:  # noqa: BLE001  # why: one event that cannot be handled must not stop the others
-                if not (is_temporary(error) or isinstance(error, OSError)):
+                if not is_away(error):
                     for event in events if is_last else ():
                         self._skip(event, error)
                     return False

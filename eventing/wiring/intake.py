@@ -12,7 +12,7 @@ from eventing.events.trace import begun_by
 from eventing.journal import JournalFiles, RedisJournal
 from eventing.routes import jobs_for
 from eventing.tracing.noted_events import noting
-from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue import Addition, WorkQueue, connect
 from eventing.workqueue.trace_notes import TraceNotes
 from shared.config import Settings
 
@@ -29,14 +29,19 @@ def sink(values: Settings, *, most: int = 0) -> Callable[[Sequence[Event]], None
 
     def accept(events: Sequence[Event]) -> None:
         journal.record_events(events)
-        for event in events:
-            trace = "" if event.traceparent == begun_by(event.id) else event.traceparent  # a watch event has no trace
-            jobs = jobs_for(event)
-            if note and jobs and not trace:
+        additions = [addition(event) for event in events]
+        for event, added in zip(events, additions, strict=True):
+            if note and added.jobs and not added.trace:
                 note(event)
-            queue.add(jobs, event.id, trace=trace, most=most)
+        queue.add_each(additions, most=most)
 
     return accept
+
+
+def addition(event: Event) -> Addition:
+    """The jobs of an event, as the queue takes them; a watch event has no trace of its own."""
+    trace = "" if event.traceparent == begun_by(event.id) else event.traceparent
+    return Addition(tuple(jobs_for(event)), event.id, trace)
 
 
 def journal_files(values: Settings, program: str) -> Callable[[bytes], None]:

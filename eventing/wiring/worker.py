@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -81,7 +82,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
 
     def make(queue: WorkQueue) -> Run:
         connection = replace(connect(values.kubeconfig), agent="olmf/worker")
-        cluster = CachedClient(connection, RedisChanges(queue.client), CACHED, HIGH_CARDINALITY)
+        cluster = CachedClient(connection, RedisChanges(queue.client, queue.worker), CACHED, HIGH_CARDINALITY)
         journal = RedisJournal(queue.client, max_bytes=values.journal_bytes)
         runs = LongRuns(values.long_seconds, journal.ran)
         queue.progress = lambda: runs.present
@@ -137,7 +138,7 @@ def _once(runner: Runner, queue: WorkQueue, traced: TracedRuns | None) -> Run:
     """Runs claims with the lease that the queue gave."""
 
     def once(claim: Claim) -> RunResult:
-        return runner.run(claim, lambda jobs: queue.is_lease_valid(claim, jobs), lambda: queue.is_awaited(claim))
+        return runner.run(claim, partial(queue.lease_left, claim), partial(queue.may_go_on, claim))
 
     return once if traced is None else lambda claim: traced.run(claim, once)
 

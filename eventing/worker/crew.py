@@ -1,14 +1,16 @@
 """A drainer with several runs at a time, each in a thread of its own.
 
 The main thread waits for Redis and claims for idle threads, so nothing polls. A thread that has ended a run claims the
-next one itself: the queue gives a worker one run of a namespace at a time.
+next one itself, in the same round trip: the queue gives a worker one run of a namespace at a time. Where a round trip
+takes long, the main thread claims for all idle threads at once; else one by one, so that other workers have a share.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from queue import SimpleQueue
@@ -21,6 +23,8 @@ from eventing.workqueue.run_result import RunResult
 
 SWITCH_SECONDS = 0.001
 """How long a thread computes before another one may: answers of the API server do not wait for a resolution."""
+SLOW_SECONDS = 0.02
+"""A claim that takes longer is worth being one of several."""
 STACK_BYTES = 4 * 1024 * 1024
 """Of each thread; it counts towards the memory of the process."""
 
@@ -33,6 +37,8 @@ class ThreadedDrainer(Drainer):
     _rooms: SimpleQueue[None] = field(default_factory=SimpleQueue)
     """One entry for each run that may begin; the main thread has taken one before it claims."""
     _has_room: bool = True
+    _claim_seconds: float = 0.0
+    """How long the main thread's last claim took."""
     _is_idle: threading.Event = field(default_factory=threading.Event)
     """A thread has found nothing more to claim."""
     _process: SharedLock = field(default_factory=SharedLock)
@@ -48,10 +54,11 @@ class ThreadedDrainer(Drainer):
             self._rooms.put(None)
         threading.stack_size(0)
 
-    def execute(self, claim: Claim) -> None:
-        """Give the claim to a thread, and wait until one more can be taken."""
+    def execute(self, claims: Sequence[Claim]) -> None:
+        """Give the claims to threads, and wait until one more can be taken."""
         self._has_room = False
-        self._claims.put(claim)
+        for claim in claims:
+            self._claims.put(claim)
         self.wait_for(self._take_room)
 
     def pause(self, seconds: float) -> None:
@@ -70,9 +77,23 @@ class ThreadedDrainer(Drainer):
         else:
             Drainer.rest(self, seconds)
 
-    def claimed(self) -> Claim | None:
-        """The next claim; None while a run is to be alone: others would wait behind it, and may run elsewhere."""
-        return None if self._process.wants_to_be_alone else Drainer.claimed(self)
+    def claims(self, most: int = 1) -> tuple[Claim, ...]:
+        """The next claims; none while a run is to be alone: others would wait behind it, and may run elsewhere."""
+        if self._process.wants_to_be_alone:
+            return ()
+        idle = self._rooms.qsize() if self._claim_seconds > SLOW_SECONDS else 0
+        for _ in range(idle):
+            self._rooms.get()
+        started = time.monotonic()
+        claims = Drainer.claims(self, most + idle)
+        self._claim_seconds = time.monotonic() - started
+        for _ in range(idle - max(len(claims) - most, 0)):
+            self._rooms.put(None)
+        return claims
+
+    def goes_on(self, claim: Claim) -> bool:
+        """Whether the thread that ends the run of the claim takes the next one in the same round trip."""
+        return not (claim.is_alone or self.is_stopping or self._process.wants_to_be_alone)
 
     def end(self) -> None:
         """Wait until no run is under way."""
@@ -88,11 +109,17 @@ class ThreadedDrainer(Drainer):
             claim: Claim | None = self._claims.get()
             while claim is not None:
                 self._process.take(alone=claim.is_alone)
-                self.perform(claim, slot)  # why not given back when it raises: the process ends, and none is to begin
+                # why not given back when it raises: the process ends, and none is to begin
+                following = self.perform(claim, slot)
                 self._process.give_back(alone=claim.is_alone)
-                claim = None if self.is_stopping else self.claimed()
+                claim = self._after_alone() if claim.is_alone else following
             self._rooms.put(None)
             self._is_idle.set()
+
+    def _after_alone(self) -> Claim | None:
+        """The next claim, once others may have one, too."""
+        claims = () if self.is_stopping or self._process.wants_to_be_alone else Drainer.claims(self)
+        return next(iter(claims), None)
 
 
 def one_per_thread(make: Callable[[], Run]) -> Run:

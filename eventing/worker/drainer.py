@@ -64,9 +64,9 @@ class Drainer:
         now = time.monotonic()
         deadline, patient_until, ran, pause = now + seconds, now + linger, 0, 0.0
         while not self.is_stopping and ran < keys and (now := time.monotonic()) < deadline:
-            if claim := self.claimed():
-                self.execute(claim)
-                ran, patient_until, pause = ran + 1, time.monotonic() + linger, 0.0
+            if claims := self.claims():
+                self.execute(claims)
+                ran, patient_until, pause = ran + len(claims), time.monotonic() + linger, 0.0
             elif now < patient_until:
                 self.wait_for(partial(self.pause, pause))
                 self.wait_for(partial(self.rest, min(patient_until, deadline) - now))
@@ -84,8 +84,13 @@ class Drainer:
     def begin_long(self, step: str, ref: str) -> Callable[[], None] | None:
         """Claim that job of the long lane; returns what runs it, or None when it need not, or must not, run now."""
         job = Job(step, Ref.parse(ref), "long")
-        claim = self._claimed(lambda: self.queue.claim_long(job))
-        return None if claim is None else lambda: self.execute(claim)
+
+        def claims() -> tuple[Claim, ...]:
+            claim = self.queue.claim_long(job)
+            return (claim,) if claim else ()
+
+        claimed = self._claimed(claims)
+        return partial(self.execute, claimed) if claimed else None
 
     def wait_for(self, event: Callable[[], object]) -> None:
         """Wait for something, until told to stop."""
@@ -110,16 +115,21 @@ class Drainer:
     def end(self) -> None:
         """Wait until no run is under way."""
 
-    def execute(self, claim: Claim) -> None:
-        """Run the claim, and end its run."""
-        self.perform(claim)
+    def execute(self, claims: Sequence[Claim]) -> None:
+        """Run the claims, and end their runs."""
+        for claim in claims:
+            self.perform(claim)
 
-    def claimed(self) -> Claim | None:
-        """The next claim; None also when told to stop while Redis accepts no changes."""
-        return self._claimed(lambda: self.queue.claim(self.groups, runs_per_namespace=1))
+    def claims(self, most: int = 1) -> tuple[Claim, ...]:
+        """The next claims; none also when told to stop while Redis accepts no changes."""
+        return self._claimed(lambda: self.queue.claims(self.groups, runs_per_namespace=1, most=most))
 
-    def perform(self, claim: Claim, slot: int = 0) -> None:
-        """Run the claim in this thread; `slot` is its place on the stopwatch."""
+    def goes_on(self, claim: Claim) -> bool:  # noqa: ARG002  # a drainer with threads asks
+        """Whether the thread that ends the run of the claim takes the next one in the same round trip."""
+        return False
+
+    def perform(self, claim: Claim, slot: int = 0) -> Claim | None:
+        """Run the claim in this thread; `slot` is its place on the stopwatch. Returns the next one, if it `goes_on`."""
         self.stopwatch.start(claim.token, slot)
         try:
             result = self.run(claim)
@@ -129,27 +139,35 @@ class Drainer:
             log.exception("runner_failed", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
             result = _failed(error)
         self.stopwatch.stop(slot)
-        if not self._finish(claim, result):
+        is_ended, following = self._finish(claim, result)
+        if not is_ended:
             log.warning("lease_lost", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
+        return following
 
-    def _finish(self, claim: Claim, result: RunResult) -> bool:
+    def _finish(self, claim: Claim, result: RunResult) -> tuple[bool, Claim | None]:
         try:
-            return self._patiently(lambda: self.queue.finish(claim, result), stopping_seconds=self.finish_seconds)
+            return self._patiently(partial(self._end, claim, result), stopping_seconds=self.finish_seconds)
         except Exception as error:  # what a step returned cannot be stored: a bug of that run, not of this worker
             if is_temporary(error):
                 raise
             log.exception("result_refused", step=claim.step, ref=str(claim.ref), attempt=claim.attempt)
-            failed = _failed(error)
-            return self._patiently(lambda: self.queue.finish(claim, failed), stopping_seconds=self.finish_seconds)
+            failed = partial(self._end, claim, _failed(error))
+            return self._patiently(failed, stopping_seconds=self.finish_seconds)
 
-    def _claimed(self, act: Callable[[], Claim | None]) -> Claim | None:
-        """The next claim; None also when the drainer was told to stop while Redis accepts no changes."""
+    def _end(self, claim: Claim, result: RunResult) -> tuple[bool, Claim | None]:
+        """Whether the run was ended, and the next claim."""
+        if self.goes_on(claim):
+            return self.queue.finish_and_claim(claim, result, self.groups, runs_per_namespace=1)
+        return self.queue.finish(claim, result), None
+
+    def _claimed(self, act: Callable[[], tuple[Claim, ...]]) -> tuple[Claim, ...]:
+        """The next claims; none also when the drainer was told to stop while Redis accepts no changes."""
         try:
             return self._patiently(act)
         except REFUSED as error:
             if not (self.is_stopping and is_paused(error)):
                 raise
-            return None
+            return ()
 
     def _patiently(self, act: Callable[[], T], *, stopping_seconds: float = 0) -> T:
         """Repeat a call for as long as Redis accepts no changes, when told to stop only so long."""

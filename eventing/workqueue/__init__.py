@@ -14,7 +14,8 @@ so some, like `held` and `bell`, are older than the terms above)
     job:<entry>            hash  lane; seq, since (in line since ms), order (place in its namespace);
                                  causes, causes_count; running, running_count,
                                  running_lane (causes and lane of the present run); promised (jobs
-                                 it enqueues, also if it is lost); progress (of a long run, in JSON);
+                                 it enqueues, also if it is lost), writes (counts that grow if it is
+                                 lost); progress (of a long run, in JSON);
                                  attempts, bugs (in a row); error; due; rests (no event makes it run
                                  before); ended (why the run before was ended by force); alone (its
                                  next run is to be alone); wrote (own events); parked
@@ -42,6 +43,7 @@ so some, like `held` and `bell`, are older than the terms above)
     awake                  zset  groups (and `long`) with an awake drainer on call, by the end of that in ms
     journal                stream  one entry for each run (and, from the journal, each event)
     trace:<cause>          W3C trace context of an event, or of a run's jobs and writes; for five minutes
+    reads:<step>           set   of which changes the runs of a step want to know (`journal.changes`)
     turn:<what>-<period>   taken by the one scheduler that does something in this period, e.g. the audit
     refused                counts RQ jobs that were not ours
     ran, took              hash  <step>|<how it ended> -> number of runs (or writes: `warned`), their microseconds
@@ -84,8 +86,9 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
     6  Every `max_failures` bugs or lost runs in a row park an entry; a retry never does. A parked entry is released by
        the next event of its ref that is not its own, or by a person. Until it has run without a bug, or a person has
        released it, no event shortens its back-off any more, which goes on to grow: events are cheap, runs are not.
-    7  Ending a run, its journal entry, its jobs and its next run are one call: all of it happens, or nothing. The jobs
-       that it promised before its first write are enqueued even if it is lost: its repetition may find nothing changed.
+    7  Ending a run, its journal entry, its jobs, the count of its writes and its next run are one call, and the next
+       claim of its thread may be in it: all of it happens, or nothing. The jobs that it promised before its first write
+       are enqueued even if it is lost, and its writes counted: its repetition may find nothing changed.
     8  A namespace has at most `long_runs_per_namespace` long runs, and never all workers of the lane where there are
        several; namespaces take turns. The scripts alone decide what runs: an RQ job that is lost is made again, one
        that is doubled or late claims nothing.
@@ -96,8 +99,8 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
    13  Where the number of waiting jobs is bounded (`add(most=…)`), none is added beyond it, and the sender is told.
 
 Sharp edges
-    - A lease may end between `is_lease_valid` and the write; resourceVersions and names derived from content prevent
-      harm.
+    - A lease may end between `lease_left` and the write, and Redis may lose it while the answer is good, for a time
+      slice (`runner.lease`); resourceVersions and names derived from content prevent harm.
     - A run clears delays that were set before it: a step that still has to wait must return the delay again.
     - An own event is recognised by its id, so only when the watch uses predictable ids (`events.change_id`).
       With Knative ids are random: there a failing step that writes a status runs again at once, until its status
@@ -142,12 +145,13 @@ from eventing.workqueue.client import (
 )
 from eventing.workqueue.listing import listed
 from eventing.workqueue.scripts import check_format
-from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, State
+from eventing.workqueue.values import Addition, Backlog, Claim, Depth, Listed, Loss, Ran, State
 from eventing.workqueue.work_queue import WorkQueue
 
 __all__ = [
     "REFUSED",
     "UNREACHABLE",
+    "Addition",
     "Backlog",
     "Claim",
     "Client",

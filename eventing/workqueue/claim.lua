@@ -1,7 +1,8 @@
--- ARGV: worker, lease in ms, how many runs of one namespace this worker may have (0: any number), groups.
--- Returns a claim of the direct or bulk lane, or false when nothing can run.
+-- ARGV: worker, lease in ms, how many runs of one namespace this worker may have (0: any number), how many claims, groups.
+-- Returns at most so many claims of the direct or bulk lane.
 adopt_format()
-local worker, lease, most, groups = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {unpack(ARGV, 4)}
+local worker, lease, most, count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local groups = {unpack(ARGV, 5)}
 
 -- The namespaces of which this worker has as many runs as it may, and how many it has of each.
 local full, has = {}, {}
@@ -33,8 +34,7 @@ local function claim_next(lane)
     if is_ready and call('HEXISTS', CLAIMED, ref) == 0 then
       local claim = claim_entry(entry, lane, worker, lease)
       note_run(ref)
-      if has_more(group) then wake_drainer(group) end -- wakes the next drainer, which wakes the next
-      return claim
+      return claim, group
     end
     if is_ready then call('SADD', blocked_key(ref), entry) end
     group, namespace = next_of(groups, lane, full)
@@ -42,5 +42,20 @@ local function claim_next(lane)
 end
 
 -- Who always has direct work stops nobody's bulk work: one claim of BULK_EVERY looks there first.
-local lanes = call('INCR', CLAIMS) % BULK_EVERY == 0 and {'bulk', 'direct'} or {'direct', 'bulk'}
-return claim_next(lanes[1]) or claim_next(lanes[2]) or false
+local function claim_one()
+  local lanes = call('INCR', CLAIMS) % BULK_EVERY == 0 and {'bulk', 'direct'} or {'direct', 'bulk'}
+  local claim, group = claim_next(lanes[1])
+  if claim then return claim, group end
+  return claim_next(lanes[2])
+end
+
+local claims, served = {}, {}
+while #claims < count do
+  local claim, group = claim_one()
+  if not claim then break end
+  claims[#claims + 1], served[group] = claim, true
+end
+for _, group in ipairs(groups) do
+  if served[group] and has_more(group) then wake_drainer(group) end -- wakes the next drainer, which wakes the next
+end
+return claims

@@ -2,17 +2,18 @@
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
 --       trace context ('': none), writes that were answered with warnings, whether the next run is to be alone (1 or 0),
 --       bucket of the histogram of durations ('': in none), id of a trace as its exemplar ('': none),
---       then entry and lane of each job to add.
+--       keys of the counts of its writes (one a line), then entry and lane of each job to add.
 -- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
 local warned, is_alone_next, bucket, exemplar = tonumber(ARGV[16]), ARGV[17] == '1', ARGV[18], ARGV[19]
-local FIRST_JOB = 20
+local FIRST_JOB = 21
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
-if not claim_of(ref, token) then return false end
+local claim = claim_of(ref, token)
+if not claim then return false end
 if only_expired == '1' and tonumber(call('ZSCORE', LEASES, ref) or 0) > now then return false end
 if record ~= '' and journal ~= '' then call('XADD', journal, 'MAXLEN', '~', journal_length, '*', 'run', record) end
 
@@ -87,9 +88,15 @@ local function enqueue_all(jobs, first, cause)
   end
 end
 
-local running, running_count, running_lane, promised =
-  unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised'))
-call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'progress')
+local running, running_count, running_lane, promised, writes =
+  unpack(call('HMGET', job, 'running', 'running_count', 'running_lane', 'promised', 'writes'))
+call('HDEL', job, 'running', 'running_count', 'running_lane', 'promised', 'writes', 'progress')
+
+-- Before the jobs that it enqueues can run: whoever remembers what these kinds were like reads again. Its worker knows its own
+-- writes, but for those of a run that was lost.
+for _, key in ipairs(lines(run_id == '' and writes or ARGV[20])) do
+  count_write(key, run_id ~= '' and claim:match('^%d+|([^|]*)|'))
+end
 enqueue_all(ARGV, FIRST_JOB, run_id)
 
 if run_id == '' then -- it may have written: what it promised is enqueued by what caused it

@@ -4,8 +4,9 @@ local CLAIMED, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed
 local TOKEN, SEQUENCE, GROUPS, SWEEPER_WAKEUP = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local WAKEUP, WAKER, AWAKE = 'olmf:bell:', 'olmf:waker', 'olmf:awake'
 local LONG_NAMESPACES, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
-local CLAIMS = 'olmf:claims'
+local CLAIMS, READS, CHANGES = 'olmf:claims', 'olmf:reads:', 'olmf:changes:'
 local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
+local CHANGES_SECONDS, MAX_WRITERS = 86400, 50
 
 local call = redis.call
 local clock = call('TIME')
@@ -40,4 +41,16 @@ local function has_line(text, line) return text and string.find('\n' .. text .. 
 local function claim_of(ref, token)
   local claim = call('HGET', CLAIMED, ref)
   return claim and string.sub(claim, 1, #token + 1) == token .. '|' and claim
+end
+
+-- Counts a write in a hash of journal/changes.py, and by whom. Writers come and go: where there are many, all of them are
+-- forgotten, and read once more than they need.
+local function count_write(key, worker)
+  call('HINCRBY', key, 'writes', 1)
+  if worker and call('HINCRBY', key, 'writes:' .. worker, 1) == 1 and call('HLEN', key) > MAX_WRITERS then
+    for _, field in ipairs(call('HKEYS', key)) do
+      if string.sub(field, 1, 7) == 'writes:' then call('HDEL', key, field) end
+    end
+  end
+  call('EXPIRE', key, CHANGES_SECONDS)
 end

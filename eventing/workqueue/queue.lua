@@ -99,6 +99,20 @@ local function next_long(budget)
   return found
 end
 
+-- What was reported of what the runs of a step read (journal/changes.py): key, sum, newest, writes of all and of the worker,
+-- restored. A run need not ask for it then.
+local function reported_to(worker, entry, ref)
+  local found, namespace, name = {}, ref:match('([^/]*)/([^/]*)$')
+  local own = namespace ~= '' and namespace or name
+  for _, place in ipairs(call('SMEMBERS', READS .. entry:match('^[^|]*'))) do
+    local key = CHANGES .. string.gsub(place, '%*$', (string.gsub(own, '%%', '%%%%')))
+    local counts = call('HMGET', key, 'sum', 'newest', 'writes', 'writes:' .. worker, 'restored')
+    table.insert(counts, 1, key)
+    found[#found + 1] = counts
+  end
+  return found
+end
+
 -- Makes a run of an entry that is out of line, and returns its claim.
 local function claim_entry(entry, lane, worker, lease)
   local job, _, ref = job_key(entry), parts(entry)
@@ -116,7 +130,8 @@ local function claim_entry(entry, lane, worker, lease)
   local trace
   for _, cause in ipairs(lines(causes)) do trace = trace or call('GET', trace_key(cause)) end
   return {entry, token, lane, causes or '', tonumber(count) or 0, (tonumber(attempts) or 0) + 1,
-          now - (tonumber(since) or now), trace or '', ended or '', tonumber(seq) or 0, tonumber(alone) or 0}
+          now - (tonumber(since) or now), trace or '', ended or '', tonumber(seq) or 0, tonumber(alone) or 0,
+          reported_to(worker, entry, ref)}
 end
 
 local function delay_until(entry, due)

@@ -32,6 +32,8 @@ class RunResult:
     """Why the run failed, in one sentence."""
     wrote: tuple[str, ...] = ()
     """Ids of the watch events of its own writes: they do not shorten the delay before this (step, ref) runs again."""
+    written: tuple[str, ...] = ()
+    """The keys of the counts of writes (`journal.changes`) that it adds to, one for each kind and namespace."""
     is_waiting: bool = False
     """The step returned what it waits for (`Outcome.wait`)."""
     took_ms: float = 0.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from eventing.events.job import Job, Lane
 from eventing.workqueue.durations import Bucket
@@ -13,6 +13,17 @@ from shared.domain.progress import Progress
 from shared.kinds import Ref
 
 State: TypeAlias = Literal["ready", "blocked", "running", "delayed", "dead"]
+
+
+class Addition(NamedTuple):
+    """The jobs of one event."""
+
+    jobs: tuple[Job, ...]
+    cause: str
+    """The id of the event. By it the watch event of a write of the job's own last run (`RunResult.wrote`) is
+    recognised: it merges, but shortens no delay and releases no dead letter."""
+    trace: str = ""
+    """The trace context of the event, if the sender gave one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,8 @@ class Claim:
     """The trace context of the first cause that has one: from its sender, or from one of our runs."""
     is_alone: bool = False
     """It may be the reason why a worker has ended: nothing else is to run beside it, so that it can only end itself."""
+    reported: tuple[tuple[bytes | None, ...], ...] = ()
+    """Keys and counts of the changes that were reported of what the runs of the step read (`journal.changes`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +166,15 @@ def job_of(entry: str, lane: Lane = "direct") -> Job:
     """The inverse of `entry_of`."""
     step, _, ref = entry.partition("|")
     return Job(step, Ref.parse(ref), lane)
+
+
+def claim_of(answer: Sequence[Any]) -> Claim:
+    """The claim that a script returned."""
+    entry, token, lane, causes, count, attempt, waited, trace, ended, turn, alone, reported = answer
+    job = job_of(entry.decode(), lane_of(lane.decode()))
+    return Claim(
+        step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
+        causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
+        ended=ended.decode(), trace=trace.decode(), turn=turn, is_alone=bool(alone),
+        reported=tuple(map(tuple, reported)),
+    )  # fmt: skip

@@ -5,27 +5,34 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from itertools import groupby
-from operator import attrgetter
+from typing import Any
 
 from redis import Redis
 
 from eventing.events.job import Job
-from eventing.workqueue import listing
+from eventing.workqueue import arguments, listing
 from eventing.workqueue.client import BLOCK_OVERRUN_SECONDS, LONGEST_BLOCK_SECONDS, QueueFull
-from eventing.workqueue.durations import bucket_of
 from eventing.workqueue.run_result import RunResult, backoff
-from eventing.workqueue.scripts import run
-from eventing.workqueue.values import Backlog, Claim, Depth, Listed, Loss, Ran, entry_of, job_of, lane_of
+from eventing.workqueue.scripts import Argument, both, run, run_each
+from eventing.workqueue.values import (
+    Addition,
+    Backlog,
+    Claim,
+    Depth,
+    Listed,
+    Loss,
+    Ran,
+    claim_of,
+    entry_of,
+    job_of,
+)
 from shared.config import Settings
 from shared.domain.progress import Progress
 
 JOURNAL = "olmf:journal"
 """The stream of journal entries: `finish.lua` puts the record of a run into their field `run`."""
-JOURNAL_LENGTH = 100_000
-"""Maximum number of entries in the stream; `eventing/journal` limits it in bytes."""
 LONGEST_RECORD = 8 * 1024 * 1024
 """Maximum number of bytes of one journal entry."""
 WAKEUP, SWEEPER_WAKEUP, WAKER_WAKEUP = "olmf:bell:", "olmf:alarm", "olmf:waker"
@@ -33,12 +40,7 @@ WAKEUP, SWEEPER_WAKEUP, WAKER_WAKEUP = "olmf:bell:", "olmf:alarm", "olmf:waker"
 RENEWED_LEASE_SECONDS = 10
 """Duration of the lease of a worker that renews it."""
 _EXPIRED = Loss(alone=None)
-_ENDS = {"limit": "timeout"}
-"""How a run ended, as it is counted, where that is not the name of its failure."""
-_BATCH = 500
 _LONGEST_MESSAGE = 1000
-_LONGEST_CAUSE = 200
-_LONGEST_TRACE = 55
 
 
 class WorkQueue:
@@ -68,68 +70,107 @@ class WorkQueue:
         self._random = secrets.SystemRandom().random
 
     def add(self, jobs: Iterable[Job], cause: str, *, trace: str = "", most: int = 0) -> int:
-        """Enqueue jobs; returns how many were not waiting before.
+        """Enqueue the jobs of one event; see `add_each`."""
+        return self.add_each([Addition(tuple(jobs), cause, trace)], most=most)
 
-        Each waits at most once, and at most as long as the shortest delay with which it was enqueued.
+    def add_each(self, additions: Iterable[Addition], *, most: int = 0) -> int:
+        """Enqueue the jobs of events, in order and in one round trip; returns how many were not waiting before.
 
-        `cause` is the id of the event. By it the watch event of a write of the job's own last run
-        (`RunResult.wrote`) is recognised: it merges, but shortens no delay and releases no dead letter. `trace` is the
-        trace context of the event, if the sender gave one. QueueFull when `most` jobs of their namespace wait already
-        in that group and lane, or twenty times as many of all (0: any number may wait).
+        Each waits at most once, and at most as long as the shortest delay with which it was enqueued. QueueFull when
+        `most` jobs of their namespace wait already in that group and lane, or twenty times as many of all (0: any
+        number may wait); those that have room are enqueued.
         """
-        fresh, cause, trace = 0, _one_line(cause), trace[:_LONGEST_TRACE]
-        for delay, batch in _batches(jobs):
-            added = int(run(self.client, "add", cause, _ms(delay), trace, most, *_arguments(batch)))
-            if added < 0:
-                raise QueueFull(f"too many jobs of its kind wait, of {most} for each namespace")
-            fresh += added
-        return fresh
+        calls = arguments.adding(additions, most)
+        added = [int(answer) for answer in run_each(self.client, "add", calls)]
+        if min(added, default=0) < 0:
+            raise QueueFull(f"too many jobs of its kind wait, of {most} for each namespace")
+        return sum(added)
 
     def claim(self, groups: Sequence[str], *, runs_per_namespace: int = 0) -> Claim | None:
         """Claim the next job of the groups, one time in eight of the bulk lane first; None when no job can run.
 
         It is of a namespace of which this worker has fewer than `runs_per_namespace` claims (0: of any).
         """
+        return next(iter(self.claims(groups, runs_per_namespace=runs_per_namespace)), None)
+
+    def claims(self, groups: Sequence[str], *, runs_per_namespace: int = 0, most: int = 1) -> tuple[Claim, ...]:
+        """The same, at most so many in one round trip."""
+        answers = run(self.client, "claim", *self._claiming(groups, runs_per_namespace, most))
+        return tuple(self._noted(claim_of(answer)) for answer in answers)
+
+    def _claiming(self, groups: Sequence[str], runs_per_namespace: int, most: int) -> tuple[str | int, ...]:
         if not groups:
             raise ValueError("claim() needs at least one group")
         self._groups = groups
-        return self._noted(self._claimed("claim", runs_per_namespace, *groups))
+        return (self.worker, self._lease_ms, runs_per_namespace, most, *groups)
 
     def claim_long(self, job: Job) -> Claim | None:
         """Claim that job of the long lane; None when it need not, or must not, run now."""
-        return self._noted(self._claimed("claim_long", self._budget, entry_of(job)))
+        claim = self._claimed_long(job)
+        return claim and self._noted(claim)
 
     @property
     def running(self) -> tuple[Claim, ...]:
         """The claims whose runs have not ended."""
         return tuple(self._running.values())
 
-    def is_lease_valid(self, claim: Claim, jobs: Iterable[Job] = ()) -> bool:
-        """Whether the lease is valid; called before every write. If the run is lost, `jobs` are enqueued for it."""
-        return bool(run(self.client, "check_lease", str(claim.ref), claim.token, *_arguments(jobs)))
+    def is_lease_valid(self, claim: Claim) -> bool:
+        """Whether the claim still holds its ref."""
+        return self.lease_left(claim) > 0
+
+    def lease_left(self, claim: Claim, jobs: Iterable[Job] = (), writes: Iterable[str] = ()) -> float:
+        """For how many seconds from now, at most, the claim holds its ref; 0 when it is lost.
+
+        If the run is lost, `jobs` are enqueued for it, and `writes` counted (`RunResult.written`).
+        """
+        return float(run(self.client, "check_lease", *arguments.checking(claim, jobs, writes))) / 1000
 
     def is_awaited(self, claim: Claim) -> bool:
         """Whether a job of another namespace would go before the rest of this run; the long lane has its own limit."""
-        entry = entry_of(Job(claim.step, claim.ref))
-        return claim.lane != "long" and bool(run(self.client, "awaited", entry, claim.lane, claim.token, *self._groups))
+        return claim.lane != "long" and bool(run(self.client, "awaited", *self._awaiting(claim)))
+
+    def may_go_on(self, claim: Claim) -> tuple[float, bool]:
+        """What is left of the lease, and whether the run is awaited, in one round trip."""
+        if claim.lane == "long":
+            return self.lease_left(claim), False
+        words = both(arguments.checking(claim, (), ()), self._awaiting(claim))
+        left, is_awaited = run(self.client, "check_lease+awaited", *words)
+        return float(left) / 1000, bool(is_awaited)
+
+    def _awaiting(self, claim: Claim) -> tuple[str | int, ...]:
+        return (entry_of(Job(claim.step, claim.ref)), claim.lane, claim.token, *self._groups)
 
     def finish(self, claim: Claim, result: RunResult) -> bool:
         """End the run, journal it, enqueue its jobs, and set its next run, in one call. False: the lease is lost.
 
         ValueError when the result cannot be stored; then the run has not ended.
         """
-        is_ended = result.failure != "lost" and self._ended(claim, result)
+        is_ended = result.failure != "lost" and bool(run(self.client, "finish", *self._ending(claim, result)))
+        return self._ended(claim, is_ended)
+
+    def finish_and_claim(
+        self, claim: Claim, result: RunResult, groups: Sequence[str], *, runs_per_namespace: int = 0
+    ) -> tuple[bool, Claim | None]:
+        """`finish`, and `claim` after it, in one round trip: both happen, or nothing."""
+        if result.failure == "lost":
+            return self.finish(claim, result), self.claim(groups, runs_per_namespace=runs_per_namespace)
+        words = both(self._ending(claim, result), self._claiming(groups, runs_per_namespace, 1))
+        is_ended, claims = run(self.client, "finish+claim", *words)
+        following = self._noted(claim_of(claims[0])) if claims else None
+        return self._ended(claim, bool(is_ended)), following
+
+    def _ended(self, claim: Claim, is_ended: bool) -> bool:
         self._running.pop(claim.token, None)
         if not is_ended:
             self.forget_records()
         return is_ended
 
-    def _ended(self, claim: Claim, result: RunResult) -> bool:
+    def _ending(self, claim: Claim, result: RunResult) -> tuple[Argument, ...]:
         if len(result.record) > LONGEST_RECORD:
             raise ValueError(f"its journal entry has {len(result.record)} bytes, wanted at most {LONGEST_RECORD}")
         entry = entry_of(Job(claim.step, claim.ref))
         delay = self._delay(result, claim.attempt)
-        return self._finish(entry, claim.token, result, failure=result.failure, delay=delay)
+        return self._finishing(entry, claim.token, result, failure=result.failure, delay=delay)
 
     def wait(self, groups: Sequence[str], seconds: float) -> None:
         """Sleep until a job of the groups is enqueued, at most that long."""
@@ -219,24 +260,15 @@ class WorkQueue:
         from eventing.workqueue import rq_long
 
         for job in rq_long.publish(self.client, jobs, self._settings.long_seconds):
-            if claim := self._claimed("claim_long", self._budget, entry_of(job)):
+            if claim := self._claimed_long(job):
                 self.cancel(claim)
 
-    def _claimed(self, script: str, *arguments: str | int) -> Claim | None:
-        answer = run(self.client, script, self.worker, self._lease_ms, *arguments)
-        if not answer:
-            return None
-        entry, token, lane, causes, count, attempt, waited, trace, ended, turn, alone = answer
-        job = job_of(entry.decode(), lane_of(lane.decode()))
-        return Claim(
-            step=job.step, ref=job.ref, group=job.group, lane=job.lane, token=int(token), attempt=attempt,
-            causes=tuple(causes.decode().split("\n")) if causes else (), cause_count=count, waited_ms=waited,
-            ended=ended.decode(), trace=trace.decode(), turn=turn, is_alone=bool(alone),
-        )  # fmt: skip
+    def _claimed_long(self, job: Job) -> Claim | None:
+        answer = run(self.client, "claim_long", self.worker, self._lease_ms, self._budget, entry_of(job))
+        return claim_of(answer) if answer else None
 
-    def _noted(self, claim: Claim | None) -> Claim | None:
-        if claim is not None:
-            self._running[claim.token] = claim
+    def _noted(self, claim: Claim) -> Claim:
+        self._running[claim.token] = claim
         return claim
 
     @property
@@ -252,38 +284,15 @@ class WorkQueue:
             return backoff(attempt, self._random(), first=result.again_in)
         return backoff(attempt, self._random()) if result.failure else result.again_in
 
-    def _finish(
+    def _finish(self, entry: str, token: int, result: RunResult, **ending: Any) -> bool:
+        return bool(run(self.client, "finish", *self._finishing(entry, token, result, **ending)))
+
+    def _finishing(
         self, entry: str, token: int, result: RunResult, *, failure: str, delay: timedelta | None,
         only_expired: bool = False, is_alone_next: bool = False,
-    ) -> bool:  # fmt: skip
-        answer = run(
-            self.client, "finish", entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
-            -1 if delay is None else _ms(delay), self._settings.max_failures, self._journal, JOURNAL_LENGTH,
-            result.record, result.run_id, "\n".join(map(_one_line, result.wrote)),
-            _ENDS.get(failure, failure) or result.end, int(result.took_ms * 1000),
-            result.trace, result.warned, int(is_alone_next), bucket_of(result), result.exemplar,
-            *_arguments(result.jobs),
+    ) -> tuple[Argument, ...]:  # fmt: skip
+        return (
+            entry, token, int(only_expired), failure, result.message[:_LONGEST_MESSAGE],
+            -1 if delay is None else arguments.milliseconds(delay), self._settings.max_failures, self._journal,
+            *arguments.finishing(result, failure, is_alone_next=is_alone_next),
         )  # fmt: skip
-        return bool(answer)
-
-
-def _batches(jobs: Iterable[Job]) -> Iterator[tuple[timedelta, list[Job]]]:
-    """The jobs with the same delay, a limited number at a time: other clients wait while a script runs."""
-    for delay, alike in groupby(sorted(jobs, key=attrgetter("delay")), key=attrgetter("delay")):
-        found = list(alike)
-        for start in range(0, len(found), _BATCH):
-            yield delay, found[start : start + _BATCH]
-
-
-def _arguments(jobs: Iterable[Job]) -> list[str]:
-    """Entry and lane of each job, as arguments of a script."""
-    return [text for job in jobs for text in (entry_of(job), job.lane)]
-
-
-def _ms(delay: timedelta | None) -> int:
-    return 0 if delay is None else max(0, int(delay / timedelta(milliseconds=1)))
-
-
-def _one_line(cause: str) -> str:
-    # An id may come from outside, and scripts store causes as lines.
-    return cause.replace("\n", " ")[:_LONGEST_CAUSE]

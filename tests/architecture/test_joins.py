@@ -19,11 +19,11 @@ CHECKED: Mapping[str, int] = {
     "eventing/effects/notes.py": 1,  # a Ref
     "eventing/events/event.py": 3,  # Owner encodes names; an id that scripts keep is one line (`_one_line`)
     "eventing/events/hints.py": 1,  # names of Operators, from keys of labels
-    "eventing/journal/changes.py": 2,  # a Kind, and a namespace
+    "eventing/journal/changes.py": 3,  # a Kind, and a namespace
     "eventing/watch/known_objects.py": 1,  # two lists of that kind
     "eventing/workqueue/rq_long.py": 1,  # a name for people; a digest tells it from others
     "eventing/workqueue/values.py": 1,  # a Ref is one word, and is parsed back
-    "eventing/workqueue/work_queue.py": 1,  # `_one_line`
+    "eventing/workqueue/arguments.py": 3,  # `_one_line`, and keys of a Kind and a namespace
     "shared/adapters/content/config_map_snapshots.py": 2,  # a digest, and a Ref
     "shared/adapters/content/snapshot/form.py": 1,  # refuses what holds the separator
     "shared/adapters/kube/copies.py": 1,  # a namespace

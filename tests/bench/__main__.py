@@ -30,6 +30,7 @@ PAGES = (
     "rollouts",
     "scoped",
     "latency",
+    "redis_latency",
 )
 """The modules beside this one; each has `rows()`."""
 

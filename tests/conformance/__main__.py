@@ -2,6 +2,7 @@
 
 `python -m tests.conformance node` is the third target: our programs in pods of a real node (`node/run.py`);
 `python -m tests.conformance knative` is the fourth: the same node, with Knative (`knative/run.py`).
+`python -m tests.conformance faults` tries whatever may go wrong (`faults/run.py`).
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import argparse
 import sys
 
+from tests.conformance.faults import run as faults
 from tests.conformance.knative import run as knative
 from tests.conformance.node import run as node
 from tests.conformance.report import main
 
-APART = {"node": node.main, "knative": knative.main}
+APART = {"node": node.main, "knative": knative.main, "faults": faults.main}
 
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in APART:

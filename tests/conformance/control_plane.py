@@ -14,7 +14,7 @@ import urllib3
 import yaml
 
 from eventing.local.state import free_port
-from tests.conformance.keys import make_keys
+from tests.conformance.keys import make_keys, make_server_keys
 
 KUBE, ETCD = "1.35.4", "3.6.5"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
@@ -133,6 +133,10 @@ class ControlPlane:
         """Store what was kept, and nothing since, while it is stopped."""
         shutil.rmtree(self._folder / "etcd")
         shutil.copytree(self._folder / "backup", self._folder / "etcd")
+
+    def renew_keys(self) -> None:
+        """Have a certificate of a new authority, while it is stopped; who has the old one alone is not let in."""
+        make_server_keys(self._folder / "pki")
 
     def _run(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         return self._running.enter_context(process(self._folder, program(name), *words))

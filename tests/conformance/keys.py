@@ -15,16 +15,26 @@ SERVER_NAMES = (
 def make_keys(folder: Path) -> None:
     """The cluster's authority, that of the front proxy, a certificate below each, and the key of ServiceAccounts."""
     folder.mkdir()
-    for authority in ("ca", "front-ca"):
-        openssl(
-            folder, "req", "-x509", *CURVE, "-keyout", f"{authority}.key", "-out", f"{authority}.crt", "-days", "30",
-            "-subj", f"/CN=conformance-{authority}", "-addext", "basicConstraints=critical,CA:TRUE",
-            "-addext", "keyUsage=critical,keyCertSign,cRLSign",
-        )  # fmt: skip
-    leaf(folder, "ca", "apiserver", f"subjectAltName={SERVER_NAMES}", "extendedKeyUsage=serverAuth")
+    make_server_keys(folder)
+    make_authority(folder, "front-ca")
     leaf(folder, "front-ca", "front-proxy", "extendedKeyUsage=clientAuth")
     openssl(folder, "genrsa", "-out", "sa.key", "2048")
     openssl(folder, "rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")
+
+
+def make_server_keys(folder: Path) -> None:
+    """The cluster's authority, and the certificate of its API server."""
+    make_authority(folder, "ca")
+    leaf(folder, "ca", "apiserver", f"subjectAltName={SERVER_NAMES}", "extendedKeyUsage=serverAuth")
+
+
+def make_authority(folder: Path, name: str) -> None:
+    """A certificate that signs others, and its key."""
+    openssl(
+        folder, "req", "-x509", *CURVE, "-keyout", f"{name}.key", "-out", f"{name}.crt", "-days", "30",
+        "-subj", f"/CN=conformance-{name}", "-addext", "basicConstraints=critical,CA:TRUE",
+        "-addext", "keyUsage=critical,keyCertSign,cRLSign",
+    )  # fmt: skip
 
 
 def leaf(folder: Path, authority: str, name: str, *extensions: str) -> None:

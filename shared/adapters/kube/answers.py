@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from shared.api.manifest import Manifest, labels_of, resource_version_of
 from shared.kinds import Kind, Ref
@@ -29,16 +30,28 @@ class ChangeCounts:
     newest: str = ""
     """The newest resourceVersion; empty when none is a decimal number."""
     writes: int = 0
-    """The number of writes of all workers, each counted before its event."""
+    """The number of runs of other workers that wrote, each counted before what it enqueued can run."""
     restored: str = ""
     """Of a kind in all namespaces: which time it was that the API server went back to an older state."""
+
+
+Place: TypeAlias = tuple[Kind, str]
+"""A kind in a namespace; empty: in all namespaces."""
+
+
+OWN = "*"
+"""In place of the namespace of a run; no namespace can have such a name."""
 
 
 class Changes(Protocol):
     """The changes that events reported, and the writes of the workers."""
 
-    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        """The changes of the kind in the namespace (empty: in all namespaces); zeros without any."""
+    def counts(self, places: Sequence[Place]) -> Sequence[ChangeCounts]:
+        """The changes of each kind in its namespace (empty: in all namespaces); zeros without any."""
+        ...
+
+    def expect(self, step: str, kind: Kind, namespace: str) -> None:
+        """The runs of a step read these: after the next `counts`, claims bring them (`OWN`: of their namespace)."""
         ...
 
     def forget(self, kind: Kind) -> None:
@@ -71,6 +84,9 @@ class Moment(NamedTuple):
     kind: Kind
     counts: ChangeCounts
     written: int
+    reported_at: float
+    """When that was reported."""
+    at: float
 
 
 @dataclass(slots=True)
@@ -80,6 +96,8 @@ class CacheEntry:
     objects: dict[Ref, Manifest | None]
     totals: list[int]
     writes: int
+    """Of other workers."""
+    asked_at: float
     read_at: float
     is_list: bool
     """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
@@ -87,8 +105,7 @@ class CacheEntry:
     """Its maximum age."""
 
     def add(self, ref: Ref, answer: Manifest, *, is_selected: bool) -> None:
-        """Update the entry after a counted write of this client to an object of the kind in the namespace."""
-        self.writes += 1
+        """Update the entry after a write of this client to an object of the kind in the namespace."""
         known = self.objects.get(ref)
         if known is not None and resource_version_of(known) == resource_version_of(answer):
             return  # nothing changed, so there will be no event

@@ -8,8 +8,9 @@ the cache is as old as that of an informer; the event enqueues the step again, a
 resourceVersion that was read.
 
 Workers do not wait for the events of each other's writes: a step that a run enqueues by an emitted event may run before
-them, and nothing would enqueue it again. So each write is counted (`Changes.wrote`) before its run can end, and a
-worker whose count of its own writes differs asks the API server. After a refused write the cached object is dropped.
+them, and nothing would enqueue it again. So what a run wrote is counted (`ReportedChanges.wrote`) before others may run
+what it enqueued, and a worker asks the API server where the count of the others has grown. After a refused write the
+cached object is dropped.
 
 Of kinds that nobody need watch, objects of revisions are cached like this for the few seconds of a roll-out: most
 are watched as long as a revision has some; of the others nobody would be told either if they changed a moment later.
@@ -38,12 +39,12 @@ from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.discovery import FRESH_SECONDS, KindIndex
 from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.inventory import named
+from shared.adapters.kube.reported import ReportedChanges
 from shared.adapters.kube.transport import Transport
 from shared.adapters.kube.written import Written
 from shared.api.manifest import Manifest, labels_of, metadata, resource_version_of
 from shared.kinds import API_SERVICE, BY_IDENTITY, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, Kind, Ref
 from shared.names import MANAGED
-from shared.resource_versions import is_newer
 
 MAX_OBJECTS = 200
 """A longer list is not cached."""
@@ -61,9 +62,9 @@ _PRESENT: Manifest = {}
 class CachedClient(KubeClient):
     """A `KubeClient` that caches reads of some kinds; threads share it.
 
-    What was told is looked up, and compared with what is cached, under a lock, and so are a write counted and its
-    answer added; only requests to the API server are sent outside of it. An answer is not cached if this client wrote
-    to the kind meanwhile: nobody could say whether the write is in it.
+    What was reported is compared with what is cached under a lock, and so is the answer to a write added; requests, to
+    the API server and for what was reported, are sent outside of it. An answer is not cached if this client wrote to
+    the kind meanwhile: nobody could say whether the write is in it.
     """
 
     def __init__(
@@ -78,8 +79,8 @@ class CachedClient(KubeClient):
         """`changes` reports every change of the `kinds`; of the `labelled` ones those of objects labelled as ours."""
         super().__init__(server)
         self._kinds = KindIndex(lambda path: self.request("GET", path), absent=FRESH_SECONDS)
-        self._changes = changes
         self._remembered = frozenset((*kinds, *labelled))
+        self._reported = ReportedChanges(changes, self._remembered, self._freshness.at_least, now)
         self._labelled = frozenset(labelled)
         self._now = now
         self._found = dict(BY_IDENTITY)
@@ -87,13 +88,11 @@ class CachedClient(KubeClient):
         self._definitions: tuple[ChangeCounts, ...] = ()
         self._lock = threading.RLock()
         self._written = Written()
-        self._restored: dict[Kind, str] = {}
-        """What was told when the API server was last believed to be restored, or when the kind was first read."""
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None. Discovery is asked again after a change of any definition or APIService."""
         if (api_version, kind) not in BY_IDENTITY:
-            counts = tuple(self._changes.counts(kind, "") for kind in DEFINING)
+            counts = tuple(self._reported.counts(kind, "") for kind in DEFINING)
             with self._lock:
                 if counts != self._definitions:
                     self._kinds.forget()
@@ -107,16 +106,15 @@ class CachedClient(KubeClient):
         kind = self._found.get((ref.api_version, ref.kind)) or self.find(ref.api_version, ref.kind)
         if kind is None or self._acting_as:  # why: its answers are what we may read
             return super().get(ref)
+        key, moments = Key(kind, ref.namespace, ref.name), self._moments(kind, ref.namespace)
         with self._lock:
-            counts, written = self._counts(kind, ref.namespace), self._written.last(kind, ref.namespace)
-            entry = self._good(Key(kind, ref.namespace, ref.name), counts) or self._listed(kind, ref.namespace, counts)
-            if entry is not None:
+            if (entry := self._good(key, moments[ref.namespace]) or self._listed(kind, moments)) is not None:
                 return entry.objects.get(ref)
-        if self._is_absent(kind, ref, counts, written):
+        if self._is_absent(kind, ref, moments[ref.namespace]):
             return None
         found = super().get(ref)
         if self._is_reported(kind, found):
-            self._remember(Key(kind, ref.namespace, ref.name), counts, {ref: found}, written)
+            self._remember(key, moments[ref.namespace], {ref: found})
         return found
 
     def list(
@@ -126,18 +124,24 @@ class CachedClient(KubeClient):
         if kind not in self._remembered or kind in self._labelled or self._acting_as:
             return super().list(kind, namespace, labels=labels, most=most)
         key = Key(kind, namespace, _ALL, tuple(sorted((labels or {}).items())))
+        moments = self._moments(kind, namespace)
         with self._lock:
-            counts, written = self._counts(kind, namespace), self._written.last(kind, namespace)
-            if (entry := self._good(key, counts) or self._listed(kind, namespace, counts)) is not None:
+            if (entry := self._good(key, moments[namespace]) or self._listed(kind, moments)) is not None:
                 desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
                 found = (each for _, each in sorted(desired, key=_by_place) if each is not None)
                 return tuple(islice(filter(key.selects, found), most or None))
-        self._freshness.at_least(kind, counts.newest)
         listed = super().list(kind, namespace, labels=labels, most=most)
         longest = MAX_NAMESPACES if kind == NAMESPACE else MAX_OBJECTS
         if len(listed) <= longest and not 0 < most <= len(listed):  # why: a part of a list is none
-            self._remember(key, counts, {Ref.of(each): each for each in listed}, written)
+            self._remember(key, moments[namespace], {Ref.of(each): each for each in listed})
         return listed
+
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "", field_manager: str = "") -> Manifest:
+        """JSON merge patch; it may be sent by the thread of another run, and counts for this one, too."""
+        answer = super().merge(ref, patch, subresource=subresource, field_manager=field_manager)
+        if (kind := self._countable(ref, answer)) is not None:
+            self._reported.wrote_also(kind, ref.namespace)
+        return answer
 
     def delete(
         self, ref: Ref, *, uid: str = "", resource_version: str = "", propagation: Propagation = "Background"
@@ -158,19 +162,18 @@ class CachedClient(KubeClient):
         is_fixed = all((one or {}).get("immutable") is True for one in objects.values())
         return GOOD_SECONDS if key.kind in self._remembered or is_fixed else BRIEF_SECONDS
 
-    def _is_absent(self, kind: Kind, ref: Ref, counts: ChangeCounts, written: int) -> bool:
+    def _is_absent(self, kind: Kind, ref: Ref, moment: Moment) -> bool:
         """Whether the list of names lacks the object; it is read when a second object of the kind is missing."""
         if kind not in MANY:
             return False
         with self._lock:
-            names = self._good(Key(kind, ref.namespace, _NAMES), counts)
+            names = self._good(Key(kind, ref.namespace, _NAMES), moment)
             missed = any(None in entry.objects.values() for _, entry in self._cache.touching(kind, ref.namespace))
         if names is None:
             if not missed:
                 return False
-            self._freshness.at_least(kind, counts.newest)
             listed = named(self, kind, self._freshness.query(kind))
-            names = self._remember(Key(kind, ref.namespace, _NAMES), counts, dict.fromkeys(listed, _PRESENT), written)
+            names = self._remember(Key(kind, ref.namespace, _NAMES), moment, dict.fromkeys(listed, _PRESENT))
         return ref not in names.objects
 
     def pages(
@@ -178,7 +181,7 @@ class CachedClient(KubeClient):
     ) -> Iterator[Manifest]:
         """Every item of a collection; none is older than what events told of the kind."""
         if kind.watch:
-            self._freshness.at_least(kind, self._counts(kind, "").newest)
+            self._reported.of(kind, "")
         return super().pages(kind, path, query, first=first, accept=accept)
 
     def check_age(self, kind: Kind, page: Manifest) -> None:
@@ -186,42 +189,44 @@ class CachedClient(KubeClient):
         try:
             super().check_age(kind, page)
         except ApiError:
-            counts = self._counts(kind, "")
-            if counts.restored == self._restored[kind] or is_newer(counts.newest, resource_version_of(page)):
+            if not self._reported.is_restored(kind, resource_version_of(page)):
                 raise
-            self._restored[kind] = counts.restored
             self._freshness.forget(kind)
 
-    def _counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        """What was told of the kind; a restore of before the first look has been seen by all that this client reads."""
-        if kind not in self._restored:
-            self._restored.setdefault(kind, self._changes.counts(kind, "").restored)
-        return self._changes.counts(kind, namespace)
+    def _moment(self, kind: Kind, namespace: str) -> Moment:
+        """Now: what was reported, and then what this client wrote last."""
+        reported = self._reported.of(kind, namespace)
+        return Moment(kind, reported.counts, self._written.last(kind, namespace), reported.until, self._now())
 
-    def _listed(self, kind: Kind, namespace: str, counts: ChangeCounts) -> CacheEntry | None:
-        """A current list of the whole namespace; `counts` are the changes of the namespace."""
-        if (entry := self._good(Key(kind, namespace, _ALL), counts)) is not None or not namespace:
-            return entry
-        everywhere = Key(kind, "", _ALL)
-        return self._good(everywhere, self._changes.counts(kind, "")) if everywhere in self._cache else None
+    def _moments(self, kind: Kind, namespace: str) -> dict[str, Moment]:
+        """By namespace: of the namespace, and where a list of all might answer, of all."""
+        places = (namespace, "") if Key(kind, "", _ALL) in self._cache else (namespace,)
+        return {place: self._moment(kind, place) for place in places}
 
-    def _good(self, key: Key, counts: ChangeCounts) -> CacheEntry | None:
+    def _listed(self, kind: Kind, moments: Mapping[str, Moment]) -> CacheEntry | None:
+        """A current list of the whole namespace, or of all."""
+        found = (self._good(Key(kind, place, _ALL), moment) for place, moment in moments.items())
+        return next((entry for entry in found if entry is not None), None)
+
+    def _good(self, key: Key, moment: Moment) -> CacheEntry | None:
+        """An entry that was asked for later, or is as it was at that moment."""
         entry = self._cache.get(key)
         if entry is None:
             return None
-        is_foreign = counts.total not in entry.totals or counts.writes != entry.writes
-        if is_foreign or self._now() - entry.read_at > entry.seconds:
+        is_foreign = moment.counts.total not in entry.totals or moment.counts.writes != entry.writes
+        if (is_foreign and entry.asked_at <= moment.reported_at) or self._now() - entry.read_at > entry.seconds:
             self._cache.drop(key)
             return None
         return entry
 
-    def _remember(
-        self, key: Key, counts: ChangeCounts, objects: dict[Ref, Manifest | None], written: int
-    ) -> CacheEntry:
-        entry = CacheEntry(objects, [counts.total], counts.writes, self._now(), is_list=key.name in (_ALL, _NAMES))
+    def _remember(self, key: Key, moment: Moment, objects: dict[Ref, Manifest | None]) -> CacheEntry:
+        counts = moment.counts
+        entry = CacheEntry(
+            objects, [counts.total], counts.writes, moment.at, self._now(), is_list=key.name in (_ALL, _NAMES)
+        )
         entry.seconds = self._seconds(key, objects)
         with self._lock:
-            if self._written.last(key.kind, key.namespace) == written:
+            if self._written.last(key.kind, key.namespace) == moment.written:
                 self._cache.put(key, entry)
         return entry
 
@@ -235,7 +240,7 @@ class CachedClient(KubeClient):
         query: Query = None,
         content_type: str = JSON,
     ) -> Manifest:
-        before = self._before(ref) if method == "POST" else None
+        before = self._before(ref, body) if method == "POST" else None
         try:
             answer = super()._write(method, ref, body, subresource=subresource, query=query, content_type=content_type)
         except ApiError:
@@ -244,43 +249,39 @@ class CachedClient(KubeClient):
         with self._lock:
             if before is not None and self._is_reported(before.kind, answer):
                 self._expect(ref, before)
-            if (kind := self._counted(ref, answer)) is not None:
+            if (kind := self._countable(ref, answer)) is None:
+                self._forget(ref)
+            else:
+                self._count(ref)
                 if metadata(answer).get("deletionTimestamp") or not self._is_reported(kind, answer):
                     self._forget(ref)  # this write may have removed it, with its last finalizer, or its label
                 for key, entry in self._cache.touching(kind, ref.namespace):
                     entry.add(ref, answer, is_selected=key.selects(answer))
         return answer
 
-    def _before(self, ref: Ref) -> Moment | None:
+    def _before(self, ref: Ref, body: Manifest) -> Moment | None:
         """The moment before an object is made that may be cached."""
         kind = self._found.get((ref.api_version, ref.kind))
-        if kind is None or self._acting_as:
+        if kind is None or self._acting_as or not self._is_reported(kind, body):
             return None
-        with self._lock:
-            return Moment(kind, self._changes.counts(kind, ref.namespace), self._written.last(kind, ref.namespace))
+        return self._moment(kind, ref.namespace)
 
     def _expect(self, ref: Ref, before: Moment) -> None:
         """An object that was just made is cached as one that was absent before."""
         key = Key(before.kind, ref.namespace, ref.name)
         if key not in self._cache:
-            self._remember(key, before.counts, {ref: None}, before.written)
+            self._remember(key, before, {ref: None})
 
-    def _counted(self, ref: Ref, answer: Manifest) -> Kind | None:
-        """Count a write, unless no worker would cache its answer."""
+    def _countable(self, ref: Ref, answer: Manifest) -> Kind | None:
+        """The kind of an answer that some worker may cache."""
         kind = self._found.get((ref.api_version, ref.kind))
-        if kind is None or kind in self._remembered or self._is_reported(kind, answer):
-            return self._count(ref)
-        self._forget(ref)
-        return None
+        return kind if kind and (kind in self._remembered or self._is_reported(kind, answer)) else None
 
-    def _count(self, ref: Ref) -> Kind | None:
-        """Count a write for the other workers; returns its kind if that may be cached."""
-        kind = self._found.get((ref.api_version, ref.kind))
-        if kind is None:
-            return None
-        self._changes.wrote(kind, ref.namespace)
-        self._written.note(kind, ref.namespace)
-        return kind
+    def _count(self, ref: Ref) -> None:
+        """Count a write for the other workers, if its kind may be cached."""
+        if kind := self._found.get((ref.api_version, ref.kind)):
+            self._reported.wrote(kind, ref.namespace)
+            self._written.note(kind, ref.namespace)
 
     def _forget(self, ref: Ref) -> None:
         kind = self._found.get((ref.api_version, ref.kind))

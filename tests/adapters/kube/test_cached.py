@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
-from shared.adapters.kube.answers import BRIEF_SECONDS
+from shared.adapters.kube.answers import BRIEF_SECONDS, Place
 from shared.adapters.kube.cached import MAX_OBJECTS
+from shared.adapters.kube.reported import PRESENT_READS, PresentRun
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET, SERVICE_ACCOUNT, Kind, Ref
 from shared.names import ANY, V1_MANAGED_BY, V1_MANAGER
@@ -20,19 +21,26 @@ REF = SERVICE_ACCOUNT.ref("one", "default")
 
 
 class Notifier:
-    """Tells of the changes that a test lets it tell of."""
+    """Tells one worker of the changes that a test lets it tell of, and of the writes of the others."""
 
     def __init__(self) -> None:
-        self.total = self.writes = 0
+        self.total = self.writes = self.asked = 0
+        self.others: list[Notifier] = []
+        self.expects = False
 
-    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        return ChangeCounts(self.total, "", self.writes)
+    def counts(self, places: Sequence[Place]) -> list[ChangeCounts]:
+        self.asked += 1
+        return [ChangeCounts(self.total, "", self.writes)] * len(places)
+
+    def expect(self, step: str, kind: Kind, namespace: str) -> None:
+        assert self.expects, "no run reads here"
 
     def forget(self, kind: Kind) -> None:
         self.total = self.writes = 0
 
     def wrote(self, kind: Kind, namespace: str) -> None:
-        self.writes += 1
+        for other in self.others:
+            other.writes += 1
 
     def notify(self, manifest: Manifest | None) -> None:
         self.total += weight(resource_version_of(manifest or {}))
@@ -194,7 +202,8 @@ def test_an_answer_is_good_for_seconds_only_even_if_no_event_comes(
 def test_a_write_of_another_worker_is_read_before_its_event(
     cached: CachedClient, kubeconfig: Path, notifier: Notifier, hands: Hands
 ) -> None:
-    worker = CachedClient(connect(str(kubeconfig)), notifier, [SERVICE_ACCOUNT], now=hands)
+    notifier.others = [Notifier()]
+    worker = CachedClient(connect(str(kubeconfig)), notifier.others[0], [SERVICE_ACCOUNT], now=hands)
     cached.create(an_account(colour="blue"))
     assert labels(worker.get(REF)) == {"colour": "blue"}
     cached.replace(an_account(colour="red"))
@@ -346,7 +355,8 @@ def test_one_that_cannot_change_is_remembered_like_any_other(cached: CachedClien
 def test_another_worker_knows_of_our_write_to_it(
     cached: CachedClient, kubeconfig: Path, notifier: Notifier, hands: Hands, held: Manifest
 ) -> None:
-    worker = CachedClient(connect(str(kubeconfig)), notifier, [], now=hands)
+    notifier.others = [Notifier()]
+    worker = CachedClient(connect(str(kubeconfig)), notifier.others[0], [], now=hands)
     assert requests(worker, HELD, HELD) == 1
     cached.merge(HELD, {"data": {"a": "YQ=="}})
     assert (worker.get(HELD) or {})["data"] == {"a": "YQ=="}
@@ -418,3 +428,45 @@ def test_a_long_list_is_kept_of_namespaces_only(kubeconfig: Path, notifier: Noti
 
     assert asked(NAMESPACE) == 1
     assert asked(SERVICE_ACCOUNT) == 2
+
+
+def in_a_run(ask: Callable[[], object]) -> object:
+    """The answer as a run has it."""
+    token = PRESENT_READS.set(PresentRun("demo/look", "default"))
+    try:
+        return ask()
+    finally:
+        PRESENT_READS.reset(token)
+
+
+def test_a_run_reads_what_was_reported_before_it_and_need_not_know_what_comes_later(
+    kubeconfig: Path, other: KubeClient, notifier: Notifier
+) -> None:
+    cached = CachedClient(connect(str(kubeconfig)), notifier, [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION])
+    notifier.expects = True
+    other.create(an_account(colour="blue"))
+
+    def first() -> None:
+        assert labels(cached.get(REF)) == {"colour": "blue"}
+        notifier.notify(other.replace(an_account(colour="red")))
+        assert labels(cached.get(REF)) == {"colour": "blue"}, "its event enqueues the step again"
+
+    in_a_run(first)
+    assert in_a_run(lambda: labels(cached.get(REF))) == {"colour": "red"}
+
+
+def test_a_run_that_another_worker_enqueued_reads_what_that_one_wrote(
+    kubeconfig: Path, other: KubeClient, notifier: Notifier
+) -> None:
+    """Before any event tells of it; and our own write in between hides nothing."""
+    cached = CachedClient(connect(str(kubeconfig)), notifier, [SERVICE_ACCOUNT, CUSTOM_RESOURCE_DEFINITION])
+    notifier.expects = True
+    other.create(an_account(colour="blue"))
+    second = SERVICE_ACCOUNT.ref("two", "default")
+    in_a_run(lambda: (cached.list(SERVICE_ACCOUNT, "default"), cached.get(REF)))
+    other.replace(an_account(colour="red"))
+    notifier.writes += 1  # as its run ends
+    meta = {"name": second.name, "namespace": second.namespace}
+    in_a_run(lambda: cached.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}))
+    assert in_a_run(lambda: labels(cached.get(REF))) == {"colour": "red"}
+    other.delete(second)

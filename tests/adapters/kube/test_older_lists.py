@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeInventory
+from shared.adapters.kube.answers import Place
 from shared.adapters.kube.copies import KubeCopies
 from shared.adapters.kube.transport import Transport
 from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, ROLE, Kind
@@ -38,8 +39,11 @@ class Told:
     def __init__(self) -> None:
         self.now = TOLD
 
-    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        return self.now
+    def counts(self, places: Sequence[Place]) -> list[ChangeCounts]:
+        return [self.now] * len(places)
+
+    def expect(self, step: str, kind: Kind, namespace: str) -> None:
+        raise AssertionError("no run reads here")
 
     def forget(self, kind: Kind) -> None:
         raise AssertionError("a worker forgets nothing that the watcher was told of")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -31,6 +27,7 @@ from shared.kinds import (
     Ref,
 )
 from tests.conformance.lifecycle.conftest import TARGETS
+from tests.conformance.lifecycle.outages import is_healthy, kill, kill_some, processes
 from tests.conformance.lifecycle.samples import VERSIONS, converges, samples
 from tests.conformance.targets import running
 from tests.kit.installation import SAMPLES, Installation
@@ -62,21 +59,6 @@ def grown(victim: Installation) -> Iterator[str]:
         yield made
 
 
-def pids(victim: Installation) -> list[int]:
-    """Our processes, and their children."""
-    ours = [int(process["pid"]) for process in victim.status()["processes"] if process["pid"] > 0]  # -1 is everybody
-    children: list[int] = []
-    for pid in ours:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            children += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return [*ours, *children]
-
-
-def kill(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
 def delete(victim: Installation, kind: Kind, namespace: str) -> None:
     """Delete all of a kind; what somebody else deleted in between is gone, too."""
     for each in victim.cluster.list(kind, namespace):
@@ -87,22 +69,15 @@ def delete(victim: Installation, kind: Kind, namespace: str) -> None:
                 raise
 
 
-def is_healthy(victim: Installation) -> bool:
-    return all(process["healthy"] for process in victim.status()["processes"])
-
-
 def test_processes_die_at_random_while_operators_are_installed(victim: Installation, place: str) -> None:
-    rng = random.Random(f"{place}-{time.time()}")
-    for _ in range(KILLS):
-        time.sleep(rng.uniform(0.0, 0.5))
-        kill(rng.choice(pids(victim)))
+    kill_some(victim, random.Random(f"{place}-{time.time()}"), KILLS)
     wait_for(lambda: is_healthy(victim))
     converges(victim, place)
 
 
 def test_all_processes_die_at_once(victim: Installation, place: str) -> None:
     victim.until(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", place), bool)
-    for pid in pids(victim):
+    for pid in processes(victim):
         kill(pid)
     wait_for(lambda: is_healthy(victim))
     converges(victim, place)

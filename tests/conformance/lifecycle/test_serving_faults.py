@@ -22,7 +22,7 @@ from tests.conformance.lifecycle.lamps import (
     stored,
     three_versions,
 )
-from tests.conformance.lifecycle.test_faults import is_healthy, kill, pids
+from tests.conformance.lifecycle.outages import is_healthy, kill, processes
 from tests.conformance.targets import running
 from tests.kit.installation import Installation
 from tests.kit.waiting import wait_for
@@ -43,11 +43,11 @@ def let_some_die(host: Installation) -> None:
     rng = random.Random(time.time())
     for _ in range(KILLS):
         time.sleep(rng.uniform(0.0, 0.5))
-        kill(rng.choice(pids(host)))
-    died = set(pids(host))
+        kill(rng.choice(processes(host)))
+    died = set(processes(host))
     for pid in died:
         kill(pid)
-    wait_for(lambda: died.isdisjoint(pids(host)) and is_healthy(host), "others in their places")
+    wait_for(lambda: died.isdisjoint(processes(host)) and is_healthy(host), "others in their places")
 
 
 def converges(lamps: Lamps, version: str) -> None:

@@ -26,6 +26,7 @@ class Steps(Generic[Host]):
     report: Path
     head: str
     steps: Mapping[str, Callable[[Host], str]]
+    columns: str = COLUMNS
 
     def run(self, host: Host, words: Sequence[str]) -> int:
         """Run those that hold one of the words, all without words; keeps the rows of others; 1 when a step failed."""
@@ -35,12 +36,12 @@ class Steps(Generic[Host]):
             lines[what] = f"| {what} | {seconds:.1f} | {seen} |"
             has_failed |= seen.startswith(FAILED)
             body = "".join(f"{lines[each]}\n" for each in self.steps if each in lines)
-            self.report.write_text(f"{self.head}\n{COLUMNS}{body}")
+            self.report.write_text(f"{self.head}\n{self.columns}{body}")
         return int(has_failed)
 
     def former(self) -> dict[str, str]:
         """The lines of the present report, by step."""
-        _, _, body = self.report.read_text().partition(COLUMNS)
+        _, _, body = self.report.read_text().partition(self.columns) if self.report.exists() else ("", "", "")
         return {line.split(" | ")[0].removeprefix("| "): line for line in body.splitlines()}
 
 

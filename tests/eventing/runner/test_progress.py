@@ -69,7 +69,7 @@ class Rig:
         self.runner = Runner(ports, self.api, FixedClock())
 
     def run(self, claim: Claim = CLAIM) -> RunResult:
-        return self.runs.run(claim, lambda one: self.runner.run(one, lambda _: True))
+        return self.runs.run(claim, lambda one: self.runner.run(one, lambda *_: True))
 
     @property
     def status(self) -> Manifest:

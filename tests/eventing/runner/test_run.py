@@ -22,7 +22,7 @@ from eventing.events.predicates import always
 from eventing.journal.records import Run, unpack_run
 from eventing.routes import Route
 from eventing.runner import Runner, Steps
-from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease
+from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease, Lease
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
@@ -50,7 +50,7 @@ def a_runner(api: FakeApi) -> Runner:
     return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps)
 
 
-def run(api: FakeApi, claim: Claim, check_lease: CheckLease = lambda _: True) -> RunResult:
+def run(api: FakeApi, claim: Claim, check_lease: CheckLease = lambda *_: True) -> RunResult:
     return a_runner(api).run(claim, check_lease)
 
 
@@ -209,7 +209,7 @@ def test_what_a_refused_read_means(status: int, failure: str) -> None:
 
 def test_a_lost_lease_writes_nothing_and_enqueues_nobody() -> None:
     api = FakeApi([a_map()])
-    result = run(api, a_claim("mark_map"), lambda _: False)
+    result = run(api, a_claim("mark_map"), lambda *_: False)
     assert (result.failure, result.jobs) == ("lost", ())
     assert api.calls == ["get one"]
 
@@ -218,17 +218,38 @@ def test_the_queue_learns_before_the_first_write_what_the_run_enqueues() -> None
     api = FakeApi()
     reported = []
 
-    def check_lease(jobs: Sequence[Job]) -> bool:
+    def check_lease(jobs: Sequence[Job], _: Sequence[str]) -> float:
         reported.append((len(api.objects), tuple(jobs)))
         return True
 
-    result = run(api, a_claim("make_many"), check_lease)
+    result = a_slow_runner(api).run(a_claim("make_many"), check_lease, lambda: (check_lease((), ()), False))
     assert reported[0] == (0, result.jobs)
     assert {jobs for _, jobs in reported[1:]} == {()}
 
 
+@pytest.mark.parametrize(
+    ("left", "asked"),
+    [
+        pytest.param(10.0, 2, id="for a time slice"),
+        pytest.param(0.7 * TIME_SLICE_SECONDS, 3, id="and never for longer than the lease"),
+    ],
+)
+def test_the_answer_of_the_queue_is_good_for_a_while(left: float, asked: int) -> None:
+    """Each look at the clock takes 0.3 of a time slice, and each write one or two looks."""
+    seconds, times = count(step=0.3 * TIME_SLICE_SECONDS), list[None]()
+
+    def check_lease(*_: object) -> float:
+        times.append(None)
+        return left
+
+    lease = Lease(check_lease, lambda: (check_lease(), False), lambda: next(seconds))
+    lease.records_jobs((), (), may_rest=False)
+    assert [lease.is_lease_valid() for _ in range(5)] == [True] * 5
+    assert len(times) == asked
+
+
 def test_a_queue_that_cannot_be_asked_is_no_bug_of_the_step() -> None:
-    def check_lease(_: Sequence[Job]) -> bool:
+    def check_lease(*_: object) -> bool:
         raise ConnectionError("the queue is away")
 
     api = FakeApi([a_map()])
@@ -275,7 +296,7 @@ def test_a_redis_that_refuses_below_a_port_is_no_bug_of_the_run(
     """The claim is left to the queue, which enqueues what the run promised before its first write."""
     reported: list[Job] = []
 
-    def check_lease(jobs: Sequence[Job]) -> bool:
+    def check_lease(jobs: Sequence[Job], _: Sequence[str]) -> bool:
         reported.extend(jobs)
         return True
 
@@ -329,13 +350,13 @@ def created(api: FakeApi) -> int:
 
 def test_a_run_that_writes_for_long_leaves_the_rest_to_the_next_one_if_others_wait() -> None:
     api = FakeApi()
-    result = a_slow_runner(api).run(a_claim("make_many"), lambda _: True, lambda: True)
+    result = a_slow_runner(api).run(a_claim("make_many"), lambda *_: True, lambda: (1, True))
     assert (created(api), result.again_in) == (2, timedelta(0))
 
 
 def test_a_run_that_writes_for_long_goes_on_if_nobody_waits() -> None:
     api = FakeApi()
-    result = a_slow_runner(api).run(a_claim("make_many"), lambda _: True, lambda: False)
+    result = a_slow_runner(api).run(a_claim("make_many"), lambda *_: True, lambda: (1, False))
     assert (created(api), result.again_in) == (SLICE, timedelta(0))
 
 
@@ -344,11 +365,11 @@ def test_no_run_rests_twice_in_a_row() -> None:
     api = FakeApi()
     runner = a_slow_runner(api)
     for _ in range(2):
-        runner.run(a_claim("make_many"), lambda _: True, lambda: True)
+        runner.run(a_claim("make_many"), lambda *_: True, lambda: (1, True))
     assert created(api) >= SLICE
 
 
 def test_a_run_that_notifies_a_sink_does_not_rest() -> None:
     api = FakeApi()
-    a_slow_runner(api).run(a_claim("tell_outside"), lambda _: True, lambda: True)
+    a_slow_runner(api).run(a_claim("tell_outside"), lambda *_: True, lambda: (1, True))
     assert created(api) == SLICE

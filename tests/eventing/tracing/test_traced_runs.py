@@ -71,7 +71,7 @@ def traced(notes: TraceNotes, sent: Sent, claim: Claim, api: FakeApi) -> RunResu
     clock = count(1_000_000, 1000)
     steps = Steps("tests.eventing.runner.tiny")
     runner = Runner({Cluster: api}, runs.api(api), FixedClock(), routes=ROUTES, steps=steps)
-    return runs.run(claim, lambda each: runner.run(each, lambda _: True))
+    return runs.run(claim, lambda each: runner.run(each, lambda *_: True))
 
 
 def test_a_run_and_its_writes_are_spans_of_the_trace_that_caused_it(notes: TraceNotes) -> None:
@@ -182,7 +182,7 @@ def test_a_run_within_a_run_has_its_own_requests(notes: TraceNotes) -> None:
     def run(claim: Claim) -> RunResult:
         if claim.step == "demo/make_many":
             runs.run(replace(claim, step="demo/mark_map"), run)
-        return runner.run(claim, lambda _: True)
+        return runner.run(claim, lambda *_: True)
 
     runs.run(a_claim("make_many"), run)
     runs_, requests = [], dict[str, int]()

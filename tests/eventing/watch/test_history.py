@@ -64,6 +64,6 @@ async def test_a_list_older_than_what_other_processes_reported_forgets_it(redis_
             await asyncio.gather(task, return_exceptions=True)
         ref = sink.events[0].ref
         assert journal.unseen([(ref, "40")]) == (ref,)
-        assert changes.counts(SUBSCRIPTION, ref.namespace).newest == ""
+        assert changes.counts([(SUBSCRIPTION, ref.namespace)])[0].newest == ""
         journal.record_events(sink.events[1:])
-        assert changes.counts(SUBSCRIPTION, ref.namespace).newest == "40"
+        assert changes.counts([(SUBSCRIPTION, ref.namespace)])[0].newest == "40"

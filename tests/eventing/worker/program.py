@@ -62,7 +62,7 @@ def make_run(queue: WorkQueue) -> Run:
         if desired == present:
             return RunResult(f"run-{claim.token}", b"{}")
         jobs = (Job(f"{GROUP}/tell", claim.ref),) if step == "copy" else ()
-        if not queue.is_lease_valid(claim, jobs):
+        if not queue.lease_left(claim, jobs):
             return RunResult("", b"", failure="lost")
         if jobs:
             client.rpush(f"tokens:{name}", claim.token)

@@ -28,12 +28,14 @@ DONE = RunResult(run_id="r", record=b"", jobs=(), again_in=None, failure="", mes
 class Ringing:
     """A queue whose bell rings all the time for what this worker cannot get."""
 
-    def __init__(self, *claims: Claim) -> None:
-        self.claims, self.waits, self.finished = list(claims), 0, 0
+    def __init__(self, *claims: Claim, seconds: float = 0) -> None:
+        self.waiting, self.waits, self.finished, self.asked, self.seconds = list(claims), 0, 0, list[int](), seconds
 
-    def claim(self, _: Sequence[str], *, runs_per_namespace: int) -> Claim | None:
+    def claims(self, _: Sequence[str], *, runs_per_namespace: int, most: int) -> tuple[Claim, ...]:
         assert runs_per_namespace == 1
-        return self.claims.pop() if self.claims else None
+        self.asked.append(most)
+        time.sleep(self.seconds)
+        return tuple(self.waiting.pop() for _ in range(min(most, len(self.waiting))))
 
     def wait(self, _: Sequence[str], __: float) -> None:
         self.waits += 1
@@ -41,6 +43,11 @@ class Ringing:
     def finish(self, *_: object) -> bool:
         self.finished += 1
         return True
+
+    def finish_and_claim(
+        self, _: Claim, __: RunResult, groups: Sequence[str], *, runs_per_namespace: int
+    ) -> tuple[bool, Claim | None]:
+        return self.finish(), next(iter(self.claims(groups, runs_per_namespace=runs_per_namespace, most=1)), None)
 
 
 def a_drainer(queue: Ringing, run: Callable[[Claim], RunResult] = lambda _: DONE) -> ThreadedDrainer:
@@ -104,10 +111,34 @@ def test_a_pause_ends_when_a_thread_is_idle(monkeypatch: pytest.MonkeyPatch) -> 
         act()
 
     drainer.begin(cast("Any", guard))
-    claim = drainer.claimed()
-    assert claim is CLAIM
+    claims = drainer.claims()
+    assert claims == (CLAIM,)
     started = time.monotonic()
-    drainer.execute(claim)
+    drainer.execute(claims)
     drainer.pause(60)
     assert time.monotonic() - started < 60
     wait_for(lambda: queue.finished == 1, "the end of the run")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked"),
+    [pytest.param(0.03, [1, 4], id="far away"), pytest.param(0.0, [1, 1, 1, 1], id="near, beside other workers")],
+)
+def test_all_idle_threads_claim_at_once_where_a_round_trip_takes_long(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, asked: list[int]
+) -> None:
+    monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
+    is_over = threading.Event()
+
+    def run(_: Claim) -> RunResult:
+        assert is_over.wait(PATIENCE_SECONDS)
+        return DONE
+
+    queue = Ringing(*(replace(CLAIM, token=token) for token in range(1, 6)), seconds=seconds)
+    drainer = ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(5))
+    drainer.begin(cast("Any", lambda act: act()))
+    threading.Timer(0.5, is_over.set).start()
+    drainer.drain(keys=5, linger=1)
+    assert queue.asked[: len(asked)] == asked
+    drainer.end()
+    assert queue.finished == 5, "the drainer ends when all runs have ended"

@@ -73,7 +73,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data(), job=JOBS | LONG_JOBS)
     def a_run_writes(self, data: st.DataObject, job: Job) -> None:
         ref = data.draw(st.sampled_from(sorted(self.locked)))
-        assert self.rig.queue.is_lease_valid(self.locked[ref], [job])
+        assert self.rig.queue.lease_left(self.locked[ref], [job])
         self.announced[ref] = job
 
     @precondition(lambda self: self.locked)

@@ -30,7 +30,7 @@ def test_the_job_of_a_lost_worker_runs_again_with_its_causes(rig: Rig) -> None:
 def test_what_a_lost_run_announced_before_it_wrote_is_enqueued_by_what_caused_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     lost = rig.claim()
-    assert rig.queue.is_lease_valid(lost, [a_job("other", lane="bulk")])
+    assert rig.queue.lease_left(lost, [a_job("other", lane="bulk")])
     assert rig.queue.is_lease_valid(lost)
     rig.end_leases()
     rig.queue.sweep()
@@ -43,7 +43,7 @@ def test_what_a_lost_run_announced_before_it_wrote_is_enqueued_by_what_caused_it
 def test_an_announcement_ends_with_the_run(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     claim = rig.claim()
-    rig.queue.is_lease_valid(claim, [a_job("other")])
+    rig.queue.lease_left(claim, [a_job("other")])
     rig.queue.finish(claim, a_result())
     rig.queue.add([a_job()], "event-2")
     rig.claim()
@@ -58,7 +58,7 @@ def test_an_announcement_of_a_fenced_worker_counts_for_nothing(rig: Rig) -> None
     lost = rig.claim()
     rig.end_leases()
 
-    assert not rig.queue.is_lease_valid(lost, [a_job("other")])
+    assert not rig.queue.lease_left(lost, [a_job("other")])
     rig.queue.sweep()
 
     assert rig.states() == {"delayed": ["one"]}
@@ -123,7 +123,7 @@ def test_a_worker_that_renews_has_short_leases_and_keeps_them_by_sweeping(rig: R
 def test_a_claim_whose_answer_was_lost_is_not_renewed(rig: Rig) -> None:
     renewing = a_renewing_queue(rig)
     rig.queue.add([a_job("unheard"), a_job("running")], "event")
-    run(rig.client, "claim", renewing.worker, 10_000, 0, *GROUPS)
+    run(rig.client, "claim", renewing.worker, 10_000, 0, 1, *GROUPS)
     assert renewing.claim(GROUPS)
     rig.end_leases()
 
@@ -304,3 +304,77 @@ def test_a_record_that_is_stored_makes_it_forget_nothing(rig: Rig) -> None:
     rig.queue.add([a_job()], "event-1")
     assert rig.queue.finish(rig.claim(), a_result())
     assert not forgotten
+
+
+PLACES = ("olmf:changes:v1/ConfigMap/ns", "olmf:changes:v1/ConfigMap/")
+
+
+def counted(rig: Rig) -> list[object]:
+    return [rig.client.hgetall(place) for place in PLACES]
+
+
+def test_what_a_run_wrote_is_counted_when_it_ends_before_its_jobs_can_run(rig: Rig) -> None:
+    rig.queue.add([a_job()], "event-1")
+    claim = rig.claim()
+    assert rig.queue.lease_left(claim, (), PLACES)
+    assert counted(rig) == [{}, {}]
+    assert rig.queue.finish(claim, a_result(written=PLACES[:1]))
+    assert counted(rig) == [{b"writes": b"1", b"writes:me": b"1"}, {}]
+    assert 86_000 < rig.client.ttl(PLACES[0]) <= 86_400
+
+
+def test_what_a_lost_run_may_have_written_is_counted_as_that_of_somebody_else(rig: Rig) -> None:
+    """Nobody knows how far it came; its own worker reads again, too."""
+    rig.queue.add([a_job()], "event-1")
+    claim = rig.claim()
+    assert rig.queue.lease_left(claim, [a_job("other")], PLACES)
+    rig.end_leases()
+    rig.queue.sweep()
+    assert counted(rig) == [{b"writes": b"1"}, {b"writes": b"1"}]
+
+
+def test_writers_that_come_and_go_are_forgotten(rig: Rig) -> None:
+    rig.client.hset(PLACES[0], mapping={f"writes:{number}": 1 for number in range(60)})
+    rig.queue.add([a_job()], "event-1")
+    assert rig.queue.finish(rig.claim(), a_result(written=PLACES[:1]))
+    assert rig.client.hgetall(PLACES[0]) == {b"writes": b"1"}
+
+
+def test_the_call_that_ends_a_run_claims_the_next_one(rig: Rig) -> None:
+    rig.queue.add([a_job("one"), a_job("two")], "event-1")
+    claim = rig.claim()
+    is_ended, following = rig.queue.finish_and_claim(claim, a_result(), GROUPS, runs_per_namespace=1)
+    assert is_ended
+    assert following
+    assert following.ref.name == "two", "one run of the namespace had ended before"
+    assert rig.queue.finish_and_claim(following, a_result(), GROUPS) == (True, None)
+
+
+def test_a_run_whose_lease_is_lost_ends_nothing_but_the_next_one_is_claimed(rig: Rig) -> None:
+    rig.queue.add([a_job("one"), a_job("two")], "event-1")
+    lost = rig.claim()
+    rig.end_leases()
+    rig.queue.sweep()
+    for result in (a_result(jobs=(a_job("emitted"),)), a_result(failure="lost")):
+        is_ended, following = rig.queue.finish_and_claim(lost, result, GROUPS)
+        assert not is_ended
+        assert following is None or following.ref.name == "two"
+    assert "emitted" not in str(rig.states())
+
+
+def test_several_are_claimed_at_once_of_a_namespace_each(rig: Rig) -> None:
+    rig.queue.add([a_job(name, namespace=name[0]) for name in ("a1", "a2", "b1", "c1")], "event-1")
+    claims = rig.queue.claims(GROUPS, runs_per_namespace=1, most=5)
+    assert sorted(claim.ref.name for claim in claims) == ["a1", "b1", "c1"]
+    assert len({claim.token for claim in claims}) == 3
+    assert set(rig.queue.running) == set(claims), "their leases are renewed"
+
+
+def test_how_long_a_lease_lasts_and_whether_others_wait_is_one_answer(rig: Rig) -> None:
+    rig.queue.add([a_job("one"), a_job("two", namespace="other")], "event-1")
+    claim = rig.claim()
+    left, is_awaited = rig.queue.may_go_on(claim)
+    assert 0 < left <= 60
+    assert is_awaited == rig.queue.is_awaited(claim)
+    rig.end_leases()
+    assert rig.queue.may_go_on(claim)[0] == 0

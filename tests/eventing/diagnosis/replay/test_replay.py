@@ -165,7 +165,7 @@ def record(
     }
     runner = Runner(ports, api, FixedClock(), steps=OneStep(call))
     for _ in range(runs):
-        index.add(unpack_run(runner.run(a_claim(step, ref), lambda _: True).record))
+        index.add(unpack_run(runner.run(a_claim(step, ref), lambda *_: True).record))
 
 
 def replay_with(call: Any, index: JournalIndex, path: Path, **arguments: Any) -> Report:
@@ -373,7 +373,7 @@ def test_the_clock_of_the_recording_is_the_clock(tmp_path: Path) -> None:
     index, api = JournalIndex(), FakeApi([a_map()])
     early = datetime(2020, 1, 1, tzinfo=UTC)
     runner = Runner({Cluster: api}, api, FixedClock(early), steps=OneStep(return_time))
-    index.add(unpack_run(runner.run(a_claim(), lambda _: True).record))
+    index.add(unpack_run(runner.run(a_claim(), lambda *_: True).record))
     assert replay_with(return_time, index, tmp_path / "incident.tar").exit_code == 0
 
 

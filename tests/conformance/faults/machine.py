@@ -1,0 +1,125 @@
+"""Faults of the machine: processes die, the disk is full, a clock is off."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from tests.conformance.faults.servers import result
+from tests.conformance.faults.worlds import Worlds
+from tests.conformance.lifecycle.outages import (
+    Fault,
+    World,
+    is_healthy,
+    kill,
+    kill_some,
+    processes,
+    seconds_to_converge,
+)
+from tests.conformance.report import ROOT
+from tests.kit.installation import SAMPLES, installed
+from tests.kit.waiting import wait_for
+
+KILL_SECONDS = float(os.environ.get("OLMF_KILL_SECONDS", "600"))
+AT_ONCE = 6
+"""So many are killed, one after the other, while the three samples are installed; then they have to converge."""
+DISK_BYTES = 160 * 1024 * 1024
+FULL_SECONDS = 10.0
+LIBRARIES = [Path(f"/usr/lib/{machine}-linux-gnu/faketime/libfaketime.so.1") for machine in ("x86_64", "aarch64")]
+"""Where the package `faketime` of Debian has its library."""
+
+
+def processes_are_killed(worlds: Worlds, *, target: str) -> str:
+    """Rounds of installs, for so long; in each of them programs and their children are killed."""
+    world, rng = worlds.of(target), random.Random(time.time())
+    until, took = time.monotonic() + KILL_SECONDS, list[float]()
+
+    @contextmanager
+    def some_die(hurt: World) -> Iterator[None]:
+        yield
+        kill_some(hurt.installation, rng, AT_ONCE)
+
+    while time.monotonic() < until:
+        took.append(seconds_to_converge(world, f"killed-{len(took)}", some_die, seconds=0))
+    return (
+        f"nothing; {len(took) * AT_ONCE} killed in {KILL_SECONDS / 60:.0f} minutes, {len(took)} rounds of installs; "
+        f"{sorted(took)[len(took) // 2]:.1f} s after the last of a round, at most {max(took):.1f} s"
+    )
+
+
+def all_processes_are_killed(worlds: Worlds, *, target: str) -> str:
+    """Programs, their children, and the supervisor's own."""
+
+    @contextmanager
+    def all_die(hurt: World) -> Iterator[None]:
+        yield
+        for pid in processes(hurt.installation):
+            kill(pid)
+        wait_for(lambda: is_healthy(hurt.installation), "programs that run again")
+
+    return result(seconds_to_converge(worlds.of(target), "all-are-killed", all_die, seconds=1))
+
+
+def disk_is_full(worlds: Worlds) -> str:
+    """The folder of state is a small file system, which is filled."""
+    folder = worlds.fresh_folder()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(folder)], capture_output=True, text=True
+    )
+    if done.returncode:
+        return f"not tried: no small file system can be mounted here ({done.stderr.strip()})"
+
+    @contextmanager
+    def is_full(_: World) -> Iterator[None]:
+        filler = folder / "filler"
+        with filler.open("wb") as file, suppress(OSError):
+            while file.write(bytes(1024**2)):
+                file.flush()
+        yield
+        filler.unlink()
+
+    try:
+        with installed(folder / "olmf", "--bundles", str(SAMPLES)) as installation:
+            fault: Fault = is_full
+            return result(seconds_to_converge(World(installation), "disk-is-full", fault, seconds=FULL_SECONDS))
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def clock_is_off(worlds: Worlds, *, hours: int) -> str:
+    """A second worker beside ours, whose clock differs from that of all others."""
+    library = next((path for path in LIBRARIES if path.exists()), None)
+    if library is None:
+        return "not tried: this machine lacks libfaketime (Debian's package `faketime`)"
+    installation = worlds.of("sandbox").installation
+    addresses = json.loads((installation.state / "olmf.json").read_text())
+    environ = {
+        **os.environ, "LD_PRELOAD": str(library), "FAKETIME": f"{hours:+d}h", "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "OLMF_REDIS_URL": addresses["redis"], "KUBECONFIG": addresses["kubeconfig"], "OLMF_LOG_JSON": "true",
+    }  # fmt: skip
+
+    @contextmanager
+    def works_beside(_: World) -> Iterator[None]:
+        yield
+
+    command = [sys.executable, "-m", "eventing.cli.main", "run", "worker"]
+    log = worlds.fresh_folder() / "worker.log"
+    with log.open("wb") as output, subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output) as it:
+        try:
+            wait_for(lambda: "worker_ready" in log.read_text(), "a second worker")
+            took = seconds_to_converge(
+                worlds.of("sandbox"), f"clock-{'ahead' if hours > 0 else 'behind'}", works_beside
+            )
+        finally:
+            it.terminate()
+            it.wait(30)
+    runs = log.read_text().count("step_done")
+    assert runs, "the worker with the other clock ran nothing"
+    return f"nothing; {took:.1f} s; {runs} runs had the other clock"
