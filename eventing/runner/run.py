@@ -6,11 +6,10 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import structlog
 
 from eventing.effects import Api, Effects, Performed
@@ -24,8 +23,10 @@ from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.routes import NOTIFICATIONS, ROUTES, Route, jobs_for
+from eventing.runner.contested import CONTESTED, Contested
 from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
+from eventing.runner.under_way import UnderWay
 from eventing.workqueue import is_temporary
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.keys import Keyring, StoredKeys
@@ -50,31 +51,6 @@ _VERBS: dict[type, tuple[str, ...]] = {Create: ("add",), Apply: ("add", "update"
 log = structlog.get_logger()
 
 
-@dataclass(slots=True)
-class _Progress:
-    """The state of a run: its decisions, writes and jobs so far."""
-
-    run_id: str
-    at: int
-    traceparent: str
-    reads: PresentRun
-    decisions: list[Decision] = field(default_factory=list)
-    fresh: dict[str, msgspec.Raw] = field(default_factory=dict)
-    emits: list[Emit] = field(default_factory=list)
-    announced: tuple[Emit, ...] = ()
-    """Of the decision whose writes are under way: some of them may have been sent."""
-    wrote: list[str] = field(default_factory=list)
-    writes: int = 0
-    warned: int = 0
-    again_in: timedelta | None = None
-    failure: Literal["", "retry", "bug", "lost"] = ""
-    message: str = ""
-    summary: str = ""
-    is_waiting: bool = False
-    traceback: str = ""
-    code: str = ""
-
-
 _CURABLE = ("unavailable", "unanswered", "forbidden")
 """Refusals of a read that go away without another version of ours: the server comes back, a right is granted."""
 
@@ -91,6 +67,7 @@ class Runner:
         routes: Iterable[Route] = ROUTES,
         steps: Steps | None = None,
         recorder: Recorder | None = None,
+        contested: Contested | None = None,
         seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._ports: dict[type, object] = {Policy: Policy(), **ports, Clock: clock}
@@ -99,6 +76,7 @@ class Runner:
         self._routes = tuple(routes)
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
+        self._contested = contested or Contested()
         self._seconds = seconds
         self._rested: set[tuple[str, Ref]] = set()
         """Runs here that left writes to the next one."""
@@ -116,7 +94,7 @@ class Runner:
         trace = continued(claim.trace or begun_by((*claim.causes, run_id)[0]), run_id)
         claimed = {} if claim.is_alone else reported_to(claim)  # it may have waited
         reads = PresentRun(claim.step, claim.ref.namespace or claim.ref.name, claimed)
-        progress = _Progress(run_id, time.time_ns() // 1_000_000, trace, reads)
+        progress = UnderWay(run_id, time.time_ns() // 1_000_000, trace, reads)
         asking = PRESENT_RUN.set(run_id)
         reading = PRESENT_READS.set(progress.reads)
         try:
@@ -137,7 +115,7 @@ class Runner:
             PRESENT_READS.reset(reading)
         return self._finish(claim, progress, (self._seconds() - started) * 1000)
 
-    def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: _Progress) -> None:
+    def _decide_and_perform(self, step: Step, claim: Claim, lease: Lease, progress: UnderWay) -> None:
         attempt = Attempt(claim.attempt, ended=claim.ended)
         for rerun in range(RERUNS + 1):
             calls = self._recorder.calls(progress.fresh)
@@ -145,6 +123,9 @@ class Runner:
                 progress.reads.decides_again()
             lease.decides()
             decided = self._decide(step, claim.ref, attempt, calls)
+            if pause := self._contested.pause((claim.step, claim.ref), decided.writes):
+                self._hold(progress, self._recorder.decision(calls, decided, Performed()), pause)
+                return
             changed = (target(write) for write in decided.writes if not isinstance(write, Record))
             writes = (key for ref in changed for key in keys_of(ref, ref.namespace))
             may_rest = self._may_rest(claim, decided)
@@ -152,7 +133,7 @@ class Runner:
             progress.announced = decided.emits
             performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
-            self._note(progress, decided, performed)
+            self._note(claim, progress, decided, performed)
             refusal = performed.failure
             if refusal is None or performed.is_lost or rerun == RERUNS:
                 break
@@ -192,7 +173,7 @@ class Runner:
                 raise
             return Decided.of(error)
 
-    def _conclude(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+    def _conclude(self, progress: UnderWay, decided: Decided, performed: Performed) -> None:
         progress.summary, progress.message, progress.is_waiting = decided.message, "", decided.wait is not None
         if performed.is_lost:
             progress.failure, progress.message = "lost", "the lease was gone before a write"
@@ -207,7 +188,7 @@ class Runner:
         else:
             progress.again_in = decided.again_in
 
-    def _jobs(self, progress: _Progress, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
+    def _jobs(self, progress: UnderWay, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
         """The jobs that the run enqueues: for its emits so far, and for these."""
         trace = progress.traceparent
         events = (
@@ -216,7 +197,7 @@ class Runner:
         )
         return tuple(dict.fromkeys(job for event in events for job in jobs_for(event, self._routes)))
 
-    def _fail(self, progress: _Progress, error: BaseException) -> None:
+    def _fail(self, progress: UnderWay, error: BaseException) -> None:
         progress.message = f"{type(error).__name__}: {error}"
         if isinstance(error, ApiError) and kind_of(error) in _CURABLE:
             progress.failure = "retry"
@@ -224,13 +205,22 @@ class Runner:
         progress.failure = "bug"
         progress.traceback = "".join(traceback.format_exception(error))
 
-    def _note(self, progress: _Progress, decided: Decided, performed: Performed) -> None:
+    def _hold(self, progress: UnderWay, decision: Decision, pause: timedelta) -> None:
+        """Write nothing now: somebody takes it back each time."""
+        progress.decisions.append(decision)
+        progress.again_in, progress.is_waiting = pause, True
+        progress.summary = progress.message = f"{CONTESTED}; they wait for {pause.total_seconds():.0f} s"
+
+    def _note(self, claim: Claim, progress: UnderWay, decided: Decided, performed: Performed) -> None:
         """Note the writes and the jobs they enqueue, also when a later write was refused.
 
         The next decision reads these writes, finds nothing changed, and so would not emit the events again.
         """
-        if performed.is_complete or any(written.did == "sent" for written in performed.written):
+        has_changed = any(written.did == "sent" for written in performed.written)
+        if performed.is_complete or has_changed:
             progress.emits += decided.emits
+        if has_changed and not performed.is_partial:
+            self._contested.note((claim.step, claim.ref), decided.writes)
         progress.announced = ()
         progress.warned += performed.warned
         for write, written in zip(decided.writes, performed.written, strict=False):
@@ -239,7 +229,7 @@ class Runner:
                 verbs = _VERBS.get(type(write), ("update",)) if written.resource_version else ()
                 progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
-    def _finish(self, claim: Claim, progress: _Progress, took_ms: float) -> RunResult:
+    def _finish(self, claim: Claim, progress: UnderWay, took_ms: float) -> RunResult:
         jobs = self._jobs(progress, progress.announced)
         run = Run(
             id=progress.run_id,
@@ -267,7 +257,7 @@ class Runner:
             warned=progress.warned, written=keys_of_all(progress.reads.written),
         )  # fmt: skip
 
-    def _log(self, run: Run, progress: _Progress) -> None:
+    def _log(self, run: Run, progress: UnderWay) -> None:
         level = log.error if run.failure == "bug" else log.info
         extra = {
             "failure": run.failure, "message": run.message, "again_in": run.again_in, "traceparent": run.trace,

@@ -15,6 +15,7 @@ from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
 from eventing.metrics.listener import listener
 from eventing.routes import ROUTES, TO_SINK
 from eventing.runner import Runner
+from eventing.runner.contested import Contested
 from eventing.runner.progress import LongRuns
 from eventing.runner.steps import Steps
 from eventing.tracing.traced_runs import TracedRuns
@@ -89,6 +90,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         recording = Recorder(journal.secret())
         queue.forget_records = recording.forget
         routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
+        contested = Contested()
 
         sender = sender_of_spans(values)
         queue.on_end = sender.end if sender else queue.on_end
@@ -98,7 +100,9 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
             recorder = recording.also_to(journal_files(values, "worker"))
             traced = TracedRuns(sender, TraceNotes(queue.client)) if sender else None
             api = traced.api(cluster) if traced else cluster
-            runner = Runner(provided, api, SystemClock(), routes=routes, steps=steps, recorder=recorder)
+            runner = Runner(
+                provided, api, SystemClock(), routes=routes, steps=steps, recorder=recorder, contested=contested
+            )
             return _trimming(_once(runner, queue, traced), journal, runs)
 
         return one_per_thread(of_thread)

@@ -16,6 +16,7 @@ from eventing.journal import JournalIndex
 from eventing.journal.records import Write, unpack_run
 from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
+from eventing.runner.contested import Contested
 from eventing.workqueue import Claim
 from shared import names
 from shared.kinds import Ref
@@ -79,7 +80,8 @@ class SimulatedQueue:
     _enqueued: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._runner = Runner(self.ports, self.world, self, steps=self.steps)
+        contested = Contested(lambda: self.now_ms / 1000)
+        self._runner = Runner(self.ports, self.world, self, steps=self.steps, contested=contested)
 
     def now(self) -> datetime:
         """The clock of this world (`Clock`)."""
