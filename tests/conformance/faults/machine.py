@@ -32,8 +32,9 @@ AT_ONCE = 6
 """So many are killed, one after the other, while the three samples are installed; then they have to converge."""
 DISK_BYTES = 160 * 1024 * 1024
 FULL_SECONDS = 10.0
-LIBRARIES = [Path(f"/usr/lib/{machine}-linux-gnu/faketime/libfaketime.so.1") for machine in ("x86_64", "aarch64")]
-"""Where the package `faketime` of Debian has its library."""
+ROUNDS = 3
+LIBRARIES = [Path(f"/usr/lib/{machine}-linux-gnu/faketime/libfaketimeMT.so.1") for machine in ("x86_64", "aarch64")]
+"""Where the package `faketime` of Debian has its library for programs with threads."""
 
 
 def processes_are_killed(worlds: Worlds, *, target: str) -> str:
@@ -114,12 +115,14 @@ def clock_is_off(worlds: Worlds, *, hours: int) -> str:
     with log.open("wb") as output, subprocess.Popen(command, cwd=ROOT, env=environ, stdout=output, stderr=output) as it:
         try:
             wait_for(lambda: "worker_ready" in log.read_text(), "a second worker")
-            took = seconds_to_converge(
-                worlds.of("sandbox"), f"clock-{'ahead' if hours > 0 else 'behind'}", works_beside
-            )
+            word = "ahead" if hours > 0 else "behind"
+            took = [
+                seconds_to_converge(worlds.of("sandbox"), f"{word}-{number}", works_beside, seconds=0)
+                for number in range(ROUNDS)
+            ]
         finally:
             it.terminate()
             it.wait(30)
     runs = log.read_text().count("step_done")
     assert runs, "the worker with the other clock ran nothing"
-    return f"nothing; {took:.1f} s; {runs} runs had the other clock"
+    return f"nothing; {max(took):.1f} s at most in {ROUNDS} rounds; {runs} runs had the other clock"

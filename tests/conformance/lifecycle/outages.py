@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -16,12 +18,14 @@ import yaml
 
 from eventing.workqueue import Client, connect
 from shared.adapters.kube import KubeClient
+from tests.conformance.api.webhooks import CONFIGURATIONS, a_webhook
 from tests.conformance.control_plane import PLAIN, ControlPlane, egress
 from tests.conformance.http import Api
 from tests.conformance.lifecycle.samples import VERSIONS, converges, samples, subscribe
 from tests.conformance.targets import REAL
 from tests.kit.installation import SAMPLES, Installation, installed
 from tests.kit.waiting import wait_for
+from tests.kit.webhook_server import running_webhooks
 
 SECONDS = 5.0
 """How long a fault lasts."""
@@ -33,6 +37,8 @@ end
 return found
 """
 """The content of Redis at one moment: what a replica has is never half of a script."""
+LONGEST_HOOK_SECONDS = 30
+"""That an API server waits for a webhook."""
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
 
 
@@ -92,14 +98,16 @@ def a_plain_login(plane: ControlPlane, path: Path) -> Path:
     return path
 
 
-def seconds_to_converge(world: World, place: str, fault: Fault, *, seconds: float = SECONDS) -> float:
+def seconds_to_converge(
+    world: World, place: str, fault: Fault, *, seconds: float = SECONDS, is_asked_before: bool | None = None
+) -> float:
     """How long it takes, after a fault during which three samples were asked for, until they are installed.
 
     AssertionError when something is lost, made twice, or never rests.
     """
+    is_asked_before = fault in ASKED_BEFORE if is_asked_before is None else is_asked_before
     installation = world.installation
     with samples(installation, place, subscribes=False) as namespace:
-        is_asked_before = fault in ASKED_BEFORE
         if is_asked_before:
             subscribe(installation, namespace)
         with fault(world):
@@ -151,12 +159,44 @@ def api_throttles(world: World) -> Iterator[None]:
     for plural, manifest in (("prioritylevelconfigurations", level), ("flowschemas", schema)):
         assert keeper.send("POST", f"{FLOWS}/{plural}", manifest).status == 201
     throttled = keeper.as_user(PLAIN)
-    wait_for(lambda: throttled.get("/api/v1/namespaces").status == 429, "the first refusal")
-    yield
-    assert throttled.get("/api/v1/namespaces").status == 429, "it lasted"
+    with tempfile.TemporaryDirectory() as folder, seat_is_taken(keeper, throttled, Path(folder)):
+        wait_for(lambda: throttled.get("/api/v1/namespaces").status == 429, "the first refusal")
+        yield
+        answer = throttled.get("/api/v1/namespaces")
+        assert (answer.status, answer.headers.get("Retry-After")) == (429, "1"), "it lasted"
     for name in ("flowschemas/a-flood", "prioritylevelconfigurations/nothing"):
         assert keeper.send("DELETE", f"{FLOWS}/{name}").status == 200
     wait_for(lambda: throttled.get("/api/v1/namespaces").status == 200, "the end of refusals")
+
+
+@contextmanager
+def seat_is_taken(keeper: Api, throttled: Api, folder: Path) -> Iterator[None]:
+    """A request is under way all the time: where there is no seat at all, the API server still answers one by one."""
+    is_over, has_begun = threading.Event(), threading.Event()
+
+    def wait(_: object) -> dict[str, bool]:
+        has_begun.set()
+        is_over.wait(LONGEST_HOOK_SECONDS - 1)
+        return {"allowed": True}
+
+    def occupy() -> None:
+        while not is_over.is_set():
+            throttled.send("POST", "/api/v1/namespaces/default/configmaps?dryRun=All", {"metadata": {"name": "seat"}})
+
+    with running_webhooks(folder / "hooks") as server:
+        server.handlers["/seat"] = wait
+        hook = a_webhook("seat", server.client("/seat"), "default", timeoutSeconds=LONGEST_HOOK_SECONDS)
+        path = CONFIGURATIONS.format("validating")
+        assert keeper.send("POST", path, {"metadata": {"name": "seat"}, "webhooks": [hook]}).status == 201
+        thread = threading.Thread(target=occupy, daemon=True)
+        thread.start()
+        try:
+            wait_for(has_begun.is_set, "the request that takes the seat")
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+            keeper.send("DELETE", f"{path}/seat")
 
 
 @contextmanager
