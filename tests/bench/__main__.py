@@ -31,6 +31,7 @@ PAGES = (
     "scoped",
     "latency",
     "redis_latency",
+    "scale",
 )
 """The modules beside this one; each has `rows()`."""
 

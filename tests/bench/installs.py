@@ -8,13 +8,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from shared import names
 from shared.adapters.kube import KubeInventory
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION, CONFIG_MAP, JOB, SUBSCRIPTION, Ref
+from tests.bench.made_bundles import many_packages
+from tests.bench.processors import resident
 from tests.bench.row import Row
 from tests.bench.timing import best, of_children
 from tests.kit.installation import (
@@ -106,47 +108,20 @@ def _weight() -> Row:
     """What worker and watcher together keep resident after 5,000 copies."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        installed(Path(folder) / "state", "--bundles", str(_many_packages(Path(folder) / "bundles"))) as installation,
+        installed(
+            Path(folder) / "state", "--bundles", str(many_packages(Path(folder) / "bundles", OPERATORS))
+        ) as installation,
     ):
         installation.apply(*(a_namespace(f"tenant-{number:03}") for number in range(NAMESPACES)))
         installation.apply(a_namespace("home"), an_operator_group("home"))
         installation.apply(*(a_subscription(f"tide{number}", "home") for number in range(OPERATORS)))
         _until(lambda: _copies(installation) >= OPERATORS * NAMESPACES)
-        locked = sum(
-            _resident(process["pid"]) for process in installation.status()["processes"] if _is_weighed(process)
-        )
+        locked = sum(resident(process["pid"]) for process in installation.status()["processes"] if _is_weighed(process))
     return Row(f"worker and watcher with {OPERATORS} operators × {NAMESPACES} namespaces", locked / 2**20, 256, "MiB")
-
-
-def _many_packages(folder: Path) -> Path:
-    """The newest sample of one package under ten names: copies of one name from two homes would be one copy."""
-    sample = SAMPLES / "tide" / "1.0.0"
-    for number in range(OPERATORS):
-        for path in filter(Path.is_file, sample.rglob("*")):
-            made = folder / f"tide{number}" / "1.0.0" / path.relative_to(sample)
-            made.parent.mkdir(parents=True, exist_ok=True)
-            made.write_text(path.read_text().replace("tide", f"tide{number}"))
-    return folder
 
 
 def _is_weighed(process: Manifest) -> bool:
     return process["name"] in ("worker", "watch")
-
-
-def _resident(pid: int) -> int:
-    """Of a process and its children, what they share counted once, at the first."""
-    return sum(_proportional(each) for each in _family(pid))
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        yield from _family(int(child))
-
-
-def _proportional(pid: int) -> int:
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
 
 
 def _copies(installation: Installation) -> int:

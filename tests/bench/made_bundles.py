@@ -10,6 +10,7 @@ import yaml
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from tests.functions.subscription.world import a_crd
+from tests.kit.installation import SAMPLES
 
 ALWAYS = 5
 """What each of them has: a definition, a ServiceAccount, its ClusterRole and binding, a Deployment."""
@@ -30,6 +31,17 @@ def write(folder: Path, package: str, others: Sequence[Manifest]) -> None:
     for name, content in {**files, "metadata/annotations.yaml": {"annotations": entry}}.items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_text(yaml.dump(content, Dumper=yaml.CSafeDumper))
+
+
+def many_packages(folder: Path, count: int) -> Path:
+    """The newest sample of one package under so many names: copies of one name from two homes would be one copy."""
+    sample = SAMPLES / "tide" / "1.0.0"
+    for number in range(count):
+        for path in filter(Path.is_file, sample.rglob("*")):
+            made = folder / f"tide{number}" / "1.0.0" / path.relative_to(sample)
+            made.parent.mkdir(parents=True, exist_ok=True)
+            made.write_text(path.read_text().replace("tide", f"tide{number}"))
+    return folder
 
 
 def an_object(kind: str, name: str, api_version: str = "v1", **content: object) -> Manifest:

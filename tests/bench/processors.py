@@ -44,6 +44,21 @@ def below(pid: int) -> list[int]:
     return [*children, *(one for child in children for one in below(child))]
 
 
+def resident(pid: int) -> int:
+    """Bytes in memory of a process and those below it, what they share counted once, at the first."""
+    return sum(map(_proportional, (pid, *below(pid))))
+
+
+def seconds_of(*pids: int) -> float:
+    """Processor time that these processes and those below them have used so far."""
+    return sum(_used({each: "" for pid in pids for each in (pid, *below(pid))}).values())
+
+
+def _proportional(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
 def _used(names: Mapping[int, str]) -> Mapping[str, float]:
     used: dict[str, float] = defaultdict(float)
     for pid, name in names.items():

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from redis import Redis
 
@@ -40,7 +40,7 @@ def rows() -> Iterable[Row]:
 
 
 def _latency_and_start() -> Iterator[Row]:
-    with _fresh() as client:
+    with fresh() as client:
         started = time.monotonic()
         with _worker(client, "tell"):
             yield Row("worker ready after its start", time.monotonic() - started, 0.7, "s")
@@ -57,12 +57,12 @@ def _latency_and_start() -> Iterator[Row]:
 
 
 def _throughput() -> Iterator[Row]:
-    with _fresh() as client, _worker(client, "nothing"):
-        yield Row("no-op keys of one worker, journal included", _drain(client, KEYS), 1_500, "keys/s", is_at_least=True)
+    with fresh() as client, _worker(client, "nothing"):
+        yield Row("no-op keys of one worker, journal included", drain(client, KEYS), 1_500, "keys/s", is_at_least=True)
 
 
 def _coalescing() -> Row:
-    with _fresh() as client:
+    with fresh() as client:
         queue = WorkQueue(client, Settings())
         queue.add([_job("one")], "event")
         claim = queue.claim([GROUP])
@@ -78,7 +78,7 @@ def _coalescing() -> Row:
 
 def _journal_cost() -> Row:
     """What the server itself counts, because a neighbour's noise is greater than what we look for."""
-    with _fresh() as client:
+    with fresh() as client:
         queue = WorkQueue(client, Settings())
         queue.add([_job(f"key-{number}") for number in range(KEYS)], "event")
         started = time.monotonic()
@@ -90,18 +90,18 @@ def _journal_cost() -> Row:
 
 
 def _memory() -> Iterator[Row]:
-    with _fresh() as client, _worker(client, "nothing"):
-        _drain(client, KEYS)
+    with fresh() as client, _worker(client, "nothing"):
+        drain(client, KEYS)
         client.xtrim("olmf:journal", maxlen=0, approximate=False)
         redis_before, worker_before = _redis_bytes(client), _rss(client)
-        _drain(client, FLAT_KEYS)
+        drain(client, FLAT_KEYS)
         client.xtrim("olmf:journal", maxlen=0, approximate=False)
         grown = (_redis_bytes(client) - redis_before) / 2**20
         yield Row(f"Redis grows over {FLAT_KEYS:,} jobs, journal aside", grown, 1, "MiB")
         yield Row(f"the worker grows over {FLAT_KEYS:,} jobs", (_rss(client) - worker_before) / 2**20, 4, "MiB")
 
 
-def _drain(client: Redis, keys: int) -> float:
+def drain(client: Redis, keys: int) -> float:
     """Keys a second that the worker needs for so many, enqueued in batches beforehand and meanwhile."""
     queue = WorkQueue(client, Settings())
     started = time.monotonic()
@@ -128,7 +128,8 @@ def _job(name: str) -> Job:
 
 
 @contextmanager
-def _fresh() -> Iterator[Redis]:
+def fresh() -> Iterator[Redis]:
+    """A client of a server that has nothing."""
     server = redis_server.start()
     try:
         with connect(server.url) as client:
@@ -139,16 +140,23 @@ def _fresh() -> Iterator[Redis]:
 
 
 @contextmanager
-def _worker(client: Redis, behaviour: str) -> Iterator[None]:
+def _worker(client: Redis, behaviour: str) -> Iterator[int]:
     url = (client.get("url") or b"").decode()  # type: ignore[union-attr]  # bytes: we do not decode
     program = [sys.executable, "-m", "tests.bench.queue", behaviour, url]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
         try:
-            yield
+            yield process.pid
         finally:
             process.terminate()
+
+
+@contextmanager
+def workers(client: Redis, behaviour: str, count: int) -> Iterator[list[int]]:
+    """So many workers; the process of each."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(_worker(client, behaviour)) for _ in range(count)]
 
 
 def _be_worker(behaviour: str, url: str) -> int:
