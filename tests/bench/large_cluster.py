@@ -66,6 +66,8 @@ async def serving(cluster: Cluster) -> AsyncIterator[str]:
             await response.prepare(request)
             await asyncio.Event().wait()
             return response
+        if "limit" not in request.query:  # whether it answers at all, while others take its time
+            return web.json_response({})
         first, limit = int(request.query.get("continue") or 0), int(request.query["limit"])
         plural, is_ours_alone = request.path.rpartition("/")[2], "labelSelector" in request.query
         items, following = cluster.page(plural, first, limit, is_ours_alone=is_ours_alone)
