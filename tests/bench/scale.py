@@ -98,24 +98,18 @@ def _workers() -> Iterator[Row]:
     for count, cost in each.items():
         yield Row(f"processor time of {count} workers, for a no-op key", 1e6 * cost["workers"], 1_000, "µs")
         yield Row(f"processor time of Redis under {count} workers, for a no-op key", 1e6 * cost["redis"], 500, "µs")
-        yield Row(
-            f"no-op keys of {count} workers on this machine", 1 / cost["clock"], 1_000, "keys/s", is_at_least=True
-        )
 
 
 def _cost(count: int) -> Mapping[str, float]:
-    """Seconds of processor time for a key: of the workers, and of Redis. All keys wait before the workers start."""
-    with queue_page.fresh() as client:
-        queue = WorkQueue(client, Settings())
+    """Seconds of processor time for a key: of the workers, and of Redis, which takes it in, too."""
+    with queue_page.fresh() as client, queue_page.workers(client, "nothing", count) as pids:
+        queue, server = WorkQueue(client, Settings()), int(client.info("server")["process_id"])
+        before = seconds_of(*pids), seconds_of(server)
         for first in range(0, NO_OPS, 10_000):
             queue.add([_job(number, 0) for number in range(first, min(first + 10_000, NO_OPS))], "event")
-        server = int(client.info("server")["process_id"])
-        of_redis = seconds_of(server)
-        with queue_page.workers(client, "nothing", count) as pids:
-            of_workers = seconds_of(*pids)
-            while (depth := queue.depth()).running or depth.ready:
-                time.sleep(0.1)
-            used = seconds_of(*pids) - of_workers, seconds_of(server) - of_redis
+        while (depth := queue.depth()).running or sum(depth.ready.values()):
+            time.sleep(0.1)
+        used = seconds_of(*pids) - before[0], seconds_of(server) - before[1]
     return {"workers": used[0] / NO_OPS, "redis": used[1] / NO_OPS}
 
 
