@@ -1,6 +1,7 @@
 """The demo: install, upgrade and approve sample operators in a throw-away sandbox, and explain what happened.
 
-One of them is installed by OLM v1, as a ClusterExtension, while the others are by Subscriptions.
+One of them is installed by OLM v1, as a ClusterExtension, while the others are by Subscriptions; one has webhooks,
+which refuse an object of its kind.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from eventing.local.detach import start_detached, stop
 from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.supervisor import StartError
 from eventing.local.state import StateDirectory
-from shared.adapters.kube import KubeClient
+from shared.adapters.kube import ApiError, KubeClient
 from shared.api.views import Object
 from shared.domain.command import Command, kubectl, olmf
 from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, DEPLOYMENT
@@ -38,9 +39,11 @@ from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, DEPLOYMENT
 NAMESPACE = "demo"
 EXTENSION = "ledger"
 """The package that OLM v1 installs, in a namespace of its own."""
+CHECKED = "lamps"
+"""The package whose webhooks decide about its objects, in a namespace of its own."""
 PATIENCE_SECONDS = 180.0
 POLL_SECONDS = 0.1
-FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0")
+FIRST = ("tide/0.1.0", "tide/0.2.0", "beacon/1.0.0", "ledger/2.1.0", "lamps/1.1.0")
 NEWER = ("tide/0.3.0", "tide/1.0.0")
 _FOLDER = Path(__file__).parent
 SAMPLE_FOLDERS = (_FOLDER.parents[2] / "k8s" / "samples" / "bundles", _FOLDER.parent / "samples" / "bundles")
@@ -97,7 +100,7 @@ def _perform(directory: StateDirectory, bundles: Path, start_seconds: float, int
     stage = Stage(directory, bundles, view, KubeClient.from_kubeconfig(str(directory.kubeconfig)), interrupt)
     try:
         view.print_line(f"1. Redis, sandbox, registry, watcher, worker, endpoint: ready after {start_seconds:.1f} s")
-        for act in (_install, _extend, _upgrade, _approve, _extended):
+        for act in (_install, _extend, _upgrade, _approve, _extended, _refuse):
             act(stage)
     finally:
         view.close()
@@ -145,12 +148,28 @@ def _approve(stage: Stage) -> None:
     _wait(stage, "beacon", lambda row: row["phase"] == "Succeeded", "beacon.v1.0.0")
 
 
+def _refuse(stage: Stage) -> None:
+    stage.output.print_line("7. Install `lamps`, whose webhooks the API server asks about each Lamp")
+    for line in subscribe(stage.cluster, Request(CHECKED, CHECKED, source="olm/local")):
+        stage.output.print_line(f"   {line}")
+    _wait(stage, CHECKED, lambda row: row["phase"] == "Succeeded", "lamps.v1.1.0")
+    lamp = {"apiVersion": "samples.olmf.io/v1", "kind": "Lamp", "metadata": {"name": "blinding"}}
+    try:
+        path = f"/apis/samples.olmf.io/v1/namespaces/{CHECKED}/lamps"
+        stage.cluster.request("POST", path, {**lamp, "spec": {"lumens": 5000}})
+    except ApiError as error:
+        stage.output.print_line(f"   a Lamp of 5000 lumens is refused: {error.message}")
+    else:
+        raise DemoFailedError("a Lamp of 5000 lumens was not refused by the webhook of `lamps`")
+
+
 def _wait(stage: Stage, package: str, holds: Callable[[dict[str, object]], bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         stage.interrupt.check()
         sources = Sources(stage.cluster)
-        found = extension_statuses(sources) if package == EXTENSION else package_statuses(sources, NAMESPACE)
+        place = CHECKED if package == CHECKED else NAMESPACE
+        found = extension_statuses(sources) if package == EXTENSION else package_statuses(sources, place)
         rows = list(map(_row, found))
         stage.output.show_packages(rows)
         if any(row["package"] == package and holds(row) for row in rows):
@@ -179,7 +198,8 @@ def _explain(stage: Stage) -> None:
 
 
 def _next_commands() -> Iterator[Command]:
-    yield olmf("up", "--detach", "--bundles", _shown(samples()))
+    served = (_shown(samples()), _shown(samples().parent / "webhooks"))
+    yield olmf("up", "--detach", *(word for folder in served for word in ("--bundles", folder)))
     yield Command(("export", f"KUBECONFIG={StateDirectory.default().kubeconfig}"))
     yield kubectl("get", "catsrc,sub,installplans,csv,og", "-A")
     yield olmf("install", "beacon", namespace="lights")
@@ -209,7 +229,8 @@ def _row(status: PackageStatus) -> Row:
 def publish(folder: Path, *versions: str) -> None:
     """Copy `package/version` of the samples into a served folder."""
     for version in versions:
-        shutil.copytree(samples() / version, folder / version)
+        places = (samples(), samples().parent / "webhooks")
+        shutil.copytree(next(place / version for place in places if (place / version).is_dir()), folder / version)
 
 
 def timeline(runs: Iterable[Run]) -> Iterator[str]:

@@ -38,6 +38,8 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
         "approved install-",
         "beacon.v1.0.0",
         "ledger.v2.1.0",
+        "lamps.v1.1.0",
+        'webhook "vlamps.samples.olmf.io" denied the request: 5000 lumens blind',
     ):
         assert words in printed
     assert "└─ ● " in printed, "the tree of causes"
