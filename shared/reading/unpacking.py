@@ -15,7 +15,7 @@ from shared.domain.unpack import result as unpack_result
 from shared.domain.unpack.causes import causes, event_objects
 from shared.domain.unpack.content import ExpectedBundle
 from shared.domain.unpack.objects import Unpacking
-from shared.domain.unpack.registries import CONFIG_MAPS, Registries, copied, mirrors_about
+from shared.domain.unpack.registries import CONFIG_MAPS, Registries, TooLong, copied, mirrors_about
 from shared.domain.unpack.result import Broken, Missing, Refused, Running, Stale, UnpackResult
 from shared.domain.unpack.settings import Settings
 from shared.kinds import Ref
@@ -68,7 +68,7 @@ def read_unpacking(
         case Missing() as missing:
             try:
                 informed = replace(missing, registries=_registries(desired, cluster))
-            except ValueError as error:
+            except TooLong as error:
                 return UnpackState(Refused(str(error)))
             return UnpackState(informed, repair(desired, cluster) if config_map is not None else Repair())
         case Broken() as broken if _is_outdated(desired, broken, cluster):
@@ -114,7 +114,7 @@ def _jobs(desired: Unpacking, config_map: ConfigMap | None, cluster: Cluster) ->
 
 
 def _registries(desired: Unpacking, cluster: Cluster) -> Registries:
-    """How the Job reaches registries; ValueError when it cannot be told."""
+    """How the Job reaches registries; TooLong when it cannot be told."""
     sets = chain.from_iterable(cluster.list_all(list(map(Listing, kinds.MIRROR_SETS))))
     return Registries(mirrors_about(desired.path, sets), _variables(desired, cluster))
 

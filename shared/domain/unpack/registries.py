@@ -27,6 +27,10 @@ _MOST_BYTES: Final = 96 * 1024
 """The kernel takes no variable of more than 128 KiB."""
 
 
+class TooLong(Exception):
+    """A key of a ConfigMap is too long for an unpack Job; the message is a sentence for its owner."""
+
+
 @dataclass(frozen=True, slots=True)
 class Registries:
     """What the container of a Job is told."""
@@ -73,7 +77,7 @@ def referred() -> list[Manifest]:
 
 
 def copied(stored: Mapping[str, ConfigMap], global_namespace: str) -> tuple[tuple[str, str], ...]:
-    """The variables for a Job in another namespace, from `CONFIG_MAPS`. ValueError, a sentence, when one is too long.
+    """The variables for a Job in another namespace, from `CONFIG_MAPS`. TooLong, a sentence, when one is.
 
     A proxy with a password is not among them: whoever reads the Job would read it.
     """
@@ -82,7 +86,7 @@ def copied(stored: Mapping[str, ConfigMap], global_namespace: str) -> tuple[tupl
         text = stored[config_map].texts.get(key, "")
         if len(text.encode()) > _MOST_BYTES:
             where = f"{key} of ConfigMap {global_namespace}/{config_map}"
-            raise ValueError(f"{where} is larger than {_MOST_BYTES} bytes, too large for an unpack Job; keep in it "
+            raise TooLong(f"{where} is larger than {_MOST_BYTES} bytes, too large for an unpack Job; keep in it "
                              "only what registries need")  # fmt: skip
         if text and not (config_map == _PROXY and "@" in text):
             found.append((name, text))

@@ -12,6 +12,7 @@ from shared.domain.resolver.identity import CatalogKey
 from shared.domain.unpack.objects import Unpacking
 from shared.domain.unpack.registries import referred
 from shared.domain.unpack.result import Missing, Refused, Running, to_create
+from shared.reading import unpacking
 from shared.reading.unpacking import UnpackState, read_unpacking
 from tests.domain.unpack.test_mirrors import a_set
 from tests.domain.unpack.test_unpack import DESIRED, NOW
@@ -81,6 +82,17 @@ def test_what_cannot_be_told_is_said() -> None:
         "ca.crt of ConfigMap olm/olmf-registries is larger than 98304 bytes, too large for an unpack Job; keep "
         "in it only what registries need"
     )
+
+
+def test_an_error_of_ours_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody foresaw is a defect of ours, which is recorded as such, and nothing that a user can mend."""
+
+    def fails(*_: object) -> str:
+        raise ValueError("not enough values to unpack")
+
+    monkeypatch.setattr(unpacking, "mirrors_about", fails)
+    with pytest.raises(ValueError, match="not enough values"):
+        looked(ELSEWHERE)
 
 
 @pytest.mark.parametrize("desired", [DESIRED, ELSEWHERE], ids=["at home", "in another namespace"])
