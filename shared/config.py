@@ -63,6 +63,8 @@ class Settings:
     """How long one watch request lasts before it is renewed."""
     port: int = 8080
     """Port of the endpoint, of the registry, or of the watcher's health and metrics (also `PORT`)."""
+    catalog_graphql: bool = False
+    """Whether the server of catalogs answers GraphQL about ClusterCatalogs, too."""
     registry_port: int = 50051
     """Port at which the server of catalogs answers the registry API (gRPC)."""
     pod_network: str = ""

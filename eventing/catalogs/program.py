@@ -25,6 +25,7 @@ from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters import prompt_server
 from shared.adapters.catalog_api import many, web
+from shared.adapters.catalog_api.graphql.queries import Queries
 from shared.adapters.kube import Connection
 from shared.adapters.prompt_server import Asked
 from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Watch
@@ -71,6 +72,8 @@ class Content:
 
     catalogs: ServedCatalogs
     sources: ServedSources
+    queries: Queries | None = None
+    """Answers GraphQL about the catalogs; None: nobody does."""
 
 
 def run(place: Place, connection: Connection, content: Content, on_ready: Callable[[str], None]) -> None:
@@ -113,7 +116,9 @@ async def serve(
             present, trust = place.content(), place.trust()
             with (
                 _metrics(place) as observe,
-                web.running(catalogs, place.host, place.port, trust=trust, observe=observe) as port,
+                web.running(
+                    catalogs, place.host, place.port, trust=trust, observe=observe, queries=content.queries
+                ) as port,
             ):
                 scheme = "https" if place.certificate else "http"
                 if trust is not None:

@@ -32,14 +32,19 @@ log = structlog.get_logger()
 class ServedCatalogs(Mapping[str, Lines | None]):
     """What is served, by name: None while the content is not here. An observer of a watch; threads may read it."""
 
-    def __init__(self, opens: Sequence[Open], store: Store, namespace: str, secrets: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, opens: Sequence[Open], store: Store, namespace: str, secrets: tuple[str, ...] = (),
+        *, prepare: Callable[[Lines], None] = lambda _: None,
+    ) -> None:  # fmt: skip
         """Each of `opens` serves one thread, so that a slow registry holds up no other catalog.
 
-        `namespace` and `secrets` open the images that this machine does not have yet.
+        `namespace` and `secrets` open the images that this machine does not have yet. `prepare` makes what
+        is served beside the lines.
         """
         self._opens = opens
         self._store = store
         self._source = ImageSource("", namespace, secrets)
+        self._prepare = prepare
         self._threads = ThreadPoolExecutor(len(opens), "catalog")
         self._desired: dict[str, ClusterCatalog] = {}
         self._here: dict[str, tuple[object, Lines]] = {}
@@ -150,6 +155,7 @@ class ServedCatalogs(Mapping[str, Lines | None]):
                 return snapshot
             lines = Lines(snapshot, self._store, catalog.unpacked)
             lines.matching()  # its file is made here, so that no client waits for it
+            self._prepare(lines)
         except OciError as error:
             return error.unavailable()
         except (BrokenSnapshot, OSError, RecursionError) as error:

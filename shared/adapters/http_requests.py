@@ -54,6 +54,11 @@ class Head:
         """Whether a body follows."""
         return "Transfer-Encoding" in self.headers or self.headers.get("Content-Length", "0") != "0"
 
+    def is_longer(self, most: int) -> bool:
+        """Whether it says that its body has more bytes."""
+        length = self.headers.get("Content-Length", "0")
+        return length.isdecimal() and len(length) < 19 and int(length) > most
+
     def length(self, most: int) -> int:
         """The length of its body. BadRequestError when it has more than `most` bytes, or does not say how many."""
         if "Transfer-Encoding" in self.headers:

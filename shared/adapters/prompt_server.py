@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from shared.adapters.http_requests import END, LONGEST_HEAD, BadRequestError, Head, head_of, parsed
 
-_THREADS: Final = 2
+THREADS: Final = 2
 _BACKLOG: Final = 1024
 GONE: Final = (OSError, TimeoutError, EOFError)
 """What clients do: they go away, or are slow."""
@@ -71,6 +71,8 @@ class Asked:
     bounds: Bounds = Bounds()
     takes_body: Callable[[Head], bool] = lambda _: False
     """Whether the body of a request is read; if not, a request with one is the last of its connection."""
+    threads: int = THREADS
+    """For answers that take longer."""
     observe: Callable[[HTTPStatus, float], None] = lambda *_: None
     """What is told the status of each answer, and the seconds from its request to its end."""
 
@@ -79,7 +81,7 @@ class _Server:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._open = 0
-        self._threads = ThreadPoolExecutor(_THREADS, "answer")
+        self._threads = ThreadPoolExecutor(asked.threads, "answer")
         self._date = (0, "")
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

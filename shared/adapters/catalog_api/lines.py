@@ -2,64 +2,27 @@
 
 from __future__ import annotations
 
-import mmap
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
 import msgspec
 
 from shared.adapters.catalog_api.codings import CODINGS
+from shared.adapters.catalog_api.line_file import TAIL, Content, Line, Opened, mapped
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.reading import Pages
 from shared.adapters.content.store import Store
 from shared.adapters.oci.errors import OciError
 from shared.domain.go import encode
 
-_CHUNK_BYTES: Final = 64 * 1024
 _LARGEST_PACKED: Final = 4 * 1024 * 1024
 """Bytes; more than that is packed anew for each client, while it is sent."""
 _KEPT_PACKED: Final = 8 * 1024 * 1024
 """Bytes of packed parts of a catalog that are kept in memory."""
-_TAIL: Final = struct.Struct(">Q")
-"""At the end of a file: how many bytes of it are lines; between them and it stands the index."""
-_Span: TypeAlias = tuple[int, int]
-"""Where bytes begin, and where they end."""
-
-
-class Line(msgspec.Struct, array_like=True, frozen=True):
-    """One document."""
-
-    schema: str
-    package: str
-    """What its field `package` says: an `olm.package` has none."""
-    name: str
-    length: int
-
-
-_index: Final = msgspec.json.Decoder(list[Line]).decode
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """Some of the bytes of a file, which is mapped while anybody reads it, whatever becomes of its name."""
-
-    file: memoryview
-    spans: Sequence[_Span]
-    size: int
-
-    def chunks(self, start: int, end: int) -> Iterator[memoryview]:
-        """The bytes from one position up to another."""
-        for first, last in self.spans:
-            length = last - first
-            to = first + min(end, length)
-            for at in range(first + max(0, start), to, _CHUNK_BYTES):
-                yield self.file[at : min(to, at + _CHUNK_BYTES)]
-            start, end = start - length, end - length
 
 
 class Lines:
@@ -75,7 +38,7 @@ class Lines:
         self.modified = modified or datetime.fromtimestamp(int(changed), UTC)
         """When it last changed, whole seconds."""
         self._lock = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: Opened | None = None
         self._packed: dict[tuple[str, str, str, str], Content] = {}
         """By coding, schema, package and name."""
 
@@ -118,66 +81,32 @@ class Lines:
             stream.writelines(CODINGS[coding](everything.chunks(0, everything.size)))
 
         try:
-            file = _mapped(self._store.fill(f"{_name_of(self._snapshot)}.{coding}", pack))
+            file = mapped(self._store.fill(f"{_name_of(self._snapshot)}.{coding}", pack))
         except (OciError, OSError):
             return None
         return Content(file, [(0, len(file))], len(file))
 
-    def _open(self) -> _Opened:
+    def derived(self, what: str, make: Callable[[Opened], bytes]) -> Path:
+        """A file that is made of all lines once, and kept beside them. OSError, OciError, BrokenSnapshot."""
+
+        def write(stream: BinaryIO) -> None:
+            stream.write(make(self._open()))
+
+        return self._store.fill(f"{what}-{self._snapshot.name}", write)
+
+    def _open(self) -> Opened:
         with self._lock:
             if self._opened is None:
                 try:
-                    self._opened = _Opened(self._file())
+                    self._opened = Opened(self.file())
                 except (msgspec.DecodeError, struct.error, ValueError):  # the disk lost a part of it
                     self._store.drop(_name_of(self._snapshot))
-                    self._opened = _Opened(self._file())
+                    self._opened = Opened(self.file())
             return self._opened
 
-    def _file(self) -> Path:
+    def file(self) -> Path:
+        """The file of all lines, made anew where the store has lost it. OSError, OciError, BrokenSnapshot."""
         return self._store.fill(_name_of(self._snapshot), lambda stream: _write(self._snapshot, stream))
-
-
-class _Opened:
-    """A file of lines with its index in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = _mapped(path)
-        self._size: int = _TAIL.unpack(self.file[-_TAIL.size :])[0]
-        self._lines = _index(self.file[self._size : -_TAIL.size])
-        self._starts: list[int] = []
-        places: tuple[dict[str, list[int]], ...] = ({}, {}, {})
-        offset = 0
-        for number, line in enumerate(self._lines):
-            self._starts.append(offset)
-            offset += line.length
-            for index, word in zip(places, (line.schema, line.package, line.name), strict=True):
-                index.setdefault(word, []).append(number)
-        self._places: tuple[Mapping[str, Sequence[int]], ...] = places
-
-    def spans(self, *words: str) -> Sequence[_Span]:
-        """Where the lines are that say these words for schema, package and name; an empty word fits all."""
-        desired = [index.get(word, ()) for index, word in zip(self._places, words, strict=True) if word]
-        if not desired:
-            return [(0, self._size)]
-        fewest, *others = sorted(desired, key=len)
-        numbers = sorted(set(fewest).intersection(*others)) if others else fewest
-        return _joined((self._starts[one], self._starts[one] + self._lines[one].length) for one in numbers)
-
-
-def _mapped(path: Path) -> memoryview:
-    with path.open("rb") as stream:
-        return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def _joined(spans: Iterable[_Span]) -> list[_Span]:
-    """The same with neighbours put together."""
-    found: list[_Span] = []
-    for start, end in spans:
-        if found and found[-1][1] == start:
-            found[-1] = found[-1][0], end
-        else:
-            found.append((start, end))
-    return found
 
 
 def _name_of(snapshot: Snapshot) -> str:
@@ -193,7 +122,7 @@ def _write(snapshot: Snapshot, stream: BinaryIO) -> None:
         size += len(line)
         lines.append(Line(schema, "" if schema == "olm.package" else owner, name, len(line)))
     stream.write(msgspec.json.encode(lines))
-    stream.write(_TAIL.pack(size))
+    stream.write(TAIL.pack(size))
 
 
 def _documents(snapshot: Snapshot) -> Iterator[tuple[str, str, str, Callable[[], bytes]]]:

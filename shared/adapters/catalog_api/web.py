@@ -1,4 +1,4 @@
-"""A catalog over HTTP, as OLM v1's catalogd serves it (v1.md §6), with an ETag and zstd on top."""
+"""A catalog over HTTP, as OLM v1's catalogd serves it (v1.md §6, §7), with an ETag and zstd on top."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from shared.adapters import prompt_server
 from shared.adapters.catalog_api.codings import CODINGS, chosen
 from shared.adapters.catalog_api.conditions import Version, precondition, span
 from shared.adapters.catalog_api.errors import PortTakenError
-from shared.adapters.catalog_api.lines import Content, Lines
+from shared.adapters.catalog_api.graphql.queries import LARGEST_BODY, WAITING, Queries, query_of
+from shared.adapters.catalog_api.line_file import Content
+from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.content.snapshot import BrokenSnapshot
 from shared.adapters.http_requests import Head, Headers
 from shared.adapters.oci.errors import OciError
-from shared.adapters.prompt_server import Answer, Asked, Later, text_answer
+from shared.adapters.prompt_server import THREADS, Answer, Asked, Later, text_answer
 from shared.domain.syntax import SUBDOMAIN
 
-_ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas)")
+_ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas|graphql)")
+_GRAPHQL: Final = "graphql"
 _READS: Final = ("GET", "HEAD")
+_METHODS: Final = {"all": _READS, "metas": _READS, _GRAPHQL: ("POST",)}
+_NOT_ALLOWED: Final = {"all": "Method Not Allowed", "metas": "Method Not Allowed", _GRAPHQL: "Only POST is allowed"}
 _PARAMETERS: Final = ("schema", "package", "name")
 _PACKED_FROM: Final = 1400
 """Bytes; less is not worth packing."""
@@ -38,35 +43,58 @@ Known: TypeAlias = Mapping[str, Lines | None]
 class CatalogApi:
     """Answers requests about the catalogs that are served; what they are may change meanwhile."""
 
-    def __init__(self, catalogs: Known) -> None:
+    def __init__(self, catalogs: Known, queries: Queries | None = None) -> None:
+        """Without `queries` there is no GraphQL."""
         self._catalogs = catalogs
+        self._queries = queries
 
-    def answer(self, head: Head, _: bytes = b"") -> Answer | Later:
+    def takes_body(self, head: Head) -> bool:
+        """Whether the body of a request is read: a query's, unless it is too long."""
+        route = _ROUTE.fullmatch(urlsplit(head.target).path) if self._queries and head.method == "POST" else None
+        return route is not None and route[2] == _GRAPHQL and not head.is_longer(LARGEST_BODY)
+
+    def answer(self, head: Head, body: bytes = b"") -> Answer | Later:
         """The answer to a request."""
         try:
             parts = urlsplit(head.target)
         except ValueError:
             return text_answer(HTTPStatus.BAD_REQUEST, "400 Bad Request")
         route = _ROUTE.fullmatch(parts.path)
-        if route is None:
+        if route is None or (route[2] == _GRAPHQL and self._queries is None):
             return text_answer(HTTPStatus.NOT_FOUND, "404 page not found", is_last=head.method not in _READS)
-        if head.method not in _READS:
-            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, "Method Not Allowed", is_last=True)
         name, kind = unquote(route[1]), route[2]
+        if head.method not in _METHODS[kind]:
+            return text_answer(HTTPStatus.METHOD_NOT_ALLOWED, _NOT_ALLOWED[kind], is_last=True)
         if problems := SUBDOMAIN.problems(name):
             return text_answer(HTTPStatus.BAD_REQUEST, f"invalid catalog name: {'; '.join(problems)}")
+        if kind == _GRAPHQL and self._queries is not None:
+            return self._query(name, body, self._queries)
         asked = parse_qs(parts.query, keep_blank_values=True) if kind == "metas" else {}
         if set(asked) - set(_PARAMETERS):
             return text_answer(HTTPStatus.BAD_REQUEST, "400 Bad Request")
         return self._catalog(name, {word: asked[word][0] for word in asked if asked[word][0]}, head)
 
-    def _catalog(self, name: str, desired: Mapping[str, str], head: Head) -> Answer | Later:
+    def _query(self, name: str, body: bytes, queries: Queries) -> Answer | Later:
+        query = query_of(body)
+        if isinstance(query, Answer):
+            return query
+        lines = self._known(name)
+        return lines if isinstance(lines, Answer) else queries.answer(name, lines, query)
+
+    def _known(self, name: str) -> Lines | Answer:
+        """What is served by this name, or why nothing is."""
         try:
             lines = self._catalogs[name]  # another thread may take it away at any moment
         except KeyError:
             return text_answer(HTTPStatus.NOT_FOUND, "404 Not Found")
         if lines is None:
             return text_answer(HTTPStatus.SERVICE_UNAVAILABLE, "503 Service Unavailable", {"Retry-After": "1"})
+        return lines
+
+    def _catalog(self, name: str, desired: Mapping[str, str], head: Head) -> Answer | Later:
+        lines = self._known(name)
+        if isinstance(lines, Answer):
+            return lines
         try:
             content = lines.matching(**desired)
         except (OciError, OSError, BrokenSnapshot) as error:
@@ -119,15 +147,18 @@ def _coding(head: Head, size: int) -> str:
 @contextmanager
 def running(
     catalogs: Known, host: str = "127.0.0.1", port: int = 0, *, trust: ssl.SSLContext | None = None,
-    observe: Callable[[HTTPStatus, float], None] = lambda *_: None,
+    observe: Callable[[HTTPStatus, float], None] = lambda *_: None, queries: Queries | None = None,
 ) -> Iterator[int]:  # fmt: skip
     """The port of a server that answers until the end of the block; over TLS with `trust`. PortTakenError.
 
     `catalogs` is looked at for each request: what it holds may change meanwhile. No host: every address.
+    `queries` answers GraphQL, in threads of its own.
     """
     try:
         listening = prompt_server.listening(host, port)
     except (OSError, OverflowError) as error:
         raise PortTakenError(f"{host}:{port} cannot be listened on: {error}") from error
-    with prompt_server.running(listening, Asked(CatalogApi(catalogs).answer, observe=observe), trust=trust) as found:
+    api, threads = CatalogApi(catalogs, queries), THREADS + (WAITING if queries else 0)
+    asked = Asked(api.answer, takes_body=api.takes_body, observe=observe, threads=threads)
+    with prompt_server.running(listening, asked, trust=trust) as found:
         yield found

@@ -1,0 +1,104 @@
+"""A process that answers one query and ends: `python -m shared.adapters.catalog_api.graphql.child LINES FIELDS BYTES`.
+
+The query comes on standard input, the answer leaves on standard output. Whoever starts it ends it when it takes long.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import msgspec
+import orjson
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, execute_sync, parse, validate
+
+from shared.adapters.catalog_api.graphql.fields import Schemas, document_of
+from shared.adapters.catalog_api.graphql.limits import TooComplexError, check
+from shared.adapters.catalog_api.graphql.types import schema_of
+from shared.adapters.catalog_api.line_file import Opened
+
+LARGEST_ANSWER: Final = 16 * 1024 * 1024
+"""Bytes."""
+_LARGEST_LINE: Final = 16 * 1024 * 1024
+_LONGEST_SECONDS: Final = 30
+"""Of processor time, should nobody be left to end it."""
+_VALUE_BYTES: Final = 32
+"""What the answer holds of a value besides its text: its name, quotes, a comma."""
+_TOO_LARGE: Final = f"answer exceeds maximum size of {LARGEST_ANSWER} bytes: ask for fewer fields, or a lower limit"
+_Value: TypeAlias = Any  # why: any JSON value
+
+
+class _TooLargeError(BaseException):
+    """The answer has too many bytes; the library goes on after any other error."""
+
+
+class Answers:
+    """Answers about one catalog."""
+
+    def __init__(self, opened: Opened, schemas: Schemas, most: int = LARGEST_ANSWER) -> None:
+        self._opened = opened
+        self._left = most
+        self._schema: GraphQLSchema = schema_of(schemas, self._load, self._spend)
+
+    def answer(self, query: str) -> Mapping[str, _Value]:
+        """What the query asks for, or why not."""
+        try:
+            document = parse(query)
+            check(document)
+            return self._executed(document)
+        except GraphQLError as error:
+            return refusal(f"query parse error: {error.message}")
+        except TooComplexError as error:
+            return refusal(str(error))
+        except _TooLargeError:
+            return refusal(_TOO_LARGE)
+
+    def _executed(self, document: DocumentNode) -> Mapping[str, _Value]:
+        errors = validate(self._schema, document)
+        if errors:
+            return {"data": None, "errors": [{"locations": [], **one.formatted} for one in errors]}
+        found = execute_sync(self._schema, document)
+        failed = [{"locations": [], **one.formatted} for one in found.errors or ()]
+        return {"data": found.data, **({"errors": failed} if failed else {})}
+
+    def _load(self, schema: str, offset: int, limit: int) -> Iterator[Mapping[str, _Value]]:
+        for start, end in self._opened.each(schema)[offset : offset + limit]:
+            if end - start > _LARGEST_LINE:
+                raise ValueError(f"error loading objects for schema {schema}: one has {end - start} bytes")
+            document = document_of(bytes(self._opened.file[start:end]))
+            if document is not None:
+                yield self._spend(document, 0)
+
+    def _spend(self, value: _Value, size: int | None = None) -> _Value:
+        self._left -= _VALUE_BYTES + ((len(value.encode()) if isinstance(value, str) else 0) if size is None else size)
+        if self._left < 0:
+            raise _TooLargeError
+        return value
+
+
+def refusal(message: str) -> Mapping[str, _Value]:
+    """An answer that only says what is wrong."""
+    return {"data": None, "errors": [{"message": message, "locations": []}]}
+
+
+def _limit(what: int, most: int) -> None:
+    """Lower a limit of this process, and raise none."""
+    _, hard = resource.getrlimit(what)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
+def main(lines: str, fields: str, memory: str) -> None:
+    """Answer the query."""
+    _limit(resource.RLIMIT_DATA, int(memory))
+    _limit(resource.RLIMIT_CPU, _LONGEST_SECONDS)
+    schemas = msgspec.json.decode(Path(fields).read_bytes(), type=Schemas)
+    found = Answers(Opened(Path(lines)), schemas).answer(sys.stdin.buffer.read().decode())
+    sys.stdout.buffer.write(orjson.dumps(found) + b"\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
