@@ -8,6 +8,7 @@ asks, and counts, each time.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -79,6 +80,7 @@ class ReportedChanges:
         """By step: what its runs read, and when that was last noted."""
         self._restored: dict[Kind, str] = {}
         """What was reported when the API server was last believed to be restored, or when the kind was first read."""
+        self._restored_at: dict[Kind, float] = {}
 
     def of(self, kind: Kind, namespace: str) -> Reported:
         """What was reported; a restore of before the first look has been seen by all that this client reads."""
@@ -96,7 +98,7 @@ class ReportedChanges:
         before = self._restored.setdefault(kind, counts.restored)
         if counts.restored == before or is_newer(counts.newest, version):
             return False
-        self._restored[kind] = counts.restored
+        self._restored[kind], self._restored_at[kind] = counts.restored, self._now()
         return True
 
     def wrote(self, kind: Kind, namespace: str) -> None:
@@ -128,7 +130,7 @@ class ReportedChanges:
         found = run.reported.get(place)
         claimed = run.claimed.get((kind.api_version, kind.kind, namespace))
         if found is None and claimed is not None and now - run.began <= SECONDS:
-            self._at_least(kind, claimed.newest)
+            self._note(kind, claimed, run.began - SECONDS)
             found = run.reported[place] = Reported(claimed, self._now())
         return found if found is not None and now - found.until <= SECONDS else None
 
@@ -140,12 +142,17 @@ class ReportedChanges:
 
     def _asked(self, places: list[Place]) -> dict[Place, Reported]:
         """What was reported of these; no list may be older from now on."""
-        unique = list(dict.fromkeys(places))
+        unique, since = list(dict.fromkeys(places)), self._now()
         counts = self._changes.counts(unique)
         for (kind, _), each in zip(unique, counts, strict=True):
-            self._at_least(kind, each.newest)
+            self._note(kind, each, since)
         until = self._now()
         return {place: Reported(each, until) for place, each in zip(unique, counts, strict=True)}
+
+    def _note(self, kind: Kind, counts: ChangeCounts, since: float) -> None:
+        """Let no list be older, unless the API server went back to an older state after that was reported."""
+        if self._restored_at.get(kind, -math.inf) <= since:
+            self._at_least(kind, counts.newest)
 
     def _expect(self, run: PresentRun, place: Place) -> None:
         """Let the next claim of the step bring this."""

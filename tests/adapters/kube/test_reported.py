@@ -115,6 +115,23 @@ def test_a_run_that_takes_long_asks_again(rig: Rig, is_claimed: bool) -> None:
         assert rig.reported.of(SUBSCRIPTION, "ns") == Reported(ChangeCounts(8), rig.seconds)
 
 
+def test_what_was_reported_before_a_restore_makes_no_list_too_old(rig: Rig) -> None:
+    """The claim may be from before the moment in which another thread has seen the restore."""
+    claimed = {("operators.coreos.com/v1alpha1", "Subscription", "ns"): ChangeCounts(7, "900")}
+    rig.redis.counted[SUBSCRIPTION, ""] = ChangeCounts(0, "", 0, "again")
+    rig.seconds = 10.0
+    assert rig.reported.is_restored(SUBSCRIPTION, "40")
+    assert not rig.reported.is_restored(SUBSCRIPTION, "40"), "it is known now"
+    rig.seconds += 1.0
+    with running(PresentRun("demo/look", "ns", claimed)):
+        rig.reported.of(SUBSCRIPTION, "ns")
+    assert "900" not in rig.noted.values()
+    rig.seconds += SECONDS
+    with running(PresentRun("demo/look", "ns", claimed)):
+        rig.reported.of(SUBSCRIPTION, "ns")
+    assert rig.noted[SUBSCRIPTION] == "900"
+
+
 def test_of_other_namespaces_a_claim_brings_a_few(rig: Rig) -> None:
     for number in range(MAX_OTHERS + 3):
         with running(PresentRun("demo/copy", f"ns-{number}")):
