@@ -48,8 +48,10 @@ local function is_newer(one, other)
   return #one > #other or (#one == #other and one > other)
 end
 if day == 'gone' then
-  redis.call('HDEL', seen, ref)
+  local is_known = redis.call('HDEL', seen, ref) == 1
   if not redis.call('SET', gone, 1, 'NX', 'EX', ARGV[6]) then return 0 end
+  -- Of what nobody told since the API server was restored, the version is one of before: no list will have it for long.
+  if not is_known then version = '' end
 elseif version ~= '' then
   local known = string.match(redis.call('HGET', seen, ref) or '', '^([^ ]*)')
   if known == version or is_newer(known, version) then return 0 end

@@ -119,6 +119,20 @@ def test_what_was_reported_one_kind_is_forgotten(redis_url: str) -> None:
         assert journal.unseen([(REF, "7"), (other, "8")]) == (REF,)
 
 
+def test_what_is_gone_since_a_restore_has_a_version_of_before(redis_url: str) -> None:
+    """What existed then, and does not exist in the backup, is told as deleted, with the last version that it had."""
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        journal.record_events([an_event("7"), replace(an_event("900"), ref=SUBSCRIPTION.ref("gone", "ns"))])
+        changes.forget(SUBSCRIPTION)
+        deletion = replace(an_event("900", "delete"), ref=SUBSCRIPTION.ref("gone", "ns"))
+        journal.record_events([an_event("7"), deletion])
+        assert [counts(changes, SUBSCRIPTION, place).newest for place in ("ns", "")] == ["7", "7"]
+        assert counts(changes, SUBSCRIPTION, "ns").total == weight("7") + weight("900"), "it is a change"
+        journal.record_events([an_event("8"), an_event("9", "delete")])
+        assert counts(changes, SUBSCRIPTION, "ns").newest == "9", "lists without it are newer"
+
+
 def test_what_rests_for_a_day_is_forgotten(redis_url: str) -> None:
     with connect(redis_url) as client:
         RedisJournal(client).record_events([an_event("7")])
