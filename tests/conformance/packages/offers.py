@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,9 @@ from eventing.diagnosis.offers import offered
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest
 from shared.domain.go import yaml as goyaml
-from shared.kinds import CONFIG_MAP, SECRET
+from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, SECRET
 from tests.kit.installation import Installation, a_namespace, a_subscription, an_operator_group
+from tests.kit.waiting import wait_for
 
 PREPARED = {
     "ack-rds-controller": CONFIG_MAP.ref("ack-rds-user-config", "ack-rds-controller"),
@@ -21,6 +22,11 @@ PREPARED = {
     "tempo-operator": SECRET.ref("tempo-operator-metrics", "tempo-operator"),
 }
 """What a user, or the platform that a package is made for, makes before it: its Pods do not start without it."""
+
+FIRST = "prometheus"
+"""The package that brings what another one needs: the plan of `opentelemetry-operator` waits a minute for it."""
+RULES = CUSTOM_RESOURCE_DEFINITION.ref("prometheusrules.monitoring.coreos.com")
+PATIENCE_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,11 @@ def prepare(installation: Installation, head: Head) -> None:
 def subscribe(installation: Installation, head: Head) -> None:
     """A Subscription to the package in its prepared namespace."""
     installation.apply(a_subscription(head.package, head.package))
+
+
+def subscribe_all(installation: Installation, found: Iterable[Head]) -> None:
+    """The same for several packages at once, behind `FIRST`."""
+    for head in sorted(found, key=lambda head: head.package != FIRST):
+        subscribe(installation, head)
+        if head.package == FIRST:
+            wait_for(lambda: installation.cluster.get(RULES), f"{RULES}", seconds=PATIENCE_SECONDS)

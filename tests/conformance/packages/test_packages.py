@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.kinds import CATALOG_SOURCE
-from tests.conformance.packages.offers import heads, prepare, subscribe
+from tests.conformance.packages.offers import heads, prepare, subscribe_all
 from tests.conformance.packages.results import EXPECTED, result
 from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
@@ -48,7 +48,7 @@ def result_of(installation: Installation, bundles: Path) -> Ask:
     assert found.keys() == EXPECTED.keys(), "the catalog offers each package"
     for head in found.values():
         prepare(installation, head)
-        subscribe(installation, head)
+    subscribe_all(installation, found.values())
     deadline = time.monotonic() + PATIENCE_SECONDS
 
     def ask(package: str) -> str:
