@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -105,10 +106,13 @@ def clock_is_off(worlds: Worlds, *, hours: int) -> str:
     library, log = folder / "other_clock.so", folder / "worker.log"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(CLOCK), "-ldl"], check=True)
     installation = worlds.of("sandbox").installation
-    (ours,) = (each["pid"] for each in installation.status()["processes"] if each["name"] == "worker")
-    variables = Path(f"/proc/{ours}/environ").read_text().rstrip("\0").split("\0")
-    other = {"LD_PRELOAD": str(library), "OTHER_CLOCK_SECONDS": str(hours * 3600), "OLMF_HEALTH_PORT": "0"}
-    environ = {**dict(each.split("=", 1) for each in variables), **other}
+    addresses = json.loads((installation.state / "olmf.json").read_text())
+    environ = {
+        **os.environ, "LD_PRELOAD": str(library), "OTHER_CLOCK_SECONDS": str(hours * 3600),
+        "OLMF_REDIS_URL": addresses["redis"], "OLMF_KUBECONFIG": addresses["kubeconfig"],
+        "OLMF_CONTENT": str(installation.state / "content"), "OLMF_ALLOWED_REGISTRY_ADDRESSES": "127.0.0.0/8",
+        "OLMF_CONCURRENCY": "1", "OLMF_LOG_JSON": "true",
+    }  # fmt: skip
 
     @contextmanager
     def works_beside(_: World) -> Iterator[None]:
