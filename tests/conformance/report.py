@@ -51,7 +51,7 @@ def of_lifecycle(*names: str) -> tuple[str, ...]:
 
 FAULTS = of_lifecycle("faults", "bad_input")
 OUTAGES = of_lifecycle("outages")
-"""Run apart, on a quiet machine: beside other suites it does not end in its time."""
+"""Run apart, because it takes ten minutes; `python -m tests.conformance faults` tries the same faults, and more."""
 SCOPE = of_lifecycle("scoped", "day_two")
 MOVES = of_lifecycle("moving", "permissions", "handing_back")
 SERVING = of_lifecycle("serving_operators")
