@@ -61,6 +61,8 @@ def test_what_is_written_reads_as_the_same_value(value: object) -> None:
         pytest.param(b'{ "b": "<1.5>",\n"a": [1, -20] }', b'{"a":[1,-20],"b":"<1.5>"}', id="whole numbers"),
         pytest.param(b'{"b":[ 1.50],"a": -2e2}', b'{"a":-200,"b":[1.5]}', id="fractions"),
         pytest.param(b"1.0", b"1", id="nothing but a number"),
+        pytest.param('["\u2028", "’<"]'.encode(), '["\\u2028","’<"]'.encode(), id="separators of lines"),
+        pytest.param(b'["\\ud800"]', '["\ufffd"]'.encode(), id="half of a pair"),
         pytest.param(b"[123456789012345678901]", b"[123456789012345680000]", id="more than 64 bits"),
     ],
 )

@@ -187,7 +187,7 @@ class Pages:
             return bytes(self.snapshot.of(self.section)[row.offset : row.offset + row.length])
         if row.file not in self._open:
             self._open[row.file] = self.snapshot.source(self.documents.files[row.file])
-        with self._open[row.file].open("rb") as stream:
+        with self._open[row.file].open("rb", buffering=0) as stream:
             stream.seek(row.offset)
             return stream.read(row.length)
 
