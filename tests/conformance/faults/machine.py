@@ -46,6 +46,7 @@ def processes_are_killed(worlds: Worlds, *, target: str) -> str:
     def some_die(hurt: World) -> Iterator[None]:
         yield
         kill_some(hurt.installation, rng, AT_ONCE)
+        wait_for(lambda: is_healthy(hurt.installation), "programs that run again")
 
     while time.monotonic() < until:
         took.append(seconds_to_converge(world, f"killed-{len(took)}", some_die, seconds=0))
