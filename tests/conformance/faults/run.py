@@ -25,6 +25,8 @@ sample operators are asked for while the fault lasts (before it, where nobody ca
 measured how long they take to be installed. A row says that nothing is lost only if every operator then works at its
 newest version, nothing was made twice, no job is left over or parked, and nothing is written any more. Seconds are
 those of the whole row: what is started before, the fault itself, and the wait until nothing is written any more.
+They are of 2026-11-28, on two cores that did much else (load 5 to 18); processes are killed for ten minutes by default,
+here for as long as the rows say.
 
 On a node, with pods instead of processes, the same is in [NODE.md](NODE.md); with a Broker in [KNATIVE.md](KNATIVE.md).
 """
