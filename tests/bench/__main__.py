@@ -21,6 +21,7 @@ PAGES = (
     "serving",
     "packages",
     "many_packages",
+    "config_maps",
     "plans",
     "resolver",
     "extensions",

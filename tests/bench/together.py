@@ -78,7 +78,7 @@ def _course(target: str) -> tuple[Course, tuple[Manifest, ...]]:
             before, used = plain_client.present(installation.cluster), processors.mark(installation)
             course = watched(installation, found)
             print(f"processor time until the last: {processors.reported(used())}", file=sys.stderr)
-            installation.until_it_rests()
+            installation.until_it_rests(PATIENCE_SECONDS)  # hundreds of copies come after the last end
             return course, plain_client.made(installation.cluster, before)
 
 

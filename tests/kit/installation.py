@@ -69,9 +69,9 @@ class Installation:
         """Wait until the object is gone."""
         wait_for(lambda: self.cluster.get(ref) is None, f"the end of {ref}")
 
-    def until_it_rests(self) -> None:
+    def until_it_rests(self, seconds: float = PATIENCE_SECONDS) -> None:
         """Nothing is written any more, and no job waits to run; an installation that never rests is a hot loop."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + seconds
         before = self._versions()
         while True:
             time.sleep(REST_SECONDS)
