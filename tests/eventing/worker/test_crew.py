@@ -82,17 +82,20 @@ def test_a_run_that_is_to_be_alone_has_none_beside_it(monkeypatch: pytest.Monkey
 
 def test_while_a_run_is_alone_the_wake_ups_are_left_to_other_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "setswitchinterval", lambda _: None)
-    is_over = threading.Event()
+    is_over, waited_before = threading.Event(), list[int]()
 
     def run(_: Claim) -> RunResult:
+        waited_before.append(queue.waits)
         assert is_over.wait(PATIENCE_SECONDS)
         return DONE
 
     queue = Ringing(replace(CLAIM, is_alone=True))
     drainer = a_drainer(queue, run)
     drainer.begin(cast("Any", lambda act: act()))
+    drainer.drain(seconds=0.1, linger=0.1)
+    wait_for(lambda: waited_before, "the begin of the run")
     drainer.drain(seconds=0.3, linger=0.3)
-    assert queue.waits <= 1, "none after the run has begun"
+    assert queue.waits - waited_before[0] <= 1, "none after the run has begun, but for one that was under way"
     ending = threading.Timer(0.05, is_over.set)
     ending.start()
     started = time.monotonic()
