@@ -2,8 +2,8 @@
 
 Decision: who repairs an object at each change fights with whoever changes it, and two programs that do not know of each
 other are as fast as the API server. A few repairs are made at once; after that a run decides as always, and its writes
-wait, up to a minute. The other side has nothing to answer meanwhile, so the loop ends. Turned down: a limit of runs,
-which would delay those that have something else to do; a table of known opponents.
+wait, up to a minute. The other side has nothing to answer meanwhile, so the loop ends. Each worker counts for itself.
+Turned down: a limit of runs, which would delay those that have something else to do; a table of known opponents.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ LONGEST_SECONDS: Final = 60.0
 CALM_SECONDS: Final = 2 * LONGEST_SECONDS
 """After a time without writes a fight is forgotten."""
 MOST: Final = 10_000
+_OF_THE_SERVER: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
+"""What an object that is replaced whole brings back of what was read."""
 _OBJECTS: Final = (Apply, Create, Delete, Merge, Replace)
 
 
@@ -87,5 +89,5 @@ def _content(write: Apply | Create | Delete | Merge | Replace) -> Manifest:
     if isinstance(write, Delete):
         return {}
     found = write.patch if isinstance(write, Merge) else write.manifest
-    meta = {key: value for key, value in found.get("metadata", {}).items() if key != "resourceVersion"}
-    return {**found, "metadata": meta}
+    meta = {key: value for key, value in found.get("metadata", {}).items() if key not in _OF_THE_SERVER}
+    return {**{key: value for key, value in found.items() if key != "status"}, "metadata": meta}

@@ -54,6 +54,7 @@ while #claims < count do
   local claim, group = claim_one()
   if not claim then break end
   claims[#claims + 1], served[group] = claim, true
+  if claim[11] == 1 then break end -- it is to be alone: those behind it may run elsewhere
 end
 for _, group in ipairs(groups) do
   if served[group] and has_more(group) then wake_drainer(group) end -- wakes the next drainer, which wakes the next

@@ -6,7 +6,7 @@ local WAKEUP, WAKER, AWAKE = 'olmf:bell:', 'olmf:waker', 'olmf:awake'
 local LONG_NAMESPACES, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
 local CLAIMS, READS, CHANGES = 'olmf:claims', 'olmf:reads:', 'olmf:changes:'
 local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
-local CHANGES_SECONDS, MAX_WRITERS = 86400, 50
+local CHANGES_SECONDS, MAX_WRITERS, MAX_REPORTED = 86400, 50, 32
 
 local call = redis.call
 local clock = call('TIME')

@@ -104,7 +104,8 @@ end
 local function reported_to(worker, entry, ref)
   local found, namespace, name = {}, ref:match('([^/]*)/([^/]*)$')
   local own = namespace ~= '' and namespace or name
-  for _, place in ipairs(call('SMEMBERS', READS .. entry:match('^[^|]*'))) do
+  for index, place in ipairs(call('SMEMBERS', READS .. entry:match('^[^|]*'))) do
+    if index > MAX_REPORTED then break end -- processes add to it; a run asks for the rest
     local key = CHANGES .. string.gsub(place, '%*$', (string.gsub(own, '%%', '%%%%')))
     local counts = call('HMGET', key, 'sum', 'newest', 'writes', 'writes:' .. worker, 'restored')
     table.insert(counts, 1, key)

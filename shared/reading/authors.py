@@ -11,6 +11,7 @@ from shared.api.views import InstallPlan, OperatorGroup, Role, Subscription
 from shared.domain.authors import policy
 from shared.domain.authors.author import Author, authors_of, is_bound
 from shared.domain.authors.needs import Access, Need, RulesOf, Writing, of_step
+from shared.domain.objects.plan_record import is_intact
 from shared.domain.operator_groups.identity import Identity, Nobody, managing
 from shared.kinds import Kind
 from shared.ports import Accounts, Cluster, Denied
@@ -27,7 +28,7 @@ class Bound:
         self._authors, self._group, self._cluster, self._accounts = authors, group, cluster, accounts
         self._may = cache(self._ask)
 
-    def refusal(self, writing: Writing, planned: Mapping[str, Sequence[ReadOnly]]) -> str:
+    def refusal(self, writing: Writing, planned: Mapping[tuple[str, str], Sequence[ReadOnly]]) -> str:
         """Why a step may not be carried out; empty when it may. `planned`: the rules of the plan's roles."""
         needs = list(of_step(writing, self._group, self._rules(planned)))
         found = list(dict.fromkeys(text for author in self._authors for text in self._missing(author, needs)))
@@ -46,17 +47,17 @@ class Bound:
         spec = {"user": author.user, "groups": list(author.groups), **access.attributes()}
         return self._accounts.allows(spec)
 
-    def _rules(self, planned: Mapping[str, Sequence[ReadOnly]]) -> RulesOf:
+    def _rules(self, planned: Mapping[tuple[str, str], Sequence[ReadOnly]]) -> RulesOf:
         return cache(partial(self._rules_of, planned))
 
     def _rules_of(
-        self, planned: Mapping[str, Sequence[ReadOnly]], kind: Kind, name: str, namespace: str
+        self, planned: Mapping[tuple[str, str], Sequence[ReadOnly]], kind: Kind, name: str, namespace: str
     ) -> Sequence[ReadOnly] | None:
         """What a role gives now, and what it will give when the plan has written it."""
         stored = Role.of(kind.look_up(self._cluster.get, name, namespace))
         if stored is None:
-            return planned.get(name)
-        return (*stored.rules, *planned.get(name, ()))
+            return planned.get((kind.kind, name))
+        return (*stored.rules, *planned.get((kind.kind, name), ()))
 
 
 def actor_of(
@@ -75,6 +76,8 @@ def _bound_of(
     """Who binds a plan; why nobody may carry it out; or None where its namespace asks for no authors."""
     if plan.is_empty or not is_bound(groups) or len(managing(groups)) != 1:
         return None
+    if not is_intact(plan):  # why: what is not ours is not read
+        return Nobody(f"InstallPlan {plan.name} is not what was written")
     rule, binding = (_stored(accounts.get(ref, None)) for ref in (policy.POLICY, policy.BINDING))
     refusal = accounts.refusal(policy.probe(plan.namespace), None)
     since = policy.since(rule, binding, "" if refusal is None else refusal.message)

@@ -77,12 +77,13 @@ class PlanObjects:
         return OperatorGroup.each(self.cluster.list(kinds.OPERATOR_GROUP, self.namespace))
 
     @cached_property
-    def rules(self) -> Mapping[str, tuple[ReadOnly, ...]]:
-        """The rules of the roles that the plan writes, by name; of those that others fill in nobody knows them."""
-        found: dict[str, tuple[ReadOnly, ...]] = {}
+    def rules(self) -> Mapping[tuple[str, str], tuple[ReadOnly, ...]]:
+        """The rules of the roles that the plan writes, by kind and name, but for those that others fill in."""
+        found: dict[tuple[str, str], tuple[ReadOnly, ...]] = {}
         for step in self.plan.steps:
             if step.kind in _ROLES and not (role := Role(self.manifest(step, Resource.of_step(step)))).is_aggregated:
-                found[role.name] = (*found.get(role.name, ()), *role.rules)
+                key = step.kind, role.name
+                found[key] = (*found.get(key, ()), *role.rules)
         return found
 
     def live(self, kind: Kind, name: str) -> ReadOnly | None:

@@ -148,7 +148,10 @@ class CachedClient(KubeClient):
     ) -> None:
         """DELETE; with `uid` or `resource_version`, only the object that has these."""
         self._forget(ref)
-        super().delete(ref, uid=uid, resource_version=resource_version, propagation=propagation)
+        try:
+            super().delete(ref, uid=uid, resource_version=resource_version, propagation=propagation)
+        finally:
+            self._forget(ref)  # another thread may have read it meanwhile
         with self._lock:
             self._count(ref)
 

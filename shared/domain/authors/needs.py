@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import Final, TypeAlias
 
 from shared import kinds, names
@@ -20,6 +20,8 @@ _LIFTED: Final = {kinds.ROLE_BINDING: kinds.CLUSTER_ROLE_BINDING, kinds.ROLE: ki
 """What a role or a binding becomes for all namespaces."""
 _LASTING: Final = ("create", "update")
 """What a version has made is written again for as long as it exists."""
+MOST_ASKED: Final = 1000
+"""Accesses of one role: each is a review by the API server, and a catalog chooses how many there are."""
 RulesOf: TypeAlias = Callable[[Kind, str, str], Sequence[ReadOnly] | None]
 """The rules that a role (kind, name, namespace) has or will have; None when nobody knows it."""
 
@@ -82,7 +84,7 @@ def of_step(writing: Writing, group: OperatorGroup | None, rules_of: RulesOf) ->
         yield from _of_version(Csv(manifest), group, rules_of)
     for place in _elsewhere(Object(manifest), kind, group):
         there = Writing(_placed(manifest, place), kind if place else _LIFTED[kind], "create")
-        yield from _of_object(there, rules_of)
+        yield from _of_object(there, rules_of if place else _lifted(manifest, rules_of))
 
 
 def _of_object(writing: Writing, rules_of: RulesOf) -> Iterator[Need]:
@@ -101,7 +103,7 @@ def _granted(role: Role, kind: Kind) -> Iterator[Need]:
     if role.is_aggregated:
         yield Need(escalates)
     elif role.rules:
-        yield Need(escalates, tuple(_held(role.rules, role.namespace)))
+        yield Need(escalates, _instead(role.rules, role.namespace))
 
 
 def _bound(binding: RoleBinding, rules_of: RulesOf) -> Iterator[Need]:
@@ -112,7 +114,14 @@ def _bound(binding: RoleBinding, rules_of: RulesOf) -> Iterator[Need]:
     if rules is None:
         yield Need(binds)
     elif rules:
-        yield Need(binds, tuple(_held(rules, binding.namespace)))
+        yield Need(binds, _instead(rules, binding.namespace))
+
+
+def _lifted(manifest: ReadOnly, rules_of: RulesOf) -> RulesOf:
+    """The rules of a ClusterRole that is made of the Role which a RoleBinding names: those of that Role."""
+    if fields.text(manifest, "roleRef", "kind") != kinds.ROLE.kind:
+        return rules_of
+    return lambda _, name, __: rules_of(kinds.ROLE, name, Object(manifest).namespace)
 
 
 def _elsewhere(one: Object, kind: Kind, group: OperatorGroup | None) -> tuple[str, ...]:
@@ -144,6 +153,12 @@ def _of_version(csv: Csv, group: OperatorGroup | None, rules_of: RulesOf) -> Ite
             yield from _of_object(Writing(manifest, kind, verb), rules_of)
     for _, definition in conversions(csv):
         yield Need(Access("update", definitions.group, definitions.plural, name=definition))
+
+
+def _instead(rules: Sequence[ReadOnly], namespace: str) -> tuple[Access, ...]:
+    """Each access that rules give; none where there are too many to ask for, so that the right to give is asked for."""
+    held = tuple(islice(_held(rules, namespace), MOST_ASKED + 1))
+    return held if len(held) <= MOST_ASKED else ()
 
 
 def _held(rules: Iterable[ReadOnly], namespace: str) -> Iterator[Access]:

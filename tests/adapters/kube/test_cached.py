@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -185,6 +186,22 @@ def test_a_write_that_changes_nothing_expects_no_event(
 def test_what_we_deleted_is_read_again(cached: CachedClient, other: KubeClient) -> None:
     other.create(an_account())
     cached.list(SERVICE_ACCOUNT, "default")
+    cached.delete(REF)
+    assert cached.get(REF) is None
+
+
+def test_what_we_deleted_is_read_again_also_where_it_was_read_meanwhile(
+    cached: CachedClient, other: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another thread, after the request began."""
+    delete = KubeClient.delete
+
+    def read_before(client: KubeClient, ref: Ref, **words: Any) -> None:
+        assert cached.get(ref)
+        delete(client, ref, **words)
+
+    other.create(an_account())
+    monkeypatch.setattr(KubeClient, "delete", read_before)
     cached.delete(REF)
     assert cached.get(REF) is None
 

@@ -10,7 +10,7 @@ import pytest
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import OperatorGroup
-from shared.domain.authors.needs import Access, Need, Writing, of_step
+from shared.domain.authors.needs import MOST_ASKED, Access, Need, Writing, of_step
 from shared.kinds import Kind
 from tests.domain.csv.builders import a_csv
 
@@ -122,6 +122,23 @@ def test_in_all_namespaces_as_cluster_roles() -> None:
     assert needs(binding, kinds.ROLE_BINDING, GLOBAL)[2:] == [
         Need(access("create", kinds.CLUSTER_ROLE_BINDING, "")), Need(access("bind", kinds.CLUSTER_ROLE, "")),
     ]  # fmt: skip
+
+
+def test_what_is_lifted_gives_what_its_role_gives_and_not_a_cluster_role_of_that_name() -> None:
+    def rules_of(kind: Kind, name: str, namespace: str) -> Rules:
+        return [GETS] if (kind, name, namespace) == (kinds.ROLE, "thing", "ns") else None
+
+    lifted = list(of_step(Writing(of_operator(a_binding()), kinds.ROLE_BINDING, "create"), GLOBAL, rules_of))[3]
+    assert Access("get", "", "pods", "", "one", "log") in lifted.instead
+    other = of_operator(a_binding(role="ClusterRole"))
+    assert list(of_step(Writing(other, kinds.ROLE_BINDING, "create"), GLOBAL, rules_of))[3].instead == ()
+
+
+def test_a_role_of_more_accesses_than_are_asked_for_takes_the_right_to_give() -> None:
+    many = {**GETS, "resourceNames": [str(number) for number in range(MOST_ASKED)]}
+    assert len(needs(made(kinds.ROLE, rules=[many]), kinds.ROLE)[1].instead) == MOST_ASKED
+    vast = {"apiGroups": ["a"] * 2000, "resources": ["b"] * 2000, "verbs": ["c"] * 2000}
+    assert needs(made(kinds.ROLE, rules=[many, vast]), kinds.ROLE)[1].instead == ()
 
 
 def test_a_version_makes_deployments_and_what_serves_for_the_api_server() -> None:

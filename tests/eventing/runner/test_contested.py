@@ -75,7 +75,8 @@ def test_what_is_remembered_is_bounded() -> None:
     assert not contested.pause(KEY, MARK)
 
 
-VERSIONED = {**a_map(), "metadata": {**a_map()["metadata"], "resourceVersion": "8"}}
+OF_THE_SERVER = {"resourceVersion": "8", "generation": 3, "uid": "u", "managedFields": [{"time": "now"}]}
+VERSIONED = {**a_map(), "metadata": {**a_map()["metadata"], **OF_THE_SERVER}, "status": {"seen": 2}}
 
 
 @pytest.mark.parametrize(

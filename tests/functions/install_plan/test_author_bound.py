@@ -279,12 +279,13 @@ def test_a_plan_is_for_the_subscription_as_it_was(edit: Manifest) -> None:
     )
 
 
-def test_a_plan_whose_authors_were_rewritten_is_not_what_we_wrote() -> None:
+@pytest.mark.parametrize("text", ["", "not JSON", "[1]", "[{}]", "[" * 100_000])
+def test_a_plan_whose_authors_were_rewritten_is_not_what_we_wrote(text: str) -> None:
     world = World(GROUP, *may(CSVS, user="root"), a_subscription(**{names.AUTHOR: "root"}))
     world.ports[Accounts] = Admitted(world)
     there = Subscription.each([world.objects[kinds.SUBSCRIPTION.ref("tea", "ns")]])
     plan = recorded(a_plan(CSV))
-    annotations = {**metadata(plan)["annotations"], names.PLANNED_FOR: planned_for(there)}
+    annotations = {**metadata(plan)["annotations"], names.PLANNED_FOR: text or planned_for(there)}
     world.put({**plan, "metadata": {**metadata(plan), "annotations": annotations}})
     world.settle()
     assert installed_condition(world)[1] == "ContentChanged"
