@@ -89,4 +89,5 @@ def catalogs_for(cluster: KubeClient) -> ImageCatalogs:
     addresses = StateDirectory.default().read()
     store = Store(Path(addresses.state) / "content") if addresses else Store.of_user(os.environ)
     transport = Transport(trust=Trust.of(os.environ))
-    return ImageCatalogs(store, Puller(secret_reader(cluster), transport, KubeMirrors(cluster, machine_mirrors)))
+    pulls = Puller(secret_reader(cluster), transport, KubeMirrors(cluster, machine_mirrors))
+    return ImageCatalogs(store, pulls, get=cluster.get)

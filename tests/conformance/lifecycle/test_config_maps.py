@@ -82,6 +82,8 @@ def test_an_operator_of_a_config_map_is_installed_and_updated(installation: Inst
     installation.until_phase("kettle.v1.0.0", namespace)
     assert installation.cluster.get(DEPLOYMENT.ref("kettle", namespace))
     assert installation.cluster.get(CUSTOM_RESOURCE_DEFINITION.ref(KETTLES))
+    assert "kettle.v1.0.0" in installation.olmf("versions", "kettle", "-n", namespace).stdout
+    assert installation.olmf("resolve", "-n", namespace).returncode == 0
     [plan] = installation.cluster.list(INSTALL_PLAN, namespace)
     kinds = {step["resource"]["kind"] for step in plan["status"]["plan"]}
     assert {"ClusterServiceVersion", "CustomResourceDefinition"} <= kinds
