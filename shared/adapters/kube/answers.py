@@ -153,3 +153,8 @@ def is_of_revision(manifest: Manifest | None) -> bool:
     """Whether an object says that a revision of OLM v1 consists of it, or lies in it."""
     labels = labels_of(manifest or {})
     return labels.get(V1_MANAGED_BY) == V1_MANAGER or V1_REVISION_NAME in labels
+
+
+def by_place(item: tuple[Ref, Manifest | None]) -> tuple[str, str]:
+    """How a list is sorted: by namespace and name."""
+    return item[0].namespace, item[0].name

@@ -18,6 +18,7 @@ are watched as long as a revision has some; of the others nobody would be told e
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -32,6 +33,7 @@ from shared.adapters.kube.answers import (
     Changes,
     Key,
     Moment,
+    by_place,
     is_of_revision,
 )
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
@@ -85,18 +87,19 @@ class CachedClient(KubeClient):
         self._now = now
         self._found = dict(BY_IDENTITY)
         self._cache = Cache()
-        self._definitions: tuple[ChangeCounts, ...] = ()
+        self._definitions, self._defined_until = tuple[ChangeCounts, ...](), -math.inf
         self._lock = threading.RLock()
         self._written = Written()
 
     def find(self, api_version: str, kind: str) -> Kind | None:
         """The served kind, or None. Discovery is asked again after a change of any definition or APIService."""
         if (api_version, kind) not in BY_IDENTITY:
-            counts = tuple(self._reported.counts(kind, "") for kind in DEFINING)
+            reported = [self._reported.of(kind, "") for kind in DEFINING]
+            counts, until = tuple(one.counts for one in reported), min(one.until for one in reported)
             with self._lock:
-                if counts != self._definitions:
+                if counts != self._definitions and until >= self._defined_until:  # another run may know less
                     self._kinds.forget()
-                    self._definitions = counts
+                    self._definitions, self._defined_until = counts, until
         if found := super().find(api_version, kind):
             self._found[api_version, kind] = found
         return found
@@ -128,7 +131,7 @@ class CachedClient(KubeClient):
         with self._lock:
             if (entry := self._good(key, moments[namespace]) or self._listed(kind, moments)) is not None:
                 desired = (item for item in entry.objects.items() if namespace in ("", item[0].namespace))
-                found = (each for _, each in sorted(desired, key=_by_place) if each is not None)
+                found = (each for _, each in sorted(desired, key=by_place) if each is not None)
                 return tuple(islice(filter(key.selects, found), most or None))
         listed = super().list(kind, namespace, labels=labels, most=most)
         longest = MAX_NAMESPACES if kind == NAMESPACE else MAX_OBJECTS
@@ -285,6 +288,8 @@ class CachedClient(KubeClient):
         if kind := self._found.get((ref.api_version, ref.kind)):
             self._reported.wrote(kind, ref.namespace)
             self._written.note(kind, ref.namespace)
+            if kind in DEFINING:
+                self._kinds.forget()
 
     def _forget(self, ref: Ref) -> None:
         kind = self._found.get((ref.api_version, ref.kind))
@@ -293,7 +298,3 @@ class CachedClient(KubeClient):
                 self._written.note(kind, ref.namespace)
                 for key, _ in self._cache.touching(kind, ref.namespace):
                     self._cache.drop(key)
-
-
-def _by_place(item: tuple[Ref, Manifest | None]) -> tuple[str, str]:
-    return item[0].namespace, item[0].name

@@ -88,10 +88,6 @@ class ReportedChanges:
             self._restored.setdefault(kind, self._of((kind, "")).counts.restored)
         return self._of((kind, namespace))
 
-    def counts(self, kind: Kind, namespace: str) -> ChangeCounts:
-        """The same, without the moment."""
-        return self.of(kind, namespace).counts
-
     def is_restored(self, kind: Kind, version: str) -> bool:
         """Whether the API server went back to an older state since the last time, and a list may have this version."""
         (counts,) = self._changes.counts([(kind, "")])

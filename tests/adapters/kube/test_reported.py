@@ -72,7 +72,7 @@ def running(run: PresentRun) -> Iterator[PresentRun]:
 
 def test_without_a_run_each_look_asks(rig: Rig) -> None:
     rig.redis.counted[SUBSCRIPTION, "ns"] = ChangeCounts(7, "9")
-    assert [rig.reported.counts(SUBSCRIPTION, "ns").total for _ in range(2)] == [7, 7]
+    assert [rig.reported.of(SUBSCRIPTION, "ns").counts.total for _ in range(2)] == [7, 7]
     assert rig.redis.asked == [((SUBSCRIPTION, "ns"),)] * 2
     assert rig.noted[SUBSCRIPTION] == "9", "no list may be older"
 
@@ -98,9 +98,9 @@ def test_a_decision_that_is_made_again_knows_what_came_meanwhile(rig: Rig) -> No
     claimed = {("operators.coreos.com/v1alpha1", "Subscription", "ns"): ChangeCounts(7)}
     rig.redis.counted[SUBSCRIPTION, "ns"] = ChangeCounts(8)
     with running(PresentRun("demo/look", "ns", claimed)) as run:
-        assert rig.reported.counts(SUBSCRIPTION, "ns").total == 7
+        assert rig.reported.of(SUBSCRIPTION, "ns").counts.total == 7
         run.decides_again()
-        assert rig.reported.counts(SUBSCRIPTION, "ns").total == 8
+        assert rig.reported.of(SUBSCRIPTION, "ns").counts.total == 8
 
 
 @pytest.mark.parametrize("is_claimed", [True, False])
@@ -110,7 +110,7 @@ def test_a_run_that_takes_long_asks_again(rig: Rig, is_claimed: bool) -> None:
         rig.reported.of(SUBSCRIPTION, "ns")
         rig.redis.counted[SUBSCRIPTION, "ns"] = ChangeCounts(8)
         rig.seconds += SECONDS
-        assert rig.reported.counts(SUBSCRIPTION, "ns").total == 0
+        assert rig.reported.of(SUBSCRIPTION, "ns").counts.total == 0
         rig.seconds += 0.1
         assert rig.reported.of(SUBSCRIPTION, "ns") == Reported(ChangeCounts(8), rig.seconds)
 
