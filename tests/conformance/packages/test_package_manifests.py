@@ -30,6 +30,7 @@ def host(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     with running(request.param, folder, "--bundles", str(SAMPLES)) as found:
         found.apply(a_namespace("team"))
         wait_for(lambda: names(found, "team") == SERVED, "the packages of the samples")
+        wait_for(lambda: is_discovered(found), "that discovery tells of the API, which it does a moment later")
         yield found
 
 
@@ -39,6 +40,14 @@ def names(host: Installation, namespace: str) -> list[str]:
     except ApiError:  # not served now
         return []
     return sorted(one["metadata"]["name"] for one in found["items"])
+
+
+def is_discovered(host: Installation) -> bool:
+    """Whether kubectl would find the resource by its name."""
+    try:
+        return bool(kubectl(host, "get", "packagemanifests", "-n", "team"))
+    except subprocess.CalledProcessError:
+        return False
 
 
 def registered(host: Installation) -> bool:
