@@ -86,13 +86,23 @@ class Lines:
             return None
         return Content(file, [(0, len(file))], len(file))
 
-    def derived(self, what: str, make: Callable[[Opened], bytes]) -> Path:
-        """A file that is made of all lines once, and kept beside them. OSError, OciError, BrokenSnapshot."""
+    def derived(self, what: str, make: Callable[[Opened], bytes], decode: Callable[[bytes], object]) -> Path:
+        """A file that is made of all lines once, and kept beside them. OSError, OciError, BrokenSnapshot.
+
+        It is made anew where `decode` raises msgspec.DecodeError of what the store has.
+        """
+        name = f"{what}-{self._snapshot.name}"
 
         def write(stream: BinaryIO) -> None:
             stream.write(make(self._open()))
 
-        return self._store.fill(f"{what}-{self._snapshot.name}", write)
+        found = self._store.fill(name, write)
+        try:
+            decode(found.read_bytes())
+        except msgspec.DecodeError:  # the disk lost a part of it
+            self._store.drop(name)
+            found = self._store.fill(name, write)
+        return found
 
     def _open(self) -> Opened:
         with self._lock:

@@ -212,6 +212,23 @@ def test_an_answer_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "answer exceeds maximum size" in found["errors"][0]["message"]
 
 
+def test_what_escapes_add_to_an_answer_counts() -> None:
+    data = {"data": {"text": "\x00" * 100}}
+    assert json.loads(child.written(data, 700)) == data
+    assert "answer exceeds maximum size" in child.written(data, 600).decode()
+
+
+def test_a_file_of_fields_that_the_disk_lost_a_part_of_is_made_anew(tmp_path: Path) -> None:
+    lines = lines_of(tmp_path)
+    with running({"tea": lines}, queries=Queries(PATIENCE_SECONDS)) as port:
+        whole = Client(port).data("{summary{totalSchemas}}")
+        [kept] = (tmp_path / "store").rglob("graphql1-*")
+        for path in [kept, *kept.rglob("*")] if kept.is_dir() else [kept]:
+            if path.is_file():
+                path.write_bytes(path.read_bytes()[:-3])
+        assert Client(port).data("{summary{totalSchemas}}") == whole
+
+
 def test_while_queries_run_other_answers_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread of a query waits until all others have come: each beyond the bound is told to come again."""
     under_way, free = threading.Semaphore(0), threading.Event()

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import msgspec
 import orjson
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, execute_sync, parse, validate
 
-from shared.adapters.catalog_api.graphql.fields import Schemas, document_of
+from shared.adapters.catalog_api.graphql.fields import Schemas, decoded, document_of
 from shared.adapters.catalog_api.graphql.limits import TooComplexError, check
 from shared.adapters.catalog_api.graphql.types import schema_of
 from shared.adapters.catalog_api.line_file import Opened
@@ -79,6 +78,12 @@ class Answers:
         return value
 
 
+def written(answer: Mapping[str, _Value], most: int = LARGEST_ANSWER) -> bytes:
+    """The bytes of an answer; what escapes and names add to it counts, too."""
+    found = orjson.dumps(answer)
+    return (found if len(found) <= most else orjson.dumps(refusal(_TOO_LARGE))) + b"\n"
+
+
 def refusal(message: str) -> Mapping[str, _Value]:
     """An answer that only says what is wrong."""
     return {"data": None, "errors": [{"message": message, "locations": []}]}
@@ -95,9 +100,9 @@ def main(lines: str, fields: str, memory: str) -> None:
     """Answer the query."""
     _limit(resource.RLIMIT_DATA, int(memory))
     _limit(resource.RLIMIT_CPU, _LONGEST_SECONDS)
-    schemas = msgspec.json.decode(Path(fields).read_bytes(), type=Schemas)
+    schemas = decoded(Path(fields).read_bytes())
     found = Answers(Opened(Path(lines)), schemas).answer(sys.stdin.buffer.read().decode())
-    sys.stdout.buffer.write(orjson.dumps(found) + b"\n")
+    sys.stdout.buffer.write(written(found))
 
 
 if __name__ == "__main__":

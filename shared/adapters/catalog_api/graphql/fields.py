@@ -61,6 +61,11 @@ def root_name(schema: str) -> str:
     return _INVALID.sub("", schema).lower() + "s"
 
 
+def decoded(content: bytes) -> Schemas:
+    """What was discovered, as it is kept. msgspec.DecodeError."""
+    return msgspec.json.decode(content, type=Schemas)
+
+
 def discovered(opened: Opened) -> Schemas:
     """What is known of all documents; what cannot be read is skipped."""
     return {

@@ -13,7 +13,7 @@ import msgspec
 import orjson
 import structlog
 
-from shared.adapters.catalog_api.graphql.fields import discovered
+from shared.adapters.catalog_api.graphql.fields import decoded, discovered
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.content.snapshot import BrokenSnapshot
 from shared.adapters.oci.errors import OciError
@@ -56,7 +56,7 @@ def prepare(lines: Lines) -> None:
 
 
 def _fields(lines: Lines) -> Path:
-    return lines.derived("graphql1", lambda opened: msgspec.json.encode(discovered(opened)))
+    return lines.derived("graphql1", lambda opened: msgspec.json.encode(discovered(opened)), decoded)
 
 
 class Queries:
