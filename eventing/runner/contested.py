@@ -1,9 +1,10 @@
 """What a step writes again and again, because somebody takes it back: it is written ever more seldom.
 
 Decision: who repairs an object at each change fights with whoever changes it, and two programs that do not know of each
-other are as fast as the API server. A few repairs are made at once; after that a run decides as always, and its writes
-wait, up to a minute. The other side has nothing to answer meanwhile, so the loop ends. Each worker counts for itself.
-Turned down: a limit of runs, which would delay those that have something else to do; a table of known opponents.
+other are as fast as the API server. Some dozens of repairs are made at once; after that a run decides as always, and
+its writes wait, up to a minute. The other side has nothing to answer meanwhile, so the loop ends. Each worker counts
+for itself. Turned down: a limit of runs, which would delay those that have something else to do; a table of known
+opponents; five repairs, as many as somebody needs who installs and removes an operator again and again in a test.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Key: TypeAlias = tuple[str, Ref]
 """A step, and what it is about."""
 
 CONTESTED: Final = "the same writes were taken back by somebody again and again"
-FREE: Final = 5
+FREE: Final = 50
 """So often the same is written without a pause."""
 LONGEST_SECONDS: Final = 60.0
 CALM_SECONDS: Final = 2 * LONGEST_SECONDS

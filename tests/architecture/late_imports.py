@@ -95,6 +95,17 @@ def _at_the_top(body: Iterable[ast.stmt]) -> Iterator[Node]:
 
 
 def _inside_functions(tree: ast.Module) -> Iterator[Node]:
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from (node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom))
+    waiting: list[tuple[ast.stmt, bool]] = [(node, False) for node in reversed(tree.body)]
+    while waiting:  # why: only statements hold imports; to walk all expressions takes ten times as long
+        node, is_inside = waiting.pop()
+        if is_inside and isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        is_inside = is_inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        waiting += [(each, is_inside) for each in reversed(_below(node))]
+
+
+def _below(node: ast.AST) -> list[ast.stmt]:
+    """The statements that one holds."""
+    parts = [each for name in ("body", "orelse", "finalbody") for each in getattr(node, name, ())]
+    cases = [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    return [*parts, *(each for case in cases for each in case.body)]
