@@ -8,6 +8,8 @@ from tests.kit.installation import Installation
 
 OURS = ("worker", "watch", "scheduler")
 """What must be among them, whatever the target."""
+LINES = 40
+"""So many of the logs are shown when a process was started again."""
 
 
 def pids(installation: Installation) -> dict[str, list[int]]:
@@ -34,3 +36,15 @@ def restarted(before: dict[str, list[int]], after: dict[str, list[int]]) -> list
     """Those that are not the same processes any more, that are gone, or that are new."""
     names = sorted(before.keys() | after.keys())
     return [f"{name}: {before.get(name)} {after.get(name)}" for name in names if before.get(name) != after.get(name)]
+
+
+def ends(installation: Installation) -> list[str]:
+    """What the logs say of ends and new starts; nothing of pods."""
+    logs = sorted((installation.state / "logs").glob("*.log"))
+    words = ("restarts", "ended", "started again", "MemoryError")
+    return [
+        f"{log.stem}: {line.strip()[:300]}"
+        for log in logs
+        for line in log.read_text(errors="replace").splitlines()
+        if any(word in line for word in words)
+    ][-LINES:]

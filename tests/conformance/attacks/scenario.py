@@ -33,7 +33,7 @@ from tests.conformance.attacks.neighbour import (
     least_of,
     uninstall,
 )
-from tests.conformance.attacks.processes import pids
+from tests.conformance.attacks.processes import ends, pids
 from tests.conformance.attacks.registry import Hostile
 from tests.conformance.attacks.scoped_tenant import a_version, offers
 from tests.conformance.attacks.shapes import OLM
@@ -77,6 +77,8 @@ class Facts:
     """After the known attacks, and after all."""
     pids_before: dict[str, list[int]] = field(default_factory=dict)
     pids_after: dict[str, list[int]] = field(default_factory=dict)
+    ends: list[str] = field(default_factory=list)
+    """What the logs say of processes that ended."""
     unhealthy: list[str] = field(default_factory=list)
     dead: list[str] = field(default_factory=list)
     """Dead letters about objects of others."""
@@ -114,6 +116,7 @@ def run(installation: Installation, api: Api, registry: Hostile) -> Facts:
     with noted(facts, "the roles for the neighbour's API"):
         wait_for(lambda: has_roles_of_neighbour(installation))
     facts.after, facts.pids_after = look.permissions(installation, api), pids(installation)
+    facts.ends = ends(installation)
     facts.gained += look.gained(facts.before, facts.after)
     facts.dead = dead_letters(installation, facts.tenant)
     facts.asked, facts.reached = list(registry.asked), list(registry.reached)

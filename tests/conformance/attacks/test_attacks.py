@@ -108,7 +108,7 @@ def test_catalogs_of_others_that_the_tenant_was_served(facts: Facts, record_prop
 
 def test_processes_that_were_restarted(facts: Facts, record_property: RecordProperty) -> None:
     record_property("result", f"none of {sum(map(len, facts.pids_after.values()))}")
-    assert not restarted(facts.pids_before, facts.pids_after)
+    assert not (again := restarted(facts.pids_before, facts.pids_after)), "\n".join([*again, *facts.ends])
     assert not facts.unhealthy
 
 

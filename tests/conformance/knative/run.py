@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.conformance.knative import steps
+from tests.conformance.knative import authenticated, steps
 from tests.conformance.knative.in_services import InServices
 from tests.conformance.node.report import Steps
 from tests.conformance.node.run import FOLDER
@@ -31,6 +31,7 @@ STEPS = Steps[InServices](
         "the Broker is away": steps.loses_the_broker,
         "the source is restarted": steps.loses_the_source,
         "pods are killed at random": steps.loses_pods,
+        "OIDC is on": authenticated.with_tokens,
     },
 )
 

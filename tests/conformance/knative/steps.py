@@ -28,13 +28,18 @@ def is_applied(host: InServices) -> str:
     """`kubectl apply -k k8s/knative`, in place of the base's watcher and workers."""
     host.kubectl("apply", "-k", str(KUSTOMIZATION), namespace="")
     host.kubectl("delete", *WATCHED_BY_POLLING, "--ignore-not-found")
+    is_ready(host)
+    count = {kind: len(host.kubectl("get", kind, "-o", "name").split()) for kind in ("triggers", "ksvc")}
+    reads_the_catalog(host)
+    return f"{count['triggers']} Triggers, {count['ksvc']} Services, Broker and source ready, the catalog READY"
+
+
+def is_ready(host: InServices) -> None:
+    """Wait until Broker, Services, Triggers, source and programs are."""
     for kind in ("broker", "services.serving.knative.dev", "triggers", "apiserversources"):
         host.kubectl("wait", kind, "--all", "--for=condition=Ready", "--timeout=300s", timeout=320)
     for each in host.kubectl("get", "deployments", "-o", "name", "--selector=!serving.knative.dev/service").split():
         host.kubectl("rollout", "status", each)
-    count = {kind: len(host.kubectl("get", kind, "-o", "name").split()) for kind in ("triggers", "ksvc")}
-    reads_the_catalog(host)
-    return f"{count['triggers']} Triggers, {count['ksvc']} Services, Broker and source ready, the catalog READY"
 
 
 def rests(host: InServices) -> str:
