@@ -29,10 +29,10 @@ Key: TypeAlias = tuple[str, Ref]
 """A step, and what it is about."""
 
 CONTESTED: Final = "the same writes were taken back by somebody again and again"
-FREE: Final = 50
+BURST: Final = 50
 """So often the same is written without a pause."""
 LONGEST_SECONDS: Final = 60.0
-CALM_SECONDS: Final = 2 * LONGEST_SECONDS
+FORGOTTEN_SECONDS: Final = 2 * LONGEST_SECONDS
 """After a time without writes a fight is forgotten."""
 MOST: Final = 10_000
 _OF_THE_SERVER: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
@@ -48,7 +48,7 @@ class _Fight:
 
     def pause(self) -> float:
         """Seconds between the last write and the next."""
-        return min(2.0 ** (self.times - FREE), LONGEST_SECONDS) if self.times >= FREE else 0.0
+        return min(2.0 ** (self.times - BURST), LONGEST_SECONDS) if self.times >= BURST else 0.0
 
 
 class Contested:
@@ -74,7 +74,7 @@ class Contested:
             return
         with self._lock:
             fight = self._fights.pop(key, None)
-            is_new = fight is None or fight.written != written or now - fight.last > CALM_SECONDS
+            is_new = fight is None or fight.written != written or now - fight.last > FORGOTTEN_SECONDS
             self._fights[key] = _Fight(now, written, 1 if is_new or fight is None else fight.times + 1)
             if len(self._fights) > MOST:
                 self._fights.popitem(last=False)

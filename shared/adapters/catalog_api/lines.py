@@ -127,7 +127,7 @@ def _write(snapshot: Snapshot, stream: BinaryIO) -> None:
     lines: list[Line] = []
     size = 0
     for owner, schema, name, text in _documents(snapshot):
-        line = encode.retold(text()) + b"\n"
+        line = encode.normalized(text()) + b"\n"
         stream.write(line)
         size += len(line)
         lines.append(Line(schema, "" if schema == "olm.package" else owner, name, len(line)))

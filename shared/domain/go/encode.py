@@ -24,7 +24,7 @@ def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = Tru
     return _json(value, is_sorted=is_sorted, escapes_html=escapes_html).decode()
 
 
-def retold(content: bytes) -> bytes:
+def normalized(content: bytes) -> bytes:
     """A JSON text as Go writes it that has read it into a map: on one line, keys sorted, nothing escaped for HTML."""
     try:
         text = orjson.dumps(_without_fractions(content), option=orjson.OPT_SORT_KEYS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from eventing.runner.contested import FREE
+from eventing.runner.contested import BURST
 from shared.kinds import CLUSTER_ROLE, Ref
 from tests.kit.installation import Installation, an_operator_group
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
@@ -25,8 +25,8 @@ def test_a_role_that_somebody_changes_each_time_is_repaired_ever_more_seldom(
     installation.apply(an_operator_group(namespace))
     labels = {"olm.owner.namespace": namespace, "olm.owner.kind": "OperatorGroup"}
     ref = Ref.of(wait_for(lambda: installation.cluster.list(CLUSTER_ROLE, labels=labels), "the roles")[0])
-    fight(installation, ref, times=FREE)
-    fight(installation, ref, times=(WORKERS - 1) * FREE, seconds=THEN_SECONDS)
+    fight(installation, ref, times=BURST)
+    fight(installation, ref, times=(WORKERS - 1) * BURST, seconds=THEN_SECONDS)
     after = fight(installation, ref, seconds=THEN_SECONDS)
     assert after <= MOST_THEN, f"{ref.name} was repaired {after} times in {THEN_SECONDS} s"
     installation.until(ref, lambda role: not role.get("rules"), "its own rules")

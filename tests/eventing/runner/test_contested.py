@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from eventing.runner import Runner, Steps
-from eventing.runner.contested import CALM_SECONDS, FREE, LONGEST_SECONDS, MOST, Contested, digest
+from eventing.runner.contested import BURST, FORGOTTEN_SECONDS, LONGEST_SECONDS, MOST, Contested, digest
 from shared.kinds import CONFIG_MAP
 from shared.ports import Cluster
 from shared.step import Apply, Delete, Merge, Record, Replace, SetStatus, Write
@@ -41,13 +41,13 @@ def fought(watch: Watch, times: int) -> Contested:
 
 def test_the_same_writes_wait_ever_longer() -> None:
     watch = Watch()
-    waits = [fought(watch, times).pause(KEY, MARK).total_seconds() for times in range(1, FREE + 9)]
-    assert waits == [*[0.0] * (FREE - 1), 1, 2, 4, 8, 16, 32, *[LONGEST_SECONDS] * 3]
+    waits = [fought(watch, times).pause(KEY, MARK).total_seconds() for times in range(1, BURST + 9)]
+    assert waits == [*[0.0] * (BURST - 1), 1, 2, 4, 8, 16, 32, *[LONGEST_SECONDS] * 3]
 
 
 def test_a_pause_ends() -> None:
     watch = Watch()
-    contested = fought(watch, FREE + 2)
+    contested = fought(watch, BURST + 2)
     watch.now += 3
     assert contested.pause(KEY, MARK) == timedelta(seconds=1)
     watch.now += 1
@@ -55,21 +55,21 @@ def test_a_pause_ends() -> None:
 
 
 def test_other_writes_wait_for_nothing() -> None:
-    contested = fought(Watch(), FREE + 3)
+    contested = fought(Watch(), BURST + 3)
     assert not contested.pause(KEY, (Merge(ONE, {"data": {"seen": "2"}}, "7"),))
     assert not contested.pause(("demo/other", ONE), MARK)
 
 
 def test_after_a_calm_time_a_fight_is_forgotten() -> None:
     watch = Watch()
-    contested = fought(watch, FREE + 9)
-    watch.now += CALM_SECONDS + 1
+    contested = fought(watch, BURST + 9)
+    watch.now += FORGOTTEN_SECONDS + 1
     contested.note(KEY, MARK)
     assert not contested.pause(KEY, MARK)
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    contested = fought(Watch(), FREE)
+    contested = fought(Watch(), BURST)
     for number in range(MOST):
         contested.note(("demo/other", CONFIG_MAP.ref(f"m{number}", "olm")), MARK)
     assert not contested.pause(KEY, MARK)
@@ -97,7 +97,7 @@ def test_what_counts_as_the_same(one: tuple[Write, ...], other: tuple[Write, ...
 def test_a_status_is_no_fight() -> None:
     watch = Watch()
     contested = Contested(watch)
-    for _ in range(FREE * 2):
+    for _ in range(BURST * 2):
         contested.note(KEY, (SetStatus(ONE, {"seen": 1}, "7"),))
     assert not contested.pause(KEY, (SetStatus(ONE, {"seen": 1}, "7"),))
 
@@ -106,7 +106,7 @@ def test_a_run_that_is_held_writes_and_emits_nothing_and_comes_again() -> None:
     api, watch = FakeApi([a_map()]), Watch()
     steps = Steps("tests.eventing.runner.tiny")
     runner = Runner({Cluster: api}, api, FixedClock(), steps=steps, contested=Contested(watch))
-    for _ in range(FREE):
+    for _ in range(BURST):
         assert runner.run(a_claim("mark_map"), lambda *_: True).again_in is None
         api.objects[ONE] = {**api.objects[ONE], "data": {}}
     api.calls.clear()

@@ -40,7 +40,7 @@ class Answers:
     def __init__(self, opened: Opened, schemas: Schemas, most: int = LARGEST_ANSWER) -> None:
         self._opened = opened
         self._left = most
-        self._schema: GraphQLSchema = schema_of(schemas, self._load, self._spend)
+        self._schema: GraphQLSchema = schema_of(schemas, self._load, self._charge)
 
     def answer(self, query: str) -> Mapping[str, _Value]:
         """What the query asks for, or why not."""
@@ -69,9 +69,9 @@ class Answers:
                 raise ValueError(f"error loading objects for schema {schema}: one has {end - start} bytes")
             document = document_of(bytes(self._opened.file[start:end]))
             if document is not None:
-                yield self._spend(document, 0)
+                yield self._charge(document, 0)
 
-    def _spend(self, value: _Value, size: int | None = None) -> _Value:
+    def _charge(self, value: _Value, size: int | None = None) -> _Value:
         self._left -= _VALUE_BYTES + ((len(value.encode()) if isinstance(value, str) else 0) if size is None else size)
         if self._left < 0:
             raise _TooLargeError
