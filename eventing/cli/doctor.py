@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 import typer
 
@@ -13,10 +14,14 @@ from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.target import KubeconfigOption, StateOption, Target, choose
 from eventing.deploy import rbac
 from eventing.diagnosis.doctor.finding import Finding, Unknown
+from eventing.diagnosis.doctor.packages import check_extensions, check_packages
 from eventing.diagnosis.doctor.permissions import check_bindings, check_permissions
 from eventing.diagnosis.doctor.versions import check_server
 from eventing.diagnosis.status.decider import RETRY
 from shared.domain.command import Fix, olmf
+from shared.kinds import Ref
+
+_MOST_NAMED: Final = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(output: TextOption = "text", state: StateOption = None, kubeconfig: KubeconfigOption = None) -> None:
-    """Look for what will hurt: two OLMs, missing definitions or rights, stuck deletions, dead webhooks and jobs.
+    """Look for what hurts: broken catalogs, stuck or waiting packages, two OLMs, missing rights, dead webhooks, jobs.
 
     Exit code 0: nothing found; 1: something, each with its fix; 3: something could not be looked at, and nothing found.
     """
@@ -35,8 +40,7 @@ def doctor(output: TextOption = "text", state: StateOption = None, kubeconfig: K
     if output == "text":
         print_lines(*_lines(findings, unknown))
     else:
-        shown = [{**values(one), "ref": str(one.ref), "fix": fix_value(one.fix)} for one in findings]
-        document({"findings": shown, "unknown": values(unknown)}, output)
+        document({"findings": list(map(_row, findings)), "unknown": values(unknown)}, output)
     if everything:
         raise typer.Exit(NEGATIVE if findings else UNKNOWN)
 
@@ -44,11 +48,13 @@ def doctor(output: TextOption = "text", state: StateOption = None, kubeconfig: K
 def _examined(target: Target) -> Iterator[Finding | Unknown]:
     from eventing.diagnosis.doctor.checks import CHECKS, examine
 
-    cluster = target.cluster()
+    cluster, jobs = target.cluster(), target.jobs()
     more = {
         "the version of the API server": check_server(cluster.version),
         "our rights": check_permissions(rbac.rules_by_role()),
         "who has our rights": check_bindings(rbac.bindings()),
+        "Subscriptions and installed versions": check_packages(jobs),
+        "ClusterExtensions": check_extensions(jobs),
     }
     yield from examine(cluster, datetime.now(UTC), {**CHECKS, **more})
     yield from _dead_letters(target)
@@ -71,13 +77,31 @@ def _dead_letters(target: Target) -> Iterator[Finding | Unknown]:
         yield Finding(one.ref, state, effect, Fix("see what happened", why))
 
 
+def _row(finding: Finding) -> dict[str, object]:
+    return {
+        "ref": str(finding.ref),
+        "state": finding.state,
+        "reason": finding.reason,
+        "effect": finding.effect,
+        "evidence": list(map(str, finding.evidence)),
+        "fix": fix_value(finding.fix),
+        "moreFixes": list(map(fix_value, finding.more_fixes)),
+    }
+
+
 def _lines(findings: list[Finding], unknown: list[Unknown]) -> Iterator[str]:
     for one in findings:
-        place = f"{one.ref.namespace}/" if one.ref.namespace else ""
-        yield f"{one.ref.kind} {place}{one.ref.name} {one.state}"
+        yield f"{_named(one.ref)} {one.state}".replace("\n", "\n    ")
         yield f"  so {one.effect}"
-        yield f"  {fix_text(one.fix)}"
+        if one.evidence:
+            more = f" and {len(one.evidence) - _MOST_NAMED} more" if len(one.evidence) > _MOST_NAMED else ""
+            yield f"  see {', '.join(map(_named, one.evidence[:_MOST_NAMED]))}{more}"
+        yield from (f"  {fix_text(fix)}" for fix in (one.fix, *one.more_fixes))
     for each in unknown:
         yield f"not looked at: {each.title}: {each.message}"
     if not (findings or unknown):
         yield "nothing found that will hurt"
+
+
+def _named(ref: Ref) -> str:
+    return f"{ref.kind} {f'{ref.namespace}/' if ref.namespace else ''}{ref.name}"

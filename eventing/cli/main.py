@@ -70,8 +70,8 @@ class _Olmf(Verbs):
         },
         "eventing.cli.doctor": {
             "doctor": (
-                "Look for what will hurt: two OLMs, missing definitions or rights, stuck deletions, dead webhooks "
-                "and jobs."
+                "Look for what hurts: broken catalogs, stuck or waiting packages, two OLMs, missing rights, dead "
+                "webhooks, jobs."
             ),
         },
         "eventing.cli.leftovers": {

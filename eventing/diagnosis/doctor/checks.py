@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from eventing.diagnosis.doctor.bundle_kinds import check_bundle_kinds
+from eventing.diagnosis.doctor.catalogs import check_catalogs, check_cluster_catalogs
 from eventing.diagnosis.doctor.definitions import check_definitions, check_needed
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
 from eventing.diagnosis.doctor.managers import check_managers, check_programs
@@ -28,6 +29,8 @@ CHECKS: Final[Mapping[str, Check]] = {
     "aggregated APIs": check_api_services,
     "admission webhooks": check_webhooks,
     "conversion webhooks": check_conversions,
+    "CatalogSources": check_catalogs,
+    "ClusterCatalogs": check_cluster_catalogs,
 }
 """What a check looks at, in the order of what hurts most."""
 

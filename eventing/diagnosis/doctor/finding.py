@@ -23,6 +23,12 @@ class Finding:
     effect: str
     """What that leads to."""
     fix: Fix
+    more_fixes: tuple[Fix, ...] = ()
+    """What else helps."""
+    reason: str = ""
+    """The code or reason that a status states, for programs."""
+    evidence: tuple[Ref, ...] = ()
+    """Other objects that show it."""
 
 
 @dataclass(frozen=True, slots=True)

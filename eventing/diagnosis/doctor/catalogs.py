@@ -1,0 +1,62 @@
+"""Whether catalogs can be read: those of Subscriptions, and those of ClusterExtensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from eventing.diagnosis.doctor.finding import Finding
+from eventing.diagnosis.doctor.packages import PATIENCE
+from shared.api.views import CatalogSource, ClusterCatalog, Subscription
+from shared.domain.catalog_source import CONNECTING, is_healthy
+from shared.domain.cluster_catalog import PROGRESSING, SERVING
+from shared.domain.command import Fix, olmf
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, SUBSCRIPTION, Ref
+from shared.ports import Cluster
+
+_WELL: Final = "Succeeded"
+"""The reason of `Progressing` when the content was read."""
+
+
+def check_catalogs(cluster: Cluster, now: datetime) -> Iterator[Finding]:
+    """CatalogSources that cannot be read, with the Subscriptions that name them."""
+    subscriptions = Subscription.each(cluster.list(SUBSCRIPTION))
+    for one in CatalogSource.each(cluster.list(CATALOG_SOURCE)):
+        state = one.connection.state or one.reason
+        began = one.connection.since or one.created or now
+        if is_healthy(one) or (state in ("", CONNECTING) and now - began < PATIENCE):
+            continue
+        users = [each for each in subscriptions if (each.source_namespace, each.source) == (one.namespace, one.name)]
+        ref = CATALOG_SOURCE.ref(one.name, one.namespace)
+        yield Finding(
+            ref, _state(state, one.message), _effect(one, users), _look(ref), reason=one.reason,
+            evidence=tuple(SUBSCRIPTION.ref(each.name, each.namespace) for each in users),
+        )  # fmt: skip
+
+
+def _effect(catalog: CatalogSource, users: list[Subscription]) -> str:
+    lacks = "nothing newer is installed from it" if catalog.content else "nothing can be installed from it"
+    return lacks if users else f"{lacks}; no Subscription names it"
+
+
+def check_cluster_catalogs(cluster: Cluster, now: datetime) -> Iterator[Finding]:
+    """ClusterCatalogs that serve nothing, or nothing newer."""
+    for one in ClusterCatalog.each(cluster.list(CLUSTER_CATALOG)):
+        serving, progressing = one.condition(SERVING), one.condition(PROGRESSING)
+        is_new = not progressing.reason and now - (one.created or now) < PATIENCE
+        if one.is_disabled or is_new or (serving.is_true and progressing.reason == _WELL):
+            continue
+        troubled = progressing if progressing.reason != _WELL else serving
+        lacks = "extensions get nothing newer from it" if serving.is_true else "no extension gets anything from it"
+        ref = CLUSTER_CATALOG.ref(one.name)
+        yield Finding(ref, _state(troubled.reason, troubled.message), lacks, _look(ref), reason=troubled.reason)
+
+
+def _state(word: str, message: str) -> str:
+    return ": ".join(filter(None, (f"is {word or 'not read yet'}", message)))
+
+
+def _look(ref: Ref) -> Fix:
+    command = olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace)
+    return Fix("mend what it says; see what was tried, and when it is tried next", command)

@@ -1,0 +1,79 @@
+"""Whether packages are as they are wanted: by the statuses that `olmf why` gives, so both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from eventing.diagnosis.doctor.finding import Check, Finding
+from eventing.diagnosis.status.extension_reader import extension_statuses
+from eventing.diagnosis.status.package_status import Code, PackageStatus
+from eventing.diagnosis.status.reader import Sources, package_statuses
+from shared.domain.command import Fix, olmf
+from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.ports import Cluster
+
+if TYPE_CHECKING:  # why: the queue brings the Redis client
+    from eventing.workqueue import Listed
+
+PATIENCE: Final = timedelta(minutes=10)
+"""What is under way for longer waits for something."""
+_CALM: Final = frozenset({Code.INSTALLED, Code.HELD, Code.PINNED})
+"""As somebody wants it."""
+_UNDER_WAY: Final = frozenset({
+    Code.RESOLVING, Code.PULLING, Code.UNPACKING, Code.PLAN_UNFINISHED, Code.INSTALLING, Code.DELETING,
+})  # fmt: skip
+
+
+def check_packages(jobs: tuple[Listed, ...] = ()) -> Check:
+    """The check of Subscriptions and versions; jobs of the work queue know what fails before a status does."""
+
+    def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
+        return _findings(package_statuses(Sources(cluster, jobs)), now)
+
+    return check
+
+
+def check_extensions(jobs: tuple[Listed, ...] = ()) -> Check:
+    """The check of ClusterExtensions."""
+
+    def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
+        return _findings(extension_statuses(Sources(cluster, jobs)), now)
+
+    return check
+
+
+def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Finding]:
+    for one in statuses:
+        if not _is_troubled(one, now):
+            continue
+        ref = _ref(one)
+        look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
+        fix, *more = one.fixes or (look,)
+        evidence = tuple(each for each in one.evidence if each != ref)
+        state = f"is {one.phase}" + (f": {one.message}" if one.message else "")
+        yield Finding(ref, state, _effect(one), fix, more_fixes=tuple(more), reason=str(one.code), evidence=evidence)
+
+
+def _is_troubled(status: PackageStatus, now: datetime) -> bool:
+    if status.code in _CALM or (status.code is Code.PLAN_DELETED and status.is_well):
+        return status.is_failing
+    since = datetime.fromisoformat(status.since) if status.since else now
+    return status.code not in _UNDER_WAY or status.is_failing or now - since > PATIENCE
+
+
+def _effect(status: PackageStatus) -> str:
+    if status.is_well:
+        return f"{status.version} works, and nothing newer is installed"
+    if status.installed == status.version:
+        return f"{status.version} does not work" if status.version else "nothing is installed"
+    return f"{status.installed} is not upgraded" if status.installed else f"{status.version} is not installed"
+
+
+def _ref(status: PackageStatus) -> Ref:
+    if status.extension:
+        return CLUSTER_EXTENSION.ref(status.extension)
+    if status.subscription:
+        return SUBSCRIPTION.ref(status.subscription, status.namespace)
+    return CLUSTER_SERVICE_VERSION.ref(status.version, status.namespace)
