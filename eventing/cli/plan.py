@@ -21,15 +21,19 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.diagnosis.doctor.bundle_kinds import allowed_kinds
 from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
 from eventing.diagnosis.forecast.present_objects import placed
+from eventing.diagnosis.status.chain import originals
+from eventing.diagnosis.status.decider import SETTLED
 from eventing.wiring.environment import settings
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
+from shared.api.views import Csv
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle, Files
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
+from shared.domain.csv.lacking import lacking
 from shared.domain.plan.dependencies import subscription
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.resolve import resolve
@@ -102,7 +106,15 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
         (*refused, *_graded(found, "blocks"), *missing),
         (*_graded(found, "remark"), *(f"image {image}" for image in images)),
         (*_graded(found, "unknown"), *unseen),
+        tuple(_under_way(present)),
     )  # fmt: skip
+
+
+def _under_way(present: PresentObjects) -> Iterator[str]:
+    """The versions that are there and do not work yet, or not any more, and what each waits for."""
+    for one in originals(Csv.each(present.csvs())):
+        if one.phase and one.phase not in SETTLED:
+            yield ": ".join(filter(None, (f"{one.name} is {one.phase}", lacking(one))))
 
 
 def _policy(present: PresentObjects) -> Policy:

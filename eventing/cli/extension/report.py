@@ -33,6 +33,8 @@ class Report:
     """What would not stop it, but should be known."""
     unknown: tuple[str, ...] = ()
     """What could not be found out, and may stop it."""
+    under_way: tuple[str, ...] = ()
+    """What was begun before and does not work yet."""
 
 
 def as_text(report: Report) -> str:
@@ -42,19 +44,27 @@ def as_text(report: Report) -> str:
         lines += ["Objects:", *(line for one in report.changes for line in _lines(one)), ""]
     if report.permissions:
         lines += ["Permissions needed:", manifests_as(list(report.permissions), "yaml")]
+    if report.under_way:
+        lines += ["Under way already:", *_indented(report.under_way), ""]
     if report.remarks:
         lines += ["To be known:", *_indented(report.remarks), ""]
     if report.unknown:
         lines += ["Not known:", *_indented(report.unknown), ""]
-    lines += ["Blocked:", *_indented(report.blockers)] if report.blockers else [_outcome(report.changes)]
+    lines += ["Blocked:", *_indented(report.blockers)] if report.blockers else [_outcome(report)]
     return "\n".join(lines) + "\n"
 
 
 def as_markdown(report: Report) -> str:
     """The same for a pull request; the verdict is the first."""
-    heading = "Blocked" if report.blockers else _outcome(report.changes)
+    heading = "Blocked" if report.blockers else _outcome(report)
     unknown = [f"not known: {one}" for one in report.unknown]
-    lines = [f"### {heading}", "", *(f"- {one}" for one in (*report.blockers, *unknown, *report.reasons) if one), ""]
+    under_way = [f"under way already: {one}" for one in report.under_way]
+    lines = [
+        f"### {heading}",
+        "",
+        *(f"- {one}" for one in (*report.blockers, *unknown, *under_way, *report.reasons) if one),
+        "",
+    ]
     if report.changes:
         lines += ["| effect | object | fields |", "|---|---|---|"]
         for one in report.changes:
@@ -93,10 +103,11 @@ def _indented(row: Sequence[str]) -> list[str]:
     return [f"  {line}" for one in row for line in one.splitlines()]
 
 
-def _outcome(changes: Sequence[Change]) -> str:
+def _outcome(report: Report) -> str:
     """How many objects something would happen to."""
+    changes = report.changes
     if not changes:
-        return "Nothing would be done."
+        return "Nothing more would be done." if report.under_way else "Nothing would be done."
     counts = Counter(str(change.effect) for change in changes)
     row = ", ".join(f"{effect} {number}" for effect, number in counts.items())
     return f"Would be done: {len(changes)} object{'' if len(changes) == 1 else 's'} ({row})."
@@ -110,6 +121,7 @@ def as_value(report: Report) -> dict[str, Any]:
         "blockers": report.blockers,
         "remarks": report.remarks,
         "unknown": report.unknown,
+        "underWay": report.under_way,
         "reasons": [line for line in report.reasons if line],
         "objects": changed,
         "permissions": report.permissions,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # why: the journal is not needed to decide
     from eventing.diagnosis.why.facts import LastRun
 
 WORKS = "Succeeded"
-_SETTLED = (WORKS, "Replacing", "Deleting")
+SETTLED = (WORKS, "Replacing", "Deleting")
 """Phases of an installed version that nobody waits for."""
 _MAY_BE_A_PULL = frozenset({Code.RESOLVING, Code.RESOLUTION_PREVENTED, Code.CATALOG_UNHEALTHY, Code.UNPACKING})
 AT_EVENT = "at the next event"
@@ -182,7 +182,7 @@ def _pinned(subscription: Subscription, active: Mapping[str, StoredCondition]) -
 def _left_behind(kept: Csv | None) -> str:
     """Why the installed version does not work, while the next one is on its way."""
     phase = (kept.phase or "Pending") if kept else ""
-    return f"{kept.name} is {phase}: {lacking(kept)}" if kept and phase not in _SETTLED else ""
+    return f"{kept.name} is {phase}: {lacking(kept)}" if kept and phase not in SETTLED else ""
 
 
 def _explained(rule: Rule, package: Package) -> tuple[Explanation, Code]:

@@ -182,6 +182,34 @@ def test_an_upgrade_reports_what_changes_and_what_goes(tmp_path: Path) -> None:
     assert "| remove | `ClusterServiceVersion here/beacon.v1.0.0` |" in markdown
 
 
+@pytest.mark.parametrize(
+    ("phase", "under_way", "end"),
+    [
+        pytest.param("Installing", ["beacon.v1.0.0 is Installing: waits for Pods"], "Nothing more would be done.",
+                     id="it is being installed"),
+        pytest.param("Failed", ["beacon.v1.0.0 is Failed: waits for Pods"], "Nothing more would be done.",
+                     id="it failed"),
+        pytest.param("Succeeded", [], "Nothing would be done.", id="it works"),
+    ],
+)  # fmt: skip
+def test_what_is_under_way_is_told(tmp_path: Path, phase: str, under_way: list[str], end: str) -> None:
+    found = [one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]]
+    for one in found:
+        if one["kind"] == "ClusterServiceVersion":
+            one["status"] = {"phase": phase, "reason": "InstallWaiting", "message": "waits for Pods"}
+    version = "beacon.v1.0.0"
+    status = {"installedCSV": version, "currentCSV": version, "state": "AtLatestKnown"}
+    subscription = a_subscription("beacon", "here", source="local", channel="stable") | {"status": status}
+    subscription["metadata"]["annotations"] = {names.VERSION: version}
+    write_objects(tmp_path, subscription, an_operator_group("here", targets=("here",)), *found)
+    assert json.loads(plan("-o", "json").stdout)["underWay"] == under_way
+    result = plan()
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == end
+    assert all(f"  {one}" in result.stdout.splitlines() for one in under_way)
+    assert all(f"- under way already: {one}" in plan("-o", "markdown").stdout for one in under_way)
+
+
 def test_a_definition_that_loses_a_stored_version_blocks(tmp_path: Path) -> None:
     first = json.loads(plan("-o", "json").stdout)["objects"]
     definition = next(one["manifest"] for one in first if one["manifest"]["kind"] == "CustomResourceDefinition")
