@@ -16,9 +16,9 @@ from eventing.diagnosis.status.package_status import ref_of
 from shared import names
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import ReadOnly, name_of, uid_of
-from shared.api.views import Csv, Subscription
-from shared.domain.command import olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.api.views import Csv, OperatorGroup, Subscription
+from shared.domain.command import kubectl, olmf
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -51,6 +51,7 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
         gone = ", ".join(csv.name for csv in versions)
         yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
         yield from _copies(cluster, versions)
+    yield from _unused_group(cluster, namespace, package)
 
 
 def _is_there(cluster: KubeClient, csv: Csv) -> bool:
@@ -65,6 +66,17 @@ def _copies(cluster: KubeClient, versions: Sequence[Csv]) -> Iterator[str]:
         found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
         if found and (namespace := found.label(names.COPIED_FROM)):
             yield f"the copy of {csv.name} that is here now is that of {namespace}"
+
+
+def _unused_group(cluster: KubeClient, namespace: str, package: str) -> Iterator[str]:
+    """The group that an install made for the package, when nothing else in the namespace needs it."""
+    csvs = originals(Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
+    if cluster.list(SUBSCRIPTION, namespace) or any(not one.is_deleted for one in csvs):
+        return
+    for one in OperatorGroup.each(cluster.list(OPERATOR_GROUP, namespace)):
+        if one.annotations.get(names.MADE_FOR) == package:
+            command = quoted(kubectl("delete", "operatorgroup", one.name, namespace=namespace))
+            yield f"OperatorGroup {one.name}, which was made for {package}, stays; {command} removes it"
 
 
 def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[Csv]:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from eventing.cli.commands import quoted
+from eventing.cli.commands import fix_text, quoted
 from eventing.cli.names import similar
 from eventing.cli.requests import hints
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.offers import content_of, looked_up, package_of, subscription_of
+from eventing.diagnosis.status.fixes import selecting
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.api.views import InstallMode, InstallPlan, Subscription
+from shared.api.views import InstallMode, InstallPlan, OperatorGroup, Subscription
 from shared.domain.authoring.identity import install_modes
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
 from shared.domain.command import kubectl, olmf
 from shared.domain.objects.plan_record import is_foreign, is_refused, refusal
-from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported
+from shared.domain.operator_groups.group import Group
+from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_supported, supports
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.kinds import (
     CATALOG_SOURCE,
@@ -47,9 +49,11 @@ class Made:
     """An object that was missing."""
 
     what: str
+    remark: str = ""
+    """What should be known of it."""
 
     def __str__(self) -> str:
-        return f"made {self.what}"
+        return f"made {self.what}" + (f": {self.remark}" if self.remark else "")
 
 
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
@@ -67,20 +71,28 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield Made(f"Namespace {request.namespace}")
     if not cluster.list(OPERATOR_GROUP, request.namespace):
-        yield _make_group(cluster, request, spec or (present or {})["spec"])
+        modes = modes_for(cluster, spec or (present or {})["spec"], catalogs_for(cluster))
+        group, made = group_for(request, modes)
+        cluster.create(group)
+        yield made
     if spec:
         cluster.create(_object(SUBSCRIPTION, request.package, request.namespace, spec=spec))
         yield Made(f"Subscription {request.package} to {spec['sourceNamespace']}/{spec['source']}")
 
 
-def _make_group(cluster: KubeClient, request: Request, spec: ReadOnly) -> Made:
-    """Make the OperatorGroup; what it selects, in words."""
+def group_for(request: Request, modes: Sequence[InstallMode]) -> tuple[Manifest, Made]:
+    """The OperatorGroup for a version with these install modes, as far as they are known; what it selects, in words."""
     name = request.namespace
-    targets = list(filter(None, targets_for(cluster, name, spec, catalogs_for(cluster))))
+    targets = list(filter(None, targets_for(modes, name)))
     group = _object(OPERATOR_GROUP, name, name, spec={"targetNamespaces": targets} if targets else {})
     group["metadata"]["annotations"] = {names.MADE_FOR: request.package}
-    cluster.create(group)
-    return Made(f"OperatorGroup {name} for {'this namespace only' if targets else 'all namespaces'}")
+    if targets:
+        return group, Made(f"OperatorGroup {name} for this namespace only")
+    everywhere = "what is installed here works in the whole cluster"
+    narrower = fix_text(selecting(Group.of(OperatorGroup(group)), (name,)))
+    can_narrow = not modes or supports(modes, name, (name,)) is None
+    remark = f"{everywhere}; {narrower}" if can_narrow else f"{everywhere}, and supports nothing less"
+    return group, Made(f"OperatorGroup {name} for all namespaces", remark)
 
 
 def spec_for(cluster: KubeClient, request: Request) -> Manifest:
@@ -225,16 +237,16 @@ class Described(Catalogs, Protocol):
         ...
 
 
-def targets_for(cluster: KubeClient, namespace: str, spec: ReadOnly, catalogs: Described) -> tuple[str, ...]:
-    """What a group selects for the package of a Subscription: its own namespace, if that works and all do not.
+def targets_for(modes: Sequence[InstallMode], namespace: str) -> tuple[str, ...]:
+    """What a group selects for a version with these modes: its own namespace, if that works and all do not.
 
     One empty name, for all namespaces, also where the catalog does not state what the first version supports.
     """
     choices = ((ALL_NAMESPACES,), (namespace,))
-    return first_supported(InstallMode.each(_modes(cluster, spec, catalogs)), namespace, choices) or choices[0]
+    return first_supported(modes, namespace, choices) or choices[0]
 
 
-def _modes(cluster: KubeClient, spec: ReadOnly, catalogs: Described) -> tuple[ReadOnly, ...]:
+def modes_for(cluster: KubeClient, spec: ReadOnly, catalogs: Described) -> tuple[InstallMode, ...]:
     """The install modes of the version that a Subscription gets first, as far as its catalog states them."""
     package = looked_up(cluster, spec, catalogs)
     source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
@@ -245,4 +257,4 @@ def _modes(cluster: KubeClient, spec: ReadOnly, catalogs: Described) -> tuple[Re
     first = spec.get("startingCSV") or next(iter(newest), "")
     reference, image = content_of(source)
     bundle = catalogs.bundle(reference, package.name, str(first), image)
-    return () if bundle is None or isinstance(bundle, Unavailable) else install_modes(bundle)
+    return () if bundle is None or isinstance(bundle, Unavailable) else InstallMode.each(install_modes(bundle))

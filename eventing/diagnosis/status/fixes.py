@@ -98,7 +98,7 @@ def of_modes(csv: Csv, package: Package) -> Explanation:
     until = f"when OperatorGroup {group.name} changes"
     if others:
         return Explanation(f"{does}; {_moves(group, targets, others)}", (_elsewhere(csv),), until, evidence)
-    return Explanation(does, (_change(group, targets),), until, evidence)
+    return Explanation(does, (selecting(group, targets),), until, evidence)
 
 
 def same_namespace_csvs(csv: Csv, present: Iterable[Csv]) -> list[str]:
@@ -123,7 +123,8 @@ def _watched(targets: Sequence[str]) -> str:
     return ", ".join(one or "all namespaces" for one in targets) or "other namespaces"
 
 
-def _change(group: Group, targets: Sequence[str]) -> Fix:
+def selecting(group: Group, targets: Sequence[str]) -> Fix:
+    """Let a group select these namespaces."""
     if not targets:
         return Fix("let spec.targetNamespaces name the namespaces that it is to watch")
     spec = {"targetNamespaces": list(filter(None, targets)) or None, "selector": None}

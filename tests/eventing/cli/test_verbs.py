@@ -136,7 +136,9 @@ def test_where_redis_is_must_be_known(tmp_path: Path) -> None:
 
 def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     output = sandbox.olmf("install", "tide", "-n", "one").stdout
-    assert output.startswith("made Namespace one\nmade OperatorGroup one for all namespaces\n")
+    assert output.startswith(
+        "made Namespace one\nmade OperatorGroup one for all namespaces: what is installed here works in"
+    )
     assert output.splitlines()[-1] == "tide: tide.v1.0.0 Succeeded"
     sandbox.olmf("hold", "tide", "-n", "one", "--reason", "freeze until Monday")
     (row,) = rows(sandbox, "list", "-n", "one")
@@ -145,7 +147,7 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     assert "released" in sandbox.olmf("hold", "tide", "-n", "one", "--release").stdout
     sandbox.cluster.delete(OPERATOR_GROUP.ref("one", "one"))
     again = sandbox.olmf("install", "tide", "-n", "one", "--channel", "stable", "--source", "olm/local").stdout
-    assert again.startswith("tide is already subscribed in one\nmade OperatorGroup one for all namespaces\n")
+    assert again.startswith("tide is already subscribed in one\nmade OperatorGroup one for all namespaces: ")
     other = sandbox.olmf(
         "install", "tide", "-n", "one", "--channel", "beta", "--starting-csv", "tide.v0.1.0", check=False
     )
@@ -156,7 +158,9 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     refused(
         sandbox.olmf("install", "tide", "-n", "one", "--manual", check=False), 1, "--manual: the Subscription says A"
     )
-    assert "deleted ClusterServiceVersion tide.v1.0.0" in sandbox.olmf("uninstall", "tide", "-n", "one").stdout
+    gone = sandbox.olmf("uninstall", "tide", "-n", "one").stdout
+    assert "deleted ClusterServiceVersion tide.v1.0.0" in gone
+    assert "OperatorGroup one, which was made for tide, stays" in gone
     assert sandbox.cluster.get(CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")) is None
     refused(sandbox.olmf("uninstall", "tide", "-n", "one", check=False), 1, "nothing subscribes to 'tide' in one")
 

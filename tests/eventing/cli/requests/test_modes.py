@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from eventing.cli.requests.subscribing import Described, targets_for
+from eventing.cli.requests.request import Request
+from eventing.cli.requests.subscribing import Described, group_for, modes_for, targets_for
 from shared.api.manifest import Manifest
+from shared.api.views import InstallMode
 from shared.domain.catalog.model import Bundle, Channel, Entry, Package
 from shared.domain.image_source import ImageSource
 from shared.kinds import CATALOG_SOURCE
@@ -67,4 +69,27 @@ class Catalog:
 )  # fmt: skip
 def test_what_a_group_selects(catalog: Catalog, spec: dict[str, str], want: tuple[str, ...]) -> None:
     cluster = cast("KubeClient", FakeCluster([SOURCE]))
-    assert targets_for(cluster, "one", {**DESIRED, **spec}, cast("Described", catalog)) == want
+    assert targets_for(modes_for(cluster, {**DESIRED, **spec}, cast("Described", catalog)), "one") == want
+
+
+EVERYWHERE = "made OperatorGroup one for all namespaces: what is installed here works in the whole cluster"
+NARROWER = (
+    "; let the group select one: `kubectl -n one patch operatorgroup one --type merge "
+    """-p '{"spec":{"targetNamespaces":["one"],"selector":null}}'`"""
+)
+
+
+@pytest.mark.parametrize(
+    ("supported", "said"),
+    [
+        pytest.param(["OwnNamespace"], "made OperatorGroup one for this namespace only", id="only its own namespace"),
+        pytest.param(["AllNamespaces", "OwnNamespace"], f"{EVERYWHERE}{NARROWER}", id="both"),
+        pytest.param([], f"{EVERYWHERE}{NARROWER}", id="nobody knows"),
+        pytest.param(["AllNamespaces"], f"{EVERYWHERE}, and supports nothing less", id="only all namespaces"),
+    ],
+)
+def test_who_gets_a_group_for_all_namespaces_is_told_and_how_to_restrict_it(supported: list[str], said: str) -> None:
+    modes = InstallMode.each([{"type": one, "supported": True} for one in supported])
+    group, made = group_for(Request("tide", "one"), modes)
+    assert str(made) == said
+    assert ("targetNamespaces" in group["spec"]) == ("only" in said)

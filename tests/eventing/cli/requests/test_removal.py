@@ -12,8 +12,8 @@ from eventing.cli.requests.removal import remove
 from eventing.cli.requests.request import PackageError
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, uid_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind, Ref
-from shared.names import COPIED_FROM
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from shared.names import COPIED_FROM, MADE_FOR
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -43,6 +43,26 @@ class Deleting(FakeCluster):
         if not self._holds:
             del self.objects[ref]
             self.objects |= {Ref.of(one): one for one in self._successors}
+
+
+MADE = an_object(OPERATOR_GROUP, "one", "g")
+MADE["metadata"]["annotations"] = {MADE_FOR: "tide"}
+STAYS = "OperatorGroup one, which was made for tide, stays; `kubectl -n one delete operatorgroup one` removes it"
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        pytest.param([MADE], [STAYS], id="nobody else needs the group that install made"),
+        pytest.param([MADE, an_object(SUBSCRIPTION, "b", "x", spec={"name": "b"})], [], id="somebody is subscribed"),
+        pytest.param([MADE, an_object(CLUSTER_SERVICE_VERSION, "b.v1", "x", spec={})], [], id="another version"),
+        pytest.param([an_object(OPERATOR_GROUP, "one", "g")], [], id="a group that a person made"),
+    ],
+)
+def test_a_group_that_stays_is_told(others: list[Manifest], message: list[str]) -> None:
+    cluster = Deleting()
+    cluster.objects |= {Ref.of(one): one for one in others}
+    assert removed(cluster) == [*GONE, *message]
 
 
 def removed(cluster: Deleting) -> list[str]:
