@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from eventing.deploy.rules import BUNDLED_API_GROUPS, READ, RULES, V1_API_GROUPS, WRITE, Rule
 from shared.api.manifest import Manifest
-from shared.domain.authors import policy
+from shared.domain.authors.approval import APPROVALS
+from shared.domain.authors.policy import AUTHORS
 from shared.kinds import SECRET, WATCHED
 from shared.names import AGGREGATE_TO_BUNDLES
 
@@ -102,11 +103,11 @@ ASKED: Mapping[str, tuple[Manifest, ...]] = {
         {
             "apiGroups": ["admissionregistration.k8s.io"],
             "resources": ["validatingadmissionpolicies", "validatingadmissionpolicybindings"],
-            "resourceNames": [policy.NAME], "verbs": ["get"],
+            "resourceNames": [APPROVALS.name, AUTHORS.name], "verbs": ["get"],
         },
     ),
 }  # fmt: skip
-"""What authors of Subscriptions may, and whether their names can be believed."""
+"""What authors of Subscriptions may, and whether their names, and those of approvers, can be believed."""
 
 
 _BEYOND_KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from eventing.routes import ROUTES, Route
 from shared import kinds
+from shared.domain.authors.approval import VERB
 from shared.domain.subscription import operators
 from shared.kinds import Kind
 
@@ -50,6 +51,10 @@ GIVE_AWAY = tuple(Rule(kind, ("escalate", "bind")) for kind in (kinds.ROLE, kind
 ACT_AS = (Rule(kinds.SERVICE_ACCOUNT, ("impersonate",)),)
 """To do with the rights of a ServiceAccount what an OperatorGroup with `serviceAccountName` limits: for the groups
 that write what a bundle or a version asks for. They may give any rights away already, so this adds none."""
+
+
+APPROVE = Rule(kinds.INSTALL_PLAN, (VERB,))
+"""To write plans, and Subscriptions, that nobody has to approve: `k8s/optional/plan-approvals.yaml` asks for it."""
 
 
 OF_OWNERS = (kinds.API_SERVICE, *kinds.WEBHOOK_CONFIGURATIONS, *kinds.RBAC)
@@ -107,6 +112,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
     "subscription": (
         *_read(kinds.CATALOG_SOURCE, kinds.CONFIG_MAP, kinds.JOB, kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         *_write(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
+        APPROVE,
         Rule(CSV, ("patch",)),  # the label of one that was there already
         Rule(kinds.OPERATOR, ("create",)),
         *_status(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN),
@@ -121,6 +127,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
         *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
         *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
         *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.RBAC),
+        APPROVE,  # Subscriptions of dependencies
         *GIVE_AWAY,
         *ACT_AS,
         *_status(kinds.INSTALL_PLAN),

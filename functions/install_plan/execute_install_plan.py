@@ -4,6 +4,7 @@ Reads:  the plan; OperatorGroups and versions of its namespace; the ServiceAccou
         bundles; definitions that change, and what is stored in them, also of a plan that waits for approval. With the
         rights of that account, if any: the objects to change, pull secrets, what is stored in definitions of others.
         Where a group asks for authors: Subscriptions, the policy about them, roles that are bound, what authors may.
+        Of a plan that names its approver: the policy about approvals.
 Writes: the objects of its steps, with the same rights; definitions that are new, or of this namespace alone, with ours;
         its status, last.
 Emits:  when it ends what `end_of` names; `io.olmf.bundle.lost` when a bundle was deleted.
@@ -20,6 +21,7 @@ from shared.domain.plan import state
 from shared.errors import RetryLater
 from shared.ports import Accounts, Attempt, Clock, Cluster, Discovery, Policy
 from shared.reading.acting import ActingReads
+from shared.reading.approvals import approver_of
 from shared.reading.authors import actor_of
 from shared.reading.plan_objects import Sources
 from shared.reading.plan_pass import advance, looked_ahead
@@ -37,7 +39,8 @@ def execute_install_plan(
     now = clock.now()
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))
     actor, bound = actor_of(plan, groups, cluster, accounts)
-    gate = state.gate(plan, actor, now, trusts_others=policy.execute_foreign_plans)
+    approver = approver_of(plan, accounts)
+    gate = state.gate(plan, actor, approver, now, trusts_others=policy.execute_foreign_plans)
     match gate:
         case state.Blocked(message, status):
             wait = Wait(message, now, now + state.RETRY)
@@ -55,7 +58,9 @@ def execute_install_plan(
     progress = advance(plan, sources)
     status = state.judged(state.progressed(gate.status, progress.statuses, now), progress.safety, now)
     status = state.after(status, progress.error, now, retry=None if progress.is_curable else policy.plan_retry)
-    done = f"{len(progress.actions)} steps carried out, phase {status['phase']}{plan_record.approval_note(plan)}"
+    done = (
+        f"{len(progress.actions)} steps carried out, phase {status['phase']}{plan_record.approval_note(plan, approver)}"
+    )
     lost = (Emit(names.BUNDLE_LOST, ref),) if progress.is_bundle_lost else ()
     return Outcome(
         tuple(progress_writes(plan, progress, status, gate.account)),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from shared import kinds
-from shared.api.manifest import Manifest, ReadOnly
+from shared.api.manifest import ReadOnly
 from shared.api.views import InstallPlan, OperatorGroup, Role, Subscription
 from shared.domain.authors import policy
 from shared.domain.authors.author import Author, authors_of, is_bound
@@ -14,7 +14,8 @@ from shared.domain.authors.needs import Access, Need, RulesOf, Writing, of_step
 from shared.domain.objects.plan_record import is_intact
 from shared.domain.operator_groups.identity import Identity, Nobody, managing
 from shared.kinds import Kind
-from shared.ports import Accounts, Cluster, Denied
+from shared.ports import Accounts, Cluster
+from shared.reading.admission import in_force
 from shared.reading.identity import identity_of
 
 _MOST_NAMED = 5
@@ -78,15 +79,9 @@ def _bound_of(
         return None
     if not is_intact(plan):  # why: what is not ours is not read
         return Nobody(f"InstallPlan {plan.name} is not what was written")
-    rule, binding = (_stored(accounts.get(ref, None)) for ref in (policy.POLICY, policy.BINDING))
-    refusal = accounts.refusal(policy.probe(plan.namespace), None)
-    since = policy.since(rule, binding, "" if refusal is None else refusal.message)
+    since = in_force(policy.AUTHORS, policy.probe(plan.namespace), accounts)
     if isinstance(since, str):
         return Nobody(since)
     subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, plan.namespace))
     authors = authors_of(plan, subscriptions, since)
     return Nobody(authors) if isinstance(authors, str) else Bound(authors, managing(groups)[0], cluster, accounts)
-
-
-def _stored(answer: Manifest | Denied | None) -> Manifest | None:
-    return None if isinstance(answer, Denied) else answer

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from eventing.cli.commands import fix_text, quoted
 from eventing.cli.names import similar
 from eventing.cli.requests import hints
+from eventing.cli.requests.approving import approval_of
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
@@ -157,7 +158,8 @@ def approve_plan(cluster: KubeClient, namespace: str, desired: str) -> Iterator[
     if InstallPlan(found).is_empty:
         raise PackageError(f"{plan} has no steps yet, so there is nothing to approve; try again in a moment")
     yield from _hold_notes(cluster.list(SUBSCRIPTION, namespace), plan)
-    cluster.merge(INSTALL_PLAN.ref(plan, namespace), {"spec": {"approved": True}}, field_manager=names.APPROVER)
+    patch = approval_of(cluster, InstallPlan(found))
+    cluster.merge(INSTALL_PLAN.ref(plan, namespace), patch, field_manager=names.APPROVER)
     yield f"approved {plan}: {', '.join(InstallPlan(found).csvs)}"
 
 

@@ -96,16 +96,16 @@ def refusal(plan: InstallPlan) -> Condition | None:
     return Condition("Installed", "False", reason, message)
 
 
-def approval(plan: InstallPlan) -> Condition:
-    """Who approved the plan, as far as the API server tells, and what."""
-    message = f"spec.approved was set by {approver(plan)}, for {_recorded(plan)}"
+def approval(plan: InstallPlan, who: str) -> Condition:
+    """Who approved the plan, and what."""
+    message = f"spec.approved was set by {who}, for {_recorded(plan)}"
     return Condition(APPROVED, "True", "SpecApproved", message)
 
 
-def approval_note(plan: InstallPlan) -> str:
+def approval_note(plan: InstallPlan, who: str) -> str:
     """For the run that begins an approved plan: who approved it."""
     is_begun = plan.phase == "Installing"
-    return "" if is_begun else f", approved by {approver(plan)}"
+    return "" if is_begun else f", approved by {who}"
 
 
 def approver(plan: InstallPlan) -> str:

@@ -64,11 +64,11 @@ class Going:
 
 
 def gate(
-    plan: InstallPlan, actor: Identity | Nobody, now: datetime, *, trusts_others: bool = False
+    plan: InstallPlan, actor: Identity | Nobody, approver: str, now: datetime, *, trusts_others: bool = False
 ) -> Blocked | Refused | Waiting | Going:
     """Whether an unfinished plan may be executed now; `actor` is who does that, or why nobody may.
 
-    With `trusts_others` also one that we did not write.
+    `approver` is who approved it, if it is. With `trusts_others` also one that we did not write.
     """
     status, made = plan.status, plan.created or now
     if plan.is_empty and now - made < _UNWRITTEN:
@@ -86,7 +86,7 @@ def gate(
         is_begun = fields.text(status, "phase") == "Installing"
         shown = {"message": message} if is_begun else {"phase": "RequiresApproval"}
         return Waiting(message, status | shown, account=actor.account)
-    return Going(approved(plan, status, now), actor.account)
+    return Going(approved(plan, status, approver, now), actor.account)
 
 
 def is_finished(plan: InstallPlan) -> bool:
@@ -127,12 +127,12 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
     return dict(status)
 
 
-def approved(plan: InstallPlan, status: ReadOnly, now: datetime) -> Manifest:
+def approved(plan: InstallPlan, status: ReadOnly, approver: str, now: datetime) -> Manifest:
     """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
     if fields.text(status, "phase") != "Installing":
         started.pop("message", None)
-        started["conditions"] = put_into(_conditions(status), plan_record.approval(plan), now)
+        started["conditions"] = put_into(_conditions(status), plan_record.approval(plan, approver), now)
     return started
 
 

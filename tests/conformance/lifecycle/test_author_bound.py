@@ -11,7 +11,7 @@ import pytest
 from shared import names
 from shared.adapters.kube import ApiError, KubeClient
 from shared.api.manifest import Manifest
-from shared.domain.authors import policy
+from shared.domain.authors import admission, policy
 from shared.kinds import CLUSTER_ROLE_BINDING, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, SERVICE_ACCOUNT, SUBSCRIPTION, Ref
 from tests.kit.installation import Installation, a_subscription, an_operator_group
 from tests.kit.waiting import wait_for
@@ -44,7 +44,11 @@ def told(installation: Installation, namespace: str, sentence: str) -> Manifest:
 
 def test_no_author_is_believed_without_the_policy(installation: Installation, namespace: str) -> None:
     installation.apply(a_bound_group(namespace), written_by("system:admin", namespace))
-    plan = told(installation, namespace, f"{policy.POLICY.kind} {policy.NAME} does not exist: apply {policy.FILE}")
+    plan = told(
+        installation,
+        namespace,
+        f"{policy.AUTHORS.policy.kind} {policy.AUTHORS.name} does not exist: apply {policy.AUTHORS.file}",
+    )
     assert {step["status"] for step in plan["status"]["plan"]} == {"Unknown"}
     assert not installation.cluster.list(CLUSTER_SERVICE_VERSION, namespace)
 
@@ -52,13 +56,13 @@ def test_no_author_is_believed_without_the_policy(installation: Installation, na
 @pytest.fixture(scope="module")
 def checked(installation: Installation) -> Iterator[None]:
     """The policy is in force, and has been for as long as it takes until names are believed."""
-    if installation.cluster.find(policy.API, policy.POLICY.kind) is None:
+    if installation.cluster.find(admission.API, policy.AUTHORS.policy.kind) is None:
         pytest.skip("the sandbox serves no admission policies")
-    installation.apply(*policy.manifests())
+    installation.apply(*policy.AUTHORS.manifests())
     wait_for(lambda: refused(installation.cluster, policy.probe("default")), "the policy")
-    time.sleep(policy.SPREAD.total_seconds() + 1)
+    time.sleep(admission.SPREAD.total_seconds() + 1)
     yield
-    for one in policy.manifests():
+    for one in policy.AUTHORS.manifests():
         installation.cluster.delete(Ref.of(one))
 
 

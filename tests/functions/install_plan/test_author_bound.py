@@ -53,7 +53,7 @@ class Admitted(KubeAccounts):
     def __init__(self, world: World, *, changed: Any = None) -> None:
         super().__init__(world.api)
         made_at = timestamp(NOW - timedelta(hours=1))
-        stored = {Ref.of(one): one for one in policy.manifests()}
+        stored = {Ref.of(one): one for one in policy.AUTHORS.manifests()}
         for one in stored.values():
             one["metadata"] |= {"creationTimestamp": made_at, "generation": 1}
         self.stored: dict[Ref, Any] = stored | (changed or {})
@@ -62,9 +62,9 @@ class Admitted(KubeAccounts):
         return self.stored[ref] if ref in self.stored else super().get(ref, account)
 
     def refusal(self, manifest: Manifest, account: Ref | None) -> Denied | None:
-        if metadata(manifest)["name"] != policy.NAME:
+        if metadata(manifest)["name"] != policy.AUTHORS.name:
             return super().refusal(manifest, account)
-        why = f"ValidatingAdmissionPolicy '{policy.NAME}' with binding '{policy.NAME}' denied request"
+        why = f"ValidatingAdmissionPolicy '{policy.AUTHORS.name}' with binding '{policy.AUTHORS.name}' denied request"
         return Denied(f"{why}: {policy.WRONG_AUTHOR}") if self.is_enforced else None
 
 
@@ -198,25 +198,26 @@ def test_each_author_of_a_plan_has_to_be_allowed() -> None:
     assert cannot("create", "clusterserviceversions", "operators.coreos.com", "a.v1", "bob") in status(world)["message"]
 
 
-POLICY, BINDING = policy.manifests()
+POLICY, BINDING = policy.AUTHORS.manifests()
+RULE, BOUND = policy.AUTHORS.policy, policy.AUTHORS.binding
 
 
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        pytest.param({policy.POLICY: None}, "ValidatingAdmissionPolicy olmf-subscription-authors does not exist: apply "
+        pytest.param({RULE: None}, "ValidatingAdmissionPolicy olmf-subscription-authors does not exist: apply "
                      "k8s/optional/subscription-authors.yaml", id="no policy"),
-        pytest.param({policy.BINDING: None}, "PolicyBinding olmf-subscription-authors does not exist",
+        pytest.param({BOUND: None}, "PolicyBinding olmf-subscription-authors does not exist",
                      id="no binding"),
-        pytest.param({policy.BINDING: Denied("may not get it")}, "Binding olmf-subscription-authors does not exist",
+        pytest.param({BOUND: Denied("may not get it")}, "Binding olmf-subscription-authors does not exist",
                      id="one that we may not read"),
-        pytest.param({policy.BINDING: {**BINDING, "spec": {**BINDING["spec"], "validationActions": ["Audit"]}}},
+        pytest.param({BOUND: {**BINDING, "spec": {**BINDING["spec"], "validationActions": ["Audit"]}}},
                      "since it was made, or is of another release: delete both objects", id="it only warns"),
-        pytest.param({policy.POLICY: {**POLICY, "metadata": {"generation": 3}}}, "was changed since it was made",
+        pytest.param({RULE: {**POLICY, "metadata": {"generation": 3}}}, "was changed since it was made",
                      id="it was loosened for a while"),
-        pytest.param({policy.POLICY: {**POLICY, "metadata": {"generation": 1}}}, "nothing tells when",
+        pytest.param({RULE: {**POLICY, "metadata": {"generation": 1}}}, "nothing tells when",
                      id="it has no age"),
-        pytest.param({policy.POLICY: {**POLICY, "metadata": {"generation": 1, "creationTimestamp": timestamp(NOW)}}},
+        pytest.param({RULE: {**POLICY, "metadata": {"generation": 1, "creationTimestamp": timestamp(NOW)}}},
                      "Subscription tea was created before the policy about authors was in force", id="it is younger"),
     ],
 )  # fmt: skip
