@@ -13,6 +13,7 @@ from shared.adapters.kube.accounts import KubeAccounts
 from shared.api.manifest import Manifest, metadata, timestamp
 from shared.api.views import InstallPlan, Subscription
 from shared.domain.authors import policy
+from shared.domain.authors.admission import AdmissionPolicy
 from shared.domain.authors.author import planned_for
 from shared.domain.objects import plan_record
 from shared.domain.plan import compose
@@ -46,14 +47,15 @@ Right = tuple[str, str, list[str]]
 
 
 class Admitted(KubeAccounts):
-    """The accounts of a cluster whose API server checks the authors of Subscriptions, or only stores how it would."""
+    """The accounts of a cluster whose API server checks what is said by a policy, or only stores how it would."""
 
     is_enforced = True
 
-    def __init__(self, world: World, *, changed: Any = None) -> None:
+    def __init__(self, world: World, *, changed: Any = None, checks: AdmissionPolicy = policy.AUTHORS) -> None:
         super().__init__(world.api)
+        self.checks = checks
         made_at = timestamp(NOW - timedelta(hours=1))
-        stored = {Ref.of(one): one for one in policy.AUTHORS.manifests()}
+        stored = {Ref.of(one): one for one in checks.manifests()}
         for one in stored.values():
             one["metadata"] |= {"creationTimestamp": made_at, "generation": 1}
         self.stored: dict[Ref, Any] = stored | (changed or {})
@@ -62,10 +64,11 @@ class Admitted(KubeAccounts):
         return self.stored[ref] if ref in self.stored else super().get(ref, account)
 
     def refusal(self, manifest: Manifest, account: Ref | None) -> Denied | None:
-        if metadata(manifest)["name"] != policy.AUTHORS.name:
+        name = self.checks.name
+        if metadata(manifest)["name"] != name:
             return super().refusal(manifest, account)
-        why = f"ValidatingAdmissionPolicy '{policy.AUTHORS.name}' with binding '{policy.AUTHORS.name}' denied request"
-        return Denied(f"{why}: {policy.WRONG_AUTHOR}") if self.is_enforced else None
+        why = f"ValidatingAdmissionPolicy '{name}' with binding '{name}' denied request"
+        return Denied(f"{why}: {self.checks.answer}") if self.is_enforced else None
 
 
 def a_subscription(name: str = "tea", **annotations: str) -> Manifest:

@@ -52,8 +52,11 @@ def test_a_release_takes_every_hold_away() -> None:
 class Approved(FakeCluster):
     """A cluster that remembers which plans were approved."""
 
+    def request(self, _method: str, _path: str, _body: Manifest) -> Manifest:
+        return {"status": {"userInfo": {"username": "alice"}}}
+
     def merge(self, ref: Ref, patch: Manifest, *, field_manager: str) -> None:
-        assert (patch, field_manager) == ({"spec": {"approved": True}}, names.APPROVER)
+        assert (patch["spec"], field_manager) == ({"approved": True}, names.APPROVER)
         self.objects[ref] = {**self.objects[ref], "spec": {**self.objects[ref]["spec"], "approved": True}}
 
 
