@@ -17,6 +17,7 @@ from shared.adapters.kube.errors import ApiError
 from shared.adapters.kube.freshness import Freshness
 from shared.adapters.kube.joint import JointPatches
 from shared.adapters.kube.listing import can_be_set, items, label_selector
+from shared.adapters.kube.own_name import own_name
 from shared.adapters.kube.paths import path_of
 from shared.adapters.kube.transport import Transport
 from shared.api.manifest import Manifest, name_of, namespace_of, resource_version_of
@@ -235,6 +236,10 @@ class KubeClient:
         return self._transport.request(
             method, path, body, query=query, content_type=content_type, accept=accept, acting_as=self._acting_as
         )
+
+    def user_name(self) -> str:
+        """As whom the server knows this client; empty where it does not tell."""
+        return own_name(self.request)
 
     def close(self) -> None:
         """Close the idle connections, and end the threads that ask for several things at once."""

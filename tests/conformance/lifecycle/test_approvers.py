@@ -54,18 +54,13 @@ def approved_by(installation: Installation, plan: Manifest) -> str:
     return str(condition(done, "Approved")["message"])
 
 
-def own_name(installation: Installation) -> str:
-    """As whom the verbs are known."""
-    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    answer = installation.cluster.request("POST", f"/apis/{review['apiVersion']}/selfsubjectreviews", review)
-    return str(answer["status"]["userInfo"]["username"])
-
-
 def test_no_approver_is_believed_without_the_policy(installation: Installation, namespace: str) -> None:
     plan = a_waiting_plan(installation, namespace)
     installation.olmf("approve", plan["metadata"]["name"], "-n", namespace)
     told = approved_by(installation, plan)
-    assert f"with the name {own_name(installation)!r}, which nobody checked (ValidatingAdmissionPolicy" in told
+    assert (
+        f"with the name {installation.cluster.user_name()!r}, which nobody checked (ValidatingAdmissionPolicy" in told
+    )
     assert "was set by olmf-approve (Update)" in told
 
 
@@ -139,7 +134,7 @@ def test_only_who_may_approve_does_and_under_his_own_name(installation: Installa
 def test_the_verbs_name_who_uses_them(installation: Installation, namespace: str) -> None:
     plan = a_waiting_plan(installation, namespace)
     installation.olmf("approve", "tide", "-n", namespace)
-    checked_name = f"{own_name(installation)}, whose name the policy {APPROVALS.name} checked"
+    checked_name = f"{installation.cluster.user_name()}, whose name the policy {APPROVALS.name} checked"
     assert f"was set by {checked_name}" in approved_by(installation, plan)
     why = installation.olmf("why", f"InstallPlan/{plan['metadata']['name']}", "-n", namespace).stdout
     assert f"approved by {checked_name}" in " ".join(why.split())

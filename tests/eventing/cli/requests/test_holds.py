@@ -52,8 +52,8 @@ def test_a_release_takes_every_hold_away() -> None:
 class Approved(FakeCluster):
     """A cluster that remembers which plans were approved."""
 
-    def request(self, _method: str, _path: str, _body: Manifest) -> Manifest:
-        return {"status": {"userInfo": {"username": "alice"}}}
+    def user_name(self) -> str:
+        return "alice"
 
     def merge(self, ref: Ref, patch: Manifest, *, field_manager: str) -> None:
         assert (patch["spec"], field_manager) == ({"approved": True}, names.APPROVER)
