@@ -11,6 +11,7 @@ from eventing.events.event import Event
 from eventing.events.job import SINK, Job, Lane
 from eventing.events.keys import (
     Key,
+    catalogs_server,
     cluster_permissions,
     its_api_group,
     its_namespace,
@@ -232,6 +233,11 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
     Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
+    Route(kinds.DEPLOYMENT, "maintenance/certify_catalogs", itself, named(names.CATALOGS)),
+    Route(
+        kinds.CONFIG_MAP, "maintenance/certify_catalogs", its_owner(kinds.DEPLOYMENT), named(names.CATALOGS_AUTHORITIES)
+    ),
+    Route(names.AUDIT_REQUESTED, "maintenance/certify_catalogs", catalogs_server, always),
     *(Route(names.AUDIT_REQUESTED, step, whole_cluster, always, "bulk") for step in OF_AUDITS),
 )
 

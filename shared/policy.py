@@ -42,7 +42,7 @@ class Policy:
     then acts with the rights that execute it."""
     protected_copy_namespaces: tuple[str, ...] = ()
     """Namespaces that receive copied CSVs even where copying is disabled."""
-    catalogs_url: str = "http://olmf-catalogs.olm.svc"
+    catalogs_url: str = "https://olmf-catalogs.olm.svc"
     """Where ClusterCatalogs are served: what `status.urls.base` begins with."""
     catalogs_address: str = ""
     """Where CatalogSources are served, `host:port`; a Pod adds the domain of its cluster to `.svc`. Empty: nowhere."""

@@ -132,6 +132,7 @@ def environment(*, has_queue: bool = True) -> list[Manifest]:
         {"name": "OLMF_REDIS_URL", "value": f"redis://{login}{REDIS}.{NAMESPACE}.svc:{REDIS_PORT}/0"},
         {"name": "OLMF_UNPACK_IMAGE", "value": IMAGE},
         {"name": "OLMF_GLOBAL_NAMESPACE", "value": NAMESPACE},
+        {"name": "OLMF_CATALOGS_URL", "value": f"https://{names.CATALOGS}.{NAMESPACE}.svc"},
         {"name": "OLMF_CATALOGS_ADDRESS", "value": f"{names.CATALOGS}.{NAMESPACE}.svc:{REGISTRY_PORT}"},
     ]
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp, who_measures
 from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
-from eventing.deploy.rbac import binding, role, rules, service_account
+from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, binding, role, rules, service_account
 from eventing.deploy.rules import READ, Rule
 from shared import kinds, names
 from shared.api.manifest import Manifest
+from shared.domain.endpoints import naming
 
 NAME = names.CATALOGS
+KEYS = f"{NAME}-keys"
+PORT = 8443
+FOLDER = "/var/run/olmf/serving"
+"""Where a Pod finds its certificate."""
 _MEMORY = "768Mi"  # to index two catalogs at once that its own folder has lost
 _RULES = (
     *(Rule(kind, (*READ, "watch")) for kind in (kinds.CLUSTER_CATALOG, kinds.CATALOG_SOURCE)),
@@ -24,46 +31,78 @@ _RULES = (
 
 def objects() -> list[Manifest]:
     """The Pods and their Service."""
-    found = service(NAME, 80, base.PORT)
+    found = service(NAME, 443, PORT, "https")
     registry = {"name": "grpc", "port": base.REGISTRY_PORT, "targetPort": base.REGISTRY_PORT}
     return [_deployment(), {**found, "spec": {**found["spec"], "ports": [*found["spec"]["ports"], registry]}}]
 
 
 def network_policy() -> Manifest:
     """Anybody in the cluster may read catalogs; it reads images from registries with any port."""
-    ingress = [tcp(base.PORT, base.REGISTRY_PORT), {**who_measures(), **tcp(base.HEALTH_PORT)}]
+    ingress = [tcp(PORT, base.REGISTRY_PORT), {**who_measures(), **tcp(base.HEALTH_PORT)}]
     return policy(NAME, ingress, [ANYWHERE], has_queue=False)
 
 
 def permissions() -> list[Manifest]:
-    """What its Pods may do."""
-    return [service_account(NAME), role(NAME, rules(_RULES)), binding(NAME, NAME)]
+    """What its Pods may do; the rights of the step that makes its keys; everybody's right to read its CAs."""
+    keys = (
+        Rule(kinds.SECRET, ("get", "create", "update")),
+        Rule(kinds.DEPLOYMENT, ("get",)),
+        Rule(kinds.CONFIG_MAP, ("get", "create", "patch")),
+    )
+    authorities = {**rules([Rule(kinds.CONFIG_MAP, ("get",))])[0], "resourceNames": [names.CATALOGS_AUTHORITIES]}
+    makers = [_account(account_of("maintenance")), _account(WORKER)]
+    return [
+        service_account(NAME), role(NAME, rules(_RULES)), binding(NAME, NAME),
+        *_granted(KEYS, rules(keys), makers),
+        *_granted(names.CATALOGS_AUTHORITIES, [authorities], [_everybody()]),
+    ]  # fmt: skip
+
+
+def _granted(name: str, allowed: Iterable[Manifest], subjects: list[Manifest]) -> list[Manifest]:
+    """A Role in the namespace of the installation, and who has it."""
+    meta = {"name": name, "namespace": NAMESPACE}
+    to = {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name}, "subjects": subjects}
+    return [
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": list(allowed)},
+        {"apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": meta, **to},
+    ]
+
+
+def _account(name: str) -> Manifest:
+    return {"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}
+
+
+def _everybody() -> Manifest:
+    """Who has a login: CAs are no secret."""
+    return {"apiGroup": RBAC, "kind": "Group", "name": "system:authenticated"}
 
 
 def _deployment() -> Manifest:
-    measured = {"name": "OLMF_HEALTH_PORT", "value": str(base.HEALTH_PORT)}
+    tls = ["--tls-cert", f"{FOLDER}/tls.crt", "--tls-key", f"{FOLDER}/tls.key"]
+    own = {"OLMF_PORT": str(PORT), "OLMF_HEALTH_PORT": str(base.HEALTH_PORT)}
+    ports = {"https": PORT, "grpc": base.REGISTRY_PORT, "metrics": base.HEALTH_PORT}
+    mount = {"name": "serving", "mountPath": FOLDER, "readOnly": True}
     served = {
-        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs"],
-        "env": [*base.environment(has_queue=False), measured],
-        "ports": [
-            {"name": "http", "containerPort": base.PORT, "protocol": "TCP"},
-            {"name": "grpc", "containerPort": base.REGISTRY_PORT, "protocol": "TCP"},
-            {"name": "metrics", "containerPort": base.HEALTH_PORT, "protocol": "TCP"},
-        ],
-        **_probes(), **confined(_MEMORY), **base.mounts(),
+        "name": "catalogs", "image": base.IMAGE, "args": ["run", "catalogs", *tls],
+        "env": [*base.environment(has_queue=False), *({"name": key, "value": one} for key, one in own.items())],
+        "ports": [{"name": key, "containerPort": port, "protocol": "TCP"} for key, port in ports.items()],
+        **_probes(), **confined(_MEMORY), "volumeMounts": [mount, *base.mounts()["volumeMounts"]],
     }  # fmt: skip
+    volume = {"name": "serving", "secret": {"secretName": naming.secret_name(NAME)}}
     pod = {
         "serviceAccountName": NAME, "automountServiceAccountToken": True, "securityContext": {"fsGroup": USER},
-        **base.spread(NAME), "containers": [served], **base.volumes(),
+        **base.spread(NAME), "containers": [served], "volumes": [*base.volumes()["volumes"], volume],
     }  # fmt: skip
-    return deployment(NAME, base.pulling(pod), replicas=2)
+    made = deployment(NAME, base.pulling(pod), replicas=2)
+    made["metadata"]["labels"][names.MANAGED] = "true"  # its events wake the step that makes its certificate
+    return made
 
 
 def _probes() -> Manifest:
     """It listens once it knows all ClusterCatalogs."""
-    listens = {"tcpSocket": {"port": "http"}}
+    alive, ready = ({"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz"))
     return {
-        "startupProbe": start_probe(listens),
-        "livenessProbe": probe(listens, every=10, failures=6),
-        "readinessProbe": probe(listens, every=5, failures=2),
+        "startupProbe": start_probe({"httpGet": alive}),
+        "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
+        "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
     }

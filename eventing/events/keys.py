@@ -71,6 +71,12 @@ def packages_server(event: Event) -> tuple[Ref, ...]:
     return () if ref is None else (ref,)
 
 
+def catalogs_server(event: Event) -> tuple[Ref, ...]:
+    """Our Deployment that serves catalogs, in the namespace that the event is about."""
+    ref = kinds.DEPLOYMENT.ref_or_none(names.CATALOGS, event.ref.name)
+    return () if ref is None else (ref,)
+
+
 def status_of_installation(_: Event) -> tuple[Ref, ...]:
     """The ClusterOperator by which an OpenShift learns of us."""
     return (kinds.CLUSTER_OPERATOR.ref(names.CLUSTER_OPERATOR),)

@@ -12,7 +12,7 @@ from shared.api.views import ApiService, Deployment, Object
 from shared.domain.endpoints import objects
 from shared.domain.endpoints.certificates import SETTLED, Content, StoredPair
 from shared.domain.endpoints.changes import change
-from shared.domain.serving import publication
+from shared.domain.serving import publication, serving_certificate
 from shared.domain.serving.publication import API, PublicationState
 from shared.ports import Clock, Cluster, Keys, Policy
 from shared.step import Apply, Delete, Merge, Outcome, Ref, StoreKeys, Write
@@ -29,7 +29,7 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     found = publication.publication_state(deployment, present, now)
     if deployment is None or deployment.is_deleted:
         return Outcome(_withdrawn(present, deployment, found, timestamp(now)), summary=found.why)
-    stored = keys.stored(publication.secret_of(deployment))
+    stored = keys.stored(serving_certificate.secret_of(deployment))
     hosts = publication.hosts(ref)
     content = publication.content_of(stored, ref, now, lambda: keys.issue(hosts, now))
     writes = _kept(deployment, content, stored)
@@ -44,7 +44,7 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
 def _kept(deployment: Deployment, content: Content, stored: StoredPair | None) -> tuple[Write, ...]:
     if stored is not None and stored.content == content:
         return ()
-    manifest = publication.secret(deployment, content, stored)
+    manifest = serving_certificate.secret(deployment, content, stored)
     return (StoreKeys(manifest, objects.texts(content), objects.keys(content)),)
 
 

@@ -56,6 +56,8 @@ class Answer:
     """Whether it takes a while to make a chunk, so that a thread does it."""
     is_last: bool = False
     """Whether the connection ends with it."""
+    is_probe: bool = False
+    """Whether nobody is told how long it took."""
 
 
 Later: TypeAlias = Callable[[], Answer]
@@ -119,7 +121,7 @@ class _Server:
             answer = replace(answer, is_last=True)
         async with asyncio.timeout(self._asked.bounds.answer_seconds):
             await self._send(answer, head, writer)
-        if started:
+        if started and not answer.is_probe:
             self._asked.observe(answer.status, time.perf_counter() - started)
         return not answer.is_last
 

@@ -72,9 +72,14 @@ def served(catalog: ClusterCatalog, reference: str, base: str, now: datetime) ->
     return {
         **_status(catalog, {SERVING: _SERVED, PROGRESSING: _UNPACKED}, now),
         "resolvedSource": {"type": "Image", "image": {"ref": reference}},
-        "urls": {"base": f"{base}/catalogs/{catalog.name}"},
+        "urls": {"base": address(catalog, base)},
         "lastUnpacked": timestamp(since or now),
     }
+
+
+def address(catalog: ClusterCatalog, base: str) -> str:
+    """Where a catalog is served by the server at `base`."""
+    return f"{base}/catalogs/{catalog.name}"
 
 
 def failed(catalog: ClusterCatalog, fault: Fault, now: datetime) -> Manifest:

@@ -55,6 +55,21 @@ def test_audits_of_any_namespace_are_one() -> None:
         assert {key for jobs in found for each, key in jobs if each == step} == {str(kinds.OLM_CONFIG.ref("cluster"))}
 
 
+@pytest.mark.parametrize("server", [names.PACKAGES, names.CATALOGS])
+def test_an_audit_looks_at_the_certificates_of_an_installation(server: str) -> None:
+    steps = {names.PACKAGES: "maintenance/publish_packages", names.CATALOGS: "maintenance/certify_catalogs"}
+    found = enqueued(kinds.NAMESPACE.ref("olm"), names.AUDIT_REQUESTED)
+    assert (steps[server], str(kinds.DEPLOYMENT.ref(server, "olm"))) in found
+
+
+def test_authorities_that_somebody_deletes_concern_their_server() -> None:
+    ref, owners = kinds.CONFIG_MAP.ref(names.CATALOGS_AUTHORITIES, "olm"), {event.OWNERS: "Deployment/olmf-catalogs"}
+    server = str(kinds.DEPLOYMENT.ref(names.CATALOGS, "olm"))
+    assert ("maintenance/certify_catalogs", server) in enqueued(ref, names.DELETED, **owners)
+    other = kinds.CONFIG_MAP.ref("other", "olm")
+    assert ("maintenance/certify_catalogs", server) not in enqueued(other, names.DELETED, **owners)
+
+
 def test_an_event_that_does_not_name_owners_is_looked_up() -> None:
     ref = kinds.DEPLOYMENT.ref("d", "ns")
 

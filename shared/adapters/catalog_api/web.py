@@ -6,6 +6,7 @@ import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from email.utils import format_datetime
 from http import HTTPStatus
 from typing import Final, TypeAlias
@@ -27,6 +28,8 @@ from shared.adapters.prompt_server import THREADS, Answer, Asked, Later, text_an
 from shared.domain.syntax import SUBDOMAIN
 
 _ROUTE: Final = re.compile(r"/catalogs/([^/]+)/api/v1/(all|metas|graphql)")
+_PROBES: Final = ("/livez", "/readyz")
+"""Whoever is answered at all has what is served: it listens once it knows that."""
 _GRAPHQL: Final = "graphql"
 _READS: Final = ("GET", "HEAD")
 _METHODS: Final = {"all": _READS, "metas": _READS, _GRAPHQL: ("POST",)}
@@ -59,6 +62,8 @@ class CatalogApi:
             parts = urlsplit(head.target)
         except ValueError:
             return text_answer(HTTPStatus.BAD_REQUEST, "400 Bad Request")
+        if parts.path in _PROBES and head.method in _READS:
+            return replace(text_answer(HTTPStatus.OK, "ok"), is_probe=True)
         route = _ROUTE.fullmatch(parts.path)
         if route is None or (route[2] == _GRAPHQL and self._queries is None):
             return text_answer(HTTPStatus.NOT_FOUND, "404 page not found", is_last=head.method not in _READS)

@@ -22,6 +22,8 @@ class ClusterCatalog(Object):
     """`spec.priority`: catalogs with a higher one are preferred."""
     resolved = field.text("status", "resolvedSource", "image", "ref")
     """`status.resolvedSource.image.ref`: the image by digest that is served; empty when none is."""
+    address = field.text("status", "urls", "base")
+    """`status.urls.base`: where it is served; empty when it is not."""
     unpacked = field.moment("status", "lastUnpacked")
     """`status.lastUnpacked`: when that was unpacked."""
 

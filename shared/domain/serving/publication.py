@@ -14,20 +14,12 @@ from typing import Final
 from shared import names
 from shared.api.manifest import Manifest, instant
 from shared.api.views import ApiService, Deployment, Object
-from shared.domain.endpoints import naming, objects
-from shared.domain.endpoints.certificates import (
-    EARLY,
-    ROTATED_BEFORE,
-    SETTLED,
-    Content,
-    Pair,
-    StoredPair,
-    begun,
-    switched,
-)
-from shared.domain.endpoints.certificates import ended as forgotten
+from shared.domain.endpoints import naming
+from shared.domain.endpoints.certificates import SETTLED, Content, Pair, StoredPair
 from shared.domain.endpoints.webhooks import encoded
-from shared.kinds import API_SERVICE, CLUSTER_ROLE, DEPLOYMENT, SECRET, Ref
+from shared.domain.serving import serving_certificate
+from shared.domain.serving.serving_certificate import reference
+from shared.kinds import API_SERVICE, CLUSTER_ROLE, DEPLOYMENT, Ref
 
 GROUP, VERSION = "packages.operators.coreos.com", "v1"
 API: Final = API_SERVICE.ref(f"{VERSION}.{GROUP}")
@@ -90,17 +82,8 @@ def owner_labels(server: Ref) -> dict[str, str]:
 
 
 def content_of(stored: StoredPair | None, server: Ref, now: datetime, issue: Callable[[], Pair]) -> Content:
-    """What the Secret should contain now.
-
-    A certificate follows once every API server trusts its CA, too; the CA before it is trusted until its certificate
-    has ended: nobody can tell when the last Pod has taken the new one.
-    """
-    content = begun(stored, hosts(server), now, issue)
-    if content.following and now >= content.following.begins + EARLY + SETTLED:
-        return switched(content)
-    if content.former and now >= content.pair.begins + EARLY + ROTATED_BEFORE:
-        return forgotten(content)
-    return content
+    """What the Secret should contain now."""
+    return serving_certificate.content_of(stored, hosts(server), now, issue, settled=SETTLED)
 
 
 def hosts(server: Ref) -> tuple[str, ...]:
@@ -108,31 +91,11 @@ def hosts(server: Ref) -> tuple[str, ...]:
     return naming.hosts(server.name, server.namespace)
 
 
-def secret_of(deployment: Deployment) -> Ref:
-    """The Secret with the certificate of a Deployment."""
-    return SECRET.ref(naming.secret_name(deployment.name), deployment.namespace)
-
-
-def secret(deployment: Deployment, content: Content, stored: StoredPair | None) -> Manifest:
-    """The Secret without what it holds; it goes with the Deployment."""
-    ref = secret_of(deployment)
-    meta = {
-        "name": ref.name, "namespace": ref.namespace, "labels": {names.MANAGED: "true"},
-        "annotations": {names.CA_HASH: content.pair.digest},
-        "ownerReferences": [_reference(Ref.of(deployment.raw), deployment.uid)],
-    }  # fmt: skip
-    if stored is not None:
-        present = Object(stored.manifest)
-        meta["resourceVersion"] = present.resource_version
-    type_ = objects.TLS if stored is None else stored.manifest["type"]
-    return {"apiVersion": SECRET.api_version, "kind": SECRET.kind, "metadata": meta, "type": type_}
-
-
 def api_service(server: Ref, content: Content, owner: Object | None) -> Manifest:
     """The APIService, whose clients trust the CAs of the content."""
     meta: Manifest = {"name": API.name, "labels": {**owner_labels(server), names.MANAGED: "true"}}
     if owner is not None:
-        meta["ownerReferences"] = [_reference(OWNER, owner.uid)]
+        meta["ownerReferences"] = [reference(OWNER, owner.uid)]
     service = {"namespace": server.namespace, "name": naming.service_name(server.name), "port": _PORT}
     spec = {"group": GROUP, "version": VERSION, "service": service, "caBundle": encoded(content.bundle), **_PRIORITIES}
     return {"apiVersion": API.api_version, "kind": API.kind, "metadata": meta, "spec": spec}
@@ -141,7 +104,3 @@ def api_service(server: Ref, content: Content, owner: Object | None) -> Manifest
 def server_of(namespace: str) -> Ref:
     """Our Deployment in the namespace of the installation."""
     return DEPLOYMENT.ref(names.PACKAGES, namespace)
-
-
-def _reference(owner: Ref, uid: str) -> Manifest:
-    return {"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": uid}

@@ -26,8 +26,10 @@ def test_v1_md_25_1_requests_are_counted_by_their_status() -> None:
         for path in ("/catalogs/tea/api/v1/all", "/catalogs/none/api/v1/all", "/nothing"):
             with pytest.raises(urllib.error.HTTPError):
                 asked(port, path)
+        assert {asked(port, path) for path in ("/livez", "/readyz")} == {"ok\n"}  # which is no request of a client
         name = "catalogd_http_request_duration_seconds_count"
         lines = [f'{name}{{code="503"}} 1.0', f'{name}{{code="404"}} 2.0']
         wait_for(lambda: all(line in asked(beside, "/metrics") for line in lines), f"{lines}")
+        assert 'code="200"' not in asked(beside, "/metrics")
         with pytest.raises(urllib.error.HTTPError, match="404"):
             asked(beside, "/other")

@@ -366,7 +366,7 @@ def test_the_source_watches_every_kind_that_a_route_names(folder: str) -> None:
 
 
 def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
-    """Else the Deployments of our own Services wake them whenever they rest; one alone has to wake a step."""
+    """Else the Deployments of our own Services wake them whenever they rest; those with certificates have to."""
     (source,) = of_kind("knative", "ApiServerSource")
     narrowed = {each["kind"] for each in source["spec"]["resources"] if "selector" in each}
     assert (
@@ -376,7 +376,7 @@ def test_the_source_sends_only_ours_of_kinds_that_every_workload_has() -> None:
     )
     workloads = [each for each in objects("base", "knative") if "template" in each.get("spec", {})]
     labelled = {each["metadata"]["name"] for each in workloads if "olm.managed" in each["metadata"].get("labels", {})}
-    assert labelled == {"olmf-packages"}
+    assert labelled == {"olmf-packages", "olmf-catalogs"}
 
 
 @pytest.mark.parametrize(

@@ -145,11 +145,11 @@ def test_every_container_is_asked_whether_it_started_lives_and_is_ready(containe
     assert ready["failureThreshold"] * ready["periodSeconds"] <= 10
     if "httpGet" in alive:
         assert alive["httpGet"]["path"] != ready["httpGet"]["path"], "Redis that is away is no reason to restart"
-        (port,) = container["ports"]
+        ports = {one["name"]: one["containerPort"] for one in container["ports"]}
         env = {one["name"]: one.get("value") for one in container["env"]}
-        health = env.get("OLMF_HEALTH_PORT") or env.get("OLMF_PORT")
-        assert alive["httpGet"]["port"] == ready["httpGet"]["port"] == port["name"]
-        assert port["containerPort"] == int(health or PORT)
+        health = env.get("OLMF_PORT") or env.get("OLMF_HEALTH_PORT")  # who serves others is asked there
+        assert alive["httpGet"]["port"] == ready["httpGet"]["port"]
+        assert ports[alive["httpGet"]["port"]] == int(health or PORT)
 
 
 def test_the_containers_of_a_pod_do_not_share_ports() -> None:
@@ -204,6 +204,8 @@ def test_redis_is_reached_by_every_program_with_a_queue_and_by_nobody_else() -> 
             ("base",), "olmf-packages", PACKAGES_PORT, "tenant", True, id="packages: the API server, wherever it is"
         ),
         pytest.param(("base",), "olmf-catalogs", 50051, "tenant", True, id="catalogs: everybody, as with OLM"),
+        pytest.param(("base",), "olmf-catalogs", 8443, "tenant", True, id="catalogs: everybody, as with OLM v1"),
+        pytest.param(("base",), "olmf-catalogs", 8080, "tenant", False, id="catalogs: nobody without TLS"),
     ],
 )
 def test_who_reaches_a_program(folders: tuple[str, ...], program: str, port: int, space: str, is_open: bool) -> None:

@@ -19,7 +19,7 @@ from tests.functions.subscription.world import World, a_package
 REF = CLUSTER_CATALOG.ref("c")
 IMAGE = "registry/c:v1"
 DIGEST = "registry/c@sha256:" + "0" * 63 + "1"
-BASE = "http://olmf-catalogs.olm.svc/catalogs/c"
+BASE = "https://olmf-catalogs.olm.svc/catalogs/c"
 DISABLED = "Catalog availability mode is set to Unavailable"
 
 

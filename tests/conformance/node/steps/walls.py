@@ -25,7 +25,7 @@ print(sum(file.st_size for file in files))
 print([name for name in ("pip", "pip3", "cc", "gcc") if shutil.which(name)])
 """
 IMAGE_MEGABYTES = 250
-MUST = {6379: "closed", 8080: "closed", 8081: "closed", 50051: "open"}
+MUST = {6379: "closed", 8080: "closed", 8081: "closed", 443: "open", 50051: "open"}
 """Redis is for our programs only, metrics for who measures, the health of a worker for the kubelet; catalogs are for
 everybody, as with OLM."""
 MEASURING = {"metrics": "enabled"}
@@ -37,7 +37,7 @@ def keeps_networks_apart(host: InPods) -> str:
     worker = next(pod for pod in host.cluster.list(POD, OURS) if pod["metadata"]["name"].startswith("olmf-worker"))
     targets = (
         ("olmf-redis.olm.svc", 6379), ("olmf-watch.olm.svc", 8080), (worker["status"]["podIP"], 8081),
-        ("olmf-catalogs.olm.svc", 50051),
+        ("olmf-catalogs.olm.svc", 443), ("olmf-catalogs.olm.svc", 50051),
     )  # fmt: skip
     asks = "import time; time.sleep(2)" + ASK % f"*{targets!r},"
     with host.namespaces("stranger"):
