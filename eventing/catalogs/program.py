@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import resource
 import signal
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Final
 import aiohttp
 import structlog
 
+from eventing.catalogs.changing_certificate import ChangingCertificate, PairFiles
 from eventing.catalogs.request_metrics import RequestMetrics
 from eventing.catalogs.served_catalogs import ServedCatalogs
 from eventing.catalogs.served_sources import ServedSources
@@ -31,8 +31,6 @@ from shared.adapters.prompt_server import Asked
 from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Watch
 
 _WATCH_SECONDS: Final = 300
-RENEW_SECONDS: Final = 30.0
-"""Between two looks at the certificate."""
 AGAIN_SECONDS: Final = 10.0
 """Before the registry API is served again that has ended."""
 log = structlog.get_logger()
@@ -52,18 +50,11 @@ class Place:
     """Where `/metrics` is; 0: nowhere."""
     profile: TlsProfile = field(default_factory=TlsProfile)
 
-    def trust(self) -> ssl.SSLContext | None:
+    def trust(self) -> ChangingCertificate | None:
         """TLS with the certificate; None without one. OSError when it cannot be read."""
-        if self.certificate is None:
+        if self.certificate is None or self.key is None:
             return None
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        self.profile.apply(context)
-        context.load_cert_chain(self.certificate, self.key)
-        return context
-
-    def content(self) -> tuple[bytes, ...]:
-        """What the files of the certificate hold. OSError."""
-        return tuple(path.read_bytes() for path in (self.certificate, self.key) if path is not None)
+        return ChangingCertificate(PairFiles(self.certificate, self.key, self.profile))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +104,27 @@ async def serve(
         known, over = asyncio.create_task(health.complete.wait()), asyncio.create_task(ended.wait())
         await asyncio.wait({known, over}, return_when=asyncio.FIRST_COMPLETED)
         if known.done():
-            present, trust = place.content(), place.trust()
-            with (
-                _metrics(place) as observe,
-                web.running(
-                    catalogs, place.host, place.port, trust=trust, observe=observe, queries=content.queries
-                ) as port,
-            ):
-                scheme = "https" if place.certificate else "http"
-                if trust is not None:
-                    working.append(tasks.create_task(_renew(trust, place, present)))
-                on_ready(f"{scheme}://{place.host or '127.0.0.1'}:{port}")
+            trust = place.trust()
+            if trust is not None:
+                working.append(tasks.create_task(trust.follow()))
+            with _answering(place, content, trust) as port:
+                on_ready(f"{'https' if trust else 'http'}://{place.host or '127.0.0.1'}:{port}")
                 await over
         for task in (*working, known, over):
             task.cancel()
+
+
+@contextmanager
+def _answering(place: Place, content: Content, trust: ChangingCertificate | None) -> Iterator[int]:
+    """The port of the HTTP API until the end of the block. OSError, PortTakenError."""
+    front = trust.front if trust else None
+    with (
+        _metrics(place) as observe,
+        web.running(
+            content.catalogs, place.host, place.port, trust=front, observe=observe, queries=content.queries
+        ) as port,
+    ):
+        yield port
 
 
 @contextmanager
@@ -166,20 +164,3 @@ async def _answer_registry(
             log.info("registry_api_served", port=port)
             on_registry(port)
             await asyncio.Event().wait()
-
-
-async def _renew(trust: ssl.SSLContext, place: Place, present: tuple[bytes, ...]) -> None:
-    """Show a new certificate to whoever connects from then on; one that cannot be used changes nothing."""
-    while True:
-        await asyncio.sleep(RENEW_SECONDS)
-        try:
-            found = place.content()
-            if found == present or place.certificate is None:
-                continue
-            place.trust()  # half of a pair must not get into the one that is in use
-            trust.load_cert_chain(place.certificate, place.key)
-        except (OSError, ssl.SSLError) as error:
-            log.warning("certificate_unusable", error=str(error))
-        else:
-            present = found
-            log.info("certificate_renewed")

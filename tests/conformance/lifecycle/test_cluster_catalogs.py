@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 import urllib3
 
+from eventing.catalogs.changing_certificate import PairFiles
+from eventing.catalogs.tls_profile import TlsProfile
+from eventing.deploy import catalogs
+from shared.adapters.catalog_api import web
 from shared.api.manifest import Manifest, resource_version_of
-from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, Ref
+from shared.domain.serving.catalog_certificate import authorities_of
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, SECRET, Ref
 from tests.conformance.lifecycle.test_install import _state
 from tests.kit.installation import Installation, condition
 from tests.kit.waiting import wait_for
@@ -135,3 +142,32 @@ def until_bundle(installation: Installation, catalog: Ref, image: str) -> str:
     found = str(orjson.loads(content.splitlines()[0])["image"])
     assert "@sha256:" in found, found
     return found
+
+
+def test_v1_md_6_clients_can_verify_the_server_that_the_manifests_run(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """The Deployment of `k8s/base` without Pods: what it mounts, in a server of this test."""
+    deployment, service = catalogs.objects()
+    server, secret = Ref.of(deployment), SECRET.ref("olmf-catalogs-service-cert", "olm")
+    authorities = authorities_of(server)
+    installation.apply({**deployment, "spec": {**deployment["spec"], "replicas": 0}})
+    try:
+        pair = installation.until(secret, lambda each: "tls.key" in each["data"], "a certificate")["data"]
+        trusted = installation.until(authorities, lambda each: bool(each["data"]), "its CA")["data"]["ca.crt"]
+        for name in ("tls.crt", "tls.key"):
+            (tmp_path / name).write_bytes(base64.b64decode(pair[name]))
+        context = PairFiles(tmp_path / "tls.crt", tmp_path / "tls.key", TlsProfile()).context()
+        name = f"{service['metadata']['name']}.{service['metadata']['namespace']}.svc"
+        with web.running({}, trust=context) as port:
+            client = urllib3.HTTPSConnectionPool(
+                "127.0.0.1", port, ca_cert_data=trusted, server_hostname=name, assert_hostname=name, retries=False
+            )
+            assert client.request("GET", "/readyz").status == 200
+        installation.cluster.delete(authorities)
+        back = installation.until(authorities, lambda each: bool(each["data"]), "its CA again")
+        assert back["data"]["ca.crt"] == trusted
+    finally:
+        for each in (server, secret, authorities):
+            if installation.cluster.get(each) is not None:
+                installation.cluster.delete(each)

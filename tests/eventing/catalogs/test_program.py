@@ -17,7 +17,7 @@ import grpc
 import pytest
 import urllib3
 
-from eventing.catalogs import program
+from eventing.catalogs import changing_certificate, program
 from eventing.catalogs.program import Content, Place, serve
 from eventing.catalogs.served_catalogs import Open, ServedCatalogs
 from eventing.catalogs.served_sources import ServedSources
@@ -137,7 +137,7 @@ def running(kubeconfig: Path, keys: Path, open_: Open, store: Store) -> Iterator
     thread = threading.Thread(target=lambda: loop.run_until_complete(work()))
     thread.start()
     try:
-        assert ready.wait(60)
+        assert ready.wait(PATIENCE_SECONDS)
         wait_for(lambda: ports, "the registry API")
         yield addresses[0], ports[0]
     finally:
@@ -246,22 +246,34 @@ def test_a_slow_catalog_holds_up_no_other(replicas: Replicas) -> None:
 def test_a_new_certificate_is_shown_without_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replicas: Replicas
 ) -> None:
-    monkeypatch.setattr(program, "RENEW_SECONDS", 0.01)
+    monkeypatch.setattr(changing_certificate, "RENEW_SECONDS", 0.01)
     keys = make_authority(tmp_path / "old", "IP:127.0.0.1")
 
-    def shown() -> str:
-        host, _, port = address.removeprefix("https://").partition(":")
-        return ssl.get_server_certificate((host, int(port)))
-
     with running(replicas.kubeconfig, keys, *replicas.opens(tmp_path)) as (address, _):
-        before = shown()
+        before = shown(address)
         assert before in (keys / "server.crt").read_text()
         (keys / "server.crt").write_text("half of a pair")
         renewed = make_authority(tmp_path / "new", "IP:127.0.0.1")
-        assert shown() == before
+        assert shown(address) == before
         for name in ("server.key", "server.crt"):
             (keys / name).write_bytes((renewed / name).read_bytes())
-        wait_for(lambda: shown() in (renewed / "server.crt").read_text(), "the new certificate")
+        wait_for(lambda: shown(address) in (renewed / "server.crt").read_text(), "the new certificate")
+
+
+def test_who_connects_while_the_certificate_changes_is_shown_a_whole_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replicas: Replicas
+) -> None:
+    monkeypatch.setattr(changing_certificate, "RENEW_SECONDS", 0.0)
+    keys, other = (make_authority(tmp_path / name, "IP:127.0.0.1") for name in ("present", "other"))
+    pairs = [{name: (each / name).read_bytes() for name in ("server.key", "server.crt")} for each in (keys, other)]
+    known = [pair["server.crt"].decode() for pair in pairs]
+    with running(replicas.kubeconfig, keys, *replicas.opens(tmp_path)) as (address, _):
+        for number in range(40):
+            for name, content in pairs[number % 2].items():
+                (keys / name).write_bytes(content)
+            for _ in range(10):
+                found = shown(address)
+                assert any(found in each for each in known), found
 
 
 def test_who_speaks_no_tls_stops_nobody(replicas: Replicas) -> None:
@@ -307,6 +319,12 @@ def test_a_registry_api_that_ends_is_begun_anew_and_ends_nothing_else(monkeypatc
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(program._serve_registry(*[None] * 4))  # type: ignore[arg-type]  # why: only its loop
     assert len(tried) == 2
+
+
+def shown(address: str) -> str:
+    """The certificate that a client is shown."""
+    host, _, port = address.removeprefix("https://").partition(":")
+    return ssl.get_server_certificate((host, int(port)))
 
 
 def packages(channel: grpc.Channel) -> list[str]:

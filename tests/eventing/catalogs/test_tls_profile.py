@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.catalogs.program import Place
+from eventing.catalogs.changing_certificate import PairFiles
 from eventing.catalogs.tls_profile import TlsProfile, TlsProfileError, profile_of
 from tests.kit.webhook_server import make_authority
 
@@ -21,9 +21,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def handshake(keys: Path, profile: TlsProfile, client: TlsProfile, newest: ssl.TLSVersion) -> tuple[str | None, str]:
     """Version and cipher that both agree on. SSLError."""
-    server = Place("", 0, keys / "server.crt", keys / "server.key", profile=profile).trust()
+    server = PairFiles(keys / "server.crt", keys / "server.key", profile).context()
     asks = ssl.create_default_context(cafile=str(keys / "ca.crt"))
-    assert server is not None
     client.apply(asks)
     asks.maximum_version = newest
     inward, outward = ssl.MemoryBIO(), ssl.MemoryBIO()
