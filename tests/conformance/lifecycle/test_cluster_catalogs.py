@@ -163,11 +163,11 @@ def test_v1_md_6_clients_can_verify_the_server_that_the_manifests_run(
             client = urllib3.HTTPSConnectionPool(
                 "127.0.0.1", port, ca_cert_data=trusted, server_hostname=name, assert_hostname=name, retries=False
             )
-            assert client.request("GET", "/readyz").status == 200
+            assert client.request("GET", "/readyz", headers={"Connection": "close"}).status == 200
         installation.cluster.delete(authorities)
         back = installation.until(authorities, lambda each: bool(each["data"]), "its CA again")
         assert back["data"]["ca.crt"] == trusted
     finally:
-        for each in (server, secret, authorities):
-            if installation.cluster.get(each) is not None:
-                installation.cluster.delete(each)
+        installation.cluster.delete(server)
+    for each in (secret, authorities):
+        installation.until_gone(each)
