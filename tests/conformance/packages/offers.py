@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from eventing.diagnosis.offers import offered
 from shared.adapters.kube import KubeClient
@@ -27,6 +28,11 @@ FIRST = "prometheus"
 """The package that brings what another one needs: the plan of `opentelemetry-operator` waits a minute for it."""
 RULES = CUSTOM_RESOURCE_DEFINITION.ref("prometheusrules.monitoring.coreos.com")
 PATIENCE_SECONDS = 600.0
+OBSOLETE = frozenset(("prometheusoperator.0.37.0",))
+"""Versions whose definitions are `v1beta1`, which no API server takes any more."""
+SKIPPED = {"cert-manager.v1.16.5": "cert-manager.v1.16.1"}
+"""A version to one in its skipRange, where it replaces none."""
+NO_STARTS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +79,24 @@ def prepare(installation: Installation, head: Head) -> None:
     installation.apply(an_operator_group(home, targets=targets))
 
 
-def subscribe(installation: Installation, head: Head) -> None:
+def subscribe(installation: Installation, head: Head, **spec: object) -> None:
     """A Subscription to the package in its prepared namespace."""
-    installation.apply(a_subscription(head.package, head.package))
+    installation.apply(a_subscription(head.package, head.package, **spec))
 
 
-def subscribe_all(installation: Installation, found: Iterable[Head]) -> None:
-    """The same for several packages at once, behind `FIRST`."""
+def subscribe_all(installation: Installation, found: Iterable[Head], starting: Mapping[str, str] = NO_STARTS) -> None:
+    """The same for several packages at once, behind `FIRST`; `starting` are versions to begin with, by head."""
     for head in sorted(found, key=lambda head: head.package != FIRST):
-        subscribe(installation, head)
+        subscribe(installation, head, **({"startingCSV": starting[head.csv]} if head.csv in starting else {}))
         if head.package == FIRST:
             wait_for(lambda: installation.cluster.get(RULES), f"{RULES}", seconds=PATIENCE_SECONDS)
+
+
+def oldest(bundles: Path) -> dict[str, str]:
+    """Each version to the one that an upgrade to it begins with: what it replaces, and so on, as far as it is here."""
+    before = {csv["metadata"]["name"]: csv["spec"].get("replaces") for csv in versions(bundles)} | SKIPPED
+
+    def begin(name: str) -> str:
+        return begin(before[name]) if before[name] in before.keys() - OBSOLETE else name
+
+    return {name: begin(name) for name in before}
