@@ -63,6 +63,8 @@ SOURCES = of_lifecycle(
 APART = (*FAULTS, *OUTAGES, *SCOPE, *MOVES, *SERVING, *SERVING_FAULTS, *SOURCES)
 """What of that folder is not in the run of all the rest of it."""
 SCOPED = "tests/conformance/attacks/test_scoped.py"
+UPGRADES = "tests/conformance/packages/test_upgrades.py"
+"""Run apart, too: 22 packages from their oldest version to the head, twice, take ten minutes."""
 FROM_SUBSCRIPTIONS = "From a Subscription to an operator, and back"
 FROM_SOURCES = "Catalogs, extensions, and what operators serve"
 SUITES = (
@@ -75,7 +77,7 @@ SUITES = (
     Suite(FROM_SUBSCRIPTIONS, (LIFECYCLE, *(f"--ignore={path}" for path in APART))),
     Suite(FROM_SOURCES, SOURCES),
     Suite(ATTACKS, ("tests/conformance/attacks", f"--ignore={SCOPED}"), is_timed=True),
-    Suite("Real packages", ("tests/conformance/packages",)),
+    Suite("Real packages", ("tests/conformance/packages", f"--ignore={UPGRADES}")),
     Suite("A tenant whose account may little", (SCOPED,)),
     Suite("Processes that are killed", ("tests/eventing/worker/test_crashes.py",), {"OLMF_CRASHES": "200"}),
     Suite("Images, against Debian's registry and skopeo", ("tests/conformance/images",)),
