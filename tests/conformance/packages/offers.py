@@ -79,15 +79,15 @@ def prepare(installation: Installation, head: Head) -> None:
     installation.apply(an_operator_group(home, targets=targets))
 
 
-def subscribe(installation: Installation, head: Head, **spec: object) -> None:
-    """A Subscription to the package in its prepared namespace."""
-    installation.apply(a_subscription(head.package, head.package, **spec))
+def subscribe(installation: Installation, head: Head, starting: str = "") -> None:
+    """A Subscription to the package in its prepared namespace; `starting` is a version to begin with."""
+    installation.apply(a_subscription(head.package, head.package, startingCSV=starting))
 
 
 def subscribe_all(installation: Installation, found: Iterable[Head], starting: Mapping[str, str] = NO_STARTS) -> None:
     """The same for several packages at once, behind `FIRST`; `starting` are versions to begin with, by head."""
     for head in sorted(found, key=lambda head: head.package != FIRST):
-        subscribe(installation, head, **({"startingCSV": starting[head.csv]} if head.csv in starting else {}))
+        subscribe(installation, head, starting.get(head.csv, ""))
         if head.package == FIRST:
             wait_for(lambda: installation.cluster.get(RULES), f"{RULES}", seconds=PATIENCE_SECONDS)
 
