@@ -15,9 +15,10 @@ from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.offers import content_of, looked_up, package_of, subscription_of
 from eventing.diagnosis.status.fixes import selecting
+from eventing.diagnosis.status.siblings import doubled, siblings
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
-from shared.api.views import InstallMode, InstallPlan, OperatorGroup, Subscription
+from shared.api.views import Csv, InstallMode, InstallPlan, OperatorGroup, Subscription
 from shared.domain.authoring.identity import install_modes
 from shared.domain.catalog.graph import heads
 from shared.domain.catalog.model import Package
@@ -28,6 +29,7 @@ from shared.domain.operator_groups.install_modes import ALL_NAMESPACES, first_su
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.kinds import (
     CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
     INSTALL_PLAN,
     NAMESPACE,
     OPERATOR_GROUP,
@@ -68,6 +70,8 @@ def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     if present:
         _check_options(cluster, request, present)
         yield f"{request.package} is already subscribed in {request.namespace}"
+    for copy in siblings(request.package, Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, request.namespace))):
+        yield f"warning: {doubled(copy, 'another version')}"
     if NAMESPACE.look_up(cluster.get, request.namespace) is None:
         cluster.create(_object(NAMESPACE, request.namespace))
         yield Made(f"Namespace {request.namespace}")

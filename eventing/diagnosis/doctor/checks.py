@@ -11,6 +11,7 @@ from eventing.diagnosis.doctor.catalogs import check_catalogs, check_cluster_cat
 from eventing.diagnosis.doctor.definitions import check_definitions, check_needed
 from eventing.diagnosis.doctor.finding import Check, Finding, Unknown
 from eventing.diagnosis.doctor.managers import check_managers, check_programs
+from eventing.diagnosis.doctor.packages import check_doubled
 from eventing.diagnosis.doctor.serving import check_api_services, check_conversions, check_webhooks
 from eventing.diagnosis.doctor.stuck import check_finalizers, check_namespaces
 from eventing.diagnosis.doctor.versions import check_builds
@@ -31,6 +32,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "conversion webhooks": check_conversions,
     "CatalogSources": check_catalogs,
     "ClusterCatalogs": check_cluster_catalogs,
+    "versions beside another one": check_doubled,
 }
 """What a check looks at, in the order of what hurts most."""
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from eventing.diagnosis.doctor.finding import Check, Finding
+from eventing.diagnosis.status.chain import package_named_by
 from eventing.diagnosis.status.extension_reader import extension_statuses
-from eventing.diagnosis.status.package_status import Code, PackageStatus
+from eventing.diagnosis.status.package_status import Code, PackageStatus, ref_of
 from eventing.diagnosis.status.reader import Sources, package_statuses
+from eventing.diagnosis.status.siblings import package_of, siblings
+from shared.api.views import Csv
 from shared.domain.command import Fix, olmf
 from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 from shared.ports import Cluster
@@ -42,6 +46,23 @@ def check_extensions(jobs: tuple[Listed, ...] = ()) -> Check:
         return _findings(extension_statuses(Sources(cluster, jobs)), now)
 
     return check
+
+
+def check_doubled(cluster: Cluster, _: datetime) -> Iterator[Finding]:
+    """Versions beside another one of their package that was installed elsewhere, for their namespace, too."""
+    csvs = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION))
+    copies: dict[str, list[Csv]] = defaultdict(list)
+    for one in csvs:
+        if one.is_copy:
+            copies[one.namespace].append(one)
+    for one in csvs:
+        package = package_named_by(one) or package_of(one)
+        for copy in () if one.is_copy or one.is_leaving else siblings(package, copies[one.namespace], one.name):
+            ref = ref_of(CLUSTER_SERVICE_VERSION, one)
+            state = f"works beside {copy.name}, which namespace {copy.origin} installed for this namespace, too"
+            fix = Fix("keep one of them", olmf("uninstall", package, namespace=one.namespace))
+            evidence = (ref_of(CLUSTER_SERVICE_VERSION, copy),)
+            yield Finding(ref, state, "two operators do the same work", fix, reason="Doubled", evidence=evidence)
 
 
 def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from eventing.diagnosis.forecast.checks import CHECKS, Finding, Version
 from eventing.diagnosis.forecast.leaving import leaving
 from eventing.diagnosis.forecast.present_objects import Manifest, PresentObjects, definitions
 from eventing.diagnosis.forecast.version_objects import installed_objects, our_objects
+from eventing.diagnosis.status.siblings import doubled, package_of, siblings
 from shared import kinds
 from shared.api.manifest import name_of
 from shared.api.views import Csv, CustomResourceDefinition, Namespace, OperatorGroup, Subscription
@@ -59,7 +60,7 @@ def forecast(upcoming: Iterable[Upcoming], present: PresentObjects, policy: Poli
         permissions += _permissions(version)
         checked = [each for check in CHECKS for each in check(version, present, policy)]
         hidden = (Finding("remark", text) for text in present.unknown([*version.steps, *version.installed]))
-        findings |= dict.fromkeys((*checked, *_copies(version, present), *hidden))
+        findings |= dict.fromkeys((*checked, *_copies(version, present), *_doubled(version, present), *hidden))
     findings |= dict.fromkeys(Finding("unknown", text) for text in present.refused)
     return Forecast(tuple(found), tuple(permissions), tuple(findings))
 
@@ -161,6 +162,13 @@ def _copies(version: Version, present: PresentObjects) -> Iterator[Finding]:
     if others:
         named = ", ".join(others[:_MOST_NAMED]) + (", …" if len(others) > _MOST_NAMED else "")
         yield Finding("remark", f"{version.csv.name} is copied to {len(others)} namespaces: {named}")
+
+
+def _doubled(version: Version, present: PresentObjects) -> Iterator[Finding]:
+    """Other versions of its package that another namespace installed for this one, too."""
+    package, name = package_of(version.csv), version.csv.name
+    for one in siblings(package, Csv.each(present.csvs()), name):
+        yield Finding("remark", doubled(one, name))
 
 
 def _with_targets(group: OperatorGroup | None, present: PresentObjects) -> OperatorGroup | None:

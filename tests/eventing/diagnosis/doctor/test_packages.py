@@ -9,7 +9,7 @@ import pytest
 
 from eventing.diagnosis.doctor.catalogs import check_catalogs, check_cluster_catalogs
 from eventing.diagnosis.doctor.finding import Check, Finding
-from eventing.diagnosis.doctor.packages import check_extensions, check_packages
+from eventing.diagnosis.doctor.packages import check_doubled, check_extensions, check_packages
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared import kinds
 from shared.api.manifest import Manifest
@@ -121,6 +121,42 @@ def test_a_package_that_is_not_as_wanted(objects: list[Manifest], reason: str, s
 )  # fmt: skip
 def test_a_package_that_is_as_wanted_or_under_way(objects: list[Manifest]) -> None:
     assert findings(check_packages(), *objects) == []
+
+
+TIDE = '{"properties": [{"type": "olm.package", "value": {"packageName": "p", "version": "1.0.0"}}]}'
+
+
+def a_copy(name: str, properties: str = TIDE) -> Manifest:
+    labels, annotations = {"olm.copiedFrom": "wide"}, {"operatorframework.io/properties": properties}
+    meta = {"name": name, "namespace": "ns", "labels": labels, "annotations": annotations}
+    return {**a_version("Succeeded"), "metadata": meta}
+
+
+def an_original(name: str = "p.v1") -> Manifest:
+    labels = {"operators.coreos.com/p.ns": ""}
+    return {**a_version("Succeeded"), "metadata": {"name": name, "namespace": "ns", "labels": labels}}
+
+
+def test_a_version_beside_that_of_another_namespace() -> None:
+    (found,) = findings(check_doubled, an_original(), a_copy("p.v2"))
+    assert found.ref.name == "p.v1"
+    assert found.state == "works beside p.v2, which namespace wide installed for this namespace, too"
+    assert str(found.fix.command) == "olmf uninstall p -n ns"
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        pytest.param([an_original()], id="alone"),
+        pytest.param([a_copy("p.v2"), a_copy("p.v1")], id="only copies"),
+        pytest.param([an_original(), a_copy("q.v1", TIDE.replace('"p"', '"q"'))], id="of another package"),
+        pytest.param([an_original(), a_copy("p.v2", "{")], id="properties that nobody can read"),
+        pytest.param([an_original(), a_copy("p.v2", '{"properties": [{"type": "olm.package", "value": 1}]}')],
+                     id="a package that is none"),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_the_only_one_of_its_package(objects: list[Manifest]) -> None:
+    assert findings(check_doubled, *objects) == []
 
 
 def test_an_extension_that_only_an_edit_helps() -> None:

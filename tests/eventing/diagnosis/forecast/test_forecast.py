@@ -9,7 +9,7 @@ import pytest
 
 from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
 from eventing.diagnosis.forecast.present_objects import PresentObjects
-from shared import kinds
+from shared import kinds, names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, name_of
 from shared.domain.extension.outlook import Difference
@@ -267,6 +267,20 @@ def test_where_copies_go_is_told() -> None:
     namespaces = [an_object(kinds.NAMESPACE, name) for name in (NS, "a", "b")]
     found = in_files(an_object(kinds.OPERATOR_GROUP, "g", spec={}), *namespaces)
     assert "op.v2 is copied to 2 namespaces: a, b" in told(found, "remark")
+
+
+def test_another_version_that_serves_the_namespace_already_is_told() -> None:
+    properties = {names.PROPERTIES: '{"properties": [{"type": "olm.package", "value": {"packageName": "op"}}]}'}
+    meta = {"annotations": properties, "labels": {names.COPIED_FROM: "wide"}}
+    copy = an_object(kinds.CLUSTER_SERVICE_VERSION, "op.v3", meta=meta)
+    mine = a_csv()
+    mine["metadata"]["annotations"] = properties
+    found = told(in_files(a_group(NS), copy, csv=mine), "remark")
+    assert (
+        "op.v3, which namespace wide installed, works for this namespace already: op.v2 would do the same work, too"
+        in found
+    )
+    assert not [one for one in told(in_files(a_group(NS), copy), "remark") if "op.v3" in one], "of another package"
 
 
 def test_an_api_that_another_group_provides_blocks() -> None:
