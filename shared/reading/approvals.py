@@ -14,7 +14,7 @@ def approver_of(plan: InstallPlan, accounts: Accounts) -> str:
 
     Nothing is read of a plan that names nobody, or of which it is told already.
     """
-    begins = plan.is_approved and plan.phase != "Installing" and plan_record.is_intact(plan)
+    begins = plan.is_approved and plan_record.begins(plan) and plan_record.is_intact(plan)
     if not begins or not approval.named(plan):
         return plan_record.approver(plan)
     return approval.approver(plan, in_force(approval.APPROVALS, approval.probe(plan.namespace), accounts))

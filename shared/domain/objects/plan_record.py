@@ -102,10 +102,19 @@ def approval(plan: InstallPlan, who: str) -> Condition:
     return Condition(APPROVED, "True", "SpecApproved", message)
 
 
+def withdrawal() -> Condition:
+    """Nobody approves the plan any more; who approves it again is told anew."""
+    return Condition(APPROVED, "False", "ApprovalWithdrawn", "spec.approved was set back to false")
+
+
+def begins(plan: InstallPlan) -> bool:
+    """Whether an approved plan is carried out from now on, and not before: it waited, or its approval was withdrawn."""
+    return plan.phase != "Installing" or plan.condition(APPROVED).status == "False"
+
+
 def approval_note(plan: InstallPlan, who: str) -> str:
     """For the run that begins an approved plan: who approved it."""
-    is_begun = plan.phase == "Installing"
-    return "" if is_begun else f", approved by {who}"
+    return f", approved by {who}" if begins(plan) else ""
 
 
 def approver(plan: InstallPlan) -> str:

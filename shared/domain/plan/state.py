@@ -83,9 +83,11 @@ def gate(
     status = attenuated(unblocked(status, now), actor)
     if not plan.is_approved:
         message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
-        is_begun = fields.text(status, "phase") == "Installing"
-        shown = {"message": message} if is_begun else {"phase": "RequiresApproval"}
-        return Waiting(message, status | shown, account=actor.account)
+        if fields.text(status, "phase") == "Installing":
+            status = _beside_installed(status | {"message": message}, plan_record.withdrawal(), now)
+        else:
+            status |= {"phase": "RequiresApproval"}
+        return Waiting(message, status, account=actor.account)
     return Going(approved(plan, status, approver, now), actor.account)
 
 
@@ -130,7 +132,7 @@ def unblocked(status: ReadOnly, now: datetime) -> Manifest:
 def approved(plan: InstallPlan, status: ReadOnly, approver: str, now: datetime) -> Manifest:
     """The status of a plan that is executed from now on."""
     started = {"startTime": timestamp(now), **status, "phase": "Installing"}
-    if fields.text(status, "phase") != "Installing":
+    if plan_record.begins(plan):
         started.pop("message", None)
         started["conditions"] = put_into(_conditions(status), plan_record.approval(plan, approver), now)
     return started
@@ -161,10 +163,7 @@ def judged(status: ReadOnly, safety: Condition | None, now: datetime) -> Manifes
     """The status with what the definitions of the plan do to what is stored; None: as it was told before."""
     if safety is None:
         return dict(status)
-    old = _conditions(status)
-    installed = [one for one in old if fields.text(one, "type") == "Installed"]
-    others = [one for one in old if one not in installed]
-    return {**status, "conditions": [*put_into(others, safety, now), *installed]}
+    return _beside_installed(status, safety, now)
 
 
 def _without_safety(status: ReadOnly) -> Manifest:
@@ -206,6 +205,14 @@ def _is_stopped(status: ReadOnly) -> bool:
 
 def _started(status: ReadOnly, now: datetime) -> datetime:
     return fields.moment(status, "startTime") or now
+
+
+def _beside_installed(status: ReadOnly, condition: Condition, now: datetime) -> Manifest:
+    """The status with a condition before `Installed`, the last one."""
+    old = _conditions(status)
+    installed = [one for one in old if fields.text(one, "type") == "Installed"]
+    others = [one for one in old if one not in installed]
+    return {**status, "conditions": [*put_into(others, condition, now), *installed]}
 
 
 def _with_condition(status: ReadOnly, status_text: str, reason: str, message: str, *, now: datetime) -> Manifest:

@@ -133,3 +133,21 @@ def test_what_somebody_approved_is_not_carried_out_once_it_is_something_else(par
     reasons = {one["type"]: one.get("reason") for one in status(world)["conditions"]}
     assert (reasons["Installed"], reasons.get("Approved")) == ("ContentChanged", None)
     assert [ref for ref in world.objects if ref.kind == "ClusterServiceVersion"] == []
+
+
+def test_who_approves_again_what_was_withdrawn_is_told_instead_of_the_first_one() -> None:
+    world = World(an_operator_group())
+    world.ports[Accounts] = Admitted(world, checks=APPROVALS)
+    begun = {"type": "Approved", "status": "True", "reason": "SpecApproved", "message": "spec.approved was set by bob"}
+    plan = an_approved_plan(**{names.APPROVED_BY: "alice"})
+    conditions = [*plan["status"]["conditions"], begun, {"type": "Installed", "status": "False"}]
+    plan["status"] |= {"phase": "Installing", "conditions": conditions}
+    world.put({**plan, "spec": {**plan["spec"], "approved": False}})
+    world.settle()
+    stored = world.objects[PLAN]
+    shown = [(one["type"], one["status"]) for one in stored["status"]["conditions"]]
+    assert shown == [("Resolved", "True"), ("Approved", "False"), ("Installed", "False")]
+    world.put({**stored, "spec": plan["spec"]})
+    world.settle()
+    assert told(world) == CHECKED
+    assert status(world)["phase"] == "Complete"
