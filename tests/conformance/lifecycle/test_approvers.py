@@ -75,6 +75,7 @@ def checked(installation: Installation) -> Iterator[None]:
     yield
     for one in APPROVALS.manifests():
         installation.cluster.delete(Ref.of(one))
+    wait_for(lambda: not refused(installation.cluster, approval.probe("default")), "the end of the policy")
 
 
 def a_person(installation: Installation, namespace: str, *rules: Manifest) -> tuple[KubeClient, str]:

@@ -64,6 +64,7 @@ def checked(installation: Installation) -> Iterator[None]:
     yield
     for one in policy.AUTHORS.manifests():
         installation.cluster.delete(Ref.of(one))
+    wait_for(lambda: not refused(installation.cluster, policy.probe("default")), "the end of the policy")
 
 
 def refused(client: KubeClient, manifest: Manifest) -> str:
