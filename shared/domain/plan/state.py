@@ -84,7 +84,7 @@ def gate(
     if not plan.is_approved:
         message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
         if fields.text(status, "phase") == "Installing":
-            status = _beside_installed(status | {"message": message}, plan_record.withdrawal(), now)
+            status = _before_installed(status | {"message": message}, plan_record.withdrawal(), now)
         else:
             status |= {"phase": "RequiresApproval"}
         return Waiting(message, status, account=actor.account)
@@ -163,7 +163,7 @@ def judged(status: ReadOnly, safety: Condition | None, now: datetime) -> Manifes
     """The status with what the definitions of the plan do to what is stored; None: as it was told before."""
     if safety is None:
         return dict(status)
-    return _beside_installed(status, safety, now)
+    return _before_installed(status, safety, now)
 
 
 def _without_safety(status: ReadOnly) -> Manifest:
@@ -207,7 +207,7 @@ def _started(status: ReadOnly, now: datetime) -> datetime:
     return fields.moment(status, "startTime") or now
 
 
-def _beside_installed(status: ReadOnly, condition: Condition, now: datetime) -> Manifest:
+def _before_installed(status: ReadOnly, condition: Condition, now: datetime) -> Manifest:
     """The status with a condition before `Installed`, the last one."""
     old = _conditions(status)
     installed = [one for one in old if fields.text(one, "type") == "Installed"]
