@@ -14,7 +14,7 @@ from eventing.local import redis_server
 from eventing.local.redis_server import RedisServer
 from eventing.workqueue import connect
 
-_OF_TESTS = ("OLMF_CRASHES", "OLMF_ATTACKS", "OLMF_ATTACK_RATE", "OLMF_REAL_KUBECONFIG")
+_OF_TESTS = ("OLMF_CRASHES", "OLMF_ATTACKS", "OLMF_ATTACK_RATE", "OLMF_REAL_KUBECONFIG", "OLMF_REAL_REDIS")
 for _name in [name for name in os.environ if name.startswith("OLMF_") and name not in _OF_TESTS]:
     del os.environ[_name]
 
@@ -35,18 +35,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def _redis_server() -> Iterator[RedisServer]:
+def _redis() -> Iterator[str]:
+    if url := os.environ.get("OLMF_REAL_REDIS"):
+        yield url
+        return
     server = redis_server.start()
-    yield server
+    yield server.url
     server.stop()
 
 
 @pytest.fixture
-def redis_url(_redis_server: RedisServer) -> str:
-    """A real, empty Redis, one per test process."""
-    with connect(_redis_server.url) as client:
-        client.flushall()
-    return _redis_server.url
+def redis_url(_redis: str) -> str:
+    """A real, empty Redis, one per test process; `OLMF_REAL_REDIS` names one whose content may go, for one process."""
+    with connect(_redis) as client:
+        client.flushdb()
+    return _redis
 
 
 @pytest.fixture

@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import cache
 from importlib import resources
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from redis import Redis
 from redis.exceptions import NoScriptError, ResponseError
 
 from eventing.events.job import INSTALL, RESOLVE
 from eventing.workqueue.client import UNREACHABLE, NewerFormat, connect
+from shared.config import SettingError
 
 Argument: TypeAlias = str | bytes | int | float
 
+NO_CLUSTER: Final = (
+    "OLMF_REDIS_URL or REDIS_URL: a Redis Cluster cannot hold the queue, because the end of a run, the jobs that it "
+    "enqueues and the next claim are one change of many keys; name one server, with replicas if it has to survive"
+)
 NEWER = "NEWERFORMAT "
 """Begins the error of `format.lua`."""
 _FILES = resources.files(__package__)
@@ -115,6 +120,11 @@ def _newer(error: Exception) -> NewerFormat | None:
 
 
 def check_format(url: str) -> None:
-    """NewerFormat when a newer release wrote what a Redis holds; one that does not answer refuses nobody."""
+    """NewerFormat when a newer release wrote what a Redis holds, SettingError for a cluster of them.
+
+    One that does not answer refuses nobody.
+    """
     with suppress(*UNREACHABLE), closing(connect(url)) as client:
+        if client.info("server").get("redis_mode") == "cluster":
+            raise SettingError(NO_CLUSTER)
         run(client, "count")

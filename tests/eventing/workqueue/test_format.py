@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from redis import Redis
+from redis.exceptions import RedisError
 
 from eventing.cli.failure import as_cli_error
+from eventing.local.redis_server import find_binary
+from eventing.local.state import free_port
 from eventing.workqueue import NewerFormat, WorkQueue, check_format, connect, is_paused
-from shared.config import Settings
+from shared.config import SettingError, Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result
+from tests.kit.waiting import wait_for
 
 KEY = "olmf:format"
 PRESENT = b"1"
@@ -76,6 +82,28 @@ def test_a_downgrade_is_refused_with_a_sentence(redis_url: str) -> None:
 
 def test_a_redis_that_does_not_answer_refuses_nobody() -> None:
     check_format("redis://127.0.0.1:1/0")
+
+
+def test_a_cluster_of_several_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    port = free_port()
+    words = ["--port", str(port), "--dir", str(tmp_path), "--save", "", "--cluster-enabled", "yes"]
+    server = subprocess.Popen([find_binary(), *words], stdout=subprocess.DEVNULL)
+    try:
+        with connect(url := f"redis://127.0.0.1:{port}") as client:
+            wait_for(lambda: answers(client))
+        with pytest.raises(SettingError, match=r"a Redis Cluster cannot hold the queue, because .*; name one server"):
+            check_format(url)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def answers(client: Redis) -> bool:
+    """Whether a server is there."""
+    try:
+        return bool(client.ping())
+    except RedisError:
+        return False
 
 
 def test_people_get_the_sentence() -> None:
