@@ -229,3 +229,5 @@ RESYNC_REQUESTED: Final = "io.olmf.resync.requested"
 
 ANY: Final = "*"
 """As the name in a ref: any object of that kind in that namespace. As the value of a label that is asked for: any."""
+NONE: Final = "!"
+"""As the value of a label that is asked for: the object does not have the label. No label can have such a value."""

@@ -40,7 +40,10 @@ class Cluster(Protocol):
     def list(
         self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
     ) -> tuple[Manifest, ...]:
-        """At `most` so many (0: all) of a kind, of a namespace or of all, that carry all `labels`, sorted by name."""
+        """At `most` so many (0: all) of a kind, of a namespace or of all, that carry all `labels`, sorted by name.
+
+        As values of labels, `names.ANY` stands for any value and `names.NONE` for objects without the label.
+        """
         ...
 
     def get_all(self, refs: Sequence[Ref]) -> tuple[Manifest | None, ...]:

@@ -1,19 +1,21 @@
 """Enqueue the versions that own or require an API that changed, and the groups whose roles depend on it.
 
-Reads:  OperatorGroups and the ClusterServiceVersions in their namespaces.
+Reads:  OperatorGroups, and all ClusterServiceVersions that are no copies.
 Writes: nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from shared import names
-from shared.api.views import Csv, OperatorGroup
+from shared.api.views import Csv
 from shared.domain.csv import dependents
 from shared.domain.operator_groups.provision import claims
-from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.kinds import API_SERVICE
 from shared.ports import Cluster
+from shared.reading.originals import originals_of_groups
 from shared.step import Emit, Outcome, Ref
 
 
@@ -24,10 +26,8 @@ def notify_api_users(ref: Ref, cluster: Cluster) -> Outcome:
 
 
 def _emits(ref: Ref, cluster: Cluster) -> Iterator[Emit]:
-    for group in OperatorGroup.each(cluster.list(OPERATOR_GROUP)):
-        for csv in Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, group.namespace)):
-            if csv.is_copy:
-                continue
+    for groups, csvs in originals_of_groups(cluster):
+        for group, csv in product(groups, csvs):
             if _is_user(csv, ref):
                 yield Emit(names.REQUIREMENT_CHANGED, Ref.of(csv))
             if _decides_on_roles(csv, ref):

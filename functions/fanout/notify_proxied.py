@@ -1,6 +1,6 @@
 """Enqueue every version when the proxy of an OpenShift changes: their Deployments name it (csv.md §6.3).
 
-Reads:  OperatorGroups and the ClusterServiceVersions in their namespaces.
+Reads:  OperatorGroups, and all ClusterServiceVersions that are no copies.
 Writes: nothing.
 """
 

@@ -1,6 +1,6 @@
 """Say on the ClusterOperator of an OpenShift that this installation works, and whether its operators allow an upgrade.
 
-Reads:  the ClusterVersion and the ClusterOperator; OperatorGroups and the ClusterServiceVersions in their namespaces.
+Reads:  the ClusterVersion and the ClusterOperator; OperatorGroups, and all ClusterServiceVersions that are no copies.
 Writes: the ClusterOperator, and its status. Nothing without a ClusterVersion: then it is no OpenShift.
 """
 

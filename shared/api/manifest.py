@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from shared.names import ANY, LAST_APPLIED
+from shared.names import ANY, LAST_APPLIED, NONE
 
 Manifest: TypeAlias = dict[str, Any]  # why: JSON is dynamic; this alias is the one place that says so
 """A decoded JSON object. Past a parser only typed values travel."""
@@ -73,9 +73,12 @@ def timestamp(moment: datetime) -> str:
 
 
 def carries(manifest: ReadOnly, labels: Mapping[str, str]) -> bool:
-    """Whether an object has all these labels; `*` stands for any value."""
+    """Whether an object has all these labels; `*` stands for any value, `!` for an object without the label."""
     present = labels_of(manifest)
-    return all(key in present and value in (ANY, present[key]) for key, value in labels.items())
+    return all(
+        value in (ANY, present[key]) if key in present else value == NONE  # which is no value of a label
+        for key, value in labels.items()
+    )
 
 
 def instant(text: object) -> datetime | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from shared.api.manifest import Manifest, labels_of, resource_version_of
+from shared.api.manifest import Manifest, carries, labels_of, resource_version_of
 from shared.kinds import Kind, Ref
-from shared.names import ANY, V1_MANAGED_BY, V1_MANAGER, V1_REVISION_NAME
+from shared.names import V1_MANAGED_BY, V1_MANAGER, V1_REVISION_NAME
 from shared.resource_versions import weight
 
 GOOD_SECONDS = 10.0
@@ -74,8 +74,7 @@ class Key(NamedTuple):
 
     def selects(self, manifest: Manifest) -> bool:
         """Whether an object of the kind in the namespace belongs to it."""
-        present = labels_of(manifest)
-        return all(key in present and value in (ANY, present[key]) for key, value in self.labels)
+        return carries(manifest, dict(self.labels))
 
 
 class Moment(NamedTuple):

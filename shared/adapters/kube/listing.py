@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, metadata
 from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME
-from shared.names import ANY
+from shared.names import ANY, NONE
 from shared.refs import InvalidName
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -26,14 +26,18 @@ def can_be_set(labels: Mapping[str, str]) -> bool:
     The names of operators and OperatorGroups become values of labels, and may be too long for that.
     """
     are_keys = all(QUALIFIED_NAME.fits(key.rpartition("/")[2]) and _PREFIX.fullmatch(key) for key in labels)
-    return are_keys and not any(LABEL_VALUE.problems(value) for value in labels.values() if value != ANY)
+    return are_keys and not any(LABEL_VALUE.problems(value) for value in labels.values() if value not in (ANY, NONE))
 
 
 def label_selector(labels: Mapping[str, str]) -> str:
-    """The query parameter for objects that have all these labels. InvalidName when no object can have them."""
+    """The query parameter for objects with these labels (without, for `NONE`). InvalidName when none can have them."""
     if not can_be_set(labels):
         raise InvalidName(f"{dict(labels)} are no labels that an object can have")
-    return ",".join(key if value == ANY else f"{key}={value}" for key, value in sorted(labels.items()))
+    return ",".join(_requirement(key, value) for key, value in sorted(labels.items()))
+
+
+def _requirement(key: str, value: str) -> str:
+    return {ANY: key, NONE: f"!{key}"}.get(value, f"{key}={value}")
 
 
 def field_selector(fields: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from shared.adapters.kube.freshness import RESTORED_SECONDS, Freshness
 from shared.adapters.kube.listing import label_selector
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_ROLE, NAMESPACE, ROLE, SECRET, InvalidName, Kind
+from shared.names import ANY, NONE
 
 REF = SECRET.ref("pull", "team")
 
@@ -104,3 +105,4 @@ def test_labels_that_would_select_something_else_are_refused(labels: dict[str, s
     with pytest.raises(InvalidName):
         label_selector(labels)
     assert label_selector({"olm.owner": "a", "example.com/b": ""}) == "example.com/b=,olm.owner=a"
+    assert label_selector({"olm.owner": ANY, "example.com/b": NONE}) == "!example.com/b,olm.owner"

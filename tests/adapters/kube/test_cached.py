@@ -14,7 +14,7 @@ from shared.adapters.kube.cached import MAX_OBJECTS
 from shared.adapters.kube.reported import PRESENT_READS, PresentRun
 from shared.api.manifest import Manifest, resource_version_of
 from shared.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SECRET, SERVICE_ACCOUNT, Kind, Ref
-from shared.names import ANY, V1_MANAGED_BY, V1_MANAGER
+from shared.names import ANY, NONE, V1_MANAGED_BY, V1_MANAGER
 from shared.resource_versions import weight
 from tests.kit.sandbox import running_sandbox
 
@@ -297,7 +297,7 @@ def test_a_selection_by_labels_is_read_once_per_change(
     notifier.notify(other.create({**an_account(), "metadata": {"name": "two", "namespace": "default"}}))
     cached.list(SERVICE_ACCOUNT, "default")
     asked = cached.requests_made
-    assert selected(ANY) == ["one"], "of a list of all"
+    assert (selected(ANY), selected(NONE)) == (["one"], ["default", "two"]), "of a list of all"
     assert cached.requests_made == asked
     other.delete(SERVICE_ACCOUNT.ref("two", "default"))
 

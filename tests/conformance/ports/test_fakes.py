@@ -12,8 +12,9 @@ import pytest
 from eventing.effects import Effects
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
-from shared.api.manifest import Manifest, labels_of, name_of, namespace_of, resource_version_of, uid_of
+from shared.api.manifest import Manifest, carries, name_of, namespace_of, resource_version_of, uid_of
 from shared.kinds import Kind, Ref
+from shared.names import ANY, NONE
 from shared.ports import Cluster, Discovery, Listing
 from shared.step import Delete
 from tests.conformance.http import Api as Http
@@ -83,6 +84,9 @@ def test_reads(client: KubeClient, namespace: str, other_namespace: str, impleme
         ({"test": namespace}, "", [(namespace, "a"), (namespace, "b"), (other_namespace, "a")]),
         ({"test": namespace}, namespace, [(namespace, "a"), (namespace, "b")]),
         ({"tier": "one", "zone": "x"}, namespace, [(namespace, "b")]),
+        ({"test": namespace, "zone": ANY}, "", [(namespace, "b")]),
+        ({"test": namespace, "zone": NONE}, "", [(namespace, "a"), (other_namespace, "a")]),
+        ({"tier": "one", "zone": NONE}, namespace, [(namespace, "a")]),
         ({"tier": "none"}, namespace, []),
         ({"tier": "two"}, namespace, []),
         ({"tier": "t" * 64}, namespace, []),
@@ -90,7 +94,7 @@ def test_reads(client: KubeClient, namespace: str, other_namespace: str, impleme
         listed = cluster.list(kinds.CONFIG_MAP, place, labels=labels)
         assert [(namespace_of(item), name_of(item)) for item in listed] == names
         assert all((item["apiVersion"], item["kind"]) == ("v1", "ConfigMap") for item in listed)
-        assert all(labels.items() <= labels_of(item).items() for item in listed)
+        assert all(carries(item, labels) for item in listed)
     assert cluster.find("v1", "ConfigMap") == kinds.CONFIG_MAP
     assert cluster.find(UNSERVED.api_version, UNSERVED.kind) is None
     assert cluster.version().startswith("v1.")

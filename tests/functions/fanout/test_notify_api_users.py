@@ -8,7 +8,7 @@ import pytest
 
 from functions.fanout.notify_api_users import notify_api_users
 from shared import names
-from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
+from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Kind, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
@@ -88,3 +88,19 @@ def requiring(**entry: str) -> dict[str, Any]:
 def test_notify_api_users(ref: Ref, csv: dict[str, Any], emits: tuple[Emit, ...]) -> None:
     outcome = notify_api_users(ref, FakeCluster([a_group(), csv]))
     assert (outcome.writes, outcome.emits) == ((), emits)
+
+
+def test_two_reads_are_enough_and_no_copy_is_among_what_they_answer() -> None:
+    class Noting(FakeCluster):
+        def list(self, kind: Kind, *args: Any, **more: Any) -> tuple[dict[str, Any], ...]:
+            found = super().list(kind, *args, **more)
+            read.append([*map(Ref.of, found)])
+            return found
+
+    read: list[list[Ref]] = []
+    groups = [a_group("g", namespace) for namespace in ("a", "b", "ns")]
+    copies = [a_csv(namespace=namespace, owns=[GOOSE], labels={names.COPIED_FROM: "ns"}) for namespace in ("a", "b")]
+    unmarked = a_csv(namespace="b", name="op.v2", owns=[GOOSE], annotations={names.OPERATOR_NAMESPACE: "ns"})
+    outcome = notify_api_users(BIRDS, Noting([*groups, *copies, unmarked, a_csv(owns=[GOOSE])]))
+    assert outcome.emits == (VERSION, GROUP)
+    assert read == [[*map(Ref.of, groups)], [Ref.of(unmarked), VERSION.ref]]
