@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-TOPS = ("functions", "shared", "eventing")
+from tests.architecture.parsed import modules, nodes, syntax
+
 Name: TypeAlias = tuple[str, str]
 """A module, and a name that it defines; `*` stands for all of them."""
 _DOTTED = re.compile(r"[a-z_0-9]+(?:\.\w+)+")
@@ -19,10 +20,10 @@ _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 class Tree:
     """The modules of a source tree, their definitions and imports."""
 
-    def __init__(self, modules: Mapping[str, ast.Module]) -> None:
-        self.modules = modules
-        self._defined = {name: _defined(tree) for name, tree in modules.items()}
-        self._imports = {name: self._imported(tree) for name, tree in modules.items()}
+    def __init__(self, trees: Mapping[str, ast.Module]) -> None:
+        self.modules = trees
+        self._defined = {name: _defined(tree) for name, tree in trees.items()}
+        self._imports = {name: self._imported(tree) for name, tree in trees.items()}
 
     def unused(self, roots: Iterator[Name]) -> list[str]:
         """`module.name` of whatever the roots do not reach, sorted; imports alone use nothing."""
@@ -92,7 +93,7 @@ class Tree:
     def _imported(self, tree: ast.Module) -> defaultdict[str, set[str]]:
         """Local names, and what they may stand for: a module, or `module.name`."""
         found: defaultdict[str, set[str]] = defaultdict(set)
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     found[alias.asname or alias.name].add(f"{node.module}.{alias.name}")
@@ -130,16 +131,12 @@ def _defined(tree: ast.Module) -> dict[str, list[ast.AST]]:
 
 def trees(root: Path) -> dict[str, ast.Module]:
     """The modules below a folder, without generated ones."""
-    paths = (path for top in TOPS for path in (root / top).rglob("*.py") if not path.stem.endswith("_pb2"))
-    return {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): ast.parse(path.read_text())
-        for path in paths
-    }
+    return {name: syntax(path.read_text()) for name, path in modules(root, with_generated=False)}
 
 
-def roots(modules: Mapping[str, ast.Module]) -> Iterator[Name]:
+def roots(trees: Mapping[str, ast.Module]) -> Iterator[Name]:
     """Steps, which the runner loads by name; verbs, which register themselves; programs."""
-    for module, tree in modules.items():
+    for module, tree in trees.items():
         words = module.split(".")
         if words[0] == "functions" and len(words) == 3:
             yield module, words[2]

@@ -9,18 +9,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-TOPS = ("functions", "shared", "eventing")
+from tests.architecture.parsed import modules, nodes, syntax
+
 Graph = Mapping[str, frozenset[str]]
 """Of the modules and packages of one folder: a name to the names that it imports."""
 
 
 def graphs(root: Path) -> dict[str, Graph]:
     """The graph of each folder. Imports inside functions count: they hide a circle, they do not end it."""
-    modules = dict(_modules(root))
+    paths = dict(modules(root))
     found: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for module, path in modules.items():
-        for imported in _imported(path, modules):
-            here, there = _place(module, modules), _place(imported, modules)
+    for module, path in paths.items():
+        for imported in _imported(path, paths):
+            here, there = _place(module, paths), _place(imported, paths)
             if here != there:
                 depth = next(at for at, (one, other) in enumerate(zip(here, there, strict=False)) if one != other)
                 found[".".join(here[:depth])][here[depth]].add(there[depth])
@@ -44,26 +45,20 @@ def _reached(graph: Graph, start: str) -> set[str]:
     return found
 
 
-def _modules(root: Path) -> Iterator[tuple[str, Path]]:
-    for top in TOPS:
-        for path in (root / top).rglob("*.py"):
-            yield ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"), path
-
-
-def _imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+def _imported(path: Path, paths: Mapping[str, Path]) -> Iterator[str]:
+    for node in nodes(syntax(path.read_text())):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [name if name in modules else node.module for name in inside]
+            names = [name if name in paths else node.module for name in inside]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        yield from (name for name in names if name in modules)
+        yield from (name for name in names if name in paths)
 
 
-def _place(module: str, modules: Mapping[str, Path]) -> tuple[str, ...]:
+def _place(module: str, paths: Mapping[str, Path]) -> tuple[str, ...]:
     """Its folders and its name; the code of a package stands beside its modules."""
-    return (*module.split("."), *(["__init__"] if modules[module].name == "__init__.py" else []), "")
+    return (*module.split("."), *(["__init__"] if paths[module].name == "__init__.py" else []), "")
 
 
 def printed(graph: Mapping[str, Graph]) -> str:

@@ -6,13 +6,15 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tests.architecture.parsed import nodes, syntax
+
 SEPARATOR = re.compile(r"[^\w\s(){}\[\]'\"`]{1,2}|\x00|\n")
 """What may stand between the parts of a list or a key. Sentences have blanks."""
 
 
 def lists(source: str) -> Iterator[int]:
     """The lines of a module in which a list is made that has a comma, or the like, between its items."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(syntax(source)):
         match node:
             case ast.Call(func=ast.Attribute(attr="join", value=ast.Constant(value="," | ";" | "|" | "\0"))):
                 yield node.lineno
@@ -20,7 +22,7 @@ def lists(source: str) -> Iterator[int]:
 
 def joins(source: str) -> Iterator[int]:
     """The lines of a module in which parts are joined by a separator alone."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(syntax(source)):
         match node:
             case ast.Call(func=ast.Attribute(attr="join", value=ast.Constant(value=str() | bytes() as between))):
                 text = between if isinstance(between, str) else between.decode()

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from tests.architecture.parsed import modules, syntax
+
 COSTLY = {
     "aiohttp": 279, "cel_expr_python": 4, "cryptography": 48, "functions_framework": 308, "grpc": 97, "grpc_health": 97,
     "grpc_reflection": 97, "importlib.metadata": 50, "kubernetes": 531, "msgspec": 46, "opentelemetry": 55,
@@ -20,7 +22,6 @@ FOR_OTHER_REASONS = {
     "eventing.cli.entry: from eventing.cli.main import main as run": "Ctrl-C ends the import in silence",
     "eventing.cli.run: from eventing.local import image_registry": "165 ms, and what judges catalogs, in each pod",
 }
-TOPS = ("functions", "shared", "eventing")
 Node: TypeAlias = ast.Import | ast.ImportFrom
 
 
@@ -35,8 +36,7 @@ class Late(NamedTuple):
 @cache
 def late_imports(root: Path) -> tuple[Late, ...]:
     """Every import inside a function of the tree, in the order of its modules; looked for once."""
-    paths = dict(_modules(root))
-    trees = {module: ast.parse(path.read_text()) for module, path in sorted(paths.items())}
+    trees = {module: syntax(path.read_text()) for module, path in sorted(modules(root))}
     direct = {module: frozenset(_named(_at_the_top(tree.body), trees)) for module, tree in trees.items()}
     found = []
     for module, tree in trees.items():
@@ -56,12 +56,6 @@ def refused(root: Path) -> list[str]:
 def free(root: Path) -> list[str]:
     """The imports inside functions that bring nothing costly."""
     return [f"{one.module}: {one.text}" for one in late_imports(root) if not one.brings]
-
-
-def _modules(root: Path) -> Iterator[tuple[str, Path]]:
-    for top in TOPS:
-        for path in (root / top).rglob("*.py"):
-            yield ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"), path
 
 
 def _libraries(direct: Mapping[str, frozenset[str]], start: frozenset[str]) -> frozenset[str]:

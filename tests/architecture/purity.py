@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+
+from tests.architecture.parsed import syntax
 
 ALLOWED = {
     "__future__", "base64", "binascii", "bisect", "cel_expr_python", "collections", "copy",
@@ -27,7 +29,7 @@ IMPURE_CALLS = {
 def impurities(source: str, allowed: Collection[str] = ALLOWED) -> list[str]:
     """Sentences, one per offence, in line order; what only the type checker imports does not count."""
     found = []
-    for node in ast.walk(_Running().visit(ast.parse(source))):
+    for node in _running(syntax(source)):
         match node:
             case ast.Import(names=aliases):
                 modules = [alias.name for alias in aliases]
@@ -45,7 +47,11 @@ def impurities(source: str, allowed: Collection[str] = ALLOWED) -> list[str]:
     return [sentence for _, sentence in sorted(found)]
 
 
-class _Running(ast.NodeTransformer):
-    def visit_If(self, node: ast.If) -> ast.AST | None:  # why: the name that ast calls
-        """Leave out what runs for the type checker only."""
-        return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+def _running(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every node but those that run for the type checker only."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            waiting += ast.iter_child_nodes(node)

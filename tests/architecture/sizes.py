@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tests.architecture.parsed import nodes, syntax
+
 MODULE, FUNCTION, STEP, PARAMETERS = 300, 40, 80, 4
 
 
@@ -13,10 +15,10 @@ def excesses(path: Path, source: str) -> list[str]:
     lines = source.splitlines()
     limit = STEP if path.parts[0] == "functions" and path.name != "__init__.py" else MODULE
     found = [f"{path}: {len(lines)} lines (at most {limit})"] if len(lines) > limit else []
-    tree = ast.parse(source)
+    tree = syntax(source)
     if lines and not ast.get_docstring(tree):
         found.append(f"{path}: does not open with a sentence")
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "# why:" not in lines[node.lineno - 1]:
             found += _of_function(path, node)
     return found

@@ -11,6 +11,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.architecture.parsed import nodes, syntax
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OURS = ("functions", "shared", "eventing")
@@ -30,12 +32,12 @@ def declared(requirements: list[str]) -> set[str]:
 def imported(root: Path) -> set[str]:
     """The distributions that the code below a folder imports, wherever it does."""
     providers = packages_distributions()
-    names = {name for path in root.rglob("*.py") for name in _modules(ast.parse(path.read_text()))}
+    names = {name for path in root.rglob("*.py") for name in _modules(syntax(path.read_text()))}
     return {canonicalize_name(one) for name in names for one in providers.get(name.partition(".")[0], ())}
 
 
 def _modules(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.parsed import TOPS, syntax
+
 ROOT = Path(__file__).parents[2]
-PACKAGES = sorted(path for top in ("functions", "shared", "eventing") for path in (ROOT / top).rglob("__init__.py"))
+PACKAGES = sorted(path for top in TOPS for path in (ROOT / top).rglob("__init__.py"))
 
 
 def definitions(source: str) -> list[str]:
     """What a module defines: functions, classes, and values other than `__all__`."""
     found = []
-    for node in ast.parse(source).body:
+    for node in syntax(source).body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 found.append(name)

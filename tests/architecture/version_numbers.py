@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tests.architecture.parsed import nodes, syntax
+
 NAMED = re.compile("resource_?version", re.IGNORECASE)
 AMONG = re.compile("version|change", re.IGNORECASE)
 """What may be a resourceVersion in a module that deals with them."""
@@ -16,10 +18,10 @@ TESTS = ("isdecimal", "isdigit", "isnumeric")
 
 def version_numbers(source: str) -> Iterator[int]:
     """The lines of a module in which a resourceVersion is used as a number."""
-    tree = ast.parse(source)
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    tree = syntax(source)
+    imported = {alias.name for node in nodes(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     suspect = AMONG if imported & DEALERS else NAMED
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Call(func=ast.Name(id="int" | "float"), args=[asked, *_]):
                 pass

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from tests.architecture.parsed import nodes, syntax
+
 DENIED: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("ring", "rings", "rang", "rung", "nudge", "nudged", "poke", "bell", "hopeful"), "enqueue, notify, retry"
@@ -54,7 +56,7 @@ def private_words(source: str, path: str) -> Iterator[tuple[int, str]]:
     """Line and name of each identifier with a denied word; the module's own name is at line 0."""
     known = LEGITIMATE.union(*(names for folder, names in LEGITIMATE_IN.items() if path.startswith(folder)))
     module = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
-    for line, name in ((0, module), *_identifiers(ast.parse(source))):
+    for line, name in ((0, module), *_identifiers(syntax(source))):
         if name.strip("_").lower() not in known and not DENIED.keys().isdisjoint(words_of(name)):
             yield line, name
 
@@ -66,7 +68,7 @@ def words_of(name: str) -> list[str]:
 
 
 def _identifiers(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 yield node.lineno, name
