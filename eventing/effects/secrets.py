@@ -7,7 +7,6 @@ import base64
 from eventing.effects.api import Api
 from shared.adapters.keys import Keyring
 from shared.adapters.keys.stored import content_of
-from shared.adapters.keys.x509 import handle_of_pem
 from shared.adapters.kube import ApiError
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, metadata, name_of, resource_version_of
@@ -30,6 +29,8 @@ def _with_keys(manifest: Manifest, write: StoreKeys, keyring: Keyring, present: 
 
     What others added to the one that is present stays in it.
     """
+    from shared.adapters.keys.x509 import handle_of_pem
+
     there = content_of(present)
     held = {handle_of_pem(there[key]): there[key] for key in (objects.KEY, objects.NEXT_KEY) if key in there}
     data = {key: text.encode() for key, text in write.texts.items()}

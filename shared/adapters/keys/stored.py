@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from shared import names
-from shared.adapters.keys import x509
 from shared.adapters.keys.keyring import Keyring
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
@@ -35,6 +34,8 @@ class StoredKeys:
 
     def issue(self, hosts: tuple[str, ...], now: datetime) -> Pair:
         """A new CA and certificate."""
+        from shared.adapters.keys import x509
+
         pair, private = x509.issue(hosts, now)
         self.keyring.keep(pair.key, private)
         return pair
@@ -42,6 +43,8 @@ class StoredKeys:
 
 def public_part(secret: ReadOnly) -> StoredPair:
     """What may be told of a Secret."""
+    from shared.adapters.keys import x509
+
     data = content_of(secret)
     following = None
     if objects.NEXT_CERTIFICATE in data:
@@ -63,6 +66,8 @@ def content_of(secret: ReadOnly) -> dict[str, bytes]:
 
 
 def _pair(data: Mapping[str, bytes], authority: str, certificate: str, key: str) -> Pair:
+    from shared.adapters.keys import x509
+
     handle = x509.handle_of_pem(data.get(key, b""))
     return x509.read(_text(data, authority), _text(data, certificate), handle)
 

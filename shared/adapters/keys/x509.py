@@ -1,6 +1,6 @@
 """X.509: makes a CA with a serving certificate, and says whether stored ones fit each other.
 
-The library costs 40 ms and 8 MB, so it is imported when the first certificate is needed.
+The library costs 40 ms and 8 MB, so this module is imported when the first certificate is needed.
 """
 
 from __future__ import annotations
@@ -8,13 +8,22 @@ from __future__ import annotations
 import hashlib
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 
 from shared.domain.endpoints.certificates import EARLY, VALID, Pair
-
-if TYPE_CHECKING:
-    from cryptography import x509
-    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 ORGANIZATION: Final = "Red Hat, Inc."
 """What OLM writes into its certificates."""
@@ -35,8 +44,6 @@ def issue(hosts: tuple[str, ...], now: datetime) -> tuple[Pair, bytes]:
 
     The key of the CA is forgotten: it signs nothing else.
     """
-    from cryptography.hazmat.primitives.asymmetric import ec
-
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     begins, ends = now - EARLY, now + VALID
     authority = _authority(authority_key, begins, ends)
@@ -46,9 +53,6 @@ def issue(hosts: tuple[str, ...], now: datetime) -> tuple[Pair, bytes]:
 
 
 def _authority(key: EllipticCurvePrivateKey, begins: datetime, ends: datetime) -> x509.Certificate:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-
     serial = x509.random_serial_number()
     name = _name(f"olm-selfsigned-{serial:x}")
     usage = {**_NO_USAGE, "key_cert_sign": True, "digital_signature": True}
@@ -67,9 +71,6 @@ def _certificate(
     hosts: tuple[str, ...], valid: tuple[datetime, datetime],
 ) -> x509.Certificate:  # fmt: skip
     """`keys`: its own, and that of the CA."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes
-
     key, signing = keys
     builder = x509.CertificateBuilder(
         authority.subject, _name(hosts[0]), key.public_key(), x509.random_serial_number(), *valid
@@ -97,8 +98,6 @@ _LONGEST_NAME: Final = 64
 
 
 def _name(common: str) -> x509.Name:
-    from cryptography import x509
-
     found = [x509.NameAttribute(x509.NameOID.ORGANIZATION_NAME, ORGANIZATION)]
     if len(common) <= _LONGEST_NAME:
         found.append(x509.NameAttribute(x509.NameOID.COMMON_NAME, common))
@@ -106,21 +105,15 @@ def _name(common: str) -> x509.Name:
 
 
 def _pem(certificate: x509.Certificate) -> str:
-    from cryptography.hazmat.primitives.serialization import Encoding
-
     return certificate.public_bytes(Encoding.PEM).decode()
 
 
 def _private(key: EllipticCurvePrivateKey) -> bytes:
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-
     return key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
 
 
 def handle_of(key: Any) -> str:
     """The digest of the public key that belongs to a private or a public one."""
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
     public = key.public_key() if hasattr(key, "public_key") else key
     found = public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return f"sha256:{hashlib.sha256(found).hexdigest()}"
@@ -131,8 +124,6 @@ def handle_of_pem(private: bytes) -> str:
 
     It is parsed each time, which takes less than a millisecond: a cache would keep private keys in memory.
     """
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
     is_ours = private.startswith(_KEY_BEGINS) and private.count(_BEGINS) == 1
     if not is_ours or len(private) > _LONGEST_KEY:
         return ""
@@ -168,14 +159,10 @@ def certificate_in(text: str) -> str:
 
 
 def _parsed(text: str) -> x509.Certificate:
-    from cryptography import x509
-
     return x509.load_pem_x509_certificate(text[:_LONGEST].encode())
 
 
 def _hosts(certificate: x509.Certificate) -> tuple[str, ...]:
-    from cryptography import x509
-
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     except x509.ExtensionNotFound:
@@ -184,8 +171,6 @@ def _hosts(certificate: x509.Certificate) -> tuple[str, ...]:
 
 
 def _flaw(ours: x509.Certificate, authority: x509.Certificate, key: str) -> str:
-    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-
     try:
         ours.verify_directly_issued_by(authority)
         belongs = handle_of(ours.public_key()) == key
