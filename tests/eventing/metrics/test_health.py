@@ -63,7 +63,8 @@ def asked(port: int, path: str) -> tuple[int, str]:
 
 def answer_of(port: int, path: str) -> tuple[int, str]:
     """Status and body; asked again where the port gave up on a request that came late: a busy machine sends it so."""
-    return wait_for(lambda: found if (found := asked(port, path))[0] else None, f"an answer about {path}")
+    (found,) = wait_for(lambda: [one for one in (asked(port, path),) if one[0]], f"an answer about {path}")
+    return found
 
 
 def test_what_never_answered_is_missing() -> None:
