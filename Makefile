@@ -39,8 +39,11 @@ test: setup
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
-	$(BIN)/coverage run -m pytest $(PURE)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not unmeasured" $(PURE)
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/pytest -n 2 -m unmeasured $(PURE)
 	$(BIN)/python -m tests.spec
 
 # Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.

@@ -102,6 +102,7 @@ def solutions(resolution: Resolution) -> dict[str, object]:
     }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("quarter", range(4))  # the longest test of the domain: two cores share it
 def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
     rng, near, far = random.Random(13), 0, 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 from tests.domain.resolver.scenery import Blob, ask, catalog, csv, line, needs_package, package, sub
 
 HIGHEST = 4
@@ -48,6 +50,7 @@ def keeps_to(chosen: dict[str, Any], installed: int, subscription: dict[str, str
     return not is_held and (bool(is_on_the_way) or FLOORS[text] <= version <= CEILINGS[text])
 
 
+@pytest.mark.unmeasured
 def test_what_is_chosen_keeps_to_every_wish() -> None:
     rng, moved, brought = random.Random(11), 0, 0
     for _ in range(150):
