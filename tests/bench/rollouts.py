@@ -68,8 +68,9 @@ def _one(installation: Installation, audit: AuditLog, package: str, *, seconds: 
     installation.apply(an_extension(package, package, package))
     wait_for(lambda: _is_installed(installation, CLUSTER_EXTENSION.ref(package)), f"{package} to be installed")
     took, found = time.perf_counter() - started, asked()
+    end = 1 + max(number for number, one in enumerate(found) if one.resource == "clusterextensions/status")
     yield Row(f"an extension of {requests // 3} objects on a real API server, to Installed", took, seconds, "s")
-    yield Row(f"{requests // 3} objects: our requests until then", len(found), requests, "requests")
+    yield Row(f"{requests // 3} objects: our requests until then", end, requests, "requests")
     settle(audit)
 
 

@@ -102,6 +102,16 @@ class CacheEntry:
     """It holds all objects of the kind in the namespace (or their names); otherwise one object."""
     seconds: float = GOOD_SECONDS
     """Its maximum age."""
+    late: int = field(init=False)
+    """What the event adds that told of the version that was read: it may come later, and says nothing new."""
+
+    def __post_init__(self) -> None:
+        found = None if self.is_list else next(iter(self.objects.values()))
+        self.late = weight(resource_version_of(found)) if found else 0
+
+    def is_at(self, total: int) -> bool:
+        """Whether it is current at that sum."""
+        return total in self.totals or (total - self.late) % MODULUS in self.totals
 
     def add(self, ref: Ref, answer: Manifest, *, is_selected: bool) -> None:
         """Update the entry after a write of this client to an object of the kind in the namespace."""
@@ -127,6 +137,13 @@ class Cache:
     def get(self, key: Key) -> CacheEntry | None:
         """The entry, current or not."""
         return self._by_key.get(key)
+
+    def sums(self, key: Key, counts: ChangeCounts) -> list[int]:
+        """The sum now, and those that it will have when events tell of our own writes there of which none told yet."""
+        for (_, namespace, *_), entry in self.touching(key.kind, key.namespace):
+            if namespace == key.namespace and entry.writes == counts.writes and counts.total in entry.totals:
+                return entry.totals[entry.totals.index(counts.total) :]
+        return [counts.total]
 
     def put(self, key: Key, entry: CacheEntry) -> None:
         """Add an entry, and drop those that are too old or too many: objects may be large."""

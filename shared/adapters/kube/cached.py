@@ -219,19 +219,18 @@ class CachedClient(KubeClient):
         entry = self._cache.get(key)
         if entry is None:
             return None
-        is_foreign = moment.counts.total not in entry.totals or moment.counts.writes != entry.writes
+        is_foreign = not entry.is_at(moment.counts.total) or moment.counts.writes != entry.writes
         if (is_foreign and entry.asked_at <= moment.reported_at) or self._now() - entry.read_at > entry.seconds:
             self._cache.drop(key)
             return None
         return entry
 
     def _remember(self, key: Key, moment: Moment, objects: dict[Ref, Manifest | None]) -> CacheEntry:
-        counts = moment.counts
-        entry = CacheEntry(
-            objects, [counts.total], counts.writes, moment.at, self._now(), is_list=key.name in (_ALL, _NAMES)
-        )
-        entry.seconds = self._seconds(key, objects)
+        counts, is_list = moment.counts, key.name in (_ALL, _NAMES)
         with self._lock:
+            totals = self._cache.sums(key, counts)
+            entry = CacheEntry(objects, totals, counts.writes, moment.at, self._now(), is_list=is_list)
+            entry.seconds = self._seconds(key, objects)
             if self._written.last(key.kind, key.namespace) == moment.written:
                 self._cache.put(key, entry)
         return entry

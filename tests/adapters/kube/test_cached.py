@@ -172,6 +172,39 @@ def test_a_foreign_change_between_two_of_ours_is_read(
     assert labels(cached.get(REF)) == {"colour": "red"}
 
 
+def test_the_event_of_what_was_read_says_nothing_new(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
+) -> None:
+    other.create(an_account())
+    first, second = (other.merge(REF, {"metadata": {"labels": {"a": each}}}) for each in ("first", "second"))
+    assert labels(cached.get(REF)) == {"a": "second"}
+    notifier.notify(first)
+    assert requests(cached, REF) == 1, "nobody knows that this was the one before"
+    notifier.notify(second)
+    assert requests(cached, REF) == 0
+    cached.merge(REF, {"metadata": {"labels": {"a": "third"}}})
+    notifier.notify(other.merge(REF, {"metadata": {"labels": {"a": "fourth"}}}))
+    assert labels(cached.get(REF)) == {"a": "fourth"}
+
+
+def test_what_is_made_or_read_before_the_event_of_our_last_write_outlives_that(
+    cached: CachedClient, other: KubeClient, notifier: Notifier
+) -> None:
+    refs = [SERVICE_ACCOUNT.ref(name, "default") for name in ("first", "second", "third")]
+    made = [{**an_account(), "metadata": {"name": ref.name, "namespace": "default"}} for ref in refs]
+    other.create(made[2])
+    ours = [cached.create(each) for each in made[:2]]
+    assert requests(cached, *refs) == 1
+    for each in ours:
+        assert requests(cached, *refs) == 0
+        notifier.notify(each)
+    assert requests(cached, *refs) == 0
+    notifier.notify(other.merge(refs[1], {"metadata": {"labels": {"a": "b"}}}))
+    assert requests(cached, *refs) == len(refs)
+    for ref in refs:
+        other.delete(ref)
+
+
 def test_a_write_that_changes_nothing_expects_no_event(
     cached: CachedClient, other: KubeClient, notifier: Notifier
 ) -> None:
