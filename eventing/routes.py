@@ -83,6 +83,8 @@ ROLLED_OUT = (
     *kinds.WEBHOOK_CONFIGURATIONS,
 )  # fmt: skip
 """Watched kinds that revisions consist of. Others are watched while one has objects of them (`watch/demands`)."""
+SETTLE_STATUS = timedelta(milliseconds=50)
+"""The controller of a Deployment writes its status up to four times in this time when its Pods are quick."""
 DEBOUNCE = timedelta(seconds=2)
 """Other clients may change the RBAC of a namespace all the time, and each look at it checks all operators there."""
 GATHER = timedelta(seconds=4)
@@ -110,7 +112,16 @@ ROUTES: tuple[Route, ...] = (
     Route(names.EXTENSION_RESOLVED, "cluster_extension/install_bundle", itself, always, "long"),
     Route(kinds.CLUSTER_OBJECT_SET, "cluster_object_set/roll_out", itself, present),
     Route(kinds.CLUSTER_OBJECT_SET, "cluster_object_set/tear_down", itself, present),
-    *(Route(kind, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always) for kind in ROLLED_OUT),
+    *(
+        Route(
+            kind,
+            "cluster_object_set/roll_out",
+            its_owner(kinds.CLUSTER_OBJECT_SET),
+            always,
+            delay=SETTLE_STATUS if kind == kinds.DEPLOYMENT else timedelta(),
+        )
+        for kind in ROLLED_OUT
+    ),
     *(Route(kind, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), gone) for kind in ROLLED_OUT),
     Route(names.OBJECT_CHANGED, "cluster_object_set/roll_out", its_owner(kinds.CLUSTER_OBJECT_SET), always),
     Route(names.OBJECT_CHANGED, "cluster_object_set/tear_down", its_owner(kinds.CLUSTER_OBJECT_SET), always),

@@ -46,6 +46,18 @@ def test_a_busy_namespace_is_looked_at_only_now_and_then() -> None:
     ]
 
 
+def test_what_a_controller_writes_of_a_deployment_within_a_moment_is_looked_at_once() -> None:
+    """Of an object that no controller writes to, a look is not put off."""
+    revision, owners = kinds.CLUSTER_OBJECT_SET.ref("a-1"), {event.OWNERS: "ClusterObjectSet/a-1"}
+    delays = {}
+    for kind in (kinds.DEPLOYMENT, kinds.SERVICE):
+        jobs = jobs_for(Event("1", names.UPDATED, "test", kind.ref("a", "ns"), owners))
+        (delays[kind],) = {
+            job.delay for job in jobs if (job.step, job.ref) == ("cluster_object_set/roll_out", revision)
+        }
+    assert timedelta() == delays[kinds.SERVICE] < delays[kinds.DEPLOYMENT] <= timedelta(seconds=0.1)
+
+
 def test_audits_of_any_namespace_are_one() -> None:
     """An event of somebody else must not start one for each name that it makes up."""
     steps = ("maintenance/audit_cluster", "operator_group/make_defaults", "cluster_object_set/audit_objects")
