@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from eventing.cli.commands import quoted
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.inputs.bundle import opened
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
-from eventing.cli.output import ReportOption, document
+from eventing.cli.output import ReportOption, as_yaml, document
 from eventing.cli.resolve import resolved
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.diagnosis.doctor.bundle_kinds import allowed_kinds
 from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
+from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import placed
 from eventing.diagnosis.status.chain import originals
 from eventing.diagnosis.status.decider import SETTLED
@@ -33,7 +35,8 @@ from shared.domain.bundle.model import BadBundle, Files
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
-from shared.domain.csv.lacking import lacking
+from shared.domain.command import olmf
+from shared.domain.csv.lacking import lacking as lacking_of
 from shared.domain.plan.dependencies import subscription
 from shared.domain.resolver.model import Chosen
 from shared.domain.resolver.resolve import resolve
@@ -63,6 +66,10 @@ def plan(
     check_images: Annotated[
         bool, typer.Option("--check-images", help="Ask registries, as this machine may, whether each image is there.")
     ] = False,
+    only_grants: Annotated[
+        bool,
+        typer.Option("--grants", help="Print only the roles and bindings with what the group's account lacks."),
+    ] = False,
     output: ReportOption = "text",
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
@@ -76,6 +83,10 @@ def plan(
     """
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
     report = _report(source, check_images=check_images)
+    if only_grants:
+        sys.stdout.write(as_yaml(report.grants) if report.grants else "")
+        sys.stderr.write("" if report.grants else "# nothing is lacking\n")
+        return
     if output == "text":
         sys.stdout.write(as_text(report))
     elif output == "markdown":
@@ -101,12 +112,15 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
     images = list(dict.fromkeys(image for _, needed in versions for image in needed))
     missing, unseen = _judged(images) if check_images else ([], [])
     found = forecast([version for version, _ in versions], present, _policy(present))
+    lacking = grants(one.lacking for one in found.findings if one.lacking)
+    grant = quoted(olmf("plan", "--grants", namespace=source.inputs.namespace))
+    hints = [f"{grant} prints roles and bindings that give the account what it lacks"] if lacking else []
     return Report(
         reasons, found.changes, found.permissions,
         (*refused, *_graded(found, "blocks"), *missing),
-        (*_graded(found, "remark"), *(f"image {image}" for image in images)),
+        (*hints, *_graded(found, "remark"), *(f"image {image}" for image in images)),
         (*_graded(found, "unknown"), *unseen),
-        tuple(_under_way(present)),
+        tuple(_under_way(present)), tuple(lacking),
     )  # fmt: skip
 
 
@@ -114,7 +128,7 @@ def _under_way(present: PresentObjects) -> Iterator[str]:
     """The versions that are there and do not work yet, or not any more, and what each waits for."""
     for one in originals(Csv.each(present.csvs())):
         if one.phase and one.phase not in SETTLED:
-            yield ": ".join(filter(None, (f"{one.name} is {one.phase}", lacking(one))))
+            yield ": ".join(filter(None, (f"{one.name} is {one.phase}", lacking_of(one))))
 
 
 def _policy(present: PresentObjects) -> Policy:

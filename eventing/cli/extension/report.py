@@ -35,6 +35,8 @@ class Report:
     """What could not be found out, and may stop it."""
     under_way: tuple[str, ...] = ()
     """What was begun before and does not work yet."""
+    grants: tuple[Mapping[str, Any], ...] = ()
+    """The roles and bindings that would give an account what it lacks."""
 
 
 def as_text(report: Report) -> str:
@@ -122,6 +124,7 @@ def as_value(report: Report) -> dict[str, Any]:
         "remarks": report.remarks,
         "unknown": report.unknown,
         "underWay": report.under_way,
+        "grants": report.grants,
         "reasons": [line for line in report.reasons if line],
         "objects": changed,
         "permissions": report.permissions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
@@ -18,6 +19,20 @@ Identity = tuple[str, str, str, str]
 _SENTENCE = "system:serviceaccount:{}:{} cannot {} {}{}"
 
 
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A right that an account lacks."""
+
+    namespace: str
+    account: str
+    scope: str
+    """The namespace where it is needed; empty: in the cluster."""
+    rule: PolicyRule
+
+    def __str__(self) -> str:
+        return _sentence(self)
+
+
 def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
     """Whether the account of the group is among what was read."""
     ref = SERVICE_ACCOUNT.ref_or_none(group.service_account, group.namespace)
@@ -27,8 +42,8 @@ def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
 
 def lacking(
     objects: Sequence[Manifest], existing: Collection[Identity], group: OperatorGroup, present: PresentObjects
-) -> Iterator[str]:
-    """A sentence for each right that is missing: to create what is new, to change what exists, to give rights away."""
+) -> Iterator[Lacking]:
+    """Each right that is missing: to create what is new, to change what exists, to give rights away."""
     grants = Grants.read({kind: present.all_of(kind) for kind in RBAC})
     definitions = defined(objects)
     needs: dict[tuple[str, PolicyRule], None] = {}
@@ -41,13 +56,14 @@ def lacking(
         needs[scope, PolicyRule.of(handed_out)] = None
     for scope, rule in needs:
         if not is_satisfied(rule, grants.of(group.service_account, group.namespace, scope)):
-            yield _sentence(group, scope, rule)
+            yield Lacking(group.namespace, group.service_account, scope, rule)
 
 
-def _sentence(group: OperatorGroup, scope: str, rule: PolicyRule) -> str:
+def _sentence(one: Lacking) -> str:
+    scope, rule = one.scope, one.rule
     what = ", ".join(rule.urls) or ", ".join(f"{one}{_dotted(rule)}" for one in rule.resources)
     where = f' in the namespace "{scope}"' if scope else " in the cluster"
-    return _SENTENCE.format(group.namespace, group.service_account, ", ".join(rule.verbs), what, where)
+    return _SENTENCE.format(one.namespace, one.account, ", ".join(rule.verbs), what, where)
 
 
 def _dotted(rule: PolicyRule) -> str:

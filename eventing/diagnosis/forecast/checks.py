@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from eventing.diagnosis.forecast.account import Identity, is_known, lacking
+from eventing.diagnosis.forecast.account import Identity, Lacking, is_known, lacking
 from eventing.diagnosis.forecast.present_objects import Manifest, PresentObjects, definitions
 from shared.api.manifest import name_of
 from shared.api.views import Csv, CustomResourceDefinition, OperatorGroup
@@ -29,6 +29,8 @@ class Finding(NamedTuple):
 
     grade: Grade
     text: str
+    lacking: Lacking | None = None
+    """The right that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ def check_account(version: Version, present: PresentObjects, _: Policy) -> Itera
         yield Finding(grade, f"ServiceAccount {group.service_account} of OperatorGroup {group.name} is not there")
         return
     limited = [one for one in (*version.steps, *version.installed) if _is_limited(one, version)]
-    yield from (Finding("blocks", why) for why in lacking(limited, version.before.keys(), group, present))
+    yield from (Finding("blocks", str(one), one) for one in lacking(limited, version.before.keys(), group, present))
 
 
 def _is_limited(one: Manifest, version: Version) -> bool:

@@ -160,7 +160,7 @@ def _messages(
         yield "no Subscription"
     if package.pull and cause.rule.code in _MAY_BE_A_PULL:
         yield f"its catalog: {package.pull}"
-    yield cause.message
+    yield explanation.instead or cause.message
     yield active.get(conditions.BLOCKED, ABSENT).message
     yield _left_behind(package.kept)
     if subscription is not None:
@@ -189,7 +189,7 @@ def _explained(rule: Rule, package: Package) -> tuple[Explanation, Code]:
     """What helps the version, else the Subscription; and the code."""
     for each in (_rule_of_version(package.csv), rule):
         if each and (found := explanation_of(each, package)) != NONE:
-            return replace(found, until=found.until or each.until), rule.code
+            return replace(found, until=found.until or each.until), found.code or rule.code
     return NONE, rule.otherwise or rule.code
 
 

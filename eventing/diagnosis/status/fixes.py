@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 
 from eventing.diagnosis.status.chain import chain, originals, package_named_by
-from eventing.diagnosis.status.package_status import Package, ref_of
+from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared import names
 from shared.api.views import Csv, InstallPlan, OperatorGroup
 from shared.domain.command import Fix, kubectl
@@ -41,6 +41,10 @@ class Explanation:
     fixes: tuple[Fix, ...] = ()
     until: str = ""
     evidence: tuple[Ref, ...] = ()
+    instead: str = ""
+    """What says a message shortly that stays in the cluster as it is."""
+    code: Code | None = None
+    """A code that says more than that of the rule."""
 
 
 NONE = Explanation()

@@ -32,6 +32,7 @@ class Code(StrEnum):
     UNPACK_FAILED = "UnpackingFailed"
     APPROVAL_NEEDED = "ApprovalNeeded"
     PLAN_UNFINISHED = "PlanUnfinished"
+    PERMISSIONS_LACKING = "PermissionsLacking"
     PLAN_FAILED = "PlanFailed"
     PLAN_DELETED = "PlanDeleted"
     STRANDED = "Stranded"

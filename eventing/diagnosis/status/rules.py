@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from eventing.diagnosis.status.denied_plans import of_denials
 from eventing.diagnosis.status.fixes import NONE, Explanation, of_chain, of_conflict, of_modes, of_requirements
 from eventing.diagnosis.status.groups import are_prohibitive
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
@@ -79,6 +80,11 @@ def _of_plan(subscription: Subscription, _: Package) -> Explanation:
     return Explanation(evidence=tuple(_plan(subscription)))
 
 
+def _unfinished(subscription: Subscription, package: Package) -> Explanation:
+    found = of_denials(subscription, package)
+    return replace(found, evidence=(*_plan(subscription), *found.evidence))
+
+
 def _approval(subscription: Subscription, package: Package) -> Explanation:
     plan = subscription.plan
     command = olmf("approve", plan, namespace=subscription.namespace)
@@ -146,7 +152,7 @@ OF_CONDITION: Mapping[tuple[str, str], Rule] = {
     (PLAN_FAILED, ANY): Rule(Code.PLAN_FAILED, of_subscription=_of_plan),
     (PLAN_MISSING, ANY): Rule(Code.PLAN_DELETED),
     (PLAN_PENDING, TO_APPROVE): Rule(Code.APPROVAL_NEEDED, of_subscription=_approval, reads=("plans",)),
-    (PLAN_PENDING, ANY): Rule(Code.PLAN_UNFINISHED, of_subscription=_of_plan),
+    (PLAN_PENDING, ANY): Rule(Code.PLAN_UNFINISHED, of_subscription=_unfinished, reads=("groups",)),
     (STRANDED, ANY): Rule(Code.STRANDED, until="when its channel changes"),
     (CATALOGS_UNHEALTHY, ANY): Rule(Code.CATALOG_UNHEALTHY, of_subscription=_unhealthy, reads=("catalog",)),
     (BUNDLE_UNPACKING, REFUSED): Rule(Code.UNPACK_REFUSED),

@@ -210,6 +210,25 @@ def test_what_is_under_way_is_told(tmp_path: Path, phase: str, under_way: list[s
     assert all(f"- under way already: {one}" in plan("-o", "markdown").stdout for one in under_way)
 
 
+def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:
+    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV="beacon.v1.0.0")
+    group = an_operator_group("here", targets=("here",))
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited", "namespace": "here"}}
+    limited = {**group, "spec": {**group["spec"], "serviceAccountName": "limited"}}
+    write_objects(tmp_path, subscription, limited, account)
+    blocked = plan()
+    assert blocked.exit_code == NEGATIVE
+    assert "`olmf plan --grants -n here` prints roles and bindings" in blocked.stdout
+    printed = plan("--grants")
+    assert printed.exit_code == 0
+    found = list(yaml.safe_load_all(printed.stdout))
+    assert [one["kind"] for one in found] == ["Role", "RoleBinding"]
+    assert json.loads(plan("-o", "json").stdout)["grants"] == found
+    write_objects(tmp_path, subscription, limited, account, *found)
+    assert plan().exit_code == 0
+    assert "nothing is lacking" in plan("--grants").stderr
+
+
 def test_a_definition_that_loses_a_stored_version_blocks(tmp_path: Path) -> None:
     first = json.loads(plan("-o", "json").stdout)["objects"]
     definition = next(one["manifest"] for one in first if one["manifest"]["kind"] == "CustomResourceDefinition")

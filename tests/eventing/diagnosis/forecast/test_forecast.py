@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
+from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import PresentObjects
 from shared import kinds, names
 from shared.adapters.kube import ApiError
@@ -326,6 +327,24 @@ def test_what_the_account_of_the_group_lacks_blocks() -> None:
         f'{who} create services in the namespace "{NS}"', f'{who} get secrets in the namespace "{NS}"',
     ]  # fmt: skip
     assert told(in_files(scoped, ACCOUNT, *bound(GIVEN), steps=[service, role]), "blocks") == []
+
+
+def test_what_the_account_lacks_is_given_by_roles_that_can_be_applied() -> None:
+    scoped = a_group(NS, serviceAccountName="limited")
+    wide = an_object(kinds.CLUSTER_ROLE, "w", rules=[RULE])
+    objects = [scoped, ACCOUNT, *bound(RULE)]
+    steps = [an_object(kinds.SERVICE, "s"), an_object(kinds.SERVICE_ACCOUNT, "t"), wide]
+    found = grants(one.lacking for one in in_files(*objects, steps=steps).findings if one.lacking)
+    assert {one["kind"] for one in found} == {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+    by_kind = {one["kind"]: one for one in found}
+    assert {"apiGroups": [""], "resources": ["services", "serviceaccounts"], "verbs": ["create"]} in by_kind["Role"][
+        "rules"
+    ]
+    assert RULE in by_kind["ClusterRole"]["rules"]
+    assert by_kind["RoleBinding"]["roleRef"]["name"] == by_kind["Role"]["metadata"]["name"]
+    assert by_kind["Role"]["metadata"]["namespace"] == NS
+    assert "namespace" not in by_kind["ClusterRole"]["metadata"]
+    assert told(in_files(*objects, *found, steps=steps), "blocks") == [], "nothing is lacking then"
 
 
 def test_an_account_that_is_not_there() -> None:

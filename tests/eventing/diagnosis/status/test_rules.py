@@ -14,7 +14,15 @@ from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, InstallPlan, OperatorGroup
 from shared.domain.progress import Progress
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
+    INSTALL_PLAN,
+    OPERATOR_GROUP,
+    SERVICE_ACCOUNT,
+    SUBSCRIPTION,
+    Ref,
+)
 from tests.eventing.diagnosis.status.test_decider import a_csv, a_package, a_subscription
 
 SUB = SUBSCRIPTION.ref("etcd", "ns")
@@ -58,6 +66,12 @@ def waiting() -> Package:
     return replace(package, context=NamespaceContext(csvs=(Csv(older),)))
 
 
+DENIED = (
+    'retrying execution due to error: Service a: services is forbidden: User "system:serviceaccount:ns:limited" cannot '
+    'create resource "services" in API group "" in the namespace "ns"'
+)
+
+
 CASES: dict[Code, tuple[Package, tuple[Ref, ...], str, list[str]]] = {
     Code.INSTALLED: (a_package(a_subscription(currentCSV="a.v1"), a_csv("Succeeded")), (SUB,), "", []),
     Code.HELD: (annotated(names.HOLD), (SUB,), "", ["olmf hold etcd-package --release -n ns"]),
@@ -77,6 +91,14 @@ CASES: dict[Code, tuple[Package, tuple[Ref, ...], str, list[str]]] = {
         package_with("InstallPlanPending", "RequiresApproval"), (SUB, PLAN), "", ["olmf approve install-1 -n ns"],
     ),
     Code.PLAN_UNFINISHED: (package_with("InstallPlanPending"), (SUB, PLAN), "", []),
+    Code.PERMISSIONS_LACKING: (
+        a_package(
+            a_subscription(("InstallPlanPending", "Installing", DENIED), installPlanRef={"name": PLAN.name}),
+            context=NamespaceContext(groups=(a_group(serviceAccountName="limited"),)),
+        ),
+        (SUB, PLAN, OPERATOR_GROUP.ref("mine", "ns"), SERVICE_ACCOUNT.ref("limited", "ns")),
+        "when ServiceAccount ns/limited is given what it lacks", ["olmf plan --grants -n ns"],
+    ),
     Code.STRANDED: (package_with("Stranded"), (SUB,), "when its channel changes", []),
     Code.CATALOG_UNHEALTHY: (package_with("CatalogSourcesUnhealthy"), (SUB, CATALOG), "", []),
     Code.UNPACK_REFUSED: (package_with("BundleUnpacking", "UnpackingRefused"), (SUB,), "", []),
@@ -105,6 +127,15 @@ def test_each_reason_is_decided_with_its_evidence_and_fixes(code: Code) -> None:
     status = decide(package)
     assert (status.code, status.evidence, status.until) == (code, evidence, until)
     assert [str(one.command or "") for one in status.fixes] == commands
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_what_an_account_may_not_do_is_told_shortly(*, is_read: bool) -> None:
+    package = CASES[Code.PERMISSIONS_LACKING][0]
+    found = decide(package if is_read else replace(package, context=NamespaceContext()))
+    who = "ServiceAccount ns/limited, which OperatorGroup mine names," if is_read else "ServiceAccount ns/limited"
+    assert found.message == f"{who} may not create services in namespace ns"
+    assert found.next_try == "when ServiceAccount ns/limited is given what it lacks"
 
 
 def test_no_reason_is_without_a_case() -> None:

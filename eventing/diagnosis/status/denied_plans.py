@@ -1,0 +1,41 @@
+"""What helps a plan whose ServiceAccount may not do something; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eventing.diagnosis.status.fixes import NONE, Explanation
+from eventing.diagnosis.status.package_status import Code, Package, ref_of
+from shared.api.views import Subscription
+from shared.domain.command import Fix, olmf
+from shared.domain.objects.denials import denials, summary
+from shared.domain.subscription.conditions import PLAN_PENDING
+from shared.kinds import OPERATOR_GROUP, SERVICE_ACCOUNT, Ref
+
+
+def of_denials(subscription: Subscription, package: Package) -> Explanation:
+    """About a plan that goes on when its account is given more."""
+    found = tuple(denials(subscription.condition(PLAN_PENDING).message))
+    if not found:
+        return NONE
+    first = found[0]
+    groups = [one for one in package.context.groups or () if one.service_account == first.account]
+    named = f", which OperatorGroup {groups[0].name} names" if groups else ""
+    who = f"ServiceAccount {first.namespace}/{first.account}"
+    print_it = Fix(
+        "print the roles and bindings with all that it lacks, look at them, and pipe them into `kubectl apply -f -`",
+        olmf("plan", "--grants", namespace=subscription.namespace),
+    )
+    return Explanation(
+        fixes=(print_it,),
+        until=f"when {who} is given what it lacks",
+        evidence=tuple(_evidence(first.namespace, first.account, [ref_of(OPERATOR_GROUP, one) for one in groups])),
+        instead=summary(found).replace(who, f"{who}{named},", 1) if named else summary(found),
+        code=Code.PERMISSIONS_LACKING,
+    )
+
+
+def _evidence(namespace: str, account: str, groups: list[Ref]) -> Iterator[Ref]:
+    yield from groups
+    if ref := SERVICE_ACCOUNT.ref_or_none(account, namespace):
+        yield ref

@@ -1,0 +1,57 @@
+"""Reads what an API server says when a ServiceAccount may not do something: the same sentence from every release."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_USER: Final = r'[Uu]ser "system:serviceaccount:(?P<namespace>[^:"]+):(?P<account>[^"]+)"'
+_REFUSED: Final = re.compile(
+    _USER + r' cannot (?P<verb>\S+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"'
+    r'(?: in the namespace "(?P<place>[^"]+)")?'
+)
+_GIVING_AWAY: Final = re.compile(
+    _USER + r".{0,200}? is attempting to grant RBAC permissions not currently held", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """One thing that a ServiceAccount may not do."""
+
+    namespace: str
+    """That of the account."""
+    account: str
+    verb: str
+    """Empty: it gives away rights that it has not."""
+    resource: str = ""
+    """With its API group, `deployments.apps`."""
+    place: str = ""
+    """The namespace where it may not; empty: in the cluster."""
+
+
+def denials(message: str) -> Iterator[Denial]:
+    """What a message says that a ServiceAccount may not do, each once."""
+    found: dict[Denial, None] = {}
+    for one in _REFUSED.finditer(message):
+        resource = f"{one['resource']}.{one['group']}".rstrip(".")
+        found[Denial(one["namespace"], one["account"], one["verb"], resource, one["place"] or "")] = None
+    for one in _GIVING_AWAY.finditer(message):
+        found[Denial(one["namespace"], one["account"], "")] = None
+    yield from found
+
+
+def summary(found: tuple[Denial, ...]) -> str:
+    """All of them, of one account, in a short sentence: which verbs, of which resources, where."""
+    by_place: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        if one.verb:
+            by_place.setdefault((one.verb, one.place), []).append(one.resource)
+    lacks = [
+        f"{verb} {', '.join(resources)} {f'in namespace {place}' if place else 'in the cluster'}"
+        for (verb, place), resources in by_place.items()
+    ]
+    gives = ["give away rights that it has not itself"] if any(not one.verb for one in found) else []
+    return f"ServiceAccount {found[0].namespace}/{found[0].account} may not {', nor '.join((*lacks, *gives))}"
