@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from eventing.cli.failure import USAGE, CliError
 from eventing.events.former import step_now
 from eventing.routes import STEPS
@@ -39,9 +41,13 @@ def kind_of(word: str) -> Kind:
     for kind in KINDS:
         if desired in (kind.kind.lower(), kind.plural) and group in ("", kind.group, f"{kind.version}.{kind.group}"):
             return kind
-    known = ", ".join(sorted(kind.kind for kind in KINDS))
+    known = {kind.kind.lower(): kind.kind for kind in KINDS}
+    near = get_close_matches(desired, known, n=1)
+    if near and not group:
+        raise CliError(f"{word!r}: no such kind here; did you mean {known[near[0]]}?", USAGE)
+    listed = ", ".join(sorted(known.values()))
     named = f"{word}.{group}" if group else word
-    raise CliError(f"{named!r}: no such kind here; wanted one of {known}, or a whole ref", USAGE)
+    raise CliError(f"{named!r}: no such kind here; wanted one of {listed}, or a whole ref", USAGE)
 
 
 def checked_step(option: str, word: str) -> str:

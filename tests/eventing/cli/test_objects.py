@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from eventing.cli.failure import CliError
@@ -25,6 +27,19 @@ from shared.kinds import CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, DEPLOYMENT, NAME
 )
 def test_ref_of(text: str, want: Ref) -> None:
     assert ref_of(text, "ns") == want
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        pytest.param("Subscripton/etcd", "'Subscripton': no such kind here; did you mean Subscription?", id="a typo"),
+        pytest.param("installplanes/a", "did you mean InstallPlan?", id="a plural of one's own"),
+        pytest.param("Nonsense/x", "wanted one of APIService, CatalogSource", id="nothing is similar"),
+    ],
+)
+def test_a_kind_with_a_typo(text: str, hint: str) -> None:
+    with pytest.raises(CliError, match=re.escape(hint)):
+        ref_of(text, "ns")
 
 
 @pytest.mark.parametrize("text", ["etcd", "Subscription/", "Nonsense/x", "Subscription.apps/x"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
@@ -103,8 +104,9 @@ class Translator:
         if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(desired.catalog)):
             return f" (namespace {self.inputs.namespace} does not see catalog {desired.catalog}: {why})"
         if code is Code.CATALOG_EMPTY:
-            full = (str(key) for key, one in sorted(self.inputs.readers.items()) if any(one.names()))
-            return _there("visible catalogs with content", full)
+            full = [str(key) for key, one in sorted(self.inputs.readers.items()) if any(one.names())]
+            near = get_close_matches(str(desired.catalog), full, n=1)
+            return _there("visible catalogs with content", full) + (f"; did you mean {near[0]}?" if near else "")
         if package is None:
             return self._kept(desired) if code is Code.PACKAGE_MISSING else ""
         if code is Code.CHANNEL_MISSING:
