@@ -68,7 +68,7 @@ def explain(
         _show_extensions(extensions, output)
         return
     is_whole = isolation is Isolation.NAMESPACE
-    looked_at = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole)
+    looked_at = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole, quiet=True)
     inputs = looked_at.inputs
     findings, found = explained(inputs, subscription)
     objects = looked_at.objects()

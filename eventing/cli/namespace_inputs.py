@@ -74,12 +74,17 @@ class NamespaceInputs:
 
 
 def read_inputs(
-    namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *, is_whole: bool
-) -> NamespaceInputs:
+    namespace: str, catalogs: Sequence[str] | None, folder: Path | None, cluster: Where, *,
+    is_whole: bool, quiet: bool = False,
+) -> NamespaceInputs:  # fmt: skip
     """The inputs of a namespace, from a capture, else from files with catalogs, else from the cluster. CliError.
+
+    Quiet: which cluster it is was said already.
 
     The namespace defaults to that of the kubeconfig's context, or of the Subscriptions in a capture or in files.
     """
+    if folder and str(folder) != "-" and not folder.exists():
+        raise CliError(f"--from {folder}: no such file or folder", USAGE)
     if folder and folder.is_file() and _is_capture(folder):
         return _of_capture(folder, catalogs or (), namespace, is_whole=is_whole)
     if catalogs:
@@ -87,7 +92,7 @@ def read_inputs(
     if folder:
         raise CliError(f"--from {folder}: name the catalogs, too: --catalog PATH|IMAGE", USAGE)
 
-    target = choose(*cluster)
+    target = choose(*cluster, quiet=quiet)
     namespace, objects = namespace or target.namespace, target.cluster()
     found = inputs_of_namespace(objects, namespace, is_whole=is_whole)
     if not found.subscribers:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
+
+_LINE_OF_DOCUMENT: Final = re.compile(r"^(error converting YAML to JSON: yaml: )line \d+: ")
+"""A line counted from the beginning of its document, where the place says that of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,10 @@ def count_lines(places: Iterable[Place], read: Callable[[str], bytes]) -> dict[P
 
 
 def _leaf(finding: Finding, *, with_places: bool) -> str:
-    where = f" ({finding.place})" if with_places and str(finding.place) else ""
-    return f"{finding.message}{where}"
+    if not with_places or not str(finding.place):
+        return finding.message
+    message = _LINE_OF_DOCUMENT.sub(r"\1", finding.message) if finding.place.line else finding.message
+    return f"{message} ({finding.place})"
 
 
 def _tree(findings: Sequence[Finding], depth: int, indent: str, *, with_places: bool) -> Iterator[str]:

@@ -30,6 +30,17 @@ def test_lines_are_counted_once_for_each_file() -> None:
     ("findings", "text"),
     [
         pytest.param((), "", id="nothing"),
+        pytest.param(
+            (
+                Finding("error converting YAML to JSON: yaml: line 5: no", Place("a", 2, 0, 11)),
+                Finding("error converting YAML to JSON: yaml: line 5: no", Place("a", 2, 0)),
+                Finding("object 1: yaml: line 5: no", Place("a", 2, 0, 11)),
+            ),
+            "error converting YAML to JSON: yaml: no (a, document 2, line 11)\n"
+            "error converting YAML to JSON: yaml: line 5: no (a, document 2)\n"
+            "object 1: yaml: line 5: no (a, document 2, line 11)",
+            id="a line is told once",
+        ),
         pytest.param((Finding("x", Place("a", 1, 0, 3)), Finding("y")), "x (a, document 1, line 3)\ny", id="lines"),
         pytest.param(
             (

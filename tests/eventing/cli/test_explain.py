@@ -316,6 +316,7 @@ def test_versions_of_a_broken_channel_report_it(tmp_path: Path) -> None:
         pytest.param(
             ("versions", "a", "--catalog", "CAT", "--catalog", "CAT"), USAGE, "needs a name", id="which is which?"
         ),
+        pytest.param(("plan", "--from", "/none"), USAGE, "--from /none: no such file or folder", id="no such file"),
         pytest.param(("explain", "-o", "svg"), USAGE, "wanted text, json or yaml", id="no such form"),
     ],
 )  # fmt: skip

@@ -144,6 +144,7 @@ def test_install_hold_list_and_uninstall(sandbox: Installation) -> None:
     (row,) = rows(sandbox, "list", "-n", "one")
     assert (row["subscription"], row["package"]) == ("tide", "tide")
     assert (row["version"], row["phase"], row["message"]) == ("tide.v1.0.0", "Succeeded", "held: freeze until Monday")
+    assert sandbox.olmf("explain", "-n", "one").stderr == f"# installation in {sandbox.state}\n", "once"
     assert "released" in sandbox.olmf("hold", "tide", "-n", "one", "--release").stdout
     sandbox.cluster.delete(OPERATOR_GROUP.ref("one", "one"))
     again = sandbox.olmf("install", "tide", "-n", "one", "--channel", "stable", "--source", "olm/local").stdout
