@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 import yaml
 
-from eventing.deploy import admission, base, catalogs, dashboard, keda, knative, oidc, packages, plain, rbac
+from eventing.deploy import admission, base, catalogs, dashboard, extensions, keda, knative, oidc, packages, plain, rbac
 from shared.api.manifest import Manifest
 from shared.domain.authors.approval import APPROVALS
 from shared.domain.authors.policy import AUTHORS
@@ -32,12 +32,13 @@ def render_manifests(api_ports: Iterable[int] = ()) -> Mapping[str, str]:
         "optional/watch-certificates.yaml": rbac.certificate_reader(),
         **{f"knative/{name}": objects for name, objects in knative.files().items()},
         **{f"eventing/{name}": objects for name, objects in plain.files().items()},
+        **{f"extensions/{name}": objects for name, objects in extensions.files(api_ports).items()},
         **{f"keda/{name}": objects for name, objects in keda.files().items()},
         **{f"knative-oidc/{name}": objects for name, objects in oidc.files().items()},
         **{f"monitoring/{name}": objects for name, objects in dashboard.files().items()},
     }
     texts = {name: _text(objects) for name, objects in files.items()}
-    for folder in ("rbac", "base", "knative", "knative-oidc", "eventing", "keda"):
+    for folder in ("rbac", "base", "knative", "knative-oidc", "eventing", "keda", "extensions"):
         inside = [name.partition("/")[2] for name in texts if name.startswith(f"{folder}/")]
         texts[f"{folder}/kustomization.yaml"] = _text([_kustomization(folder, inside)])
     texts["crds/kustomization.yaml"] = _text([_kustomization("crds", _definitions())])
@@ -46,7 +47,7 @@ def render_manifests(api_ports: Iterable[int] = ()) -> Mapping[str, str]:
 
 _ADDITIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "base": ("../crds", "../rbac"),
-    **dict.fromkeys(("knative", "eventing", "keda"), ("../base",)),
+    **dict.fromkeys(("knative", "eventing", "keda", "extensions"), ("../base",)),
     "knative-oidc": ("../knative",),
 }
 """Folder to those that it takes in."""
@@ -64,6 +65,7 @@ def _kustomization(folder: str, names: Iterable[str]) -> Manifest:
         "knative": {"replacements": knative.replacements(), "patches": knative.patches()},
         "knative-oidc": {"patches": oidc.patches()},
         "eventing": {"patches": plain.patches()},
+        "extensions": {"replacements": extensions.replacements(), "patches": extensions.patches()},
         "keda": {"patches": keda.patches()},
     }
     return {

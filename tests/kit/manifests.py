@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 K8S = Path(__file__).parents[2] / "k8s"
-GENERATED = ("crds", "rbac", "base", "knative", "knative-oidc", "eventing", "keda", "optional")
+GENERATED = ("crds", "rbac", "base", "knative", "knative-oidc", "eventing", "keda", "extensions", "optional")
 """Folders where nothing is written by hand."""
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from eventing.deploy.rbac import WATCHER, account_of, binding, service_account
+from eventing.deploy import extensions
+from eventing.deploy.rbac import WATCHER, account_of, binding, rules, service_account
 from eventing.deploy.rules import RULES
 from eventing.local.redis_server import start
 from eventing.local.state import free_port
@@ -41,6 +42,7 @@ from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, r
 from tests.conformance.lifecycle.test_install import _state
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, condition
+from tests.kit.manifests import objects
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -256,6 +258,44 @@ def _may_create_jobs(client: KubeClient) -> bool:
     return refused.value.status != 403
 
 
+def _may_create_config_maps(client: KubeClient) -> bool:
+    """Asked with one that is refused in any case, because of its name."""
+    meta = {"name": "no name", "namespace": "granted"}
+    with pytest.raises(ApiError) as refused:
+        client.request("POST", "/api/v1/namespaces/granted/configmaps", {"metadata": meta})
+    return refused.value.status != 403
+
+
 def _without_creation_of_jobs(rule: Mapping[str, Any]) -> dict[str, Any]:
     left = [verb for verb in rule["verbs"] if verb not in ("create", "patch")]
     return {**rule, "verbs": left if "jobs" in rule["resources"] else rule["verbs"]}
+
+
+def test_v1_an_extension_is_installed_with_what_an_administrator_granted(bounded: Installation) -> None:
+    """Who writes its objects has the rights of `k8s/extensions`, and what `olmf bundle rbac` prints."""
+    cluster, account = bounded.cluster, account_of(extensions.GROUP)
+    [role] = [each for each in objects("rbac") if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", account)]
+    bounded.apply(a_namespace("granted"), *extensions.files()["200-rights.yaml"])
+    source = bounded.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: _state(each) == "READY", "READY")
+    bounded.apply(a_catalog(CATALOG.name, str(source["spec"]["image"])))
+    cluster.merge(Ref.of(role), {"rules": rules(extensions.OWN)})
+    writer = KubeClient.from_kubeconfig(str(bounded.state / f"{account}.kubeconfig"))
+    wait_for(lambda: not _may_create_config_maps(writer), "the end of its rights")
+    extension, revision = CLUSTER_EXTENSION.ref("granted"), CLUSTER_OBJECT_SET.ref("granted-1")
+    try:
+        bounded.apply(an_extension(extension.name, "granted", "tide", version="1.0.0"))
+        told = bounded.until(revision, lambda each: REFUSED in condition(each, "Progressing").get("message", ""))
+        assert f'User "system:serviceaccount:olm:{account}" cannot' in condition(told, "Progressing")["message"]
+        words = ("bundle", "rbac", str(SAMPLES / "tide" / "1.0.0"), "--install-namespace", "granted")
+        more = ("--extension", extension.name, "--service-account", f"olm/{account}", "--name", "granted")
+        printed = subprocess.run(
+            [sys.executable, "-m", "eventing.cli.main", *words, *more], capture_output=True, text=True, check=True
+        ).stdout
+        bounded.apply(*yaml.safe_load_all(printed))
+        until_installed(bounded, extension, "1.0.0")
+        cluster.delete(extension)
+        for ref in (extension, revision):
+            bounded.until_gone(ref)
+        assert cluster.list(DEPLOYMENT, "granted") == ()
+    finally:
+        cluster.merge(Ref.of(role), {"rules": role["rules"]})
