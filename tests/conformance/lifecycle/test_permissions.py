@@ -42,7 +42,6 @@ from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension, r
 from tests.conformance.lifecycle.test_install import _state
 from tests.conformance.targets import REAL, SANDBOX
 from tests.kit.installation import SAMPLES, Installation, a_namespace, a_subscription, an_operator_group, condition
-from tests.kit.manifests import objects
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -274,7 +273,8 @@ def _without_creation_of_jobs(rule: Mapping[str, Any]) -> dict[str, Any]:
 def test_v1_an_extension_is_installed_with_what_an_administrator_granted(bounded: Installation) -> None:
     """Who writes its objects has the rights of `k8s/extensions`, and what `olmf bundle rbac` prints."""
     cluster, account = bounded.cluster, account_of(extensions.GROUP)
-    [role] = [each for each in objects("rbac") if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", account)]
+    made = yaml.safe_load_all((K8S / "rbac" / "cluster-object-set.yaml").read_text())
+    [role] = [each for each in made if each["kind"] == "ClusterRole"]
     bounded.apply(a_namespace("granted"), *extensions.files()["200-rights.yaml"])
     source = bounded.until(CATALOG_SOURCE.ref("local", "olm"), lambda each: _state(each) == "READY", "READY")
     bounded.apply(a_catalog(CATALOG.name, str(source["spec"]["image"])))
