@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +27,14 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 gc.disable()  # while tests are collected: hardly anything of that is garbage
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
+    """For `--dist loadfile`; otherwise that of pytest-xdist."""
+    from tests.kit.scheduling import ByFile  # only where several processes run tests
+
+    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:
