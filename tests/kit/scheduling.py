@@ -8,7 +8,7 @@ ONE_PROCESS = "tests/architecture/"
 """Its files share the syntax of the whole tree, which takes longer to read than most of them take."""
 
 
-class ByFile(LoadFileScheduling):
+class ByFile(LoadFileScheduling):  # type: ignore[misc]  # it has no types
     """As `--dist loadfile`."""
 
     def _split_scope(self, nodeid: str) -> str:

@@ -169,7 +169,6 @@ _values = st.recursive(
 _fields = ["replaces", "skips", "release", "version", "customresourcedefinitions", "apiservicedefinitions", "versions"]
 
 
-@pytest.mark.unmeasured
 @given(
     st.dictionaries(st.sampled_from(["name", "annotations", "labels"]), _values) | _values,
     st.dictionaries(st.sampled_from([*_fields, "names", "group"]), _values) | _values,
