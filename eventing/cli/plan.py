@@ -20,7 +20,7 @@ from eventing.cli.output import ReportOption, as_yaml, document
 from eventing.cli.resolve import resolved
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption
 from eventing.diagnosis.doctor.bundle_kinds import allowed_kinds
-from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
+from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast, lacking_of_versions
 from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import placed
 from eventing.diagnosis.status.chain import originals
@@ -112,7 +112,9 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
     images = list(dict.fromkeys(image for _, needed in versions for image in needed))
     missing, unseen = _judged(images) if check_images else ([], [])
     found = forecast([version for version, _ in versions], present, _policy(present))
-    lacking = grants(one.lacking for one in found.findings if one.lacking)
+    under_way = tuple(_under_way(present))
+    of_versions = lacking_of_versions(under_way, present, _policy(present))
+    lacking = grants((*(one.lacking for one in found.findings if one.lacking), *of_versions))
     grant = quoted(olmf("plan", "--grants", namespace=source.inputs.namespace))
     hints = [f"{grant} prints roles and bindings that give the account what it lacks"] if lacking else []
     return Report(
@@ -120,15 +122,18 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
         (*refused, *_graded(found, "blocks"), *missing),
         (*hints, *_graded(found, "remark"), *(f"image {image}" for image in images)),
         (*_graded(found, "unknown"), *unseen),
-        tuple(_under_way(present)), tuple(lacking),
+        tuple(map(_stands, under_way)), tuple(lacking),
     )  # fmt: skip
 
 
-def _under_way(present: PresentObjects) -> Iterator[str]:
-    """The versions that are there and do not work yet, or not any more, and what each waits for."""
-    for one in originals(Csv.each(present.csvs())):
-        if one.phase and one.phase not in SETTLED:
-            yield ": ".join(filter(None, (f"{one.name} is {one.phase}", lacking_of(one))))
+def _under_way(present: PresentObjects) -> Iterator[Csv]:
+    """The versions that are there and do not work yet, or not any more."""
+    return (one for one in originals(Csv.each(present.csvs())) if one.phase and one.phase not in SETTLED)
+
+
+def _stands(csv: Csv) -> str:
+    """Where a version stands, and what it waits for."""
+    return ": ".join(filter(None, (f"{csv.name} is {csv.phase}", lacking_of(csv))))
 
 
 def _policy(present: PresentObjects) -> Policy:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from eventing.diagnosis.forecast.checks import CHECKS, Finding, Version
+from eventing.diagnosis.forecast.account import Lacking
+from eventing.diagnosis.forecast.checks import CHECKS, Finding, Version, check_account
 from eventing.diagnosis.forecast.leaving import leaving
 from eventing.diagnosis.forecast.present_objects import Manifest, PresentObjects, definitions
 from eventing.diagnosis.forecast.version_objects import installed_objects, our_objects
@@ -63,6 +64,15 @@ def forecast(upcoming: Iterable[Upcoming], present: PresentObjects, policy: Poli
         findings |= dict.fromkeys((*checked, *_copies(version, present), *_doubled(version, present), *hidden))
     findings |= dict.fromkeys(Finding("unknown", text) for text in present.refused)
     return Forecast(tuple(found), tuple(permissions), tuple(findings))
+
+
+def lacking_of_versions(csvs: Iterable[Csv], present: PresentObjects, policy: Policy) -> Iterator[Lacking]:
+    """What the account of the group lacks to install versions that are there."""
+    group = _with_targets(present.group(), present)
+    for one in csvs:
+        version, _ = _version(Upcoming([dict(one.raw)], (), "", ()), group, present)
+        found = check_account(replace(version, steps=()), present, policy)
+        yield from (each.lacking for each in found if each.lacking)
 
 
 def _version(one: Upcoming, group: OperatorGroup | None, present: PresentObjects) -> tuple[Version, list[Change]]:

@@ -1,4 +1,4 @@
-"""What helps a plan whose ServiceAccount may not do something; pure."""
+"""What helps a plan or a version whose ServiceAccount may not do something; pure."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ from collections.abc import Iterator
 
 from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
-from shared.api.views import Subscription
+from shared.api.views import Csv, Subscription
 from shared.domain.command import Fix, olmf
 from shared.domain.objects.denials import denials, summary
 from shared.domain.subscription.conditions import PLAN_PENDING
 from shared.kinds import OPERATOR_GROUP, SERVICE_ACCOUNT, Ref
 
 
-def of_denials(subscription: Subscription, package: Package) -> Explanation:
+def of_denied_plan(subscription: Subscription, package: Package) -> Explanation:
     """About a plan that goes on when its account is given more."""
-    found = tuple(denials(subscription.condition(PLAN_PENDING).message))
+    return of_denials(subscription.condition(PLAN_PENDING).message, subscription.namespace, package)
+
+
+def of_denied_version(csv: Csv, package: Package) -> Explanation:
+    """About a version that is installed when its account is given more."""
+    return of_denials(csv.message, csv.namespace, package)
+
+
+def of_denials(message: str, namespace: str, package: Package) -> Explanation:
+    """About what a message says that the account of the group may not do; nothing where it says nothing of that."""
+    found = tuple(denials(message))
     if not found:
         return NONE
     first = found[0]
@@ -24,7 +34,7 @@ def of_denials(subscription: Subscription, package: Package) -> Explanation:
     who = f"ServiceAccount {first.namespace}/{first.account}"
     print_it = Fix(
         "print the roles and bindings with all that it lacks, look at them, and pipe them into `kubectl apply -f -`",
-        olmf("plan", "--grants", namespace=subscription.namespace),
+        olmf("plan", "--grants", namespace=namespace),
     )
     return Explanation(
         fixes=(print_it,),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from eventing.diagnosis.status.denied_plans import of_denials
+from eventing.diagnosis.status.denied_plans import of_denials, of_denied_plan, of_denied_version
 from eventing.diagnosis.status.fixes import NONE, Explanation, of_chain, of_conflict, of_modes, of_requirements
 from eventing.diagnosis.status.groups import are_prohibitive
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
@@ -81,8 +81,15 @@ def _of_plan(subscription: Subscription, _: Package) -> Explanation:
 
 
 def _unfinished(subscription: Subscription, package: Package) -> Explanation:
-    found = of_denials(subscription, package)
+    found = of_denied_plan(subscription, package)
     return replace(found, evidence=(*_plan(subscription), *found.evidence))
+
+
+def _of_chain(csv: Csv, package: Package) -> Explanation:
+    """What helps the version at its root; the rights that it lacks, before anything is deleted."""
+    found = of_chain(csv, package)
+    denied = of_denials(found.message, csv.namespace, package)
+    return replace(found, fixes=denied.fixes, until=denied.until) if denied.fixes else found
 
 
 def _approval(subscription: Subscription, package: Package) -> Explanation:
@@ -135,7 +142,9 @@ OF_CSV: Mapping[str, Rule] = {
     "NoOperatorGroup": Rule(Code.NO_OPERATOR_GROUP, reads=("groups",), until=_GROUPS_CHANGE),
     "TooManyOperatorGroups": Rule(Code.TOO_MANY_OPERATOR_GROUPS, reads=("groups",), until=_GROUPS_CHANGE),
     "RequirementsNotMet": Rule(Code.REQUIREMENTS_UNMET, of_csv=of_requirements, reads=("plans",)),
-    "InstallWaiting": Rule(Code.PREDECESSOR_STUCK, of_csv=of_chain, reads=("csvs", "plans"), otherwise=Code.INSTALLING),
+    "InstallWaiting": Rule(
+        Code.PREDECESSOR_STUCK, of_csv=_of_chain, reads=("csvs", "plans"), otherwise=Code.INSTALLING
+    ),
 }
 """By the reason of a version that is not installed."""
 
@@ -166,7 +175,7 @@ OF_ANNOTATION: Mapping[str, Rule] = {
 }
 """By type of a condition about what an annotation asks for: counts when nothing else is wrong."""
 
-OF_PHASE: Mapping[str, Rule] = {"Failed": Rule(Code.VERSION_FAILED)}
+OF_PHASE: Mapping[str, Rule] = {"Failed": Rule(Code.VERSION_FAILED, of_csv=of_denied_version, reads=("groups",))}
 """By phase of a version whose reason has no rule."""
 INSTALLING, INSTALLED = Rule(Code.INSTALLING), Rule(Code.INSTALLED)
 RESOLVING = Rule(Code.RESOLVING, reads=("catalog",))

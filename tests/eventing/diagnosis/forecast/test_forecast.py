@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast
+from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast, lacking_of_versions
 from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import PresentObjects
 from shared import kinds, names
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, name_of
+from shared.api.views import Csv
 from shared.domain.extension.outlook import Difference
 from shared.kinds import Kind, Ref
 from shared.policy import Policy
@@ -345,6 +346,18 @@ def test_what_the_account_lacks_is_given_by_roles_that_can_be_applied() -> None:
     assert by_kind["Role"]["metadata"]["namespace"] == NS
     assert "namespace" not in by_kind["ClusterRole"]["metadata"]
     assert told(in_files(*objects, *found, steps=steps), "blocks") == [], "nothing is lacking then"
+
+
+def test_what_the_account_lacks_to_install_a_version_that_is_there() -> None:
+    scoped = a_group(NS, serviceAccountName="limited")
+    there = PresentObjects.of(NS, [scoped, ACCOUNT, a_csv(), *bound(RULE)], is_partial=False)
+    found = list(lacking_of_versions([Csv(a_csv())], there, Policy()))
+    assert 'system:serviceaccount:here:limited cannot create deployments.apps in the namespace "here"' in map(
+        str, found
+    )
+    assert not any("clusterserviceversions" in str(one) for one in found), "it is there already"
+    whole = PresentObjects.of(NS, [scoped, ACCOUNT, a_csv(), *bound(GIVEN)], is_partial=False)
+    assert list(lacking_of_versions([Csv(a_csv())], whole, Policy())) == []
 
 
 def test_an_account_that_is_not_there() -> None:

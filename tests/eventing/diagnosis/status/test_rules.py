@@ -138,6 +138,24 @@ def test_what_an_account_may_not_do_is_told_shortly(*, is_read: bool) -> None:
     assert found.next_try == "when ServiceAccount ns/limited is given what it lacks"
 
 
+def test_a_version_that_its_account_may_not_install_is_told_shortly() -> None:
+    failed: Manifest = a_csv("Failed", DENIED, reason="InstallComponentFailed")
+    found = decide(a_package(a_subscription(currentCSV="a.v1"), failed))
+    assert (found.code, found.message) == (
+        Code.PERMISSIONS_LACKING, "ServiceAccount ns/limited may not create services in namespace ns",
+    )  # fmt: skip
+    assert [str(one.command) for one in found.fixes] == ["olmf plan --grants -n ns"]
+
+
+def test_what_the_version_below_may_not_do_is_to_be_given_before_it_is_deleted() -> None:
+    package = version("Pending", "InstallWaiting", replaces="a.v0")
+    older: Manifest = {**a_csv("Failed", DENIED), "metadata": {"name": "a.v0", "namespace": "ns"}}
+    found = decide(replace(package, context=NamespaceContext(csvs=(Csv(older),))))
+    assert found.code is Code.PREDECESSOR_STUCK
+    assert [str(one.command) for one in found.fixes] == ["olmf plan --grants -n ns"]
+    assert found.until == "when ServiceAccount ns/limited is given what it lacks"
+
+
 def test_no_reason_is_without_a_case() -> None:
     assert set(CASES) | OF_EXTENSIONS == set(Code)
     assert {rule.code for rule in (*OF_CSV.values(), *OF_CONDITION.values())} <= set(CASES)
