@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -62,11 +62,11 @@ def a_proxy(asked: list[str], port: int) -> Iterator[str]:
     """One that answers CONNECT by leading to `port`."""
 
     def copy(source: socket.socket, target: socket.socket) -> None:
-        try:
+        with suppress(OSError):
             while chunk := source.recv(65536):
                 target.sendall(chunk)
-        except OSError:
-            pass
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)  # why: a server that ends waits for who is still connected
 
     def serve() -> None:
         while True:

@@ -125,7 +125,10 @@ def test_a_new_kind_is_found_at_once(client: KubeClient) -> None:
     assert client.requests_made == asked
 
 
-def test_kinds_of_a_group_that_is_not_served_are_asked_for_once(client: KubeClient) -> None:
+def test_kinds_of_a_group_that_is_not_served_are_asked_for_once(
+    client: KubeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client._kinds, "_clock", lambda: 1000.0)  # all in one moment
     asked = client.requests_made
     assert [client.find("absent.example/v1", kind) for kind in ("A", "B", "C")] == [None, None, None]
     assert client.requests_made == asked + 1
