@@ -334,7 +334,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(["resolve", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to resolve"),
         pytest.param(["explain"], 1, "no Subscription in default", id="explain what?"),
         pytest.param(["resolve"], 1, "no Subscription in default", id="resolve which namespace?"),
-        pytest.param(["explain", "--from", "x"], 2, "--from x: name the catalogs, too", id="explain without a catalog"),
+        pytest.param(["explain", "--from", "."], 2, "--from .: name the catalogs, too", id="explain without a catalog"),
         pytest.param(["install", "tide", "-n", "Bad_NS"], 2, "-n Bad_NS: no Namespace", id="no name of a Namespace"),
         pytest.param(["install", "tide", "--timeout", "-5"], 2, "--timeout", id="a time before now"),
         pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
