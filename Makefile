@@ -43,7 +43,7 @@ domain: lint
 	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not unmeasured" $(PURE)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -n 2 -m unmeasured $(PURE)
+	$(BIN)/pytest -n 2 -m unmeasured tests/domain
 	$(BIN)/python -m tests.spec
 
 # Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.
