@@ -29,6 +29,9 @@ def newer(one: str, other: str) -> str:
     return one if is_newer(one, other) else other
 
 
-def weight(version: str) -> int:
-    """A number for the sum of changes that were told of; what it says of the version is only which one it is."""
-    return zlib.crc32(version.encode(errors="surrogatepass")) + 1
+def weight(version: str, *, is_gone: bool = False) -> int:
+    """A number for the sum of changes that were told of; what it says of the version is only which one it is.
+
+    A deletion may be told of with the last version that was seen, and is another change than that version.
+    """
+    return zlib.crc32(f"{version}{' gone' * is_gone}".encode(errors="surrogatepass")) + 1

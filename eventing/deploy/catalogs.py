@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp, who_measures
 from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
-from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, binding, role, rules, service_account
+from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, binding, role, rule_of_one, rules, service_account
 from eventing.deploy.rules import READ, Rule
 from shared import kinds, names
 from shared.api.manifest import Manifest
@@ -44,16 +44,17 @@ def network_policy() -> Manifest:
 
 def permissions() -> list[Manifest]:
     """What its Pods may do; the rights of the step that makes its keys; everybody's right to read its CAs."""
-    keys = (
-        Rule(kinds.SECRET, ("get", "create", "update")),
-        Rule(kinds.DEPLOYMENT, ("get",)),
-        Rule(kinds.CONFIG_MAP, ("get", "create", "patch")),
-    )
-    authorities = {**rules([Rule(kinds.CONFIG_MAP, ("get",))])[0], "resourceNames": [names.CATALOGS_AUTHORITIES]}
+    made = [Rule(kinds.SECRET, ("create",)), Rule(kinds.DEPLOYMENT, ("get",)), Rule(kinds.CONFIG_MAP, ("create",))]
+    keys = [
+        *rules(made),
+        rule_of_one(Rule(kinds.SECRET, ("get", "update")), naming.secret_name(NAME)),
+        rule_of_one(Rule(kinds.CONFIG_MAP, ("get", "patch")), names.CATALOGS_AUTHORITIES),
+    ]
+    authorities = rule_of_one(Rule(kinds.CONFIG_MAP, ("get",)), names.CATALOGS_AUTHORITIES)
     makers = [_account(account_of("maintenance")), _account(WORKER)]
     return [
         service_account(NAME), role(NAME, rules(_RULES)), binding(NAME, NAME),
-        *_granted(KEYS, rules(keys), makers),
+        *_granted(KEYS, keys, makers),
         *_granted(names.CATALOGS_AUTHORITIES, [authorities], [_everybody()]),
     ]  # fmt: skip
 
@@ -100,9 +101,9 @@ def _deployment() -> Manifest:
 
 def _probes() -> Manifest:
     """It listens once it knows all ClusterCatalogs."""
-    alive, ready = ({"path": path, "port": "https", "scheme": "HTTPS"} for path in ("/livez", "/readyz"))
+    alive, ready = {"tcpSocket": {"port": "https"}}, {"path": "/readyz", "port": "https", "scheme": "HTTPS"}
     return {
-        "startupProbe": start_probe({"httpGet": alive}),
-        "livenessProbe": probe({"httpGet": alive}, every=10, failures=6),
+        "startupProbe": start_probe(alive),
+        "livenessProbe": probe(alive, every=10, failures=6),  # also while clients have all places
         "readinessProbe": probe({"httpGet": ready}, every=5, failures=2),
     }

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, probe, start_probe
-from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rules, service_account
+from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rule_of_one, rules, service_account
 from eventing.deploy.rules import READ, Rule
 from eventing.packages.objects import PORT, container, service, volume
 from shared import kinds, names
 from shared.api.manifest import Manifest
+from shared.domain.endpoints import naming
 
 NAME = names.PACKAGES
 KEYS = f"{NAME}-keys"
@@ -39,7 +40,8 @@ def network_policy() -> Manifest:
 def permissions() -> list[Manifest]:
     """What its Pods may do, and the rights on keys of the step that registers the API, in this namespace alone."""
     role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules(_RULES)}
-    keys = (Rule(kinds.SECRET, ("get", "create", "update")), Rule(kinds.DEPLOYMENT, ("get", "patch")))
+    keys = rules([Rule(kinds.SECRET, ("create",)), Rule(kinds.DEPLOYMENT, ("get", "patch"))])
+    keys.append(rule_of_one(Rule(kinds.SECRET, ("get", "update")), naming.secret_name(NAME)))
     meta = {"name": KEYS, "namespace": NAMESPACE}
     return [
         service_account(NAME),
@@ -47,7 +49,7 @@ def permissions() -> list[Manifest]:
         _binding({"name": NAME}, ("ClusterRole", NAME), [NAME]),
         _binding({"name": f"{NAME}-reviews"}, ("ClusterRole", "system:auth-delegator"), [NAME]),
         _binding({"name": NAME, "namespace": "kube-system"}, ("Role", _READER), [NAME]),
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules(keys)},
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": keys},
         _binding(meta, ("Role", KEYS), [account_of("maintenance"), WORKER]),
     ]  # fmt: skip
 

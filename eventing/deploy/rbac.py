@@ -78,6 +78,11 @@ def rules(granted: Iterable[Rule]) -> list[Manifest]:
     ]
 
 
+def rule_of_one(right: Rule, name: str) -> Manifest:
+    """A PolicyRule for the object of a name alone; who may create it needs a rule without a name."""
+    return {**rules([right])[0], "resourceNames": [name]}
+
+
 def _of_group(group: str) -> Iterator[Manifest]:
     name = account_of(group)
     yield service_account(name)

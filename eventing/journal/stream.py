@@ -217,7 +217,7 @@ def _note(pipe: Any, event: Event, *, versions: str, keys: tuple[str, ...], day:
     change = change_of(event.id)
     uid, version = change or ("", "")
     is_gone = change is not None and event.type.endswith(".delete")
-    by = weight(version) if change else secrets.randbelow(MODULUS)
+    by = weight(version, is_gone=is_gone) if change else secrets.randbelow(MODULUS)
     pipe.execute_command(
         "EVAL", _NOTE, 2 + len(keys), versions, f"olmf:gone:{uid}.{version}", *keys,
         str(event.ref), version, "gone" if is_gone else day, by, keep_seconds, _REPEAT_SECONDS, MODULUS,

@@ -48,7 +48,7 @@ class _Fight:
 
     def pause(self) -> float:
         """Seconds between the last write and the next."""
-        return min(2.0 ** (self.times - BURST), LONGEST_SECONDS) if self.times >= BURST else 0.0
+        return min(2.0 ** min(self.times - BURST, 6), LONGEST_SECONDS) if self.times >= BURST else 0.0
 
 
 class Contested:

@@ -39,7 +39,7 @@ def execute_install_plan(
     now = clock.now()
     groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))
     actor, bound = actor_of(plan, groups, cluster, accounts)
-    approver = approver_of(plan, accounts)
+    approver = approver_of(plan, actor, accounts)
     gate = state.gate(plan, actor, approver, now, trusts_others=policy.execute_foreign_plans)
     match gate:
         case state.Blocked(message, status):

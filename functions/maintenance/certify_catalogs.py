@@ -1,6 +1,6 @@
 """Make and rotate the certificate of the server of catalogs, and publish the CAs that its clients trust.
 
-Reads:  our Deployment and its Secret, in public; the ConfigMap of the CAs; ClusterCatalogs, when that is new.
+Reads:  our Deployment and its Secret, in public; the ConfigMap of the CAs; ClusterCatalogs.
 Writes: the Secret; the ConfigMap. Enqueues the ClusterCatalogs whose status names another address.
 """
 
@@ -38,8 +38,9 @@ def certify_catalogs(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     desired = catalog_certificate.authorities(deployment, content)
     present = Object.of(cluster.get(catalog_certificate.authorities_of(ref)))
     writes += (Apply(desired),) if change(desired, present) else ()
-    emits = () if present else tuple(_elsewhere(cluster, policy))
-    return Outcome(writes, emits, summary=f"the certificate is valid until {content.pair.ends.date()}")
+    return Outcome(
+        writes, tuple(_elsewhere(cluster, policy)), summary=f"the certificate is valid until {content.pair.ends.date()}"
+    )
 
 
 def _elsewhere(cluster: Cluster, policy: Policy) -> Iterator[Emit]:

@@ -25,6 +25,7 @@ from shared.adapters.http_requests import END, LONGEST_HEAD, BadRequestError, He
 
 THREADS: Final = 2
 _BACKLOG: Final = 1024
+_PAUSE_SECONDS: Final = 0.05
 GONE: Final = (OSError, TimeoutError, EOFError)
 """What clients do: they go away, or are slow."""
 _log = logging.getLogger(__name__)
@@ -34,8 +35,8 @@ _log = logging.getLogger(__name__)
 class Bounds:
     """What a server does not exceed."""
 
-    connections: int = 2048
-    """At once; who comes beyond is hung up on."""
+    connections: int = 1536
+    """At once; who comes beyond is hung up on. One with TLS takes up to 256 KiB, before it says anything, too."""
     request_seconds: float = 5.0
     """From the end of an answer, or the beginning of a connection, to the end of the next request."""
     answer_seconds: float = 300.0
@@ -82,26 +83,58 @@ class Asked:
 class _Server:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
-        self._open = 0
+        self._connections: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(asked.threads, "answer")
         self._date = (0, "")
 
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """A connection from its beginning to its end."""
-        self._open += 1
+    async def accept(self, place: socket.socket, trust: ssl.SSLContext | None) -> None:
+        """Take connections for ever, as many as there may be: each counts before TLS is agreed on, too."""
+        place.setblocking(False)
+        while True:
+            try:
+                client, (name, *_) = await asyncio.get_running_loop().sock_accept(place)
+            except OSError as error:  # why: a client that is gone already, or no more files, ends nobody else's
+                _log.debug("nobody was let in: %s", error)
+                await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            if len(self._connections) < self._asked.bounds.connections:
+                task = asyncio.create_task(self._connected(client, name, trust))
+                self._connections.add(task)
+                task.add_done_callback(self._connections.discard)
+            else:
+                client.close()
+
+    async def _connected(self, client: socket.socket, name: str, trust: ssl.SSLContext | None) -> None:
+        """A connection from its beginning to its end; `name` is the address of who made it."""
         try:
-            if self._open <= self._asked.bounds.connections:
-                while await self._request(reader, writer):
-                    pass
+            reader, writer = await self._streams(client, trust)
+        except GONE as error:
+            _log.debug("%s agreed on no TLS: %s", name, error)
+            client.close()
+            return
+        try:
+            while await self._request(reader, writer):
+                pass
         except asyncio.CancelledError:
             pass  # the server ends
         except GONE as error:
-            _log.debug("%s went away: %s", (writer.get_extra_info("peername") or ("somebody",))[0], error)
+            _log.debug("%s went away: %s", name, error)
         except Exception:  # noqa: BLE001  # why: a defect in one answer ends its connection alone
             _log.exception("an answer failed")
         finally:
-            self._open -= 1
             writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+
+    async def _streams(
+        self, client: socket.socket, trust: ssl.SSLContext | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """What is read and written, within TLS when there is some. OSError, TimeoutError."""
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(LONGEST_HEAD)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        patience = self._asked.bounds.request_seconds if trust else None
+        transport, _ = await loop.connect_accepted_socket(
+            lambda: protocol, client, ssl=trust, ssl_handshake_timeout=patience
+        )
+        return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer a request; returns whether another one may follow."""
@@ -216,11 +249,7 @@ def running(place: socket.socket, asked: Asked, *, trust: ssl.SSLContext | None 
 def _serve(loop: asyncio.AbstractEventLoop, place: socket.socket, asked: Asked, trust: ssl.SSLContext | None) -> None:
     """Answer until the loop is stopped; what is going on then is given up."""
     asyncio.set_event_loop(loop)
-    patience = asked.bounds.request_seconds if trust else None
-    serving = asyncio.start_server(
-        _Server(asked).connected, sock=place, limit=LONGEST_HEAD, ssl=trust, ssl_handshake_timeout=patience
-    )
-    loop.run_until_complete(serving)
+    loop.create_task(_Server(asked).accept(place, trust))
     try:
         loop.run_forever()
     finally:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import socket
+import ssl
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 
 import pytest
@@ -138,7 +139,26 @@ def test_who_comes_when_all_places_are_taken_is_hung_up_on() -> None:
             first.sendall(b"GET")
             with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
                 assert second.recv(1) == b""
-        wait_for(lambda: b"200 OK" in talk(port, HELLO), "a free place")
+        wait_for(lambda: b"200 OK" in answer_to(port, HELLO), "a free place")
+
+
+def answer_to(port: int, request: bytes) -> bytes:
+    """What a client gets; nothing when it is hung up on, whatever it has sent already."""
+    with suppress(ConnectionError):
+        return talk(port, request)
+    return b""
+
+
+def test_who_never_agrees_on_tls_takes_a_place_too(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "shared.adapters.prompt_server")
+    asked = Asked(lambda *_: text_answer(HTTPStatus.OK, "hello"), Bounds(connections=1, request_seconds=1))
+    trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with prompt_server.running(prompt_server.listening("", 0), asked, trust=trust) as port:
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as silent:
+            with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
+                assert second.recv(1) == b"", "hung up on at once"
+            assert silent.recv(1) == b"", "the end of its patience"
+        wait_for(lambda: any("127.0.0.1 agreed on no TLS" in one for one in caplog.messages))
 
 
 def test_a_client_that_resets_its_connection_leaves_one_line_for_whoever_debugs(

@@ -34,7 +34,7 @@ def _merged(rules: Iterable[PolicyRule]) -> list[Manifest]:
 
 
 def _pair(scope: str, namespace: str, account: str, rules: Sequence[Manifest]) -> tuple[Manifest, Manifest]:
-    digest = hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:10]
+    digest = hashlib.sha256(json.dumps([namespace, account, rules], sort_keys=True).encode()).hexdigest()[:10]
     name = f"{account}-{digest}" if scope else f"{namespace}-{account}-{digest}"
     role, binding = (ROLE, ROLE_BINDING) if scope else (CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
     subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any, Final
 
 from shared import names
@@ -24,6 +25,7 @@ APPROVED: Final = "Approved"
 """The condition that says who approved which digest."""
 ENDED: Final = ("Complete", "Failed")
 """The last phases. OLM may leave a plan in any other one, `Planning` and none at all included."""
+_WORD: Final = re.compile(r"[A-Za-z0-9._/:@%+-]*")
 _NOT_PLANNED: Final = "NotPlannedHere"
 _CHANGED: Final = "ContentChanged"
 _RESOURCE: Final = ("sourceName", "sourceNamespace", "group", "version", "kind", "name", "manifest")
@@ -120,12 +122,17 @@ def approval_note(plan: InstallPlan, who: str) -> str:
 def approver(plan: InstallPlan) -> str:
     """The client that set `spec.approved`, with the time, as managedFields state it."""
     found = [
-        (fields.text(one, "time"), f"{fields.text(one, 'manager')} ({fields.text(one, 'operation')})")
+        (fields.text(one, "time"), f"{_quoted(fields.text(one, 'manager'))} ({fields.text(one, 'operation')})")
         for one in fields.parts(plan.metadata, "managedFields")
         if "f:approved" in fields.part(one, "fieldsV1", "f:spec")
     ]
     time, who = max(found, default=("", "a client that the API server does not name"))
     return f"{who} at {time}" if time else who
+
+
+def _quoted(client: str) -> str:
+    """A client gives itself any name of up to 128 characters, a sentence, too: it must not read as one of ours."""
+    return client if _WORD.fullmatch(client) else repr(client)
 
 
 def _recorded(plan: InstallPlan) -> str:

@@ -66,7 +66,15 @@ def test_an_event_that_is_delivered_again_is_no_further_change(redis_url: str, v
         journal, changes = RedisJournal(client), RedisChanges(client)
         for _ in range(8):
             journal.record_events([an_event(version, verb)])
-        assert counts(changes, SUBSCRIPTION, "ns").total == weight(version)
+        assert counts(changes, SUBSCRIPTION, "ns").total == weight(version, is_gone=verb == "delete")
+
+
+def test_a_deletion_is_another_change_than_the_version_that_was_seen_last(redis_url: str) -> None:
+    """What was read at that version must not count as told of, and so as current."""
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        journal.record_events([an_event("7", "delete")])
+        assert counts(changes, SUBSCRIPTION, "ns").total != weight("7")
 
 
 def test_an_event_that_comes_late_is_no_further_change(redis_url: str) -> None:
@@ -128,7 +136,7 @@ def test_what_is_gone_since_a_restore_has_a_version_of_before(redis_url: str) ->
         deletion = replace(an_event("900", "delete"), ref=SUBSCRIPTION.ref("gone", "ns"))
         journal.record_events([an_event("7"), deletion])
         assert [counts(changes, SUBSCRIPTION, place).newest for place in ("ns", "")] == ["7", "7"]
-        assert counts(changes, SUBSCRIPTION, "ns").total == weight("7") + weight("900"), "it is a change"
+        assert counts(changes, SUBSCRIPTION, "ns").total == weight("7") + weight("900", is_gone=True), "it is a change"
         journal.record_events([an_event("8"), an_event("9", "delete")])
         assert counts(changes, SUBSCRIPTION, "ns").newest == "9", "lists without it are newer"
 

@@ -45,6 +45,10 @@ def test_the_same_writes_wait_ever_longer() -> None:
     assert waits == [*[0.0] * (BURST - 1), 1, 2, 4, 8, 16, 32, *[LONGEST_SECONDS] * 3]
 
 
+def test_a_fight_of_days_is_none_that_ends_a_run() -> None:
+    assert fought(Watch(), 10_000).pause(KEY, MARK).total_seconds() == LONGEST_SECONDS
+
+
 def test_a_pause_ends() -> None:
     watch = Watch()
     contested = fought(watch, BURST + 2)

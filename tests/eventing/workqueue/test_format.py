@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 
 from eventing.cli.failure import as_cli_error
-from eventing.local.redis_server import find_binary
+from eventing.local.redis_server import RedisServer, find_binary
 from eventing.local.state import free_port
 from eventing.workqueue import NewerFormat, WorkQueue, check_format, connect, is_paused
 from shared.config import SettingError, Settings
@@ -104,6 +104,14 @@ def answers(client: Redis) -> bool:
         return bool(client.ping())
     except RedisError:
         return False
+
+
+def test_a_redis_that_may_not_be_asked_what_it_is_refuses_nobody(own_redis: RedisServer) -> None:
+    with connect(own_redis.url) as client:
+        client.acl_setuser("default", commands=["+@all", "-info"], enabled=True, nopass=True, keys=["*"])
+        with pytest.raises(NoPermissionError):
+            client.info("server")
+    check_format(own_redis.url)
 
 
 def test_people_get_the_sentence() -> None:

@@ -11,6 +11,7 @@ from eventing.events.job import Job
 from shared import names
 from shared.api.manifest import Manifest, annotations_of, metadata, timestamp
 from shared.domain.authors.approval import APPROVALS
+from shared.errors import RetryLater
 from shared.ports import Accounts, Denied
 from tests.functions.install_plan.test_author_bound import Admitted
 from tests.functions.install_plan.test_execute_install_plan import CSV, PLAN, STEP, a_plan, status
@@ -121,6 +122,28 @@ def test_nothing_is_asked_of_a_plan_that_names_nobody_or_has_begun(plan: Manifes
 
 def test_a_plan_that_names_nobody_names_the_client() -> None:
     assert told(world_of(an_approved_plan())) == CLIENT
+
+
+def test_a_client_whose_name_is_a_sentence_is_quoted() -> None:
+    plan, forged = an_approved_plan(), CHECKED.partition(" (")[0]
+    plan["metadata"]["managedFields"] = [{**MANAGER, "manager": forged}]
+    assert told(world_of(plan)) == f"{forged!r} (Update) at 2026-01-01T00:00:00Z"
+
+
+def test_nobody_is_asked_who_approved_what_nobody_may_carry_out() -> None:
+    """Each new attempt would ask again."""
+    named, unnamed = requests_while_blocked(**{names.APPROVED_BY: "alice"}), requests_while_blocked()
+    assert named == unnamed
+
+
+def requests_while_blocked(**annotations: str) -> int:
+    """How much is read about an approved plan in a namespace with two OperatorGroups."""
+    world = World(an_operator_group(), an_operator_group(name="second"), an_approved_plan(**annotations))
+    world.ports[Accounts] = admitted = Admitted(world, checks=APPROVALS)
+    admitted.stored.clear()
+    with pytest.raises(RetryLater, match="more than one operator group"):
+        world.decide(Job(STEP, PLAN))
+    return world.api.requests_made
 
 
 @pytest.mark.parametrize("part", ["spec", "status"])
