@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from eventing.diagnosis.forecast.account import Lacking
 from eventing.diagnosis.forecast.forecast import Forecast, Upcoming, forecast, lacking_of_versions
 from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import PresentObjects
@@ -15,6 +16,7 @@ from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, name_of
 from shared.api.views import Csv
 from shared.domain.extension.outlook import Difference
+from shared.domain.objects.authorizer import PolicyRule
 from shared.kinds import Kind, Ref
 from shared.policy import Policy
 from tests.kit.cluster import FakeCluster
@@ -346,6 +348,14 @@ def test_what_the_account_lacks_is_given_by_roles_that_can_be_applied() -> None:
     assert by_kind["Role"]["metadata"]["namespace"] == NS
     assert "namespace" not in by_kind["ClusterRole"]["metadata"]
     assert told(in_files(*objects, *found, steps=steps), "blocks") == [], "nothing is lacking then"
+
+
+def test_accounts_of_one_name_that_lack_the_same_in_one_place_get_bindings_of_their_own() -> None:
+    """Else what the second one applies takes the first one's rights away."""
+    rule = PolicyRule(("create",), ("",), ("services",))
+    lacking = [Lacking(team, "installer", "shared", rule) for team in ("team-a", "team-b")]
+    names = [one["metadata"]["name"] for one in grants(lacking)]
+    assert (len(names), len(set(names))) == (4, 2)
 
 
 def test_what_the_account_lacks_to_install_a_version_that_is_there() -> None:
