@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.report import LIFECYCLE, SUITES, in_order, placed, read
+from tests.conformance.report import OUTAGES, SUITES, UPGRADES, in_order, placed, read
 from tests.conformance.tables import ATTACKS, Case, sentence, shortened, text_of
 
 RESULTS = """<testsuites><testsuite>
@@ -46,7 +46,7 @@ def test_a_result_file_becomes_cases(tmp_path: Path) -> None:
     ]
 
 
-def test_every_module_of_the_conformance_suites_runs_once_but_the_one_that_wants_a_quiet_machine() -> None:
+def test_every_module_of_the_conformance_suites_runs_once_but_those_that_run_apart() -> None:
     """However a suite is cut into parts."""
     root = Path(__file__).parents[2]
     runs: Counter[str] = Counter()
@@ -58,7 +58,7 @@ def test_every_module_of_the_conformance_suites_runs_once_but_the_one_that_wants
             runs.update({str(path.relative_to(root)) for path in found} - left_out)
     folders = ("api", "attacks", "images", "lifecycle", "packages", "ports")
     modules = [path for folder in folders for path in (root / "tests" / "conformance" / folder).glob("test_*.py")]
-    expected = {str(path.relative_to(root)) for path in modules} - {f"{LIFECYCLE}/test_outages.py"}
+    expected = {str(path.relative_to(root)) for path in modules} - {*OUTAGES, UPGRADES}
     assert runs == dict.fromkeys((*expected, "tests/eventing/worker/test_crashes.py"), 1)
 
 

@@ -56,8 +56,10 @@ def check_doubled(cluster: Cluster, _: datetime) -> Iterator[Finding]:
         if one.is_copy:
             copies[one.namespace].append(one)
     for one in csvs:
+        if one.is_copy or one.is_leaving:
+            continue
         package = package_named_by(one) or package_of(one)
-        for copy in () if one.is_copy or one.is_leaving else siblings(package, copies[one.namespace], one.name):
+        for copy in siblings(package, copies[one.namespace], one.name):
             ref = ref_of(CLUSTER_SERVICE_VERSION, one)
             state = f"works beside {copy.name}, which namespace {copy.origin} installed for this namespace, too"
             fix = Fix("keep one of them", olmf("uninstall", package, namespace=one.namespace))

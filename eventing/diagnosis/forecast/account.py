@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
+from shared.api.manifest import Manifest
 from shared.api.views import OperatorGroup
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.permissions import defined, escalations, resource_of
@@ -14,7 +14,6 @@ from shared.domain.extension.scopes import scope_of
 from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
 from shared.kinds import RBAC, SERVICE_ACCOUNT
 
-Manifest = dict[str, Any]
 Identity = tuple[str, str, str, str]
 _SENTENCE = "system:serviceaccount:{}:{} cannot {} {}{}"
 

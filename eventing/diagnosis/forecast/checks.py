@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from eventing.diagnosis.forecast.account import Identity, Lacking, is_known, lacking
-from eventing.diagnosis.forecast.present_objects import Manifest, PresentObjects, definitions
-from shared.api.manifest import name_of
+from eventing.diagnosis.forecast.present_objects import PresentObjects, definitions
+from shared.api.manifest import Manifest, name_of
 from shared.api.views import Csv, CustomResourceDefinition, OperatorGroup
 from shared.domain.crd_safety import stored
 from shared.domain.csv.requirements import too_old

@@ -9,11 +9,11 @@ from typing import Any, Final
 from eventing.diagnosis.forecast.account import Lacking
 from eventing.diagnosis.forecast.checks import CHECKS, Finding, Version, check_account
 from eventing.diagnosis.forecast.leaving import leaving
-from eventing.diagnosis.forecast.present_objects import Manifest, PresentObjects, definitions
+from eventing.diagnosis.forecast.present_objects import PresentObjects, definitions
 from eventing.diagnosis.forecast.version_objects import installed_objects, our_objects
 from eventing.diagnosis.status.siblings import doubled, package_of, siblings
 from shared import kinds
-from shared.api.manifest import name_of
+from shared.api.manifest import Manifest, name_of
 from shared.api.views import Csv, CustomResourceDefinition, Namespace, OperatorGroup, Subscription
 from shared.domain.csv.admission import joined
 from shared.domain.endpoints.outline import converted

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from eventing.diagnosis.forecast.account import Lacking
+from shared.api.manifest import Manifest
 from shared.domain.objects.authorizer import PolicyRule
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE, ROLE_BINDING, Kind
 
-Manifest = dict[str, Any]
 _API_GROUP: Final = "rbac.authorization.k8s.io"
 
 

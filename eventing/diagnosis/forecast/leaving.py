@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
 from shared import kinds
-from shared.api.manifest import without_content
+from shared.api.manifest import Manifest, without_content
 from shared.api.views import Csv, InstallPlan, Object
 from shared.domain.objects.ownership import is_labelled_for, owner_labels
 from shared.kinds import BY_IDENTITY, Ref
 
-Manifest = dict[str, Any]
 _NAMESPACED: Final = (
     kinds.DEPLOYMENT, kinds.OPERATOR_CONDITION, kinds.SERVICE_ACCOUNT, kinds.ROLE, kinds.ROLE_BINDING, kinds.SERVICE,
     kinds.CONFIG_MAP,

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from shared import kinds
-from shared.api.manifest import labels_of, name_of, namespace_of
+from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
 from shared.api.views import CustomResourceDefinition, OperatorGroup
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
 from shared.kinds import BY_IDENTITY, Kind, Ref
 from shared.ports import Cluster, Denied, Discovery
 
-Manifest = dict[str, Any]
 _FORBIDDEN = 403
 _Answer = TypeVar("_Answer")
 

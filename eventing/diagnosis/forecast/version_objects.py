@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
+from shared.api.manifest import Manifest
 from shared.api.views import (
     Csv,
     CustomResourceDefinition,
@@ -22,8 +22,6 @@ from shared.domain.operator_groups import members, roles
 from shared.domain.operator_groups.group import Api, Group
 from shared.domain.operator_groups.provision import BUILT_IN, Provision, provider_of
 from shared.kinds import ROLE, ROLE_BINDING
-
-Manifest = dict[str, Any]
 
 
 def installed_objects(
