@@ -15,6 +15,7 @@ from tests.kit.waiting import wait_for
 RBAC = "rbac.authorization.k8s.io"
 SECRETS = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}
 ESCALATION = {"apiGroups": [RBAC], "resources": ["roles"], "verbs": ["escalate"]}
+LEVELS = ("view", "edit", "admin")
 PATHS = {"nonResourceURLs": ["/logs"], "verbs": ["get"]}
 
 
@@ -79,19 +80,20 @@ def unseen(installation: Installation, api: Api, look: Look, before: Permissions
     for way in ways:
         installation.apply(*way.objects)
     try:
-        wait_for(lambda: _is_gathered(installation), "the rules that `view` gathers")
+        wait_for(lambda: len(_gathering(installation)) == len(LEVELS), f"the rules that {LEVELS} gather")
         found = look.gained(before, look.permissions(installation, api))
     finally:
         for way in ways:
             for each in way.objects:
                 installation.cluster.delete(Ref.of(each))
-    wait_for(lambda: not _is_gathered(installation), "`view` without what it gathered")
+    wait_for(lambda: not _gathering(installation), f"{LEVELS} without what they gathered")
     expected = [words for way in ways for words in way.seen]
     missing = [words for words in expected if not any(all(word in line for word in words) for line in found)]
     after = look.gained(before, look.permissions(installation, api))
     return [*(f"not seen: {' '.join(words)}" for words in missing), *(f"seen for ever: {line}" for line in after)]
 
 
-def _is_gathered(installation: Installation) -> bool:
-    view = installation.cluster.get(CLUSTER_ROLE.ref("view"))
-    return view is not None and SECRETS in view["rules"]
+def _gathering(installation: Installation) -> list[str]:
+    """Which roles have the rule: each gathers from the one before, some time after that one."""
+    roles = {name: installation.cluster.get(CLUSTER_ROLE.ref(name)) for name in LEVELS}
+    return [name for name, role in roles.items() if role is not None and SECRETS in role["rules"]]
