@@ -120,9 +120,15 @@ def main() -> int:
             print(f"{case.outcome}: {case.suite}: {case.behaviour} ({case.target}) {case.result}")
     if not all(each.is_good for each in ran):
         return 1
-    if all(case.outcome in SEEN for case in cases):
+    if is_whole(cases):
         (HERE / "README.md").write_text(text_of(cases))
     return 0
+
+
+def is_whole(cases: Sequence[Case]) -> bool:
+    """Whether every behaviour was seen, on one target at least: what a target does not have is skipped there."""
+    seen = {(case.suite, case.module, case.behaviour) for case in cases if case.outcome in SEEN}
+    return all((case.suite, case.module, case.behaviour) in seen for case in cases)
 
 
 def in_order(cases: Iterable[Case]) -> list[Case]:

@@ -58,8 +58,8 @@ default (ServiceAccount and PodSecurity are two of them) and the authority of a 
 where Pods
 become Ready, wait for their Secrets and ConfigMaps, or run a program of ours. On the sandbox it plays the controllers
 of workloads, too. Programs come from `KUBEBUILDER_ASSETS`, else from a cache, else they are built once with Go. A
-behaviour that is not in this table is not claimed. The table is written only when all passed; `–` means that a
-behaviour was not asked for there.
+behaviour that is not in this table is not claimed. The table is written only when each was seen on one target
+at least, and failed on none; `–` means that a behaviour was not asked for there.
 """
 
 

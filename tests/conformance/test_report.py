@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.report import OUTAGES, SUITES, UPGRADES, in_order, placed, read
+from tests.conformance.report import OUTAGES, SUITES, UPGRADES, in_order, is_whole, placed, read
 from tests.conformance.tables import ATTACKS, Case, sentence, shortened, text_of
 
 RESULTS = """<testsuites><testsuite>
@@ -60,6 +60,14 @@ def test_every_module_of_the_conformance_suites_runs_once_but_those_that_run_apa
     modules = [path for folder in folders for path in (root / "tests" / "conformance" / folder).glob("test_*.py")]
     expected = {str(path.relative_to(root)) for path in modules} - {*OUTAGES, UPGRADES}
     assert runs == dict.fromkeys((*expected, "tests/eventing/worker/test_crashes.py"), 1)
+
+
+def test_a_report_is_whole_where_each_behaviour_was_seen_on_one_target() -> None:
+    there, not_here = (Case("s", "m", "test_it", target, outcome)
+                       for target, outcome in (("real", "passed"), ("sandbox", "skipped")))  # fmt: skip
+    assert is_whole([there, not_here])
+    assert not is_whole([not_here])
+    assert not is_whole([there, Case("s", "m", "test_other", "real", "skipped")])
 
 
 def test_parts_of_a_suite_are_told_together() -> None:
