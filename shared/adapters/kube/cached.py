@@ -190,10 +190,10 @@ class CachedClient(KubeClient):
             self._reported.of(kind, "")
         return super().pages(kind, path, query, first=first, accept=accept)
 
-    def check_age(self, kind: Kind, page: Manifest) -> None:
+    def check_age(self, kind: Kind, page: Manifest, seen: str) -> None:
         """As the watcher has it, which saw what became of known objects: it says when the server was restored."""
         try:
-            super().check_age(kind, page)
+            super().check_age(kind, page, seen)
         except ApiError:
             if not self._reported.is_restored(kind, resource_version_of(page)):
                 raise

@@ -125,17 +125,18 @@ class KubeClient:
         self, kind: Kind, path: str, query: Mapping[str, str], *, first: Query = None, accept: str = JSON
     ) -> Iterator[Manifest]:
         """Every item of a collection. ApiError without a status when a page is of an older state than what was seen."""
+        seen = self._freshness.seen(kind)  # why now: what others see meanwhile makes no list too old
 
         def ask(asked: Mapping[str, str]) -> Manifest:
             page = list_of(kind, self.request("GET", path, query=asked, accept=accept))
-            self.check_age(kind, page)
+            self.check_age(kind, page, seen)
             return page
 
         return items(ask, query, first=first or {})
 
-    def check_age(self, kind: Kind, page: Manifest) -> None:
+    def check_age(self, kind: Kind, page: Manifest, seen: str) -> None:
         """Refuse a list that is older than what was seen: asked again, the server does better, or was restored."""
-        if self._freshness.is_older(kind, resource_version_of(page)):
+        if self._freshness.is_older(kind, resource_version_of(page), seen):
             raise unexpected(f"a list of {kind.plural} that is older than what was seen before")
 
     def _items(

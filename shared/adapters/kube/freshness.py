@@ -59,13 +59,20 @@ class Freshness:
 
     def query(self, kind: Kind) -> dict[str, str]:
         """Query parameters of a list."""
-        seen = self._seen.get((kind.api_version, kind.kind)) or "0"
+        seen = self.seen(kind) or "0"
         return {"resourceVersion": seen, "resourceVersionMatch": "NotOlderThan"}
 
-    def is_older(self, kind: Kind, version: str) -> bool:
-        """Whether a list is older than what was seen. After a minute of such lists the server counts as restored."""
+    def seen(self, kind: Kind) -> str:
+        """The newest resourceVersion of the kind so far; empty when there is none."""
+        return self._seen.get((kind.api_version, kind.kind), "")
+
+    def is_older(self, kind: Kind, version: str, seen: str) -> bool:
+        """Whether a list is older than what was seen before it was asked for.
+
+        After a minute of such lists the server counts as restored.
+        """
         key = (kind.api_version, kind.kind)
-        if not is_newer(self._seen.get(key, ""), version):
+        if not is_newer(seen, version):
             self._older.pop(key, None)
             return False
         if self._older.setdefault(key, OlderLists(self._clock)).have_lasted():

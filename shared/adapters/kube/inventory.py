@@ -48,6 +48,6 @@ class KubeInventory:
 def named(client: KubeClient, kind: Kind, query: Mapping[str, str]) -> Iterator[Ref]:
     """All objects of a cluster-scoped kind: a table without them has a tenth of the bytes of their metadata."""
     table = client.request("GET", path_of(kind), query={**query, "includeObject": "None"}, accept=TABLE)
-    client.check_age(kind, table)
+    client.check_age(kind, table, query.get("resourceVersion", ""))
     names = (kind.ref_or_none(row["cells"][0]) for row in table.get("rows") or ())
     return filter(None, names)

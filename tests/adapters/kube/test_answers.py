@@ -61,15 +61,27 @@ def test_older_lists_are_refused_until_the_server_counts_as_restored() -> None:
     freshness.at_least(SECRET, "12345678901234567890")
     freshness.noted(a_secret(resourceVersion="99"))
     assert freshness.query(SECRET)["resourceVersion"] == "12345678901234567890"
-    assert [freshness.is_older(SECRET, version) for version in ("99", "12345678901234567891")] == [True, False]
-    assert freshness.is_older(SECRET, "99")
+    assert [
+        freshness.is_older(SECRET, version, freshness.seen(SECRET)) for version in ("99", "12345678901234567891")
+    ] == [True, False]
+    assert freshness.is_older(SECRET, "99", freshness.seen(SECRET))
     now[0] += RESTORED_SECONDS + 1
-    assert freshness.is_older(SECRET, "99"), "nobody asked meanwhile, and it may have been well"
+    assert freshness.is_older(SECRET, "99", freshness.seen(SECRET)), "nobody asked meanwhile, and it may have been well"
     for _ in range(2):
         now[0] += RESTORED_SECONDS / 2 + 1
-        was_older = freshness.is_older(SECRET, "99")
+        was_older = freshness.is_older(SECRET, "99", freshness.seen(SECRET))
     assert not was_older
     assert freshness.query(SECRET)["resourceVersion"] == "0"
+
+
+def test_a_list_is_not_too_old_for_what_was_seen_while_it_was_on_its_way() -> None:
+    """Where much happens, and lists take long, every one of them would be refused."""
+    freshness = Freshness()
+    freshness.at_least(SECRET, "7")
+    seen = freshness.seen(SECRET)
+    freshness.at_least(SECRET, "9")
+    assert not freshness.is_older(SECRET, "8", seen)
+    assert freshness.is_older(SECRET, "6", seen)
 
 
 @pytest.mark.parametrize("version", ["", "abc", "²"])
@@ -77,7 +89,7 @@ def test_versions_without_an_order_ask_for_any_list(version: str) -> None:
     freshness = Freshness()
     freshness.at_least(SECRET, version)
     assert freshness.query(SECRET)["resourceVersion"] == "0"
-    assert not freshness.is_older(SECRET, "1")
+    assert not freshness.is_older(SECRET, "1", freshness.seen(SECRET))
 
 
 @pytest.mark.parametrize(
