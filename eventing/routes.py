@@ -11,7 +11,6 @@ from eventing.events.event import Event
 from eventing.events.job import SINK, Job, Lane
 from eventing.events.keys import (
     Key,
-    catalogs_server,
     cluster_permissions,
     its_api_group,
     its_namespace,
@@ -20,7 +19,7 @@ from eventing.events.keys import (
     its_reporter,
     itself,
     itself_outside,
-    packages_server,
+    our_deployment,
     permissions_in_namespace,
     status_of_installation,
     whole_cluster,
@@ -243,12 +242,12 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "maintenance/report_to_openshift", status_of_installation, both(original, limited), "bulk", GATHER),
     Route(kinds.DEPLOYMENT, "maintenance/publish_packages", itself, named(names.PACKAGES)),
     Route(kinds.API_SERVICE, "maintenance/publish_packages", its_owner(kinds.DEPLOYMENT), always),
-    Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", packages_server, always),
+    Route(names.AUDIT_REQUESTED, "maintenance/publish_packages", our_deployment(names.PACKAGES), always),
     Route(kinds.DEPLOYMENT, "maintenance/certify_catalogs", itself, named(names.CATALOGS)),
     Route(
         kinds.CONFIG_MAP, "maintenance/certify_catalogs", its_owner(kinds.DEPLOYMENT), named(names.CATALOGS_AUTHORITIES)
     ),
-    Route(names.AUDIT_REQUESTED, "maintenance/certify_catalogs", catalogs_server, always),
+    Route(names.AUDIT_REQUESTED, "maintenance/certify_catalogs", our_deployment(names.CATALOGS), always),
     *(Route(names.AUDIT_REQUESTED, step, whole_cluster, always, "bulk") for step in OF_AUDITS),
 )
 

@@ -79,9 +79,8 @@ def read_inputs(
 ) -> NamespaceInputs:  # fmt: skip
     """The inputs of a namespace, from a capture, else from files with catalogs, else from the cluster. CliError.
 
-    Quiet: which cluster it is was said already.
-
     The namespace defaults to that of the kubeconfig's context, or of the Subscriptions in a capture or in files.
+    `quiet`: which cluster it is was said already.
     """
     if folder and str(folder) != "-" and not folder.exists():
         raise CliError(f"--from {folder}: no such file or folder", USAGE)

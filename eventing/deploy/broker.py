@@ -17,7 +17,7 @@ from typing import Final
 from eventing.deploy.base import HEALTH_PORT, SCHEDULER, endpoint_token
 from eventing.deploy.network import from_namespaces, policy, tcp
 from eventing.deploy.pods import named, service
-from eventing.deploy.rbac import NAMESPACE, RBAC, WATCHER
+from eventing.deploy.rbac import NAMESPACE, WATCHER, granted, subject
 from shared import names
 from shared.api.manifest import Manifest
 from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED, Kind
@@ -99,18 +99,8 @@ def _broker() -> Manifest:
 
 def _sees_pods(namespace: str) -> list[Manifest]:
     """The scheduler starts an audit when an adapter, or a program of the Broker, is back."""
-    meta = {"name": f"{SCHEDULER}-sees-pods", "namespace": namespace}
     rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
-    return [
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": [rule]},
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "RoleBinding",
-            "metadata": meta,
-            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": meta["name"]},
-            "subjects": [{"kind": "ServiceAccount", "name": SCHEDULER, "namespace": NAMESPACE}],
-        },
-    ]
+    return granted(f"{SCHEDULER}-sees-pods", [rule], [subject(SCHEDULER)], namespace)
 
 
 def _policy() -> Manifest:

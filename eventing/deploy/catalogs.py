@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp, who_measures
 from eventing.deploy.pods import USER, confined, deployment, probe, service, start_probe
-from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, binding, role, rule_of_one, rules, service_account
+from eventing.deploy.rbac import (
+    RBAC,
+    WORKER,
+    account_of,
+    binding,
+    granted,
+    role,
+    rule_of_one,
+    rules,
+    service_account,
+    subject,
+)
 from eventing.deploy.rules import READ, Rule
 from shared import kinds, names
 from shared.api.manifest import Manifest
@@ -51,26 +60,12 @@ def permissions() -> list[Manifest]:
         rule_of_one(Rule(kinds.CONFIG_MAP, ("get", "patch")), names.CATALOGS_AUTHORITIES),
     ]
     authorities = rule_of_one(Rule(kinds.CONFIG_MAP, ("get",)), names.CATALOGS_AUTHORITIES)
-    makers = [_account(account_of("maintenance")), _account(WORKER)]
+    makers = [subject(account_of("maintenance")), subject(WORKER)]
     return [
         service_account(NAME), role(NAME, rules(_RULES)), binding(NAME, NAME),
-        *_granted(KEYS, keys, makers),
-        *_granted(names.CATALOGS_AUTHORITIES, [authorities], [_everybody()]),
+        *granted(KEYS, keys, makers),
+        *granted(names.CATALOGS_AUTHORITIES, [authorities], [_everybody()]),
     ]  # fmt: skip
-
-
-def _granted(name: str, allowed: Iterable[Manifest], subjects: list[Manifest]) -> list[Manifest]:
-    """A Role in the namespace of the installation, and who has it."""
-    meta = {"name": name, "namespace": NAMESPACE}
-    to = {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name}, "subjects": subjects}
-    return [
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": list(allowed)},
-        {"apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": meta, **to},
-    ]
-
-
-def _account(name: str) -> Manifest:
-    return {"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}
 
 
 def _everybody() -> Manifest:

@@ -14,7 +14,7 @@ from typing import Final
 
 from eventing.deploy.base import Program, deployment_of, image_of_scheduler, policy_of
 from eventing.deploy.network import tcp
-from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, binding, rules
+from eventing.deploy.rbac import WORKER, account_of, binding, granted, rules, subject
 from eventing.deploy.rules import EVENTS, READ, RULES, Rule
 from shared import kinds
 from shared.api.manifest import Manifest
@@ -34,19 +34,12 @@ _CONTENT: Final = (Rule(kinds.SECRET, ("get", "patch")),)
 def files(api_ports: Iterable[int] = ()) -> dict[str, list[Manifest]]:
     """File name to objects; `api_ports` as in `base.files`."""
     program = Program(NAME, "worker", account_of(GROUP), replicas=2, memory="512Mi")
-    meta = {"name": NAME, "namespace": NAMESPACE}
-    subject = {"kind": "ServiceAccount", "name": program.account, "namespace": NAMESPACE}
-    role = {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": rules(_CONTENT)}
-    bound = {
-        "apiVersion": f"{RBAC}/v1", "kind": "RoleBinding", "metadata": meta,
-        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": NAME}, "subjects": [subject],
-    }  # fmt: skip
     served = deployment_of(program)
     (container,) = served["spec"]["template"]["spec"]["containers"]
     container["env"] = [*container["env"], {"name": "OLMF_STEPS", "value": GROUP}]
     return {
         "100-worker.yaml": [served, policy_of(program, tcp(*api_ports))],
-        "200-rights.yaml": [role, bound],
+        "200-rights.yaml": granted(NAME, rules(_CONTENT), [subject(program.account)]),
     }
 
 
@@ -65,10 +58,10 @@ def patches() -> list[Manifest]:
     others = {"name": "OLMF_STEPS", "value": ",".join(group for group in RULES if group != GROUP)}
     adds = [{"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": others}]
     narrows = [{"op": "replace", "path": "/rules", "value": rules(OWN)}]
-    gone = {key: one for key, one in binding(WORKER, account_of(GROUP)).items() if key in ("apiVersion", "kind")}
-    meta = {"name": binding(WORKER, account_of(GROUP))["metadata"]["name"]}
+    bound = binding(WORKER, account_of(GROUP))
+    gone = {"$patch": "delete", **{key: bound[key] for key in ("apiVersion", "kind", "metadata")}}
     return [
         {"target": {"kind": "Deployment", "name": WORKER}, "patch": json.dumps(adds)},
         {"target": {"kind": "ClusterRole", "name": account_of(GROUP)}, "patch": json.dumps(narrows)},
-        {"patch": json.dumps({"$patch": "delete", **gone, "metadata": meta})},
+        {"patch": json.dumps(gone)},
     ]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from eventing.deploy import base
 from eventing.deploy.network import ANYWHERE, policy, tcp
 from eventing.deploy.pods import USER, confined, deployment, probe, start_probe
-from eventing.deploy.rbac import NAMESPACE, RBAC, WORKER, account_of, rule_of_one, rules, service_account
+from eventing.deploy.rbac import (
+    NAMESPACE,
+    RBAC,
+    WORKER,
+    account_of,
+    binding,
+    granted,
+    rule_of_one,
+    rules,
+    service_account,
+    subject,
+)
 from eventing.deploy.rules import READ, Rule
 from eventing.packages.objects import PORT, container, service, volume
 from shared import kinds, names
@@ -42,15 +51,13 @@ def permissions() -> list[Manifest]:
     role = {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME}, "rules": rules(_RULES)}
     keys = rules([Rule(kinds.SECRET, ("create",)), Rule(kinds.DEPLOYMENT, ("get", "patch"))])
     keys.append(rule_of_one(Rule(kinds.SECRET, ("get", "update")), naming.secret_name(NAME)))
-    meta = {"name": KEYS, "namespace": NAMESPACE}
     return [
         service_account(NAME),
         role,
-        _binding({"name": NAME}, ("ClusterRole", NAME), [NAME]),
-        _binding({"name": f"{NAME}-reviews"}, ("ClusterRole", "system:auth-delegator"), [NAME]),
-        _binding({"name": NAME, "namespace": "kube-system"}, ("Role", _READER), [NAME]),
-        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": keys},
-        _binding(meta, ("Role", KEYS), [account_of("maintenance"), WORKER]),
+        binding(NAME, NAME),
+        _binding({"name": f"{NAME}-reviews"}, ("ClusterRole", "system:auth-delegator")),
+        _binding({"name": NAME, "namespace": "kube-system"}, ("Role", _READER)),
+        *granted(KEYS, keys, [subject(account_of("maintenance")), subject(WORKER)]),
     ]  # fmt: skip
 
 
@@ -79,9 +86,8 @@ def _probes() -> Manifest:
     }
 
 
-def _binding(meta: Manifest, role: tuple[str, str], accounts: Iterable[str]) -> Manifest:
-    """`role`: its kind and name."""
-    subjects = [{"kind": "ServiceAccount", "name": one, "namespace": NAMESPACE} for one in accounts]
+def _binding(meta: Manifest, role: tuple[str, str]) -> Manifest:
+    """`role`: its kind and name, which is not ours."""
     ref = {"apiGroup": RBAC, "kind": role[0], "name": role[1]}
     kind = "RoleBinding" if "namespace" in meta else "ClusterRoleBinding"
-    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta, "roleRef": ref, "subjects": subjects}
+    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta, "roleRef": ref, "subjects": [subject(NAME)]}

@@ -29,7 +29,7 @@ def files() -> dict[str, list[Manifest]]:
         *(binding(WORKER, account_of(group)) for group in RULES),
         binding(WORKER, BUNDLES),
     ]
-    found["bundle-kinds.yaml"] = [_granted(), binding(account_of("install_plan"), BUNDLES)]
+    found["bundle-kinds.yaml"] = [_gathered(), binding(account_of("install_plan"), BUNDLES)]
     found["watch.yaml"] = [
         service_account(WATCHER),
         role(WATCHER, [*rules(Rule(kind, _FOLLOW) for kind in WATCHED), *_bundled(V1_API_GROUPS, _FOLLOW)]),
@@ -132,7 +132,27 @@ def role(name: str, allowed: list[Manifest]) -> Manifest:
     return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": allowed}
 
 
-def _granted() -> Manifest:
+def granted(name: str, allowed: list[Manifest], subjects: list[Manifest], namespace: str = NAMESPACE) -> list[Manifest]:
+    """A Role of a namespace, and the RoleBinding of whoever has it."""
+    meta = {"name": name, "namespace": namespace}
+    return [
+        {"apiVersion": f"{RBAC}/v1", "kind": "Role", "metadata": meta, "rules": allowed},
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "RoleBinding",
+            "metadata": meta,
+            "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
+            "subjects": subjects,
+        },
+    ]
+
+
+def subject(account: str) -> Manifest:
+    """An account of the installation, as bindings name it."""
+    return {"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}
+
+
+def _gathered() -> Manifest:
     """The rules of all ClusterRoles with the label: the API server fills them in."""
     meta = {"name": BUNDLES}
     selector = {"matchLabels": {AGGREGATE_TO_BUNDLES: "true"}}
@@ -148,7 +168,7 @@ def binding(account: str, to: str) -> Manifest:
         "kind": "ClusterRoleBinding",
         "metadata": {"name": name},
         "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": to},
-        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
+        "subjects": [subject(account)],
     }
 
 

@@ -65,16 +65,14 @@ def whole_cluster(_: Event) -> tuple[Ref, ...]:
     return (kinds.OLM_CONFIG.ref("cluster"),)
 
 
-def packages_server(event: Event) -> tuple[Ref, ...]:
-    """Our Deployment that serves PackageManifests, in the namespace that the event is about."""
-    ref = kinds.DEPLOYMENT.ref_or_none(names.PACKAGES, event.ref.name)
-    return () if ref is None else (ref,)
+def our_deployment(name: str) -> Key:
+    """A Deployment of ours, in the namespace that the event is about."""
 
+    def key(event: Event) -> tuple[Ref, ...]:
+        ref = kinds.DEPLOYMENT.ref_or_none(name, event.ref.name)
+        return () if ref is None else (ref,)
 
-def catalogs_server(event: Event) -> tuple[Ref, ...]:
-    """Our Deployment that serves catalogs, in the namespace that the event is about."""
-    ref = kinds.DEPLOYMENT.ref_or_none(names.CATALOGS, event.ref.name)
-    return () if ref is None else (ref,)
+    return key
 
 
 def status_of_installation(_: Event) -> tuple[Ref, ...]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from functions.maintenance._certificates import kept
 from shared import names
 from shared.api.views import ClusterCatalog, Deployment, Object
 from shared.domain import cluster_catalog
-from shared.domain.endpoints import objects
 from shared.domain.endpoints.changes import change
 from shared.domain.serving import catalog_certificate, serving_certificate
 from shared.kinds import CLUSTER_CATALOG
 from shared.ports import Clock, Cluster, Keys, Policy
-from shared.step import Apply, Emit, Outcome, Ref, StoreKeys, Write
+from shared.step import Apply, Emit, Outcome, Ref
 
 
 def certify_catalogs(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, policy: Policy) -> Outcome:
@@ -31,10 +31,7 @@ def certify_catalogs(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     now, stored = clock.now(), keys.stored(serving_certificate.secret_of(deployment))
     hosts = catalog_certificate.hosts(ref)
     content = catalog_certificate.content_of(stored, ref, now, lambda: keys.issue(hosts, now))
-    writes: tuple[Write, ...] = ()
-    if stored is None or stored.content != content:
-        manifest = serving_certificate.secret(deployment, content, stored)
-        writes = (StoreKeys(manifest, objects.texts(content), objects.keys(content)),)
+    writes = kept(deployment, content, stored)
     desired = catalog_certificate.authorities(deployment, content)
     present = Object.of(cluster.get(catalog_certificate.authorities_of(ref)))
     writes += (Apply(desired),) if change(desired, present) else ()

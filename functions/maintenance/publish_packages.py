@@ -6,16 +6,16 @@ Writes: the Secret; creates, changes or deletes the APIService; an annotation th
 
 from __future__ import annotations
 
+from functions.maintenance._certificates import kept
 from shared import names
 from shared.api.manifest import timestamp
 from shared.api.views import ApiService, Deployment, Object
-from shared.domain.endpoints import objects
-from shared.domain.endpoints.certificates import SETTLED, Content, StoredPair
+from shared.domain.endpoints.certificates import SETTLED, Content
 from shared.domain.endpoints.changes import change
 from shared.domain.serving import publication, serving_certificate
 from shared.domain.serving.publication import API, PublicationState
 from shared.ports import Clock, Cluster, Keys, Policy
-from shared.step import Apply, Delete, Merge, Outcome, Ref, StoreKeys, Write
+from shared.step import Apply, Delete, Merge, Outcome, Ref, Write
 
 
 def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, policy: Policy) -> Outcome:
@@ -32,20 +32,13 @@ def publish_packages(ref: Ref, cluster: Cluster, keys: Keys, clock: Clock, *, po
     stored = keys.stored(serving_certificate.secret_of(deployment))
     hosts = publication.hosts(ref)
     content = publication.content_of(stored, ref, now, lambda: keys.issue(hosts, now))
-    writes = _kept(deployment, content, stored)
+    writes = kept(deployment, content, stored)
     if found.is_desired:
         writes += _registered(ref, content, present, Object.of(cluster.get(publication.OWNER)))
     else:
         writes += _withdrawn(present, deployment, found, timestamp(now))
     again = SETTLED if content.following else found.again_in  # what takes longer is left to the audit
     return Outcome(writes, again_in=again, summary=found.why)
-
-
-def _kept(deployment: Deployment, content: Content, stored: StoredPair | None) -> tuple[Write, ...]:
-    if stored is not None and stored.content == content:
-        return ()
-    manifest = serving_certificate.secret(deployment, content, stored)
-    return (StoreKeys(manifest, objects.texts(content), objects.keys(content)),)
 
 
 def _registered(server: Ref, content: Content, present: ApiService | None, owner: Object | None) -> tuple[Write, ...]:

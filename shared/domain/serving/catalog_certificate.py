@@ -15,6 +15,7 @@ from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import Deployment
 from shared.domain.endpoints.certificates import ROTATED_BEFORE, Content, Pair, StoredPair
+from shared.domain.objects.ownership import labels_for
 from shared.domain.serving import serving_certificate
 from shared.kinds import CONFIG_MAP, DEPLOYMENT, Ref
 
@@ -56,7 +57,7 @@ def authorities(deployment: Deployment, content: Content) -> Manifest:
     """That ConfigMap; it goes with the Deployment."""
     server = Ref.of(deployment.raw)
     ref = authorities_of(server)
-    labels = {names.OWNER: server.name, names.OWNER_KIND: server.kind, names.OWNER_NAMESPACE: server.namespace}
+    labels = labels_for(server.name, server.namespace, server.kind)
     meta = {
         "name": ref.name, "namespace": ref.namespace, "labels": {**labels, names.MANAGED: "true"},
         "ownerReferences": [serving_certificate.reference(server, deployment.uid)],

@@ -17,6 +17,7 @@ from shared.api.views import ApiService, Deployment, Object
 from shared.domain.endpoints import naming
 from shared.domain.endpoints.certificates import SETTLED, Content, Pair, StoredPair
 from shared.domain.endpoints.webhooks import encoded
+from shared.domain.objects.ownership import labels_for
 from shared.domain.serving import serving_certificate
 from shared.domain.serving.serving_certificate import reference
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, DEPLOYMENT, Ref
@@ -72,13 +73,7 @@ def _while_in_grace(is_there: bool, since: datetime | None, now: datetime, why: 
 
 def is_ours(present: ApiService, server: Ref) -> bool:
     """Whether an APIService is that of our Deployment, and not of the package server of OLM."""
-    labels = owner_labels(server)
-    return labels.items() <= present.labels.items()
-
-
-def owner_labels(server: Ref) -> dict[str, str]:
-    """The labels that name our Deployment as the owner."""
-    return {names.OWNER: server.name, names.OWNER_KIND: server.kind, names.OWNER_NAMESPACE: server.namespace}
+    return labels_for(server.name, server.namespace, server.kind).items() <= present.labels.items()
 
 
 def content_of(stored: StoredPair | None, server: Ref, now: datetime, issue: Callable[[], Pair]) -> Content:
@@ -93,7 +88,8 @@ def hosts(server: Ref) -> tuple[str, ...]:
 
 def api_service(server: Ref, content: Content, owner: Object | None) -> Manifest:
     """The APIService, whose clients trust the CAs of the content."""
-    meta: Manifest = {"name": API.name, "labels": {**owner_labels(server), names.MANAGED: "true"}}
+    labels = {**labels_for(server.name, server.namespace, server.kind), names.MANAGED: "true"}
+    meta: Manifest = {"name": API.name, "labels": labels}
     if owner is not None:
         meta["ownerReferences"] = [reference(OWNER, owner.uid)]
     service = {"namespace": server.namespace, "name": naming.service_name(server.name), "port": _PORT}
