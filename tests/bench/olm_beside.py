@@ -15,7 +15,6 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from tests.bench.audit import AuditLog, Line
 from tests.bench.requests import ARCHIVE, RABBITMQ, REAL_PACKAGES
 from tests.conformance.control_plane import program, running_control_plane
 from tests.kit.installation import Installation, a_namespace, an_operator_group
+from tests.kit.olm_program import PLACE, running_olm
 from tests.kit.served_pods import a_node
 
 VERSION, HOME = REAL_PACKAGES[RABBITMQ], "olm"
@@ -51,22 +51,10 @@ def main() -> None:
             subprocess.run([*words, str(DEFINITIONS)], check=True, stdout=subprocess.DEVNULL)
             host = Installation(folder, KubeClient.from_kubeconfig(str(kubeconfig)))
             host.apply(a_namespace(HOME), a_namespace(RABBITMQ))
-            with olm(kubeconfig, folder / "olm.log"):
+            with running_olm(os.environ[PLACE], kubeconfig, HOME, folder / "olm.log"):
                 host.apply(an_operator_group(RABBITMQ, targets=(RABBITMQ,)))
                 time.sleep(SETTLED_SECONDS)
                 measure(host, audit, folder / "bundles" / RABBITMQ)
-
-
-@contextmanager
-def olm(kubeconfig: Path, log: Path) -> Iterator[None]:
-    """OLM's operator runs meanwhile."""
-    environ = {**os.environ, "KUBECONFIG": str(kubeconfig), "OPERATOR_NAME": "olm-operator"}
-    words = [os.environ["OLMF_OLM_PROGRAM"], f"--namespace={HOME}", "--writeStatusName="]
-    with log.open("wb") as output, subprocess.Popen(words, env=environ, stdout=output, stderr=output) as process:
-        try:
-            yield
-        finally:
-            process.terminate()
 
 
 def measure(host: Installation, audit: AuditLog, bundles: Path) -> None:

@@ -64,7 +64,7 @@ APART = (*FAULTS, *OUTAGES, *SCOPE, *MOVES, *SERVING, *SERVING_FAULTS, *SOURCES)
 """What of that folder is not in the run of all the rest of it."""
 SCOPED = "tests/conformance/attacks/test_scoped.py"
 UPGRADES = "tests/conformance/packages/test_upgrades.py"
-"""Run apart, too: 22 packages from their oldest version to the head, twice, take ten minutes."""
+"""Run apart, too: 22 packages from their oldest version to the head, on both targets."""
 FROM_SUBSCRIPTIONS = "From a Subscription to an operator, and back"
 FROM_SOURCES = "Catalogs, extensions, and what operators serve"
 SUITES = (

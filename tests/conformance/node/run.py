@@ -14,10 +14,11 @@ from pathlib import Path
 from tests.conformance.node.in_pods import InPods
 from tests.conformance.node.report import Steps
 from tests.conformance.node.steps import attack, faults, operators, releases, removal, taking_over, walls, webhooks
+from tests.kit.olm_program import PLACE
 
 FOLDER = Path(os.environ.get("OLMF_NODE", "/run/olmf-node"))
 OLDER = os.environ.get("OLMF_OLDER_IMAGE", "")
-OLM = os.environ.get("OLMF_OLM_PROGRAM", "")
+OLM = os.environ.get(PLACE, "")
 HEAD = """# On a real node
 
 Written by `python -m tests.conformance node` on the node of `make cluster`: kubelet and containerd, every default

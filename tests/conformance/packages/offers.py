@@ -28,6 +28,7 @@ FIRST = "prometheus"
 """The package that brings what another one needs: the plan of `opentelemetry-operator` waits a minute for it."""
 RULES = CUSTOM_RESOURCE_DEFINITION.ref("prometheusrules.monitoring.coreos.com")
 PATIENCE_SECONDS = 600.0
+"""For all packages together: a bound against hanging, not a measure."""
 OBSOLETE = frozenset(("prometheusoperator.0.37.0",))
 """Versions whose definitions are `v1beta1`, which no API server takes any more."""
 SKIPPED = {"cert-manager.v1.16.5": "cert-manager.v1.16.1"}

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from shared.kinds import CATALOG_SOURCE
-from tests.conformance.packages.offers import heads, prepare, subscribe_all
+from tests.conformance.packages.offers import PATIENCE_SECONDS, heads, prepare, subscribe_all
 from tests.conformance.packages.results import EXPECTED, result
-from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
-from tests.kit.real_bundles import extracted, needs_real_bundles
+from tests.kit.real_bundles import needs_real_bundles
 
 pytestmark = [pytest.mark.conformance, needs_real_bundles]
-
-PATIENCE_SECONDS = 600.0
-"""For all packages together: a bound against hanging, not a measure."""
-
-
-@pytest.fixture(scope="module")
-def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real bundles."""
-    return extracted(tmp_path_factory.mktemp("real-bundles"))
-
-
-@pytest.fixture(scope="module", params=[SANDBOX, REAL])
-def installation(
-    request: pytest.FixtureRequest, bundles: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installation]:
-    """One installation that offers all packages."""
-    folder = tmp_path_factory.mktemp(request.param)
-    with running(request.param, folder, "--bundles", str(bundles)) as found:
-        yield found
 
 
 Ask = Callable[[str], str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,37 +24,18 @@ from shared.kinds import (
     SUBSCRIPTION,
     VALIDATING_WEBHOOKS,
 )
-from tests.conformance.packages.offers import Head, heads, oldest, prepare, subscribe_all
+from tests.conformance.packages.offers import PATIENCE_SECONDS, Head, heads, oldest, prepare, subscribe_all
 from tests.conformance.packages.results import EXPECTED, SUCCEEDED
-from tests.conformance.targets import REAL, SANDBOX, running
 from tests.kit.installation import Installation
-from tests.kit.real_bundles import extracted, needs_real_bundles
+from tests.kit.real_bundles import needs_real_bundles
 from tests.kit.waiting import wait_for
 
 pytestmark = [pytest.mark.conformance, needs_real_bundles]
 
-PATIENCE_SECONDS = 600.0
-"""For all packages together: a bound against hanging, not a measure."""
 PACKAGES = [package for package, result in EXPECTED.items() if result == SUCCEEDED]
 UPGRADED = 13
 """How many of them have a version before their head here."""
 CLUSTER_SCOPED = (CLUSTER_ROLE, CLUSTER_ROLE_BINDING, VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS, API_SERVICE)
-
-
-@pytest.fixture(scope="module")
-def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real bundles."""
-    return extracted(tmp_path_factory.mktemp("real-bundles"))
-
-
-@pytest.fixture(scope="module", params=[SANDBOX, REAL])
-def installation(
-    request: pytest.FixtureRequest, bundles: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installation]:
-    """One installation that offers all packages."""
-    folder = tmp_path_factory.mktemp(request.param)
-    with running(request.param, folder, "--bundles", str(bundles)) as found:
-        yield found
 
 
 Asked = dict[str, tuple[Head, str]]

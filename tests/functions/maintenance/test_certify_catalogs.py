@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,37 +13,19 @@ from functions.maintenance.certify_catalogs import certify_catalogs
 from shared import names
 from shared.api.manifest import Manifest, timestamp
 from shared.api.views import Deployment
-from shared.domain.endpoints.certificates import EARLY, ROTATED_BEFORE, VALID, Content, Pair, StoredPair
+from shared.domain.endpoints.certificates import ROTATED_BEFORE, VALID, Content
 from shared.domain.serving.catalog_certificate import SETTLED, authorities, hosts, server_of
 from shared.kinds import CLUSTER_CATALOG, DEPLOYMENT, Ref
 from shared.ports import Policy
 from shared.step import Apply, Emit, Outcome, StoreKeys
 from tests.domain.csv.builders import NOW
+from tests.functions.maintenance.server_keys import ServerKeys
 from tests.kit.cluster import FakeCluster, FixedClock
 
 REF = server_of("olm")
+SERVER = ServerKeys(REF, hosts(REF))
+a_pair = SERVER.pair
 SECRET = "olmf-catalogs-service-cert"
-
-
-def a_pair(name: str = "first", issued: timedelta = timedelta()) -> Pair:
-    begins = NOW + issued - EARLY
-    return Pair(f"CA {name};", f"certificate {name}", f"key {name}", hosts(REF), begins, begins + EARLY + VALID)
-
-
-class FakeKeys:
-    """A Secret, and one certificate to give out."""
-
-    def __init__(self, content: Content | None = None) -> None:
-        meta = {"name": SECRET, "namespace": "olm", "resourceVersion": "7"}
-        self._stored = StoredPair({"metadata": meta, "type": "kubernetes.io/tls"}, content) if content else None
-
-    def stored(self, secret: Ref) -> StoredPair | None:
-        assert (secret.name, secret.namespace) == (SECRET, "olm")
-        return self._stored
-
-    def issue(self, desired: tuple[str, ...], now: Any) -> Pair:
-        assert desired == hosts(REF)
-        return a_pair("next", now - NOW)
 
 
 def a_deployment(secret: str = SECRET, **meta: Any) -> Manifest:
@@ -58,7 +41,7 @@ def published(content: Content) -> Manifest:
 
 def run(*objects: Manifest, held: Content | None = None, after: timedelta = timedelta(), ref: Ref = REF) -> Outcome:
     clock = FixedClock(NOW + after)
-    return certify_catalogs(ref, FakeCluster(objects), FakeKeys(held), clock, policy=Policy())
+    return certify_catalogs(ref, FakeCluster(objects), replace(SERVER, content=held), clock, policy=Policy())
 
 
 HELD = Content(a_pair())

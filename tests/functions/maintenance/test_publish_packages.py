@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,37 +13,18 @@ import pytest
 from functions.maintenance.publish_packages import publish_packages
 from shared import names
 from shared.api.manifest import Manifest, timestamp
-from shared.domain.endpoints.certificates import EARLY, SETTLED, VALID, Content, Pair, StoredPair
+from shared.domain.endpoints.certificates import SETTLED, VALID, Content
 from shared.domain.serving.publication import API, GRACE, OWNER, PAUSE, api_service, hosts, server_of
 from shared.kinds import DEPLOYMENT, Ref
 from shared.ports import Policy
 from shared.step import Apply, Delete, Merge, Outcome, StoreKeys
 from tests.domain.csv.builders import NOW
+from tests.functions.maintenance.server_keys import ServerKeys
 from tests.kit.cluster import FakeCluster, FixedClock
 
 REF = server_of("olm")
-SECRET = "olmf-packages-service-cert"
-
-
-def a_pair(name: str = "first", issued: timedelta = timedelta()) -> Pair:
-    begins = NOW + issued - EARLY
-    return Pair(f"CA {name};", f"certificate {name}", f"key {name}", hosts(REF), begins, begins + EARLY + VALID)
-
-
-class FakeKeys:
-    """A Secret, and one certificate to give out."""
-
-    def __init__(self, content: Content | None = None) -> None:
-        meta = {"name": SECRET, "namespace": "olm", "resourceVersion": "7"}
-        self._stored = StoredPair({"metadata": meta, "type": "kubernetes.io/tls"}, content) if content else None
-
-    def stored(self, secret: Ref) -> StoredPair | None:
-        assert (secret.name, secret.namespace) == (SECRET, "olm")
-        return self._stored
-
-    def issue(self, desired: tuple[str, ...], now: Any) -> Pair:
-        assert desired == hosts(REF)
-        return a_pair("next", now - NOW)
+SERVER = ServerKeys(REF, hosts(REF))
+a_pair = SERVER.pair
 
 
 def a_deployment(available: int = 1, *, since: timedelta = timedelta(), **meta: Any) -> Manifest:
@@ -68,7 +50,7 @@ def registered(content: Content, available: str = "True", since: timedelta = tim
 
 def run(*objects: Manifest, held: Content | None = None, after: timedelta = timedelta(), ref: Ref = REF) -> Outcome:
     clock = FixedClock(NOW + after)
-    return publish_packages(ref, FakeCluster(objects), FakeKeys(held), clock, policy=Policy())
+    return publish_packages(ref, FakeCluster(objects), replace(SERVER, content=held), clock, policy=Policy())
 
 
 HELD = Content(a_pair())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import yaml
@@ -18,6 +16,7 @@ from tests.conformance.node.in_pods import OURS, InPods, calling
 from tests.conformance.node.steps.webhooks import PLACE, works
 from tests.kit.installation import a_namespace, an_operator_group
 from tests.kit.olm_checks import OlmChecks
+from tests.kit.olm_program import running_olm
 from tests.kit.waiting import wait_for
 
 WRITERS = {"olmf-watch": 1, "olmf-worker": 2, "olmf-scheduler": 1}
@@ -71,19 +70,9 @@ def without_us(host: InPods) -> Iterator[None]:
         host.until_ready()
 
 
-@contextmanager
-def olm(host: InPods, program: str) -> Iterator[None]:
+def olm(host: InPods, program: str) -> AbstractContextManager[None]:
     """OLM's operator runs meanwhile, beside the cluster."""
-    environ = {**os.environ, "KUBECONFIG": str(host.kubeconfig), "OPERATOR_NAME": "olm-operator"}
-    words = [program, f"--namespace={OURS}", "--writeStatusName="]
-    with (host.state / "log" / "olm.log").open("wb") as log:
-        process = subprocess.Popen(words, env=environ, stdout=log, stderr=log)
-        try:
-            yield
-            assert process.poll() is None, f"OLM ended with {process.returncode}; see {log.name}"
-        finally:
-            process.terminate()
-            process.wait(60)
+    return running_olm(program, host.kubeconfig, OURS, host.state / "log" / "olm.log")
 
 
 def made_by_hand(host: InPods, lamps: Lamps) -> None:
