@@ -76,9 +76,8 @@ class OpenTelemetry:
         self._provider = TracerProvider(resource=resource, id_generator=self._ids, shutdown_on_exit=False)
         delay = None if OTEL_BSP_SCHEDULE_DELAY in os.environ else DELAY_MS
         stack = threading.stack_size(STACK_BYTES)
-        self._provider.add_span_processor(
-            BatchSpanProcessor(exporter or OTLPSpanExporter(), schedule_delay_millis=delay)
-        )
+        self._exporter = exporter or OTLPSpanExporter()
+        self._provider.add_span_processor(BatchSpanProcessor(self._exporter, schedule_delay_millis=delay))
         threading.stack_size(stack)
         self._tracer = self._provider.get_tracer("olm-functions", version("olm-functions"))
 
@@ -106,10 +105,12 @@ class OpenTelemetry:
             made.end(span.ended)
 
     def end(self, seconds: float = END_SECONDS) -> None:
-        """Send what waits, for at most so long."""
+        """Send what waits, for at most so long; what is not sent then is not tried again."""
         ending = threading.Thread(target=self._provider.shutdown, daemon=True)
         ending.start()
         ending.join(seconds)
+        if ending.is_alive():
+            self._exporter.shutdown()
 
 
 def _context(parent: SpanId | None) -> Context:

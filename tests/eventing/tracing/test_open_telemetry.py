@@ -6,6 +6,7 @@ import logging
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -81,6 +82,7 @@ def test_without_a_collector_nothing_waits_and_memory_is_bounded(
 ) -> None:
     monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "100")
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "50")
+    before = set(threading.enumerate())
     with socket.create_server(("127.0.0.1", 0)) as listening, structlog.testing.capture_logs() as logs:
         if is_silent:
             monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{listening.getsockname()[1]}")
@@ -91,6 +93,9 @@ def test_without_a_collector_nothing_waits_and_memory_is_bounded(
         took = time.monotonic() - began
         sender.end(0.2)
         ended = time.monotonic() - began - took
+    for thread in set(threading.enumerate()) - before:
+        thread.join(5)
+        assert not thread.is_alive(), "what was not sent in time is not tried again"
     assert took < 5, "2,000 spans: as long as it takes to make them"
     assert ended < 2
     lines = [line for line in logs if line["event"] == "traces_not_sent"]
