@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import structlog
 
+from eventing.watch.namespaced import ListedKeys
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.store import Store
@@ -75,13 +76,14 @@ class ServedCatalogs(Mapping[str, Lines | None]):
             self._desired[catalog.name] = catalog
         return (catalog.name,)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[str]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[str]:
         """A page of a list of all ClusterCatalogs."""
         found = [name for one in items for name in self.observe("ADDED", one)]
-        listed.update(("", name) for name in found)
+        for name in found:
+            listed.add(("", name))
         return found
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[str]:
+    def settle(self, listed: ListedKeys) -> Sequence[str]:
         """The list is complete: what it does not name is gone."""
         gone = [name for name in self._desired if ("", name) not in listed]
         for name in gone:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
 from eventing.catalogs.kept_catalogs import Kept, KeptCatalogs
 from eventing.catalogs.served_catalogs import LONGEST_RETRY_SECONDS, RETRY_SECONDS, Open
+from eventing.watch.namespaced import Key, ListedKeys
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.errors import NoCatalogError, NotHereError
 from shared.adapters.content.snapshot import BrokenSnapshot
@@ -26,8 +27,6 @@ from shared.domain.image_source import ImageSource
 from shared.domain.serving.authority import dialled_service
 from shared.ports import Unavailable
 
-Key: TypeAlias = tuple[str, str]
-"""Namespace and name: of a CatalogSource, or of its Service."""
 WAIT_SECONDS: Final = 20.0
 """How long a call waits for a catalog that is being read."""
 MOST_ENTRIES: Final = 100_000
@@ -90,7 +89,7 @@ class ServedSources:
             self._claim(service, {catalog: Served(catalog, source.content, source.secrets)})
         return ()
 
-    def page(self, items: Iterable[ReadOnly], listed: set[Key]) -> Sequence[Key]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Key]:
         """A page of a list of all CatalogSources."""
         for one in items:
             self.observe("ADDED", one)
@@ -98,7 +97,7 @@ class ServedSources:
             listed.add((source.namespace, source.name))
         return ()
 
-    def settle(self, listed: set[Key]) -> Sequence[Key]:
+    def settle(self, listed: ListedKeys) -> Sequence[Key]:
         """The list is complete: what it does not name is gone."""
         for catalog in [one for one in self._known if one not in listed]:
             self._drop(catalog)

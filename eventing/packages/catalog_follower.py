@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 import structlog
 
 from eventing.packages.package_cache import Catalog, PackageCache
+from eventing.watch.namespaced import ListedKeys
 from shared.adapters.catalog_api.heads import packages_with_heads
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.api.manifest import ReadOnly
@@ -82,13 +83,14 @@ class CatalogFollower:
             self._sources[catalog] = source
         return (catalog,)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Catalog]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Catalog]:
         """A page of a list of all CatalogSources."""
         found = [catalog for one in items for catalog in self.observe("ADDED", one)]
-        listed.update(found)
+        for catalog in found:
+            listed.add(catalog)
         return found
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Catalog]:
+    def settle(self, listed: ListedKeys) -> Sequence[Catalog]:
         """The list is complete: what it does not name is gone."""
         gone = [one for one in self._sources if one not in listed]
         for one in gone:

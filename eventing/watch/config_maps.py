@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from eventing.events.event import Event
 from eventing.watch.demands import REFUSED_PAUSE_SECONDS, Means
-from eventing.watch.following import Key
 from eventing.watch.keyed_tasks import KeyedTasks
 from eventing.watch.kind_watch import KindWatch
+from eventing.watch.namespaced import Key, ListedKeys
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared import names
@@ -38,13 +38,13 @@ class _Arrival:
         """One line of a watch."""
         return () if change == "DELETED" else (self._event(),)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[Key]) -> Sequence[Event]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
         """One page of a list."""
         found = {(namespace_of(item), name_of(item)) for item in items}
         listed |= found
         return (self._event(),) if found else ()
 
-    def settle(self, listed: set[Key]) -> Sequence[Event]:
+    def settle(self, listed: ListedKeys) -> Sequence[Event]:
         """The end of a list: what is absent is told by nobody."""
         del listed
         return ()
@@ -75,7 +75,7 @@ class AwaitedConfigMaps:
         """Watch nothing for that CatalogSource."""
         self._tasks.drop(key)
 
-    def keep(self, listed: set[Key]) -> None:
+    def keep(self, listed: ListedKeys) -> None:
         """Only these CatalogSources are left."""
         self._tasks.keep(listed)
 

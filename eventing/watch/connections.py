@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 import structlog
 
 from eventing.events.event import Event
-from eventing.watch.following import Key
 from eventing.watch.keyed_tasks import KeyedTasks
+from eventing.watch.namespaced import Key, ListedKeys
 from shared import names
 from shared.adapters.oci.errors import OciError
 from shared.api.manifest import ReadOnly, name_of, namespace_of
@@ -83,7 +83,7 @@ class Connections:
         if not self._tasks.count_of(key[0]):
             self._dials.pop(key[0], None)
 
-    def keep(self, listed: set[Key]) -> None:
+    def keep(self, listed: ListedKeys) -> None:
         """Follow only the servers of CatalogSources that were listed."""
         for key in {*self._tasks.targets, *self.states} - listed:
             self.drop(key)

@@ -18,9 +18,9 @@ import orjson
 import structlog
 
 from eventing.events.event import Event
-from eventing.watch.following import Key
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.known_objects import KnownObjects
+from eventing.watch.namespaced import Key, ListedKeys
 from eventing.watch.older_lists import Judge, Restored
 from eventing.watch.outage import Outage
 from eventing.watch.skips import Guarded, Skips
@@ -93,7 +93,7 @@ class Demands:
             self._by_revision[name_of(manifest)] = found
             self._adjust()
 
-    def keep(self, listed: set[Key]) -> None:
+    def keep(self, listed: ListedKeys) -> None:
         """Only these revisions are left."""
         gone = self._by_revision.keys() - {name for _, name in listed}
         for name in gone:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from eventing.events.event import Event
 from eventing.watch.kind_watch import Observer
+from eventing.watch.namespaced import Key, ListedKeys
 from shared.api.manifest import ReadOnly, name_of, namespace_of
-
-Key: TypeAlias = tuple[str, str]
-"""Namespace and name of an object."""
 
 
 class Follower(Protocol):
@@ -24,7 +22,7 @@ class Follower(Protocol):
         """The object is gone."""
         ...
 
-    def keep(self, listed: set[Key]) -> None:
+    def keep(self, listed: ListedKeys) -> None:
         """Only these objects are left."""
         ...
 
@@ -44,14 +42,14 @@ class Following:
             self._follower.put(manifest)
         return self._observer.observe(change, manifest)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[Key]) -> Sequence[Event]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
         """One page of a list."""
         found = tuple(items)
         for item in found:
             self._follower.put(item)
         return self._observer.page(found, listed)
 
-    def settle(self, listed: set[Key]) -> Sequence[Event]:
+    def settle(self, listed: ListedKeys) -> Sequence[Event]:
         """The end of a list."""
         self._follower.keep(listed)
         return self._observer.settle(listed)

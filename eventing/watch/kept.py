@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic
 
 from eventing.watch.kind_watch import KindWatch, Observer, Result
+from eventing.watch.namespaced import ListedKeys
 from eventing.watch.older_lists import Judge, Restored, newest_of
 from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream
@@ -37,13 +38,13 @@ class Seen(Generic[Result]):
             self._versions[_key(manifest)] = resource_version_of(manifest)
         return self._observer.observe(change, manifest)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Result]:
         """One page of a list."""
         found = tuple(items)
         self._versions |= {_key(one): resource_version_of(one) for one in found}
         return self._observer.page(found, listed)
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def settle(self, listed: ListedKeys) -> Sequence[Result]:
         """The end of a list."""
         self._versions = {key: version for key, version in self._versions.items() if key in listed}
         return self._observer.settle(listed)

@@ -11,7 +11,7 @@ from functools import partial
 
 import structlog
 
-from eventing.watch.following import Key
+from eventing.watch.namespaced import Key, ListedKeys
 
 log = structlog.get_logger()
 
@@ -54,7 +54,7 @@ class KeyedTasks:
         if found := self._tasks.pop(key, None):
             found[1].cancel()
 
-    def keep(self, listed: set[Key]) -> None:
+    def keep(self, listed: ListedKeys) -> None:
         """End the tasks of all other objects."""
         for key in self._tasks.keys() - listed:
             self.drop(key)

@@ -14,6 +14,7 @@ import aiohttp
 import structlog
 
 from eventing.watch.history import History, NoHistory
+from eventing.watch.namespaced import Keys, ListedKeys
 from eventing.watch.older_lists import Judge
 from eventing.watch.outage import Outage, no_outage
 from eventing.watch.stream import UNREADABLE, Stream
@@ -46,11 +47,11 @@ class Observer(Protocol[Result]):
         """The results of one line of a watch; `change` is ADDED, MODIFIED or DELETED."""
         ...
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Result]:
         """The results of one page of a list; adds (namespace, name) of each object to `listed`."""
         ...
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def settle(self, listed: ListedKeys) -> Sequence[Result]:
         """The results for the known objects that are missing in the complete list."""
         ...
 
@@ -166,7 +167,7 @@ class KindWatch(Generic[Result]):
             self._failures = 0
 
     async def _list(self) -> None:
-        listed: set[tuple[str, str]] = set()
+        listed = Keys()
         position, newest = "", newer(self._newest, await self._history.newest())
         async for items, position in self._stream.pages():  # the last position is the one to use
             self._health.record_activity(self.name)

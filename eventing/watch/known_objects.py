@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from eventing.events.event import Event, Owner, change_id
 from eventing.events.hints import hints
 from eventing.events.trace import begun_by
 from eventing.routes import jobs_for
+from eventing.watch.namespaced import Key, ListedKeys, Namespaced
 from eventing.watch.older_lists import newest_of
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, labels_of, name_of, namespace_of, resource_version_of, uid_of
@@ -24,14 +25,36 @@ _TYPES: Mapping[Verb, str] = {"add": names.ADDED, "update": names.UPDATED, "dele
 
 
 @dataclass(frozen=True, slots=True)
-class KnownObject:
-    """The stored facts about one object."""
+class Facts:
+    """What many objects have in common."""
 
-    uid: str
-    version: str
     hints: Mapping[str, str]
     is_managed: bool
     """The object has the label `olm.managed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownObject:
+    """The stored facts about one object."""
+
+    revision: str
+    """Its version and uid, as one text: two take half as much memory again."""
+    facts: Facts
+
+    @property
+    def version(self) -> str:
+        """Its resourceVersion."""
+        return self.revision.partition(" ")[0]
+
+    @property
+    def uid(self) -> str:
+        """Its uid."""
+        return self.revision.partition(" ")[2]
+
+    @property
+    def hints(self) -> Mapping[str, str]:
+        """The hints of its events."""
+        return self.facts.hints
 
 
 @dataclass(slots=True)
@@ -41,7 +64,7 @@ class KnownObjects:
     kind: Kind
     source: str
     """Address of the API server: the `source` of the events."""
-    objects: dict[tuple[str, str], KnownObject] = field(default_factory=dict)
+    objects: MutableMapping[Key, KnownObject] = field(default_factory=Namespaced)
     has_listed: bool = False
 
     def observe(self, change: str, manifest: ReadOnly) -> tuple[Event, ...]:
@@ -50,14 +73,14 @@ class KnownObjects:
             return self._lost(manifest)
         return self._present(manifest)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> tuple[Event, ...]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> tuple[Event, ...]:
         """The events of one page of a list, for new and changed objects; all its objects are added to `listed`.
 
         After a gap also for unchanged versions (not copies): somebody may have deleted in it what we made for one.
         """
         found: list[Event] = []
         for item in items:
-            listed.add(key := (namespace_of(item), name_of(item)))
+            listed.add(key := self._key(item))
             found_events = self._present(item)
             if (
                 not found_events
@@ -69,7 +92,7 @@ class KnownObjects:
             found += found_events
         return tuple(found)
 
-    def settle(self, listed: set[tuple[str, str]]) -> tuple[Event, ...]:
+    def settle(self, listed: ListedKeys) -> tuple[Event, ...]:
         """After the last page: the deletion events of known objects that are not in the list."""
         self.has_listed = True
         gone = [key for key in self.objects if key not in listed]
@@ -80,26 +103,26 @@ class KnownObjects:
         """Whether there are any."""
         return bool(self.objects)
 
-    def newest(self, most: int) -> list[tuple[tuple[str, str], str]]:
+    def newest(self, most: int) -> list[tuple[Key, str]]:
         """(namespace, name) and version of the objects that changed last, the newest first; of those with an order."""
         return newest_of(((key, known.version) for key, known in self.objects.items()), most)
 
     def _present(self, manifest: ReadOnly) -> tuple[Event, ...]:
-        key = (namespace_of(manifest), name_of(manifest))
+        key = self._key(manifest)
         before = self.objects.get(key)
         now = self._seen(manifest)
-        if before and (before.uid, before.version) == (now.uid, now.version):
+        if before and before.revision == now.revision:
             return ()
         replaced: tuple[Event, ...] = ()
         if before and before.uid != now.uid:
             replaced, before = self._event("delete", key, before, before), None
         found = replaced + self._event("update" if before else "add", key, now, before)
         # why only now: an object that no event can be made of is not known either
-        self.objects[sys.intern(key[0]), key[1]] = now
+        self.objects[key] = now
         return found
 
     def _lost(self, manifest: ReadOnly) -> tuple[Event, ...]:
-        key = (namespace_of(manifest), name_of(manifest))
+        key = self._key(manifest)
         found = self._event("delete", key, self._seen(manifest), self.objects.get(key))
         self.objects.pop(key, None)
         return found
@@ -111,10 +134,13 @@ class KnownObjects:
     def _seen(self, manifest: ReadOnly) -> KnownObject:
         # why: items of a list, and metadata fetched alone, do not state their kind
         values = hints({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind})
-        hints_of_all = _shared(tuple(values.items()))
-        return KnownObject(
-            uid_of(manifest), resource_version_of(manifest), hints_of_all, names.MANAGED in labels_of(manifest)
-        )
+        facts = _shared(tuple(values.items()), names.MANAGED in labels_of(manifest))
+        return KnownObject(f"{resource_version_of(manifest)} {uid_of(manifest)}", facts)
+
+    def _key(self, manifest: ReadOnly) -> Key:
+        """The name of a version is one text for all its copies."""
+        name = name_of(manifest)
+        return namespace_of(manifest), sys.intern(name) if self.kind == kinds.CLUSTER_SERVICE_VERSION else name
 
     def _event(
         self, verb: Verb, key: tuple[str, str], now: KnownObject, before: KnownObject | None
@@ -124,7 +150,7 @@ class KnownObjects:
         ref = Ref(self.kind.api_version, self.kind.kind, name, namespace)
         values = _with_former(now.hints, before.hints if before else {})
         event = Event(event_id, _TYPES[verb], self.source, ref, values, begun_by(event_id))
-        is_managed = now.is_managed or (before is not None and before.is_managed)
+        is_managed = now.facts.is_managed or (before is not None and before.facts.is_managed)
         return () if not is_managed and self._is_bystander(event) else (event,)
 
     def _is_bystander(self, event: Event) -> bool:
@@ -136,9 +162,9 @@ class KnownObjects:
 
 
 @lru_cache(maxsize=4096)
-def _shared(values: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """The same hints as one object: most of the many objects of a cluster, which are not ours, say the same."""
-    return MappingProxyType(dict(values))
+def _shared(hints_of_it: tuple[tuple[str, str], ...], is_managed: bool) -> Facts:
+    """The same facts as one object: most of the many objects of a cluster, which are not ours, say the same."""
+    return Facts(MappingProxyType(dict(hints_of_it)), is_managed)
 
 
 def _with_former(now: Mapping[str, str], before: Mapping[str, str]) -> Mapping[str, str]:

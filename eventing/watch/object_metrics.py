@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from eventing.events.event import Event
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer
+from eventing.watch.namespaced import ListedKeys
 from shared.api import fields
 from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
 from shared.api.views import ClusterExtension, Csv, Object, Subscription
@@ -72,7 +73,7 @@ class ObjectMetrics:
         """Remove an object that was deleted, and its series."""
         self.known.pop((kind, namespace, name), None)
 
-    def keep(self, kind: Kind, listed: set[tuple[str, str]]) -> None:
+    def keep(self, kind: Kind, listed: ListedKeys) -> None:
         """Remove the objects of a kind that were not listed."""
         for key in [key for key in self.known if key[0] == kind and key[1:] not in listed]:
             del self.known[key]
@@ -166,14 +167,14 @@ class Counting:
             self._object_metrics.put(self._kind, manifest)
         return self._observer.observe(change, manifest)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
         """One page of a list."""
         found = tuple(items)
         for item in found:
             self._object_metrics.put(self._kind, item)
         return self._observer.page(found, listed)
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def settle(self, listed: ListedKeys) -> Sequence[Event]:
         """The end of a list."""
         self._object_metrics.keep(self._kind, listed)
         return self._observer.settle(listed)

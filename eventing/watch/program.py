@@ -23,11 +23,12 @@ from eventing.watch.certificates import certificates
 from eventing.watch.config_maps import AwaitedConfigMaps
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
-from eventing.watch.following import Following, Key
+from eventing.watch.following import Following
 from eventing.watch.history import EventHistory
 from eventing.watch.joint_sink import JointSink, is_away
 from eventing.watch.kind_watch import KindWatch, Observer
 from eventing.watch.known_objects import KnownObjects
+from eventing.watch.namespaced import Key
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
 from eventing.watch.older_lists import Judge, Restored
 from eventing.watch.outage import Outage

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 import aiohttp
 
 from eventing.watch.kind_watch import KindWatch
+from eventing.watch.namespaced import ListedKeys
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import Connection
@@ -43,7 +44,7 @@ class Returns:
         self._ready[key] = state
         return () if state == before else (name_of(manifest),)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[str]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[str]:
         """One page of a list. What the first one shows did not come back: whoever starts audits anyway."""
         found: list[str] = []
         for item in items:
@@ -51,7 +52,7 @@ class Returns:
             found += self.observe("ADDED", item)
         return found if self._is_listed else ()
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[str]:
+    def settle(self, listed: ListedKeys) -> Sequence[str]:
         """The end of a list."""
         self._ready = {key: state for key, state in self._ready.items() if key in listed}
         self._is_listed = True

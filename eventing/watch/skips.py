@@ -12,6 +12,7 @@ import structlog
 
 from eventing.metrics.exposition import Series
 from eventing.watch.kind_watch import Observer, Result
+from eventing.watch.namespaced import ListedKeys
 from eventing.watch.stream import UNREADABLE
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.kinds import Kind
@@ -61,15 +62,15 @@ class Guarded(Generic[Result]):
             return ()
         return self._each(manifest, lambda: self._observer.observe(change, manifest))
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Result]:
         """One page of a list."""
         return [one for item in items for one in self._one_of_page(item, listed)]
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def settle(self, listed: ListedKeys) -> Sequence[Result]:
         """The end of a list."""
         return self._observer.settle(listed)
 
-    def _one_of_page(self, item: ReadOnly, listed: set[tuple[str, str]]) -> Sequence[Result]:
+    def _one_of_page(self, item: ReadOnly, listed: ListedKeys) -> Sequence[Result]:
         return self._each(item, lambda: self._observer.page((item,), listed))
 
     def _each(self, manifest: ReadOnly, convert: Callable[[], Sequence[Result]]) -> Sequence[Result]:

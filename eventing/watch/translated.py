@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from eventing.events.event import Event
 from eventing.watch.kind_watch import Observer
+from eventing.watch.namespaced import ListedKeys
 from shared.api.manifest import ReadOnly
 
 
@@ -20,10 +21,10 @@ class Translated:
         """One line of a watch."""
         return self._translate(self._observer.observe(change, manifest))
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
         """One page of a list."""
         return self._translate(self._observer.page(items, listed))
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Event]:
+    def settle(self, listed: ListedKeys) -> Sequence[Event]:
         """The end of a list."""
         return self._translate(self._observer.settle(listed))

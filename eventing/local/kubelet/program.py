@@ -21,6 +21,7 @@ from eventing.local.kubelet.programs import Programs
 from eventing.local.kubelet.requests import insist
 from eventing.local.processes import Launcher
 from eventing.watch.kind_watch import KindWatch
+from eventing.watch.namespaced import ListedKeys
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.adapters.kube import ApiError, Connection, ConnectionSettingError, KubeClient, connect
@@ -58,7 +59,7 @@ class Objects:
         self.known[key] = uid_of(manifest)
         return (ObservedObject({**manifest, "apiVersion": self.kind.api_version, "kind": self.kind.kind}),)
 
-    def page(self, items: Iterable[ReadOnly], listed: set[tuple[str, str]]) -> Sequence[ObservedObject]:
+    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[ObservedObject]:
         """The objects of a page of a list; adds their keys to `listed`."""
         found: list[ObservedObject] = []
         for item in items:
@@ -66,7 +67,7 @@ class Objects:
             found += self.observe("ADDED", item)
         return found
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[ObservedObject]:
+    def settle(self, listed: ListedKeys) -> Sequence[ObservedObject]:
         """The objects that are not in the list any more."""
         gone = {key: uid for key, uid in self.known.items() if key not in listed}
         for key in gone:

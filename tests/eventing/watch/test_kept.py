@@ -14,6 +14,7 @@ from eventing.catalogs.served_sources import ServedSources
 from eventing.packages.catalog_follower import CatalogFollower
 from eventing.watch.kept import Seen, kept
 from eventing.watch.kind_watch import Observer
+from eventing.watch.namespaced import ListedKeys
 from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared.api.manifest import Manifest
@@ -50,7 +51,7 @@ class Spied:
         self.observe, self.page = observer.observe, observer.page
         self.settled: list[set[tuple[str, str]]] = []
 
-    def settle(self, listed: set[tuple[str, str]]) -> Sequence[Any]:
+    def settle(self, listed: ListedKeys) -> Sequence[Any]:
         self.settled.append(set(listed))
         return self._observer.settle(listed)
 

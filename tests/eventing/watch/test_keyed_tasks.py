@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from eventing.watch.following import Key
 from eventing.watch.keyed_tasks import KeyedTasks
+from eventing.watch.namespaced import Key
 
 FIRST, SECOND, OTHER = ("a", "one"), ("a", "two"), ("b", "one")
 
