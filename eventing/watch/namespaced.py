@@ -7,7 +7,7 @@ than what is known of it. *Turned down:* names joined with their namespace to on
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, MutableMapping, MutableSet
+from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import TypeAlias, TypeVar
 
 Key: TypeAlias = tuple[str, str]
@@ -45,8 +45,10 @@ class Namespaced(MutableMapping[Key, Value]):
 class Keys(MutableSet[Key]):
     """A set of namespaces and names."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: Iterable[Key] = ()) -> None:
         self._names: dict[str, set[str]] = {}
+        for key in keys:
+            self.add(key)
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and key[1] in self._names.get(key[0], ())

@@ -26,6 +26,7 @@ def test_it_is_a_mapping_and_a_set_of_pairs(changes: list[tuple[bool, tuple[str,
             assert kept.pop(key, None) == model.pop(key, None)
             keys.discard(key)
         assert (dict(kept), set(keys)) == (model, set(model))
+        assert {("a", "x"), ("c", "x")} - keys == {("a", "x"), ("c", "x")} - set(model)
         assert (len(kept), len(keys)) == (len(model), len(model))
         assert all(
             (key in kept, key in keys, kept.get(key)) == (key in model, key in model, model.get(key)) for key in _all()
