@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeAlias
 
 from eventing.events import event as events
 from eventing.events.event import Event
@@ -272,19 +273,28 @@ STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
 """Every step that an event can reach."""
 
 
-def _concerns(route: Route, event: Event) -> bool:
-    if isinstance(route.on, str):
-        return route.on == event.type
-    is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RESYNCS
-    return is_change and (route.on.api_version, route.on.kind) == (event.ref.api_version, event.ref.kind)
+Subject: TypeAlias = str | tuple[str, str]  # the type of an event, or the apiVersion and kind of an object
 
 
-def jobs_for(event: Event, routes: Iterable[Route] = ROUTES) -> tuple[Job, ...]:
+def by_subject(routes: Iterable[Route]) -> Mapping[Subject, tuple[Route, ...]]:
+    """The routes on each subject, so that an event meets only those that it may concern."""
+    found: dict[Subject, tuple[Route, ...]] = {}
+    for route in routes:
+        subject = route.on if isinstance(route.on, str) else (route.on.api_version, route.on.kind)
+        found[subject] = (*found.get(subject, ()), route)
+    return found
+
+
+_ROUTES = by_subject(ROUTES)
+
+
+def jobs_for(event: Event, routes: Mapping[Subject, tuple[Route, ...]] = _ROUTES) -> tuple[Job, ...]:
     """The jobs for an event, each once, in the order of the routes."""
+    is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RESYNCS
     enqueued = (
         Job(route.step, ref, route.lane, route.delay)
-        for route in routes
-        if _concerns(route, event) and route.when(event)
+        for route in routes.get((event.ref.api_version, event.ref.kind) if is_change else event.type, ())
+        if route.when(event)
         for ref in route.key(event)
     )
     return tuple(dict.fromkeys(enqueued))

@@ -197,7 +197,15 @@ class Objects(MutableMapping[Ref, Manifest]):
         self._sandbox.store.remove(self._key(ref))
 
     def __iter__(self) -> Iterator[Ref]:
-        return (Ref.of(one.copy()) for one in self._sandbox.store.all() if one.key not in self._initial)
+        return (Ref.of(one.manifest) for one in self._sandbox.store.all() if one.key not in self._initial)
+
+    def __contains__(self, ref: object) -> bool:
+        if not isinstance(ref, Ref):
+            return False
+        try:
+            return self._sandbox.store.get(self._key(ref)) is not None
+        except KeyError:
+            return False
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -259,6 +267,11 @@ class World:
         sandbox.store.observe(self._changed)
         for manifest in objects:
             self.put(manifest)
+
+    @property
+    def writes(self) -> int:
+        """A number that grows with every write that changes something."""
+        return self._sandbox.store.revision
 
     # ports
     def now(self) -> datetime:

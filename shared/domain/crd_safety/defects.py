@@ -38,7 +38,8 @@ class SchemaResult:
     def add(self, *others: SchemaResult) -> None:
         """Take over what others say; each defect counts once."""
         for other in others:
-            self.defects += (one for one in other.defects if one not in self.defects)
+            if other.defects:
+                self.defects += (one for one in other.defects if one not in self.defects)
             self.matches += other.matches
 
 

@@ -26,6 +26,7 @@ from shared.domain.crd_safety.scalars import is_whole, number_defects, text_defe
 
 _NUMBERS: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 _INT64: Final = range(-(2**63), 2**63)
+_COMBINING: Final = frozenset({"anyOf", "oneOf", "allOf", "not"})
 
 
 def defects(value: Value, schema: ReadOnly) -> tuple[Defect, ...]:
@@ -41,7 +42,9 @@ def _judged(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
     if value is None:
         result.add(_listed(value, schema, path))
         return result
-    result.add(_combined(value, schema, path))
+    result.matches += 2
+    if not _COMBINING.isdisjoint(schema):
+        _combined(value, schema, path, result)
     match value:
         case str():
             result.add(SchemaResult(*text_defects(value, schema, path, form), matches=1 + (form in FORMATS)))
@@ -61,7 +64,8 @@ def _judged(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
 def _types(schema: ReadOnly) -> tuple[str, ...]:
     if schema.get("x-kubernetes-int-or-string"):
         return ("integer", "string")
-    return tuple(filter(None, (schema.get("type"),)))
+    kind = schema.get("type")
+    return (kind,) if kind else ()
 
 
 def _format(schema: ReadOnly) -> str:
@@ -150,9 +154,8 @@ def _sizes(value: Mapping[str, Value], schema: ReadOnly, path: str) -> Iterator[
         yield too_many(path, len(value), int(most))
 
 
-def _combined(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
+def _combined(value: Value, schema: ReadOnly, path: str, result: SchemaResult) -> None:
     """What schemas say that hold together, or of which one holds."""
-    result = SchemaResult(matches=2)
     if schema.get("anyOf"):
         _any(value, schema["anyOf"], path, result)
     if schema.get("oneOf"):
@@ -161,7 +164,6 @@ def _combined(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
         _all(value, schema["allOf"], path, result)
     if isinstance(schema.get("not"), Mapping) and _judged(value, schema["not"], path).is_valid:
         result.add(SchemaResult(composite(path, "must not validate the schema (not)")))
-    return result
 
 
 def _any(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:

@@ -9,7 +9,7 @@ import pytest
 from eventing.events.event import Event, change_id
 from eventing.events.job import SINK
 from eventing.events.trace import begun_by, continued
-from eventing.routes import ROUTES, TO_SINK, jobs_for
+from eventing.routes import ROUTES, TO_SINK, by_subject, jobs_for
 from eventing.wiring.intake import sink
 from eventing.worker.outlet import event_of
 from eventing.workqueue import WorkQueue, connect
@@ -53,7 +53,7 @@ def test_what_is_no_context_begins_a_story(arguments: str) -> None:
 
 
 def test_from_an_event_through_a_write_to_the_notification(redis_url: str) -> None:
-    notifications = jobs_for(Event("run-2.0", names.PLAN_WAITING, "olmf", PLAN), (*ROUTES, *TO_SINK))
+    notifications = jobs_for(Event("run-2.0", names.PLAN_WAITING, "olmf", PLAN), by_subject((*ROUTES, *TO_SINK)))
     with connect(redis_url) as client:
         queue, take = WorkQueue(client, Settings()), sink(Settings(redis_url=redis_url))
         take(

@@ -18,7 +18,7 @@ import pytest
 from eventing.events.event import Event
 from eventing.events.job import SINK, Job
 from eventing.local.redis_server import RedisServer
-from eventing.routes import NOTIFICATIONS, ROUTES, TO_SINK, jobs_for
+from eventing.routes import NOTIFICATIONS, ROUTES, TO_SINK, by_subject, jobs_for
 from eventing.worker.drainer import Drainer
 from eventing.worker.outlet import event_of, post, serve
 from eventing.workqueue import Claim, WorkQueue, connect
@@ -35,7 +35,7 @@ STEP = f"{SINK}/{names.PLAN_WAITING}"
 
 
 def notifications(run: str = "run-7", plan: Ref = PLAN) -> tuple[Job, ...]:
-    return jobs_for(Event(f"{run}.0", names.PLAN_WAITING, "olmf", plan), (*ROUTES, *TO_SINK))
+    return jobs_for(Event(f"{run}.0", names.PLAN_WAITING, "olmf", plan), by_subject((*ROUTES, *TO_SINK)))
 
 
 @dataclass
@@ -96,7 +96,7 @@ def drain(queue: WorkQueue, url: str) -> None:
 @pytest.mark.parametrize("type_", NOTIFICATIONS)
 def test_a_notification_is_a_job_only_where_there_is_a_sink(type_: str) -> None:
     event = Event("run-7.0", type_, "olmf", PLAN)
-    (job,) = jobs_for(event, TO_SINK)
+    (job,) = jobs_for(event, by_subject(TO_SINK))
     assert (job.group, job.lane) == (SINK, "bulk")
     assert job not in jobs_for(event)
 

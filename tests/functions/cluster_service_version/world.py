@@ -64,11 +64,11 @@ class World(KitWorld):
     def walk_until_rest(self, *names: str) -> None:
         """Run every step on every version (or those named) until none writes any more."""
         for _ in range(40):
-            before = dict(self.objects)
+            before = self.writes
             for ref in [csv_ref(name) for name in names] or [*self.objects]:
                 if ref.kind == CLUSTER_SERVICE_VERSION.kind:
                     self.walk(ref.name)
-            if dict(self.objects) == before:
+            if self.writes == before:
                 return
         raise AssertionError("the steps go on writing for ever")
 
