@@ -101,16 +101,22 @@ def _workers() -> Iterator[Row]:
 
 
 def _cost(count: int) -> Mapping[str, float]:
-    """Seconds of processor time for a key: of the workers, and of Redis, which takes it in, too."""
-    with queue_page.fresh() as client, queue_page.workers(client, "nothing", count) as pids:
+    """Seconds of processor time for a key that waits: of the workers, and of Redis."""
+    with queue_page.fresh() as client:
         queue, server = WorkQueue(client, Settings()), int(client.info("server")["process_id"])
-        before = seconds_of(*pids), seconds_of(server)
         for first in range(0, NO_OPS, 10_000):
             queue.add([_job(number, 0) for number in range(first, min(first + 10_000, NO_OPS))], "event")
-        while (depth := queue.depth()).running or sum(depth.ready.values()):
-            time.sleep(0.1)
-        used = seconds_of(*pids) - before[0], seconds_of(server) - before[1]
-    return {"workers": used[0] / NO_OPS, "redis": used[1] / NO_OPS}
+        with queue_page.workers(client, "nothing", count) as pids:
+            begun, before = _waiting(queue), (seconds_of(*pids), seconds_of(server))
+            while _waiting(queue):
+                time.sleep(0.1)
+            used = seconds_of(*pids) - before[0], seconds_of(server) - before[1]
+    return {"workers": used[0] / begun, "redis": used[1] / begun}
+
+
+def _waiting(queue: WorkQueue) -> int:
+    depth = queue.depth()
+    return depth.running + sum(depth.ready.values())
 
 
 def _watcher() -> Iterator[Row]:

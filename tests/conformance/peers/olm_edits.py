@@ -108,6 +108,15 @@ FORWARDED = """	for range 300 {
 	return fmt.Errorf("nothing answers at %s", localFQDN)
 }
 """
+GONE = (
+    "_, err := c.GetDeployment(generatedNamespace.GetName(), deploymentName)\n"
+    '\t\t\tg.Expect(k8serror.IsNotFound(err)).To(BeTrue(), "deployment should be deleted")'
+)
+GONE_OR_BACK = (
+    "deployment, err := c.GetDeployment(generatedNamespace.GetName(), deploymentName)\n"
+    "\t\t\tg.Expect(k8serror.IsNotFound(err) || err == nil && deployment.UID != deploymentUID).To(BeTrue(), "
+    '"deployment should be deleted")'
+)
 LABELLED = "\t\tEventually(Apply({}, setComponentLabel)).Should(Succeed())\n"
 REFERRED = "\t\tcomponentRefEventuallyExists(w, true, getReference(scheme, {}))\n"
 TOLD = (
@@ -189,6 +198,10 @@ OLM_EDITS = (
     ),
     Edit(REGISTRY, "\treturn nil\n}\n", FORWARDED, "the port-forward is begun, and does not lead anywhere yet"),
     Edit(REGISTRY, '\t"os/exec"\n', '\t"net"\n\t"os/exec"\n\t"time"\n', "the one before needs it"),
+    Edit(
+        CATALOGS, GONE, GONE_OR_BACK,
+        "what is deleted is there again within milliseconds, and the spec looks once a second: another uid shows it",
+    ),
     Edit(
         "test/e2e/catalog_exclusion_test.go", "Annotations: nil,",
         'Annotations: map[string]string{"olmf.io/catalog-policy": "strict"},',
