@@ -13,7 +13,17 @@ from pathlib import Path
 
 from tests.conformance.node.in_pods import InPods
 from tests.conformance.node.report import Steps
-from tests.conformance.node.steps import attack, faults, operators, releases, removal, taking_over, walls, webhooks
+from tests.conformance.node.steps import (
+    attack,
+    extensions,
+    faults,
+    operators,
+    releases,
+    removal,
+    taking_over,
+    walls,
+    webhooks,
+)
 from tests.kit.olm_program import PLACE
 
 FOLDER = Path(os.environ.get("OLMF_NODE", "/run/olmf-node"))
@@ -35,6 +45,7 @@ STEPS = Steps[InPods](
         "an install and an upgrade": operators.upgrades,
         "a plan that waits for approval": operators.waits_for_approval,
         "webhooks and an aggregated API from a pod": webhooks.serves,
+        "rights of extensions": extensions.is_granted,
         "certificates are rotated": webhooks.rotates,
         "what OLM installed is taken over": lambda host: taking_over.is_taken_over(host, OLM),
         "NetworkPolicies": walls.keeps_networks_apart,
