@@ -11,6 +11,7 @@ from eventing.catalogs.served_sources import ServedSources
 from eventing.catalogs.tls_profile import TlsProfile
 from eventing.wiring.content import content
 from shared.adapters.catalog_api.graphql.queries import Queries, prepare
+from shared.adapters.catalog_api.lines import made_beside
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
@@ -22,16 +23,15 @@ def main(
     """Serve catalogs until SIGTERM."""
     client = KubeClient.from_kubeconfig(values.kubeconfig, agent="olmf/catalogs")
     policy, store = values.policy, Store(values.content, limit_bytes=values.content_bytes)
-    opens = [content(values, client)[0].snapshot for _ in range(3 * OPENED_AT_ONCE)]
+    opens = [content(values, client)[0].snapshot for _ in range(2 * OPENED_AT_ONCE)]
     served = ServedCatalogs(
-        opens[:OPENED_AT_ONCE],
+        [content(values, client, made_beside(store))[0].snapshot for _ in range(OPENED_AT_ONCE)],
         store,
         policy.global_namespace,
         policy.pull_secrets,
         prepare=prepare if values.catalog_graphql else lambda _: None,
     )
-    tenants, common = opens[OPENED_AT_ONCE : 2 * OPENED_AT_ONCE], opens[2 * OPENED_AT_ONCE :]
-    sources = ServedSources(tenants, common, policy.global_namespace)
+    sources = ServedSources(opens[:OPENED_AT_ONCE], opens[OPENED_AT_ONCE:], policy.global_namespace)
     queries = Queries() if values.catalog_graphql else None
     host = "127.0.0.1" if values.kubeconfig else ""
     place = program.Place(host, values.port, certificate, key, values.registry_port, values.health_port, tls)

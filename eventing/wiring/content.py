@@ -9,6 +9,7 @@ from pathlib import Path
 from eventing.content.pulls import puller
 from shared.adapters.content.bundles import ImageBundles
 from shared.adapters.content.catalogs import ImageCatalogs
+from shared.adapters.content.indexing import Beside, nothing_beside
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient
 from shared.adapters.kube.mirrors import KubeMirrors
@@ -20,14 +21,17 @@ from shared.kinds import SECRET, SERVICE_ACCOUNT
 from shared.names import PULL_ACCOUNT
 
 
-def content(values: Settings, cluster: KubeClient) -> tuple[ImageCatalogs, ImageBundles]:
-    """The readers of catalog and bundle images."""
+def content(
+    values: Settings, cluster: KubeClient, beside: Beside = nothing_beside
+) -> tuple[ImageCatalogs, ImageBundles]:
+    """The readers of catalog and bundle images; `beside` makes what else is wanted of the catalogs that they index."""
     store = Store(values.content, limit_bytes=values.content_bytes)
     mirrors = KubeMirrors(cluster, machine_mirrors)
     pulls = puller(
         values, secret_reader(cluster), mirrors, store.blobs, api=cluster.connection.server, environ=os.environ
     )
-    return (catalogs := ImageCatalogs(store, pulls, get=cluster.get)), ImageBundles(pulls, catalogs)
+    catalogs = ImageCatalogs(store, pulls, get=cluster.get, beside=beside)
+    return catalogs, ImageBundles(pulls, catalogs)
 
 
 def secret_reader(cluster: KubeClient) -> Callable[[str, str], Manifest | None]:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 import msgspec
 
@@ -47,6 +47,25 @@ class Content:
             for at in range(first + max(0, start), to, _CHUNK_BYTES):
                 yield self.file[at : min(to, at + _CHUNK_BYTES)]
             start, end = start - length, end - length
+
+
+class Writer:
+    """Writes the lines of a file one by one, and the index at the end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._lines: list[Line] = []
+
+    def add(self, schema: str, package: str, name: str, text: bytes) -> None:
+        """Write the text of a document as a line."""
+        self._stream.write(text)
+        self._stream.write(b"\n")
+        self._lines.append(Line(schema, "" if schema == "olm.package" else package, name, len(text) + 1))
+
+    def end(self) -> None:
+        """Write the index."""
+        self._stream.write(msgspec.json.encode(self._lines))
+        self._stream.write(TAIL.pack(sum(line.length for line in self._lines)))
 
 
 class Opened:

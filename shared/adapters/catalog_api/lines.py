@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -12,7 +13,8 @@ from typing import BinaryIO, Final
 import msgspec
 
 from shared.adapters.catalog_api.codings import CODINGS
-from shared.adapters.catalog_api.line_file import TAIL, Content, Line, Opened, mapped
+from shared.adapters.catalog_api.line_file import Content, Opened, Writer, mapped
+from shared.adapters.content.indexing import Beside, Read
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.reading import Pages
 from shared.adapters.content.store import Store
@@ -81,7 +83,7 @@ class Lines:
             stream.writelines(CODINGS[coding](everything.chunks(0, everything.size)))
 
         try:
-            file = mapped(self._store.fill(f"{_name_of(self._snapshot)}.{coding}", pack))
+            file = mapped(self._store.fill(f"{_name_of(self._snapshot.name)}.{coding}", pack))
         except (OciError, OSError):
             return None
         return Content(file, [(0, len(file))], len(file))
@@ -110,29 +112,50 @@ class Lines:
                 try:
                     self._opened = Opened(self.file())
                 except (msgspec.DecodeError, struct.error, ValueError):  # the disk lost a part of it
-                    self._store.drop(_name_of(self._snapshot))
+                    self._store.drop(_name_of(self._snapshot.name))
                     self._opened = Opened(self.file())
             return self._opened
 
     def file(self) -> Path:
         """The file of all lines, made anew where the store has lost it. OSError, OciError, BrokenSnapshot."""
-        return self._store.fill(_name_of(self._snapshot), lambda stream: _write(self._snapshot, stream))
+        return self._store.fill(_name_of(self._snapshot.name), lambda stream: _write(self._snapshot, stream))
 
 
-def _name_of(snapshot: Snapshot) -> str:
-    return f"lines2-{snapshot.name}"
+class _PartError(Exception):
+    """Not all documents were told of."""
+
+
+def made_beside(store: Store) -> Beside:
+    """Makes the lines of a catalog while it is indexed; where not all of it is read, they are made when asked for."""
+
+    def make(snapshot: str, read: Read) -> None:
+        is_read = False
+
+        def write(stream: BinaryIO) -> None:
+            nonlocal is_read
+            writer, is_read = Writer(stream), True
+            if not read(lambda document, text: writer.add(document.schema, document.owner, document.name, text)):
+                raise _PartError
+            writer.end()
+
+        with suppress(_PartError):
+            store.fill(_name_of(snapshot), write)
+        if not is_read:  # their file is here
+            read(None)
+
+    return make
+
+
+def _name_of(snapshot: str) -> str:
+    """The name of the file of lines in the store, by that of the snapshot."""
+    return f"lines2-{snapshot}"
 
 
 def _write(snapshot: Snapshot, stream: BinaryIO) -> None:
-    lines: list[Line] = []
-    size = 0
+    writer = Writer(stream)
     for owner, schema, name, text in _documents(snapshot):
-        line = encode.normalized(text()) + b"\n"
-        stream.write(line)
-        size += len(line)
-        lines.append(Line(schema, "" if schema == "olm.package" else owner, name, len(line)))
-    stream.write(msgspec.json.encode(lines))
-    stream.write(TAIL.pack(size))
+        writer.add(schema, owner, name, encode.normalized(text()))
+    writer.end()
 
 
 def _documents(snapshot: Snapshot) -> Iterator[tuple[str, str, str, Callable[[], bytes]]]:

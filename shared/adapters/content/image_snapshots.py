@@ -13,10 +13,11 @@ import msgspec
 
 from shared import names
 from shared.adapters.content.databases import documents_of
-from shared.adapters.content.indexing import indexed, older
+from shared.adapters.content.indexing import Beside, indexed, nothing_beside, older
 from shared.adapters.content.room import Batch
 from shared.adapters.content.snapshot import Snapshot, Source, file_name
 from shared.adapters.content.snapshot.needs import IMAGE
+from shared.adapters.content.snapshot.scan import Observe
 from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
 from shared.adapters.oci.errors import OciError
@@ -35,29 +36,32 @@ def name_of(digest: str) -> str:
     return IMAGE + digest
 
 
-def snapshot_of_image(origin: Origin[N], reference: N, store: Store) -> Snapshot:
+def snapshot_of_image(origin: Origin[N], reference: N, store: Store, beside: Beside = nothing_beside) -> Snapshot:
     """The catalog in an image by digest, from the store or else from `origin`. OciError when it is not a catalog."""
     name = name_of(reference.digest)
     try:
-        return indexed(store, name, partial(_write, origin, reference, store))
+        return indexed(store, name, partial(_write, origin, reference, store, beside))
     except OSError as error:
         what = f"the catalog {name} cannot be kept: {error}"
         raise OciError("Unreachable", f"{what}; check the folder that OLMF_CONTENT names") from error
 
 
-def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO) -> None:
+def _write(origin: Origin[N], reference: N, store: Store, beside: Beside, stream: BinaryIO) -> None:
     with store.adding() as batch:
-        _write_files(origin, reference, store, stream, batch=batch)
+        beside(name_of(reference.digest), partial(_write_files, origin, reference, store, stream, batch))
 
 
-def _write_files(origin: Origin[N], reference: N, store: Store, stream: BinaryIO, *, batch: Batch) -> None:
+def _write_files(
+    origin: Origin[N], reference: N, store: Store, stream: BinaryIO, batch: Batch, observe: Observe | None
+) -> bool:
     image = pull(origin, reference, directories, lambda content: batch.add(partial(_copied, content)))
     files = {path: store.needed(name) for path, name in image.files.items()}
     try:
         chosen = _chosen(files) if CONFIGS in image.labels else _of_databases(files, batch, store)
         sources = [Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in chosen]
         # The catalog that was used last is most likely the one of which this is the next edition.
-        write(stream, sources, left_out=_left_out(image.labels), older=older(store, IMAGE))
+        last = older(store, IMAGE)
+        return write(stream, sources, left_out=_left_out(image.labels), older=last, observe=observe)
     except NotACatalog as error:
         raise OciError(
             "BadCatalog", f"{reference}: the image holds no catalog: {error}; try `olmf catalog validate` on it"

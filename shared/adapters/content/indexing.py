@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from shared.adapters.content.snapshot import BrokenSnapshot, Older, Snapshot
+from shared.adapters.content.snapshot.scan import Observe
 from shared.adapters.content.store import Store
+
+Read: TypeAlias = Callable[[Observe | None], bool]
+"""Reads the documents of a catalog, indexes them, and says whether the observer was told of all."""
+Beside: TypeAlias = Callable[[str, Read], object]
+"""Makes something of the documents of the snapshot of a name while they are read."""
+
+
+def nothing_beside(_: str, read: Read) -> None:
+    """Index them, no more."""
+    read(None)
 
 
 def opened(store: Store, name: str) -> Snapshot | None:

@@ -26,11 +26,18 @@ def json_text(value: _Value, *, is_sorted: bool = True, escapes_html: bool = Tru
 
 def normalized(content: bytes) -> bytes:
     """A JSON text as Go writes it that has read it into a map: on one line, keys sorted, nothing escaped for HTML."""
+    found = read_and_normalized(content)
+    return found[1] if found else _json(gojson.loads(content), is_sorted=True, escapes_html=False)
+
+
+def read_and_normalized(content: bytes | memoryview) -> tuple[_Value, bytes] | None:
+    """The value of a JSON text, and the text normalized; None when that takes the slow way, e.g. for a fraction."""
     try:
-        text = orjson.dumps(_without_fractions(content), option=orjson.OPT_SORT_KEYS)
+        value = _without_fractions(content)
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except (_FractionError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, orjson.JSONEncodeError):
-        return _json(gojson.loads(content), is_sorted=True, escapes_html=False)
-    return _escaped(text, _SEPARATORS)
+        return None
+    return value, _escaped(text, _SEPARATORS)
 
 
 class _FractionError(Exception):
@@ -69,7 +76,7 @@ def _json(value: _Value, *, is_sorted: bool, escapes_html: bool) -> bytes:
 
 def _escaped(text: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
     for raw, escaped in pairs:
-        if raw[:1] in text and raw in text:  # a single byte is found faster, and mostly is not there
+        if raw[-1:] in text and raw in text:  # its last byte is found faster, and mostly is not there
             text = text.replace(raw, escaped)
     return text
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 import orjson
@@ -14,6 +14,7 @@ import orjson
 from shared.domain.catalog.documents import HEAVY, Document, NotACatalog, canonical, light
 from shared.domain.catalog.meta import refusal
 from shared.domain.catalog.validation_result import Place
+from shared.domain.go import encode
 from shared.domain.go import stream as gostream
 
 _CHUNK_BYTES: Final = 512 * 1024
@@ -41,15 +42,19 @@ class Found:
     """Of such a document: which one of its file it is, from 1."""
 
 
-_NULL: Final = msgspec.Raw(b"null")
+Observe: TypeAlias = Callable[[Document, bytes], object]
+"""Takes a document and its text as Go writes it."""
+
+_V = TypeVar("_V")
+"""What becomes of the parts of a document: `msgspec.Raw`, or the value itself."""
 
 
-class _Property(msgspec.Struct, forbid_unknown_fields=True):
+class _Property(msgspec.Struct, Generic[_V], forbid_unknown_fields=True):
     type: str
-    value: msgspec.Raw = _NULL
+    value: _V | None = None
 
 
-class _Plain(msgspec.Struct, forbid_unknown_fields=True):
+class _Plain(msgspec.Struct, Generic[_V], forbid_unknown_fields=True):
     """A document as tools write it; one that is not like this takes the slower way, which knows every rule."""
 
     schema: str
@@ -57,15 +62,14 @@ class _Plain(msgspec.Struct, forbid_unknown_fields=True):
     package: str = ""
     image: str | None = None
     defaultChannel: str | None = None  # noqa: N815  # why: the spelling of catalogs
-    entries: msgspec.Raw = _NULL
-    properties: list[_Property] | None = None
-    description: msgspec.Raw = _NULL
-    icon: msgspec.Raw = _NULL
-    relatedImages: msgspec.Raw = _NULL  # noqa: N815  # why: the spelling of catalogs
+    entries: _V | None = None
+    properties: list[_Property[_V]] | None = None
+    description: _V | None = None
+    icon: _V | None = None
+    relatedImages: _V | None = None  # noqa: N815  # why: the spelling of catalogs
 
 
-_plain: Final = msgspec.json.Decoder(_Plain).decode
-_value: Final = msgspec.json.decode
+_plain: Final = msgspec.json.Decoder(_Plain[msgspec.Raw]).decode
 
 
 class _NotPlainError(Exception):
@@ -83,7 +87,9 @@ class _TooLargeError(Exception):
 class Scanner:
     """Reads files one by one; equal small values are kept once, because bundles repeat each other."""
 
-    def __init__(self) -> None:
+    def __init__(self, observe: Observe | None = None) -> None:
+        self.observe = observe
+        """Told of each document; None from the first file on that is not JSON as tools write it."""
         self._values: dict[bytes, Any] = {}
 
     def scan(self, path: str, file: Path) -> list[Found]:
@@ -100,7 +106,8 @@ class Scanner:
             try:
                 return list(self._quickly(path, file, boundary))
             except _NotPlainError:
-                continue
+                self.observe = None  # it was told of a part of this file
+        self.observe = None
         if file.stat().st_size > FILE_BYTES:
             raise NotACatalog(f"more than {FILE_BYTES} bytes that are not JSON line by line: split it", Place(path))
         return list(carefully(path, file.read_bytes()))
@@ -109,22 +116,26 @@ class Scanner:
         number = 0
         try:
             for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
+                read = encode.read_and_normalized(content) if self.observe else None
                 try:
-                    document = self._light(f"{path}, document {number}", _plain(content))
+                    plain = msgspec.convert(read[0], _Plain[Any]) if read else _plain(content)
+                    document = self._light(f"{path}, document {number}", plain)
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # also what has not the plain form
                     document = _odd(Place(path, number, offset), content)
+                if self.observe:
+                    self.observe(document, read[1] if read else encode.normalized(bytes(content)))
                 yield Found(document, offset, len(content))
         except _TooLargeError as error:
             if boundary != _SHORTEST:
                 raise _NotPlainError from error
             raise NotACatalog(_UNSPLIT, Place(path, number + 1, error.offset)) from error
 
-    def _light(self, where: str, plain: _Plain) -> Document:
+    def _light(self, where: str, plain: _Plain[Any]) -> Document:
         fields: dict[str, Any] = {}
         match plain.schema:
             case "olm.bundle":
                 kept = [one for one in plain.properties or () if one.type not in HEAVY]
-                properties = [{"type": one.type, "value": self._shared(bytes(one.value))} for one in kept]
+                properties = [{"type": one.type, "value": self._shared(one.value)} for one in kept]
                 fields = {"image": plain.image, "properties": properties}
             case "olm.package":
                 fields = {"defaultChannel": plain.defaultChannel}
@@ -132,10 +143,15 @@ class Scanner:
                 fields = {"entries": canonical(plain.schema, "entries", _value(plain.entries))}
         return Document(where, plain.schema, plain.package, plain.name, fields)
 
-    def _shared(self, text: bytes) -> Any:  # why: any JSON value
+    def _shared(self, part: Any) -> Any:  # why: any JSON value
+        text = bytes(part) if isinstance(part, msgspec.Raw) else orjson.dumps(part)
         if text not in self._values:
-            self._values[text] = _value(text)
+            self._values[text] = _value(part)
         return self._values[text]
+
+
+def _value(part: Any) -> Any:  # why: any JSON value
+    return msgspec.json.decode(part) if isinstance(part, msgspec.Raw) else part
 
 
 def _opening(file: Path) -> bytes:

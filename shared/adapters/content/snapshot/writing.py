@@ -27,7 +27,7 @@ from shared.adapters.content.snapshot.form import (
     write_sections,
 )
 from shared.adapters.content.snapshot.reading import Snapshot
-from shared.adapters.content.snapshot.scan import Found, Scanner
+from shared.adapters.content.snapshot.scan import Found, Observe, Scanner
 from shared.adapters.content.snapshot.sources import Older, Source
 from shared.adapters.progress import advanced, ended
 from shared.domain.catalog.documents import PackageDocuments
@@ -50,20 +50,28 @@ def write(
     folder: str = "",
     left_out: tuple[str, ...] = (),
     older: Older | None = None,
-) -> None:
-    """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read."""
+    observe: Observe | None = None,
+) -> bool:
+    """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read.
+
+    `observe` is told of the documents, file by file as upstream walks a folder; whether it was told of all. It is
+    not where only a part is read, or a file is not JSON as tools write it.
+    """
     with _AT_ONCE, _few_collections():
-        _write(stream, sources, Header((), folder, left_out), older)
+        known = older.snapshot.files if older and older.snapshot.header.folder == folder else {}
+        reading = _Reading(known)
+        is_told = reading.read(sources, observe)
+        _write(stream, sources, Header((), folder, left_out), reading, older)
+    return is_told
 
 
-def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, older: Older | None) -> None:
-    known = older.snapshot.files if older and older.snapshot.header.folder == header.folder else {}
-    reading = _Reading(known)
-    reading.read(sources)
+def _write(
+    stream: BinaryIO, sources: Sequence[Source], header: Header, reading: _Reading, older: Older | None
+) -> None:
     writer = _Writer(stream)
     providers: dict[str, Collection[str]] = {}
     if older:
-        kept = set(older.snapshot.entries) - reading.affected if known else set()
+        kept = set(older.snapshot.entries) - reading.affected if reading.known else set()
         writer.keep(older, kept)
         providers = {
             api: names if kept.issuperset(names) else kept.intersection(names)
@@ -95,14 +103,17 @@ class _Reading:
     affected: set[str] = field(default_factory=set)
     _found: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def read(self, sources: Sequence[Source]) -> None:
-        """Read what changed, and other files as far as they tell of the same packages."""
+    def read(self, sources: Sequence[Source], observe: Observe | None) -> bool:
+        """Read what changed, and other files as far as they tell of the same packages.
+
+        Whether `observe` was told of every document; it is not unless all files are read at once.
+        """
         gone = set(self.known) - {source.path for source in sources}
         changed = {source.path for source in sources if not self._is_known(source)}
         self.affected.update(name for path in gone | (changed & set(self.known)) for name in self.known[path].packages)
-        scanner, contents = Scanner(), dict[str, list[Found]]()
+        scanner, contents = Scanner(observe if len(changed) == len(sources) else None), dict[str, list[Found]]()
         while desired := [one for one in sources if one.path not in contents and self._is_needed(one, changed)]:
-            for source in desired:
+            for source in sorted(desired, key=lambda one: one.path.split("/")):
                 contents[source.path] = scanner.scan(source.path, source.file)
                 advanced("reading", source.file.stat().st_size, "files")
                 self._found[source.path] = tuple({found.document.owner for found in contents[source.path]})
@@ -110,6 +121,7 @@ class _Reading:
         for path in sorted(contents):
             for found in contents[path]:
                 self.packages.setdefault(found.document.owner, {}).setdefault(path, []).append(found)
+        return scanner.observe is not None
 
     def packages_of(self, path: str) -> tuple[str, ...]:
         """The packages that a file tells of."""
