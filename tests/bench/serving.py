@@ -12,12 +12,15 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from shared.adapters.catalog_api import web
-from shared.adapters.catalog_api.lines import Lines
-from shared.adapters.content.folders import snapshot_of
+from shared.adapters.catalog_api.lines import Lines, made_beside
+from shared.adapters.content.indexing import indexed
+from shared.adapters.content.snapshot import Snapshot, Source, identity_of
+from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
+from shared.adapters.files import files
 from tests.bench.row import Row
 from tests.bench.snapshots import COMMUNITY, parsing
 from tests.bench.timing import best
@@ -28,6 +31,8 @@ CONNECTIONS: Final = 4
 RATE: Final = 2000
 """Requests a second, of all clients together."""
 SECONDS: Final = 4
+_NAME: Final = "catalog-community"
+"""Of the snapshot in its store."""
 _CLIENT: Final = "client"
 _SERVER: Final = "server"
 
@@ -50,7 +55,13 @@ def _until_served(folder: Path) -> Row:
 
     def served() -> None:
         store = next(stores)
-        Lines(snapshot_of(COMMUNITY, store), store).matching()
+        sources = [Source(one.name, one.path, identity_of(one.path)) for one in files(COMMUNITY)]
+        beside = made_beside(store)
+
+        def fill(stream: BinaryIO) -> None:
+            beside(_NAME, lambda observe: write(stream, sources, folder=str(COMMUNITY), observe=observe))
+
+        Lines(indexed(store, _NAME, fill), store).matching()
 
     return Row("the community catalog, from its files to served, against orjson", best(served) / parsing(), 3, "times")
 
@@ -58,7 +69,7 @@ def _until_served(folder: Path) -> Row:
 def _median(place: Path) -> str:
     """The package of which half of the others have more documents."""
     store = Store(place)
-    snapshot = snapshot_of(COMMUNITY, store)
+    snapshot = Snapshot.open(store.needed(_NAME), store.needed)
     lines = Lines(snapshot, store)
     sizes = sorted((lines.matching(package=name).size, name) for name in snapshot.names)
     return sizes[len(sizes) // 2][1]
@@ -103,7 +114,7 @@ def _processor_seconds(process: subprocess.Popen[str]) -> float:
 
 def _serve(place: str) -> None:
     store = Store(Path(place))
-    lines = Lines(snapshot_of(COMMUNITY, store), store)
+    lines = Lines(Snapshot.open(store.needed(_NAME), store.needed), store)
     with web.running({"community": lines}) as port:
         sys.stdout.write(f"{port}\n")
         sys.stdout.flush()

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias, TypeVar
 from shared.adapters.content.address_snapshots import Address, snapshot_of_address
 from shared.adapters.content.config_map_snapshots import ConfigMapContent, Get, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
-from shared.adapters.content.indexing import Beside, nothing_beside
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
+from shared.adapters.content.indexing import Beside, nothing_beside
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.snapshot.needs import needed_by

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 import yaml
 
-from shared.adapters.catalog_api.lines import Lines
+from shared.adapters.catalog_api.lines import Lines, made_beside
 from shared.adapters.content.folders import snapshot_of
+from shared.adapters.content.indexing import indexed, older
+from shared.adapters.content.snapshot import Source, digest_of
+from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
+from shared.domain.catalog.documents import NotACatalog
 from tests.kit.catalogs import a_bundle, a_property, one
 
 
@@ -94,3 +98,61 @@ def test_a_store_without_room_keeps_nothing_packed(tmp_path: Path) -> None:
     store.limit_bytes = 0
     assert lines.packed("gzip") is None
     assert text_of(lines) == everything
+
+
+def indexed_with_lines(folder: Path, store: Store, name: str = "catalog5-x") -> Lines:
+    """The catalog, indexed as one of an image is, with its lines beside."""
+    root = folder / "catalog"
+    sources = [Source(str(file.relative_to(root)), file, digest_of(file)) for file in root.rglob("*.*")]
+    for source in sources:
+        store.fill(f"file-{source.identity}", lambda stream, file=source.file: stream.write(file.read_bytes()))  # type: ignore[misc]  # why: bound now
+    beside = made_beside(store)
+
+    def fill(stream: BinaryIO) -> None:
+        last = older(store, "catalog")
+        beside(name, lambda observe: write(stream, sources, older=last, observe=observe))
+
+    return Lines(indexed(store, name, fill), store)
+
+
+def lines_in(store: Store) -> list[str]:
+    return [one.name for one in store.folder.glob("lines*")]
+
+
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_v1_md_5_1_lines_made_beside_the_index_are_those_made_of_it(tmp_path: Path, kind: str) -> None:
+    put(tmp_path, "a/z.json", *one("tea", "1.0.0")[::-1], {"schema": "other", "package": "cup", "x": 1.50})
+    put(tmp_path, f"a-b/c.{kind}", *one("jar", "1.0.0"), {"schema": "olm.package", "name": "x", "package": "jar"})
+    store = Store(tmp_path / "beside")
+    lines = indexed_with_lines(tmp_path, store)
+    assert bool(lines_in(store)) == (kind == "json"), "where files are not JSON they are made later"
+    desired = lines_of(tmp_path)
+    for words in ({}, {"package": "jar"}, {"schema": "olm.package"}, {"name": "x"}):
+        assert text_of(lines, **words) == text_of(desired, **words)
+
+
+def test_v1_md_5_1_lines_are_made_of_the_index_where_only_a_part_is_read(tmp_path: Path) -> None:
+    for name in ("tea", "cup"):
+        put(tmp_path, f"{name}.json", *one(name, "1.0.0"))
+    store = Store(tmp_path / "beside")
+    indexed_with_lines(tmp_path, store)
+    put(tmp_path, "tea.json", *one("tea", "1.0.1"))
+    lines = indexed_with_lines(tmp_path, store, "catalog5-y")
+    assert lines_in(store) == ["lines2-catalog5-x"]
+    assert text_of(lines) == text_of(lines_of(tmp_path))
+
+
+def test_an_index_is_made_again_beside_lines_that_are_here(tmp_path: Path) -> None:
+    put(tmp_path, "c.json", *one("tea", "1.0.0"))
+    store = Store(tmp_path / "beside")
+    everything = text_of(indexed_with_lines(tmp_path, store))
+    store.drop("catalog5-x")
+    assert text_of(indexed_with_lines(tmp_path, store)) == everything
+
+
+def test_a_refused_catalog_leaves_no_lines(tmp_path: Path) -> None:
+    put(tmp_path, "c.json", *one("tea", "1.0.0"), {"name": "without a schema"})
+    store = Store(tmp_path / "beside")
+    with pytest.raises(NotACatalog, match=r"c\.json, document 4.*schema"):
+        indexed_with_lines(tmp_path, store)
+    assert lines_in(store) == []

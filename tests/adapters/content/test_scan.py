@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.content.snapshot.scan import Scanner, carefully
-from shared.domain.catalog.documents import NotACatalog
+from shared.domain.catalog.documents import Document, NotACatalog
+from shared.domain.go import encode
 from tests.kit.catalogs import a_property, tea
 
 _DOCUMENTS = [*tea(), {"schema": "my.note", "package": "tea", "text": 'a "quoted"\n{"x": 1}\n}\n{ é'}]
@@ -27,7 +28,21 @@ def both(content: bytes) -> tuple[Any, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "c")
         file.write_bytes(content)
-        return reported(lambda: Scanner().scan("c", file)), reported(lambda: list(carefully("c", content)))
+        quickly, slowly = reported(lambda: Scanner().scan("c", file)), reported(lambda: list(carefully("c", content)))
+        assert observed(file, quickly) == quickly
+        return quickly, slowly
+
+
+def observed(file: Path, documents: Any) -> Any:
+    """What is found while somebody is told of it, and that he is told of all of it or knows that he is not."""
+    told: list[tuple[Document, bytes]] = []
+    scanner = Scanner(lambda *one: told.append(one))
+    found = reported(lambda: scanner.scan("c", file))
+    if scanner.observe and found == documents != "no catalog":
+        assert [document for document, _ in told] == documents
+        texts = [one.text or file.read_bytes()[one.offset :][: one.length] for one in Scanner().scan("c", file)]
+        assert [line for _, line in told] == [encode.normalized(text) for text in texts]
+    return found
 
 
 def reported(read: Any) -> Any:
@@ -62,3 +77,12 @@ def test_both_ways_agree_on_changed_catalogs(form: str, changes: list[tuple[int,
         content = content[:position] + snippet + content[position + length :]
     quickly, slowly = both(content)
     assert quickly == slowly
+
+
+def test_whoever_is_told_of_the_documents_is_told_of_all(tmp_path: Path) -> None:
+    for content, count in ((LINES, len(_DOCUMENTS)), (PRETTY, len(_DOCUMENTS)), (b"schema: x\n", None)):
+        (tmp_path / "c").write_bytes(content)
+        told: list[tuple[Document, bytes]] = []
+        scanner = Scanner(lambda *one, told=told: told.append(one))  # type: ignore[misc]  # why: bound now
+        scanner.scan("c", tmp_path / "c")
+        assert (len(told) if scanner.observe else None) == count

@@ -65,9 +65,7 @@ def write(
     return is_told
 
 
-def _write(
-    stream: BinaryIO, sources: Sequence[Source], header: Header, reading: _Reading, older: Older | None
-) -> None:
+def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, reading: _Reading, older: Older | None) -> None:
     writer = _Writer(stream)
     providers: dict[str, Collection[str]] = {}
     if older:
