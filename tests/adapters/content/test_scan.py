@@ -83,6 +83,15 @@ def test_whoever_is_told_of_the_documents_is_told_of_all(tmp_path: Path) -> None
     for content, count in ((LINES, len(_DOCUMENTS)), (PRETTY, len(_DOCUMENTS)), (b"schema: x\n", None)):
         (tmp_path / "c").write_bytes(content)
         told: list[tuple[Document, bytes]] = []
-        scanner = Scanner(lambda *one, told=told: told.append(one))  # type: ignore[misc]  # why: bound now
+        scanner = Scanner(lambda *one, told=told: told.append(one))
         scanner.scan("c", tmp_path / "c")
         assert (len(told) if scanner.observe else None) == count
+
+
+@pytest.mark.parametrize("observe", [None, lambda *_: None], ids=["alone", "observed"])
+def test_equal_properties_of_bundles_are_kept_once(tmp_path: Path, observe: Any) -> None:
+    (tmp_path / "c").write_bytes(PRETTY)
+    found = [one.document for one in Scanner(observe).scan("c", tmp_path / "c")]
+    bundles = [one.fields["properties"] for one in found if one.schema == "olm.bundle"]
+    values = [one["value"] for properties in bundles for one in properties if one["type"] == "olm.gvk"]
+    assert len(values) > len({id(one) for one in values}) == 1

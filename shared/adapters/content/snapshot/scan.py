@@ -47,11 +47,12 @@ Observe: TypeAlias = Callable[[Document, bytes], object]
 
 _V = TypeVar("_V")
 """What becomes of the parts of a document: `msgspec.Raw`, or the value itself."""
+_ABSENT: Final[Any] = None  # why: no `_V | None`, for `msgspec.Raw` stands in no union
 
 
 class _Property(msgspec.Struct, Generic[_V], forbid_unknown_fields=True):
     type: str
-    value: _V | None = None
+    value: _V = _ABSENT
 
 
 class _Plain(msgspec.Struct, Generic[_V], forbid_unknown_fields=True):
@@ -62,11 +63,11 @@ class _Plain(msgspec.Struct, Generic[_V], forbid_unknown_fields=True):
     package: str = ""
     image: str | None = None
     defaultChannel: str | None = None  # noqa: N815  # why: the spelling of catalogs
-    entries: _V | None = None
+    entries: _V = _ABSENT
     properties: list[_Property[_V]] | None = None
-    description: _V | None = None
-    icon: _V | None = None
-    relatedImages: _V | None = None  # noqa: N815  # why: the spelling of catalogs
+    description: _V = _ABSENT
+    icon: _V = _ABSENT
+    relatedImages: _V = _ABSENT  # noqa: N815  # why: the spelling of catalogs
 
 
 _plain: Final = msgspec.json.Decoder(_Plain[msgspec.Raw]).decode
