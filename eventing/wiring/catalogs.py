@@ -11,7 +11,7 @@ from eventing.catalogs.served_sources import ServedSources
 from eventing.catalogs.tls_profile import TlsProfile
 from eventing.wiring.content import content
 from shared.adapters.catalog_api.graphql.queries import Queries, prepare
-from shared.adapters.catalog_api.lines import made_beside
+from shared.adapters.catalog_api.lines import lines_indexer
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
@@ -25,7 +25,7 @@ def main(
     policy, store = values.policy, Store(values.content, limit_bytes=values.content_bytes)
     opens = [content(values, client)[0].snapshot for _ in range(2 * OPENED_AT_ONCE)]
     served = ServedCatalogs(
-        [content(values, client, made_beside(store))[0].snapshot for _ in range(OPENED_AT_ONCE)],
+        [content(values, client, lines_indexer(store))[0].snapshot for _ in range(OPENED_AT_ONCE)],
         store,
         policy.global_namespace,
         policy.pull_secrets,

@@ -9,7 +9,7 @@ from pathlib import Path
 from eventing.content.pulls import puller
 from shared.adapters.content.bundles import ImageBundles
 from shared.adapters.content.catalogs import ImageCatalogs
-from shared.adapters.content.indexing import Beside, nothing_beside
+from shared.adapters.content.indexing import Indexer, unobserved
 from shared.adapters.content.store import Store
 from shared.adapters.kube import KubeClient
 from shared.adapters.kube.mirrors import KubeMirrors
@@ -21,16 +21,14 @@ from shared.kinds import SECRET, SERVICE_ACCOUNT
 from shared.names import PULL_ACCOUNT
 
 
-def content(
-    values: Settings, cluster: KubeClient, beside: Beside = nothing_beside
-) -> tuple[ImageCatalogs, ImageBundles]:
-    """The readers of catalog and bundle images; `beside` makes what else is wanted of the catalogs that they index."""
+def content(values: Settings, cluster: KubeClient, indexer: Indexer = unobserved) -> tuple[ImageCatalogs, ImageBundles]:
+    """The readers of catalog and bundle images; `indexer` makes what else is wanted of the catalogs that they index."""
     store = Store(values.content, limit_bytes=values.content_bytes)
     mirrors = KubeMirrors(cluster, machine_mirrors)
     pulls = puller(
         values, secret_reader(cluster), mirrors, store.blobs, api=cluster.connection.server, environ=os.environ
     )
-    catalogs = ImageCatalogs(store, pulls, get=cluster.get, beside=beside)
+    catalogs = ImageCatalogs(store, pulls, get=cluster.get, indexer=indexer)
     return catalogs, ImageBundles(pulls, catalogs)
 
 

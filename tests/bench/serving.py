@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from shared.adapters.catalog_api import web
-from shared.adapters.catalog_api.lines import Lines, made_beside
+from shared.adapters.catalog_api.lines import Lines, lines_indexer
 from shared.adapters.content.indexing import indexed
 from shared.adapters.content.snapshot import Snapshot, Source, identity_of
 from shared.adapters.content.snapshot.writing import write
@@ -56,10 +56,10 @@ def _until_served(folder: Path) -> Row:
     def served() -> None:
         store = next(stores)
         sources = [Source(one.name, one.path, identity_of(one.path)) for one in files(COMMUNITY)]
-        beside = made_beside(store)
+        indexer = lines_indexer(store)
 
         def fill(stream: BinaryIO) -> None:
-            beside(_NAME, lambda observe: write(stream, sources, folder=str(COMMUNITY), observe=observe))
+            indexer(_NAME, lambda observe: write(stream, sources, folder=str(COMMUNITY), observe=observe))
 
         Lines(indexed(store, _NAME, fill), store).matching()
 

@@ -14,7 +14,7 @@ import msgspec
 
 from shared.adapters.catalog_api.codings import CODINGS
 from shared.adapters.catalog_api.line_file import Content, Opened, Writer, mapped
-from shared.adapters.content.indexing import Beside, Read
+from shared.adapters.content.indexing import Indexer, Read
 from shared.adapters.content.snapshot import Snapshot
 from shared.adapters.content.snapshot.reading import Pages
 from shared.adapters.content.store import Store
@@ -125,7 +125,7 @@ class _PartError(Exception):
     """Not all documents were told of."""
 
 
-def made_beside(store: Store) -> Beside:
+def lines_indexer(store: Store) -> Indexer:
     """Makes the lines of a catalog while it is indexed; where not all of it is read, they are made when asked for."""
 
     def make(snapshot: str, read: Read) -> None:

@@ -10,7 +10,7 @@ from shared.adapters.content.address_snapshots import Address, snapshot_of_addre
 from shared.adapters.content.config_map_snapshots import ConfigMapContent, Get, snapshot_of_config_map
 from shared.adapters.content.grants import FRESH_SECONDS, Grants
 from shared.adapters.content.image_snapshots import name_of, snapshot_of_image
-from shared.adapters.content.indexing import Beside, nothing_beside
+from shared.adapters.content.indexing import Indexer, unobserved
 from shared.adapters.content.pulling import Puller
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.snapshot.needs import needed_by
@@ -42,16 +42,16 @@ class ImageCatalogs:
 
     def __init__(
         self, store: Store, puller: Puller, *, get: Get = lambda _: None, clock: Callable[[], float] = time.time,
-        beside: Beside = nothing_beside,
+        indexer: Indexer = unobserved,
     ) -> None:  # fmt: skip
         """`get` reads ConfigMaps from the cluster; without it there are none.
 
-        `beside` makes of an image what else is wanted, while it is indexed.
+        `indexer` makes of an image what else is wanted, while it is indexed.
         """
         self._store = store
         self._puller = puller
         self._get = get
-        self._beside = beside
+        self._indexer = indexer
         self._grants = Grants(store.folder, clock=clock)
         self._clock = clock
         self._open: dict[str, Snapshot] = {}
@@ -175,7 +175,7 @@ class ImageCatalogs:
     def _served_by(self, registry: Registry, found: Reference, source: ImageSource) -> Snapshot:
         """The catalog, for who may pull it. OciError for anybody else."""
         until = self._grants.check(registry, found)
-        catalog = self._open.get(found.digest) or snapshot_of_image(registry, found, self._store, self._beside)
+        catalog = self._open.get(found.digest) or snapshot_of_image(registry, found, self._store, self._indexer)
         registry.forget_blobs()
         self._serve(_asker(source, str(found)), until)
         return self._keep_open(found.digest, catalog)

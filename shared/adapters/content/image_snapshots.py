@@ -13,7 +13,7 @@ import msgspec
 
 from shared import names
 from shared.adapters.content.databases import documents_of
-from shared.adapters.content.indexing import Beside, indexed, nothing_beside, older
+from shared.adapters.content.indexing import Indexer, indexed, older, unobserved
 from shared.adapters.content.room import Batch
 from shared.adapters.content.snapshot import Snapshot, Source, file_name
 from shared.adapters.content.snapshot.needs import IMAGE
@@ -36,23 +36,26 @@ def name_of(digest: str) -> str:
     return IMAGE + digest
 
 
-def snapshot_of_image(origin: Origin[N], reference: N, store: Store, beside: Beside = nothing_beside) -> Snapshot:
+def snapshot_of_image(origin: Origin[N], reference: N, store: Store, indexer: Indexer = unobserved) -> Snapshot:
     """The catalog in an image by digest, from the store or else from `origin`. OciError when it is not a catalog."""
     name = name_of(reference.digest)
     try:
-        return indexed(store, name, partial(_write, origin, reference, store, beside))
+        return indexed(store, name, partial(_write, origin, reference, store, indexer=indexer))
     except OSError as error:
         what = f"the catalog {name} cannot be kept: {error}"
         raise OciError("Unreachable", f"{what}; check the folder that OLMF_CONTENT names") from error
 
 
-def _write(origin: Origin[N], reference: N, store: Store, beside: Beside, stream: BinaryIO) -> None:
+def _write(origin: Origin[N], reference: N, store: Store, stream: BinaryIO, *, indexer: Indexer) -> None:
     with store.adding() as batch:
-        beside(name_of(reference.digest), partial(_write_files, origin, reference, store, stream, batch))
+        indexer(
+            name_of(reference.digest),
+            lambda observe: _write_files(origin, reference, store, stream, batch=batch, observe=observe),
+        )
 
 
 def _write_files(
-    origin: Origin[N], reference: N, store: Store, stream: BinaryIO, batch: Batch, observe: Observe | None
+    origin: Origin[N], reference: N, store: Store, stream: BinaryIO, *, batch: Batch, observe: Observe | None
 ) -> bool:
     image = pull(origin, reference, directories, lambda content: batch.add(partial(_copied, content)))
     files = {path: store.needed(name) for path, name in image.files.items()}

@@ -11,11 +11,11 @@ from shared.adapters.content.store import Store
 
 Read: TypeAlias = Callable[[Observe | None], bool]
 """Reads the documents of a catalog, indexes them, and says whether the observer was told of all."""
-Beside: TypeAlias = Callable[[str, Read], object]
+Indexer: TypeAlias = Callable[[str, Read], object]
 """Makes something of the documents of the snapshot of a name while they are read."""
 
 
-def nothing_beside(_: str, read: Read) -> None:
+def unobserved(_: str, read: Read) -> None:
     """Index them, no more."""
     read(None)
 

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import pytest
 import yaml
 
-from shared.adapters.catalog_api.lines import Lines, made_beside
+from shared.adapters.catalog_api.lines import Lines, lines_indexer
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.indexing import indexed, older
 from shared.adapters.content.snapshot import Source, digest_of
@@ -106,11 +106,11 @@ def indexed_with_lines(folder: Path, store: Store, name: str = "catalog5-x") -> 
     sources = [Source(str(file.relative_to(root)), file, digest_of(file)) for file in root.rglob("*.*")]
     for source in sources:
         store.fill(f"file-{source.identity}", lambda stream, file=source.file: stream.write(file.read_bytes()))  # type: ignore[misc]  # why: bound now
-    beside = made_beside(store)
+    indexer = lines_indexer(store)
 
     def fill(stream: BinaryIO) -> None:
         last = older(store, "catalog")
-        beside(name, lambda observe: write(stream, sources, older=last, observe=observe))
+        indexer(name, lambda observe: write(stream, sources, older=last, observe=observe))
 
     return Lines(indexed(store, name, fill), store)
 
@@ -120,7 +120,7 @@ def lines_in(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["json", "yaml"])
-def test_v1_md_5_1_lines_made_beside_the_index_are_those_made_of_it(tmp_path: Path, kind: str) -> None:
+def test_v1_md_5_1_lines_made_with_the_index_are_those_made_of_it(tmp_path: Path, kind: str) -> None:
     put(tmp_path, "a/z.json", *one("tea", "1.0.0")[::-1], {"schema": "other", "package": "cup", "x": 1.50})
     put(tmp_path, f"a-b/c.{kind}", *one("jar", "1.0.0"), {"schema": "olm.package", "name": "x", "package": "jar"})
     store = Store(tmp_path / "beside")
@@ -142,7 +142,7 @@ def test_v1_md_5_1_lines_are_made_of_the_index_where_only_a_part_is_read(tmp_pat
     assert text_of(lines) == text_of(lines_of(tmp_path))
 
 
-def test_an_index_is_made_again_beside_lines_that_are_here(tmp_path: Path) -> None:
+def test_an_index_is_made_again_where_its_lines_are_here(tmp_path: Path) -> None:
     put(tmp_path, "c.json", *one("tea", "1.0.0"))
     store = Store(tmp_path / "beside")
     everything = text_of(indexed_with_lines(tmp_path, store))

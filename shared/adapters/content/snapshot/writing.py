@@ -54,22 +54,23 @@ def write(
 ) -> bool:
     """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read.
 
-    `observe` is told of the documents, file by file as upstream walks a folder; whether it was told of all. It is
+    `observe` is told of the documents, file by file as upstream walks a folder; whether it was told of all of them. It is
     not where only a part is read, or a file is not JSON as tools write it.
     """
     with _AT_ONCE, _few_collections():
-        known = older.snapshot.files if older and older.snapshot.header.folder == folder else {}
-        reading = _Reading(known)
-        is_told = reading.read(sources, observe)
-        _write(stream, sources, Header((), folder, left_out), reading, older)
-    return is_told
+        return _write(stream, sources, Header((), folder, left_out), older, observe=observe)
 
 
-def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, reading: _Reading, older: Older | None) -> None:
+def _write(
+    stream: BinaryIO, sources: Sequence[Source], header: Header, older: Older | None, *, observe: Observe | None
+) -> bool:
+    known = older.snapshot.files if older and older.snapshot.header.folder == header.folder else {}
+    reading = _Reading(known)
+    is_whole = reading.read(sources, observe)
     writer = _Writer(stream)
     providers: dict[str, Collection[str]] = {}
     if older:
-        kept = set(older.snapshot.entries) - reading.affected if reading.known else set()
+        kept = set(older.snapshot.entries) - reading.affected if known else set()
         writer.keep(older, kept)
         providers = {
             api: names if kept.issuperset(names) else kept.intersection(names)
@@ -89,6 +90,7 @@ def _write(stream: BinaryIO, sources: Sequence[Source], header: Header, reading:
         "providers": {api: sorted(names) for api, names in sorted(providers.items()) if names},
     }
     write_sections(stream, writer.offset, sections)
+    return is_whole
 
 
 @dataclass(slots=True)
