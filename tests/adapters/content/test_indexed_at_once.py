@@ -18,7 +18,7 @@ _MEETING_SECONDS = 0.5
 def test_no_more_than_two_catalogs_are_indexed_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     three, met, done = threading.Barrier(3), threading.Event(), threading.Semaphore(0)
 
-    def write(*_: object) -> None:
+    def write(*_: object, **__: object) -> None:
         with suppress(threading.BrokenBarrierError):
             three.wait(_MEETING_SECONDS)
             met.set()

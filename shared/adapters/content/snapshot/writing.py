@@ -54,8 +54,8 @@ def write(
 ) -> bool:
     """Write the snapshot of a catalog. NotACatalog when a file holds no catalog, OSError when it cannot be read.
 
-    `observe` is told of the documents, file by file as upstream walks a folder; whether it was told of all of them. It is
-    not where only a part is read, or a file is not JSON as tools write it.
+    `observe` is told of the documents, file by file as upstream walks a folder. Whether it was told of all of them: it
+    is not where only a part is read, or a file is not JSON as tools write it.
     """
     with _AT_ONCE, _few_collections():
         return _write(stream, sources, Header((), folder, left_out), older, observe=observe)
