@@ -285,10 +285,10 @@ def by_subject(routes: Iterable[Route]) -> Mapping[Subject, tuple[Route, ...]]:
     return found
 
 
-_ROUTES = by_subject(ROUTES)
+BY_SUBJECT = by_subject(ROUTES)
 
 
-def jobs_for(event: Event, routes: Mapping[Subject, tuple[Route, ...]] = _ROUTES) -> tuple[Job, ...]:
+def jobs_for(event: Event, routes: Mapping[Subject, tuple[Route, ...]] = BY_SUBJECT) -> tuple[Job, ...]:
     """The jobs for an event, each once, in the order of the routes."""
     is_change = event.type.startswith((names.RESOURCE_EVENT, names.REF_EVENT)) or event.type in RESYNCS
     enqueued = (

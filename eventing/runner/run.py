@@ -22,7 +22,7 @@ from eventing.journal.changes import keys_of, keys_of_all, reported_to
 from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
-from eventing.routes import NOTIFICATIONS, ROUTES, Route, by_subject, jobs_for
+from eventing.routes import BY_SUBJECT, NOTIFICATIONS, Route, Subject, jobs_for
 from eventing.runner.contested import CONTESTED, Contested
 from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
@@ -64,7 +64,7 @@ class Runner:
         api: Api,
         clock: Clock,
         *,
-        routes: Iterable[Route] = ROUTES,
+        routes: Mapping[Subject, tuple[Route, ...]] = BY_SUBJECT,
         steps: Steps | None = None,
         recorder: Recorder | None = None,
         contested: Contested | None = None,
@@ -73,7 +73,7 @@ class Runner:
         self._ports: dict[type, object] = {Policy: Policy(), **ports, Clock: clock}
         keys = ports.get(Keys)
         self._effects = Effects(api, clock, keys.keyring if isinstance(keys, StoredKeys) else Keyring())
-        self._routes = by_subject(routes)
+        self._routes = routes
         self._steps = steps or Steps()
         self._recorder = recorder or Recorder(secrets.token_bytes(16))
         self._contested = contested or Contested()

@@ -13,7 +13,7 @@ import structlog
 from eventing.journal import Recorder, RedisChanges, RedisJournal
 from eventing.metrics.health import API, REDIS, Health, HealthPort, Heartbeat
 from eventing.metrics.listener import listener
-from eventing.routes import ROUTES, TO_SINK
+from eventing.routes import BY_SUBJECT, ROUTES, TO_SINK, by_subject
 from eventing.runner import Runner
 from eventing.runner.contested import Contested
 from eventing.runner.progress import LongRuns
@@ -89,7 +89,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         queue.progress = lambda: runs.present
         recording = Recorder(journal.secret())
         queue.forget_records = recording.forget
-        routes, steps = (*ROUTES, *TO_SINK) if values.sink else ROUTES, Steps()
+        routes, steps = by_subject((*ROUTES, *TO_SINK)) if values.sink else BY_SUBJECT, Steps()
         contested = Contested()
 
         sender = sender_of_spans(values)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, Self
 
 import orjson
 from structlog.testing import capture_logs
@@ -19,10 +19,10 @@ from eventing.diagnosis.replay.world_ports import ListedCopies, ListedInventory
 from eventing.events.event import Event
 from eventing.events.hints import hints
 from eventing.events.job import Job
-from eventing.local.apiserver import definitions
+from eventing.journal.recorder import Recorder
 from eventing.local.apiserver.direct import Direct
 from eventing.local.apiserver.resources import Registry
-from eventing.local.apiserver.store import Change, Key, Store, Stored
+from eventing.local.apiserver.store import Change, Key, Store
 from eventing.local.apiserver.world import World as Sandbox
 from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
@@ -71,23 +71,28 @@ P = ParamSpec("P")
 
 
 @cache
-def _template() -> tuple[int, tuple[Stored, ...]]:
-    """The objects of a new cluster that serves our kinds, and their revision."""
+def _template() -> Sandbox:
+    """A new cluster that serves our kinds."""
     world = Sandbox(Store(), Registry(), token="", secret=b"", clock=lambda: NOW)
     client = KubeClient(Direct(world))
     for definition in DEFINITIONS:
         client.create(custom_resource_definition(definition))
-    return world.store.revision, tuple(world.store.all())
+    return world
 
 
 def a_sandbox(clock: Callable[[], datetime] = lambda: NOW) -> Sandbox:
     """A new cluster that serves our kinds."""
-    store, registry = Store(), Registry()
-    store.revision, stored = _template()
-    for one in stored:
-        store._keep(one)
-    definitions.restore(store, registry)
-    return Sandbox(store, registry, token="", secret=b"", clock=clock)
+    return copied(_template(), clock)
+
+
+def copied(sandbox: Sandbox, clock: Callable[[], datetime]) -> Sandbox:
+    """Another cluster with the same objects and kinds; what is stored is never changed in place."""
+    store, registry = Store(), copy(sandbox.registry)
+    store.revision = store.oldest = sandbox.store.revision
+    store._tables = {table: dict(found) for table, found in sandbox.store._tables.items()}
+    registry._served = {version: dict(found) for version, found in registry._served.items()}
+    registry._custom = dict(registry._custom)
+    return replace(sandbox, store=store, registry=registry, clock=clock)
 
 
 class Client(KubeClient):
@@ -211,6 +216,9 @@ class Objects(MutableMapping[Ref, Manifest]):
         return sum(1 for _ in self)
 
 
+_STEPS = Steps()
+
+
 class NotedSteps(Steps):
     """The steps, with the last outcome, and the last error that is no answer of a step."""
 
@@ -218,7 +226,7 @@ class NotedSteps(Steps):
     error: BaseException | None = None
 
     def __getitem__(self, name: str) -> Step:
-        found = super().__getitem__(name)
+        found = _STEPS[name]
         return Step(found.name, self._noted(found.call), found.ports, found.code)
 
     def _noted(self, call: Callable[P, Outcome]) -> Callable[P, Outcome]:
@@ -248,25 +256,41 @@ class World:
         self, *objects: Manifest, policy: Policy | None = None, ports: Mapping[type, Any] | None = None
     ) -> None:
         self.time, self.server = NOW, "v1.35.4"
-        sandbox = a_sandbox(self.now)
-        self.api = Client(Direct(sandbox))
-        self.objects = Objects(sandbox)
-        self.requests, self.refused = self.api.requests, self.api.refused
         self.queue = WaitingJobs()
         self.jobs, self.delayed = self.queue.ready, self.queue.delayed
         self.events: list[Record] = []
         self.emitted: list[str] = []
+        self.policy = policy or Policy()
+        self._own_ports = dict(ports or {})
+        self._live_in(a_sandbox(self.now))
+        for manifest in objects:
+            self.put(manifest)
+
+    def _live_in(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self.api = Client(Direct(sandbox))
+        self.objects = Objects(sandbox)
+        self.requests, self.refused = self.api.requests, self.api.refused
         self.keys = StoredKeys(self)
         self.ports: dict[type, Any] = {
             Cluster: self, Discovery: self, Copies: ListedCopies(self), Inventory: ListedInventory(self),
-            Accounts: KubeAccounts(self.api), Warnings: KubeWarnings(self.api), Keys: self.keys, **(ports or {}),
+            Accounts: KubeAccounts(self.api), Warnings: KubeWarnings(self.api), Keys: self.keys, **self._own_ports,
         }  # fmt: skip
-        self.policy = policy or Policy()
-        self._sandbox = sandbox
-        self._steps = NotedSteps()
+        self._steps, self._recorder = NotedSteps(), Recorder(b"key")
         sandbox.store.observe(self._changed)
-        for manifest in objects:
-            self.put(manifest)
+
+    def copy(self) -> Self:
+        """The same cluster at the same time once more: what happens in one is not seen in the other."""
+        other = copy(self)
+        other.queue = WaitingJobs({job: [*causes] for job, causes in self.jobs.items()}, dict(self.delayed))
+        other.jobs, other.delayed = other.queue.ready, other.queue.delayed
+        other.events, other.emitted = [*self.events], [*self.emitted]
+        other._own_ports = deepcopy(self._own_ports)
+        other._live_in(copied(self._sandbox, other.now))
+        other.objects._initial = set(self.objects._initial)
+        other.requests.update(self.requests)
+        other.refused.update(self.refused)
+        return other
 
     @property
     def writes(self) -> int:
@@ -375,7 +399,8 @@ class World:
 
     def run(self, job: Job) -> Outcome:
         """Run a step as a worker does, and return its last decision. Raises what is a bug of the step."""
-        runner = Runner({**self.ports, Policy: self.policy}, self.api, self, steps=self._steps)
+        ports = {**self.ports, Policy: self.policy}
+        runner = Runner(ports, self.api, self, steps=self._steps, recorder=self._recorder)
         self._steps.error = None
         with capture_logs():
             result = runner.run(Claim(job.step, job.ref, job.group, job.lane, 1), lambda *_: True)

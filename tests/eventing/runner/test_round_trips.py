@@ -12,6 +12,7 @@ import pytest
 
 from eventing.events.job import Job
 from eventing.journal import RedisChanges
+from eventing.routes import by_subject
 from eventing.runner import Runner, Steps
 from eventing.workqueue import Addition, Claim, Client, WorkQueue, connect
 from shared import names
@@ -72,7 +73,7 @@ def a_rig(client: Client, kubeconfig: Path, worker: str) -> Rig:
     changes = RedisChanges(client, worker)
     cluster = CachedClient(connect_cluster(str(kubeconfig)), changes, CACHED, HIGH_CARDINALITY)
     steps = Steps("tests.eventing.runner.tiny")
-    runner = Runner({Cluster: cluster}, cluster, SystemClock(), routes=ROUTES, steps=steps)
+    runner = Runner({Cluster: cluster}, cluster, SystemClock(), routes=by_subject(ROUTES), steps=steps)
     for name in ("one", "other"):
         meta = {"name": name, "namespace": "default", "labels": {names.MANAGED: "true"}}
         cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})

@@ -20,7 +20,7 @@ from eventing.events.job import Job
 from eventing.events.keys import itself
 from eventing.events.predicates import always
 from eventing.journal.records import Run, unpack_run
-from eventing.routes import Route
+from eventing.routes import Route, by_subject
 from eventing.runner import Runner, Steps
 from eventing.runner.lease import TIME_SLICE_SECONDS, CheckLease, Lease
 from eventing.workqueue import Claim
@@ -47,7 +47,7 @@ def a_claim(step: str, ref: Ref = ONE, **arguments: object) -> Claim:
 
 def a_runner(api: FakeApi) -> Runner:
     steps = Steps("tests.eventing.runner.tiny")
-    return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps)
+    return Runner({Cluster: api}, api, FixedClock(), routes=by_subject(ROUTES), steps=steps)
 
 
 def run(api: FakeApi, claim: Claim, check_lease: CheckLease = lambda *_: True) -> RunResult:
@@ -341,7 +341,9 @@ def a_slow_runner(api: FakeApi) -> Runner:
     """Each look at the clock takes nearly a turn."""
     seconds = count(step=0.75 * TIME_SLICE_SECONDS)
     steps = Steps("tests.eventing.runner.tiny")
-    return Runner({Cluster: api}, api, FixedClock(), routes=ROUTES, steps=steps, seconds=lambda: next(seconds))
+    return Runner(
+        {Cluster: api}, api, FixedClock(), routes=by_subject(ROUTES), steps=steps, seconds=lambda: next(seconds)
+    )
 
 
 def created(api: FakeApi) -> int:

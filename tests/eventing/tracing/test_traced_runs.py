@@ -12,7 +12,7 @@ from eventing.events.event import Event, change_id
 from eventing.events.keys import itself
 from eventing.events.predicates import always
 from eventing.events.trace import begun_by
-from eventing.routes import Route
+from eventing.routes import Route, by_subject
 from eventing.runner import Runner, Steps
 from eventing.tracing.noted_events import noting
 from eventing.tracing.requests import TracedApi
@@ -70,7 +70,7 @@ def traced(notes: TraceNotes, sent: Sent, claim: Claim, api: FakeApi) -> RunResu
     runs = TracedRuns(sent, notes, now=lambda: next(clock))
     clock = count(1_000_000, 1000)
     steps = Steps("tests.eventing.runner.tiny")
-    runner = Runner({Cluster: api}, runs.api(api), FixedClock(), routes=ROUTES, steps=steps)
+    runner = Runner({Cluster: api}, runs.api(api), FixedClock(), routes=by_subject(ROUTES), steps=steps)
     return runs.run(claim, lambda each: runner.run(each, lambda *_: True))
 
 
@@ -176,7 +176,11 @@ def test_a_run_within_a_run_has_its_own_requests(notes: TraceNotes) -> None:
     sent, api = Sent(), FakeApi([a_map()])
     runs = TracedRuns(sent, notes)
     runner = Runner(
-        {Cluster: api}, runs.api(api), FixedClock(), routes=ROUTES, steps=Steps("tests.eventing.runner.tiny")
+        {Cluster: api},
+        runs.api(api),
+        FixedClock(),
+        routes=by_subject(ROUTES),
+        steps=Steps("tests.eventing.runner.tiny"),
     )
 
     def run(claim: Claim) -> RunResult:

@@ -10,6 +10,7 @@ from shared.domain.catalog.model import Package
 from shared.kinds import CLUSTER_CATALOG, CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, DEPLOYMENT, Ref
 from tests.functions.subscription.world import World as CatalogWorld
 from tests.functions.subscription.world import a_crd, a_package
+from tests.kit.kept import kept
 
 IMAGE = "registry/c:v1"
 EXTENSION = CLUSTER_EXTENSION.ref("etcd")
@@ -110,6 +111,7 @@ def a_config_map(name: str, namespace: str = "", **data: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **place}, "data": data}
 
 
+@kept
 def a_world(*versions: str, extension: Manifest | None = None, **source: Any) -> World:
     """A world with a catalog of one package, and an extension that wants it."""
     world = World()
@@ -123,6 +125,7 @@ def a_world(*versions: str, extension: Manifest | None = None, **source: Any) ->
     return world
 
 
+@kept
 def installed(*versions: str, **source: Any) -> World:
     """The same, installed."""
     world = a_world(*versions, **source)

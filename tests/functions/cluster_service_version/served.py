@@ -21,6 +21,7 @@ from shared.kinds import (
 from tests.domain.csv.builders import a_component, a_crd, a_group
 from tests.domain.endpoints.builders import THINGS, a_server, a_webhook
 from tests.functions.cluster_service_version.world import World, csv_ref
+from tests.kit.kept import kept
 
 CERTIFICATE = SECRET.ref("operator-service-cert", "ns")
 
@@ -71,6 +72,12 @@ def installed(world: World) -> World:
     world.walk_until_rest()
     assert world.csv()["status"]["phase"] == "Succeeded", world.csv()["status"]
     return world
+
+
+@kept
+def a_working_world(*objects: Manifest, **csv: Any) -> World:
+    """The same world as `a_world`, where the version works."""
+    return installed(a_world(*objects, **csv))
 
 
 def available(world: World, api: Manifest, status: str = "True") -> None:

@@ -15,7 +15,7 @@ from shared.adapters.keys.stored import public_part
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, ROLE
 from shared.step import Emit, Outcome
 from tests.domain.endpoints.builders import a_webhook
-from tests.functions.cluster_service_version.served import CERTIFICATE, a_world, installed
+from tests.functions.cluster_service_version.served import CERTIFICATE, a_working_world, a_world, installed
 from tests.functions.cluster_service_version.world import World, csv_ref
 
 ANYTHING = ROLE.ref(names.ANY, "ns")
@@ -28,7 +28,7 @@ def looked(world: World) -> Outcome:
 
 @pytest.fixture
 def world() -> World:
-    return installed(a_world())
+    return a_working_world()
 
 
 def test_nothing_is_emitted_and_little_is_read_when_all_is_well(world: World) -> None:

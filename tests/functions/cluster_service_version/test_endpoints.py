@@ -36,6 +36,7 @@ from tests.functions.cluster_service_version.served import (
     READER,
     SIBLING,
     a_convertible,
+    a_working_world,
     a_world,
     available,
     bundle,
@@ -50,7 +51,7 @@ from tests.functions.cluster_service_version.world import World, csv_ref
 
 
 def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
-    world = installed(a_world())
+    world = a_working_world()
     expected = [
         CERTIFICATE, SERVICE.ref("operator-service", "ns"), ROLE.ref("operator-service-cert", "ns"),
         ROLE_BINDING.ref("operator-service-cert", "ns"),
@@ -71,7 +72,7 @@ def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
 def test_what_is_around_a_deployment_csv_md_7_1(declared: Manifest, account: str) -> None:
     """The Service leads to the Pods of the Deployment, and these may read their certificate and nothing else."""
     hooks = (a_webhook(), a_webhook("m.example.com", "Mutating", containerPort=8443, targetPort="hooks"))
-    world = installed(a_world(hooks=hooks, strategy={"deployments": [a_component(**declared)]}))
+    world = a_working_world(hooks=hooks, strategy={"deployments": [a_component(**declared)]})
     deployment, spec = (world.objects[kind.ref(name, "ns")]["spec"] for kind, name in (
         (DEPLOYMENT, "operator"), (SERVICE, "operator-service"),
     ))  # fmt: skip
@@ -109,7 +110,7 @@ def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
     port: Manifest, kept: list[tuple[str, int]]
 ) -> None:
     """As in OLM, which applies its port beside those of others."""
-    world = installed(a_world(a_service(port)))
+    world = a_working_world(a_service(port))
     found = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]
     assert [(one["name"], one["port"]) for one in found["ports"]] == [("443", 443), *kept]
     assert (found["ports"][0]["targetPort"], found["selector"].get("app")) == (9443, "operator")
@@ -118,7 +119,7 @@ def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
 
 def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_18_row_104() -> None:
     """Its webhooks are called until it goes, and lead to the same Service."""
-    world = installed(a_world())
+    world = a_working_world()
     successor = a_server(a_webhook(containerPort=9443, targetPort=9443), name="a.v2", replaces="a.v1")
     world.put(successor)
     world.does("probe")
@@ -129,7 +130,7 @@ def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_18_r
 
 
 def test_at_rest_nothing_is_written() -> None:
-    world = installed(a_world(apis=(an_api(),)))
+    world = a_working_world(apis=(an_api(),))
     before = dict(world.objects)
     for moment in ({}, {"hours": 1}, {"days": 30}):
         world.later(**moment)
@@ -188,7 +189,7 @@ def test_conversion_begins_and_ends_with_the_version_csv_md_7_6_and_18_row_108()
 def test_of_two_webhooks_that_convert_one_definition_the_last_is_called_csv_md_7_6() -> None:
     """As in OLM; a definition has one conversion, so each would take it from the other for ever."""
     hooks = (a_conversion(), {**a_conversion(), "generateName": "d.example.com", "webhookPath": "/last"})
-    world = installed(a_world(a_convertible(), hooks=hooks, customresourcedefinitions=owned_crd()))
+    world = a_working_world(a_convertible(), hooks=hooks, customresourcedefinitions=owned_crd())
     assert conversion(world)["webhook"]["clientConfig"]["service"]["path"] == "/last"
     assert world.step("probe").writes == ()
 
@@ -204,7 +205,7 @@ def test_a_definition_of_somebody_else_is_not_converted_csv_md_18_row_107() -> N
 
 
 def test_what_leads_to_a_version_goes_with_it_csv_md_3_1_2_and_18_row_97() -> None:
-    world = installed(a_world(apis=(an_api(),)))
+    world = a_working_world(apis=(an_api(),))
     csv = world.csv()
     world.put({**csv, "metadata": {**csv["metadata"], "deletionTimestamp": "2026-01-01T12:00:00Z"}})
     world.does("replace")
@@ -221,7 +222,7 @@ def test_what_leads_to_a_version_goes_with_it_csv_md_3_1_2_and_18_row_97() -> No
 def test_a_version_that_is_in_no_group_takes_back_all_the_same_csv_md_19_24() -> None:
     """OLM leaves APIServices and conversions behind it."""
     hooks, owned = (a_webhook(), a_conversion()), owned_crd()
-    world = installed(a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned))
+    world = a_working_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned)
     with world.edited(csv_ref("a.v1")) as csv:
         csv["metadata"] |= {"deletionTimestamp": "2026-01-01T12:00:00Z", "annotations": {}}
     world.does("replace")
@@ -242,13 +243,13 @@ def test_what_a_version_requires_is_not_installed_csv_md_19_8() -> None:
     }
     strategy = {"deployments": [a_component(), a_component("second")]}
     apis = {"required": [needed]}
-    world = installed(a_world(theirs, hooks=(a_webhook(),), apiservicedefinitions=apis, strategy=strategy))
+    world = a_working_world(theirs, hooks=(a_webhook(),), apiservicedefinitions=apis, strategy=strategy)
     assert world.objects[API_SERVICE.ref("v1.b.example.com")]["spec"] == spec
     assert DEPLOYMENT.ref("second", "ns") in world.objects
 
 
 def test_a_replaced_version_that_is_made_again_takes_nothing_back_csv_md_18_row_92() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     world.put(a_server(name="a.v2", replaces="a.v1", apis=(an_api(),)))
     world.walk_until_rest()
     assert csv_ref("a.v1") not in world.objects
@@ -263,7 +264,7 @@ def test_a_replaced_version_that_is_made_again_takes_nothing_back_csv_md_18_row_
 
 def an_upgrade(*objects: Manifest, **csv: Any) -> World:
     """A version that works, and the one that replaces it: what they serve is the same."""
-    world = installed(a_world(*objects, **csv))
+    world = a_working_world(*objects, **csv)
     hooks = csv.pop("hooks", (a_webhook(), a_webhook("m.example.com", "Mutating")))
     world.put(a_server(*hooks, name="a.v2", replaces="a.v1", **csv))
     return world
@@ -290,7 +291,7 @@ def test_an_upgrade_changes_hands_without_a_gap_csv_md_18_rows_92_and_104() -> N
 
 def test_webhooks_follow_their_group_in_place_csv_md_19_23() -> None:
     """OLM leaves the selector of a group that is gone, so that nothing is checked any more."""
-    world = installed(a_world())
+    world = a_working_world()
     group = world.objects[OPERATOR_GROUP.ref("og", "ns")]
     world.put({**group, "spec": {"targetNamespaces": ["ns"]}, "status": {"namespaces": ["ns"]}})
     world.does("probe")
@@ -303,7 +304,7 @@ def test_webhooks_follow_their_group_in_place_csv_md_19_23() -> None:
 
 @pytest.mark.parametrize("spec", [{"targetNamespaces": ["ns"]}, {"selector": {"matchLabels": {"a": "b"}}}])
 def test_webhooks_of_a_group_that_becomes_global_are_for_all_again_csv_md_19_23(spec: Manifest) -> None:
-    world = installed(a_world())
+    world = a_working_world()
     before = configuration(world)["webhooks"]
     group = world.objects[OPERATOR_GROUP.ref("og", "ns")]
     world.put({**group, "spec": spec, "status": {"namespaces": ["ns"]}})
@@ -316,7 +317,7 @@ def test_webhooks_of_a_group_that_becomes_global_are_for_all_again_csv_md_19_23(
 
 
 def test_a_renamed_webhook_leaves_no_configuration_csv_md_18_row_101() -> None:
-    world = installed(a_world(hooks=(a_webhook(),)))
+    world = a_working_world(hooks=(a_webhook(),))
     csv = world.csv()
     world.put({**csv, "spec": {**csv["spec"], "webhookdefinitions": [a_webhook("new.example.com")]}})
     world.walk_until_rest()
@@ -333,7 +334,7 @@ def test_the_permissions_of_equal_names_are_shared_csv_md_19_16() -> None:
         "apiVersion": ref.api_version, "kind": ref.kind, "metadata": {"name": ref.name, "labels": labels},
         "roleRef": role, "subjects": [theirs],
     }  # fmt: skip
-    world = installed(a_world(binding))
+    world = a_working_world(binding)
     assert [one["namespace"] for one in world.objects[ref]["subjects"]] == ["other", "ns"]
     assert world.objects[ref]["metadata"]["labels"]["olm.owner"] == "b.v1"
     csv = world.csv()
@@ -376,13 +377,13 @@ def test_a_deployment_that_is_described_twice_does_not_flap_csv_md_19_7() -> Non
 
 
 def test_a_deployment_that_is_repeated_word_for_word_is_one() -> None:
-    world = installed(a_world(strategy={"deployments": [a_component(), a_component()]}))
+    world = a_working_world(strategy={"deployments": [a_component(), a_component()]})
     assert world.step("probe").writes == ()
 
 
 def test_a_description_is_refused_whatever_leads_to_an_installation_csv_md_18_row_103() -> None:
     """An edit of a version that works, and a phase that somebody writes, lead past the look at its requirements."""
-    world = installed(a_world())
+    world = a_working_world()
     before = configuration(world)
     csv = world.csv()
     spec = {**csv["spec"], "webhookdefinitions": [a_webhook(rules=[FORBIDDEN])]}
@@ -431,7 +432,7 @@ def of_former_names(api: str, labels: dict[str, str]) -> list[Manifest]:
 def test_what_is_left_of_former_names_goes_csv_md_7_4_and_18_row_96(owner: str, is_kept: bool) -> None:
     labels = labels_for(owner, "ns") if owner else {}
     left = of_former_names("v1.api.example.com", labels)
-    world = installed(a_world(*left, hooks=(), apis=(an_api(),)))
+    world = a_working_world(*left, hooks=(), apis=(an_api(),))
     assert [Ref.of(one) in world.objects for one in left] == [is_kept] * len(left)
 
 
@@ -439,13 +440,13 @@ def test_a_former_name_that_is_the_present_one_stays_csv_md_7_4() -> None:
     """The Deployment is called as the version of the API, whose group is `service`."""
     service, *_ = of_former_names("v1.service", labels_for("a.v1", "ns"))
     api, strategy = an_api("service", deploymentName="v1"), {"deployments": [a_component("v1")]}
-    world = installed(a_world(service, hooks=(), apis=(api,), strategy=strategy))
+    world = a_working_world(service, hooks=(), apis=(api,), strategy=strategy)
     kept = world.objects[Ref.of(service)]
     assert (kept["metadata"]["labels"]["olm.owner"], kept["spec"]["ports"][0]["port"]) == ("a.v1", 9443)
 
 
 def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(), an_api("b.example.com"))))
+    world = a_working_world(hooks=(), apis=(an_api(), an_api("b.example.com")))
     found = [world.objects[API_SERVICE.ref(f"v1.{one}.example.com")]["spec"]["caBundle"] for one in ("api", "b")]
     assert found[0] == found[1]
     ports = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]["ports"]
@@ -457,7 +458,7 @@ def test_two_kinds_of_one_api_share_its_service_csv_md_2_1(deployment: str) -> N
     """The last entry decides where it leads, as in OLM: each of two would take it from the other for ever."""
     apis = (an_api(), an_api(name="others", deploymentName=deployment, containerPort=8443))
     strategy = {"deployments": [a_component("operator"), a_component("second")]}
-    world = installed(a_world(hooks=(), apis=apis, strategy=strategy))
+    world = a_working_world(hooks=(), apis=apis, strategy=strategy)
     service = world.objects[API_SERVICE.ref("v1.api.example.com")]["spec"]["service"]
     assert (service["name"], service["port"]) == (f"{deployment}-service", 8443)
     assert world.step("probe").writes == ()
@@ -482,7 +483,7 @@ def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None
         "metadata": {"name": "a", "namespace": "ns"}, "spec": {"config": {"annotations": {"team": "x"}}},
         "status": {"installedCSV": "a.v1"},
     }  # fmt: skip
-    world = installed(a_world(subscription, hooks=(), apis=(an_api(),)))
+    world = a_working_world(subscription, hooks=(), apis=(an_api(),))
     ref = API_SERVICE.ref("v1.api.example.com")
     assert world.objects[ref]["metadata"]["annotations"] == {"team": "x"}
     with world.edited(ref) as api:
@@ -534,7 +535,7 @@ def test_what_a_version_serves_no_more_is_removed_and_nothing_else_csv_md_7_5() 
         "metadata": {"name": "v1.theirs.example.com", "labels": {"olm.managed": "true"}},
         "spec": {"group": "theirs.example.com", "version": "v1", "service": {"namespace": "ns", "name": "operator"}},
     }  # fmt: skip
-    world = installed(a_world(theirs, apis=(an_api(), an_api("b.example.com"))))
+    world = a_working_world(theirs, apis=(an_api(), an_api("b.example.com")))
     before = Ref.of(configuration(world)), bundle(world)
     edit(world, webhookdefinitions=[a_webhook()], apiservicedefinitions={"owned": [an_api()]})
     world.does("probe")
@@ -573,7 +574,7 @@ def test_a_conversion_of_somebody_else_is_left_alone_when_a_version_drops_its_ow
 
 def test_a_deployment_that_serves_no_more_leaves_what_it_shared_csv_md_19_16() -> None:
     """The right of the other namespace stays, and is labelled for nobody of ours."""
-    world = installed(a_world())
+    world = a_working_world()
     with world.edited(DELEGATOR) as binding:
         binding["subjects"].append(SIBLING)
     edit(world, webhookdefinitions=[])
@@ -590,7 +591,7 @@ def test_a_deployment_that_gets_another_name_leaves_what_it_shared_csv_md_18_row
     others: tuple[Manifest, ...],
 ) -> None:
     """The binding in `kube-system` has no owner: nobody else would ever take it away."""
-    world = installed(a_world())
+    world = a_working_world()
     for ref in (DELEGATOR, READER):
         with world.edited(ref) as binding:
             binding["subjects"] += others
@@ -607,7 +608,7 @@ def test_a_deployment_that_gets_another_name_leaves_what_it_shared_csv_md_18_row
 
 
 def test_a_webhook_about_its_own_deployments_is_edited_before_them() -> None:
-    world = installed(a_world(hooks=(a_webhook(),)))
+    world = a_working_world(hooks=(a_webhook(),))
     strategy = {"strategy": "deployment", "spec": {"deployments": [a_component(containers=[{"image": "new"}])]}}
     edit(world, webhookdefinitions=[a_webhook(failurePolicy="Ignore")], install=strategy)
     with world.edited(csv_ref("a.v1")) as csv:

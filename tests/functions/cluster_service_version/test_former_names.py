@@ -9,7 +9,7 @@ from shared.domain.objects.ownership import labels_for
 from shared.kinds import API_SERVICE, CLUSTER_ROLE_BINDING, ROLE_BINDING, SECRET, SERVICE, Ref
 from tests.domain.csv.builders import a_component
 from tests.domain.endpoints.builders import a_webhook, an_api
-from tests.functions.cluster_service_version.served import a_world, edit, installed, phase
+from tests.functions.cluster_service_version.served import a_working_world, a_world, edit, phase
 
 FORMER_SECRET = SECRET.ref("v1.api.example.com-cert", "ns")
 
@@ -18,7 +18,7 @@ FORMER_SECRET = SECRET.ref("v1.api.example.com-cert", "ns")
 def test_a_former_secret_in_which_somebody_keeps_data_stays_csv_md_7_4(data: Manifest, is_kept: bool) -> None:
     meta = {"name": FORMER_SECRET.name, "namespace": "ns", "labels": labels_for("a.v1", "ns")}
     secret = {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": meta, "data": data}
-    world = installed(a_world(secret, hooks=(), apis=(an_api(),)))
+    world = a_working_world(secret, hooks=(), apis=(an_api(),))
     assert (FORMER_SECRET in world.objects) is is_kept
 
 
@@ -27,7 +27,7 @@ def test_a_former_name_that_another_deployment_has_now_stays_csv_md_7_4() -> Non
     ref, labels = SERVICE.ref("v1-foo-service", "ns"), labels_for("a.v1", "ns")
     hooks = (a_webhook(deploymentName="v1-foo"),)
     strategy = {"deployments": [a_component("operator"), a_component("v1-foo")]}
-    world = installed(a_world(hooks=hooks, apis=(an_api("foo-service"),), strategy=strategy))
+    world = a_working_world(hooks=hooks, apis=(an_api("foo-service"),), strategy=strategy)
     with world.edited(ref) as service:
         service["metadata"]["labels"] = labels
     with world.edited(Ref.of(world.csv())) as csv:
@@ -42,7 +42,7 @@ def test_a_deployment_whose_new_name_has_the_same_service_keeps_its_rights_csv_m
         return {"install": install, "webhookdefinitions": [a_webhook(deploymentName=name)]}
 
     hooks, strategy = (a_webhook(deploymentName="a.b"),), {"deployments": [a_component("a.b")]}
-    world = installed(a_world(hooks=hooks, strategy=strategy))
+    world = a_working_world(hooks=hooks, strategy=strategy)
     edit(world, **described("a-b"))
     with world.edited(Ref.of(world.csv())) as csv:
         csv["status"]["phase"] = "InstallReady"

@@ -27,6 +27,7 @@ from tests.functions.cluster_service_version.served import (
     READER,
     SIBLING,
     a_convertible,
+    a_working_world,
     a_world,
     available,
     becomes,
@@ -72,7 +73,7 @@ REFRESH = {
 @pytest.mark.parametrize("before", ["Succeeded", "Failed"])
 @pytest.mark.parametrize(("ref", "why"), GONE)
 def test_what_was_deleted_of_a_webhook_is_made_again_csv_md_18_rows_86_and_87(ref: Ref, why: str, before: str) -> None:
-    world = installed(a_world())
+    world = a_working_world()
     becomes(world, before)
     world.remove(ref)
     world.does("probe")
@@ -88,7 +89,7 @@ def test_what_was_deleted_of_a_webhook_is_made_again_csv_md_18_rows_86_and_87(re
 
 @pytest.mark.parametrize(("ref", "why"), GONE)
 def test_what_was_deleted_of_an_api_is_reported_and_made_again_csv_md_18_rows_86_and_88(ref: Ref, why: str) -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     world.remove(ref)
     for reported in (("Failed", "APIServiceResourceIssue"), ("Pending", "APIServiceResourcesNeedReinstall")):
         world.does("probe")
@@ -98,7 +99,7 @@ def test_what_was_deleted_of_an_api_is_reported_and_made_again_csv_md_18_rows_86
 
 
 def test_an_api_that_leads_elsewhere_is_reported_and_led_back_csv_md_7_5() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     ref = API_SERVICE.ref("v1.api.example.com")
     before = world.objects[ref]["spec"]
     with world.edited(ref) as manifest:
@@ -111,7 +112,7 @@ def test_an_api_that_leads_elsewhere_is_reported_and_led_back_csv_md_7_5() -> No
 
 
 def test_an_api_that_becomes_unavailable_fails_its_version_csv_md_4_9_6() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     available(world, world.objects[API_SERVICE.ref("v1.api.example.com")], "False")
     for reported in (("Failed", "ComponentUnhealthy"), ("Pending", "NeedsReinstall")):
         world.does("probe")
@@ -135,7 +136,7 @@ def test_a_certificate_that_is_gone_while_it_is_installed_csv_md_4_4_2() -> None
 
 
 def test_a_configuration_that_was_deleted_is_made_again_csv_md_4_9_8() -> None:
-    world = installed(a_world())
+    world = a_working_world()
     world.remove(Ref.of(configuration(world)))
     world.does("probe")
     assert phase(world) == ("Failed", "ComponentUnhealthy")
@@ -159,7 +160,7 @@ def test_a_conversion_that_was_ended_is_made_again_csv_md_4_9_7() -> None:
 
 
 def test_an_api_that_is_deleted_comes_back_csv_md_18_rows_19_and_91() -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     world.remove(API_SERVICE.ref("v1.api.example.com"))
     world.does("probe")
     assert phase(world) == ("Failed", "APIServiceResourceIssue")
@@ -167,7 +168,7 @@ def test_an_api_that_is_deleted_comes_back_csv_md_18_rows_19_and_91() -> None:
 
 
 def test_a_service_that_is_owned_already_has_one_owner_csv_md_18_row_234() -> None:
-    world = installed(a_world())
+    world = a_working_world()
     ref = SERVICE.ref("operator-service", "ns")
     before = world.objects[ref]["metadata"]["ownerReferences"]
     with world.edited(ref) as service:
@@ -184,7 +185,7 @@ def test_permissions_that_are_there_already_are_brought_in_line_csv_md_18_row_23
     role: Manifest = {**identity, "kind": "Role", "rules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]}
     role_ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": CERTIFICATE.name}
     binding: Manifest = {**identity, "kind": "RoleBinding", "roleRef": role_ref, "subjects": [SIBLING]}
-    world = installed(a_world(role, binding))
+    world = a_working_world(role, binding)
     role, binding = (world.objects[kind.ref(CERTIFICATE.name, "ns")] for kind in (ROLE, ROLE_BINDING))
     assert [one["resources"] for one in role["rules"]] == [["secrets"]]
     assert [one["namespace"] for one in binding["subjects"]] == ["ns"]
@@ -200,7 +201,7 @@ NARROWED = [
 
 @pytest.mark.parametrize("edit", NARROWED)
 def test_what_was_added_to_a_webhook_is_taken_back(edit: Manifest) -> None:
-    world = installed(a_world())
+    world = a_working_world()
     before = configuration(world)["webhooks"]
     with world.edited(Ref.of(configuration(world))) as manifest:
         manifest["webhooks"][0] |= edit
@@ -210,7 +211,7 @@ def test_what_was_added_to_a_webhook_is_taken_back(edit: Manifest) -> None:
 
 def test_a_shared_permission_is_not_deleted_for_its_label_csv_md_19_16() -> None:
     """The version that it is labelled for does not even have the Deployment any more."""
-    world = installed(a_world())
+    world = a_working_world()
     ref = DELEGATOR
     theirs = {"kind": "ServiceAccount", "name": "default", "namespace": "other"}
     with world.edited(ref) as binding:
@@ -239,7 +240,7 @@ ADDED = [
 def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[str, ...], added: Manifest) -> None:
     hooks = (a_webhook(), a_conversion())
     owned = owned_crd()
-    world = installed(a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned))
+    world = a_working_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned)
     before = world.objects[ref]["spec"]
     with world.edited(ref) as manifest:
         found = manifest["spec"]
@@ -252,7 +253,7 @@ def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[st
 
 @pytest.mark.parametrize("apis", [(), (an_api(),)])
 def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...]) -> None:
-    world = installed(a_world(apis=apis))
+    world = a_working_world(apis=apis)
     csv, now = world.csv(), timestamp(NOW)
     failed = {"phase": "Failed", "reason": "x", "lastUpdateTime": now, "lastTransitionTime": now}
     other = {**failed, "phase": "Installing"}
@@ -267,7 +268,7 @@ def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...])
 
 
 def test_an_edited_ca_is_repaired_csv_md_18_row_88() -> None:
-    world = installed(a_world())
+    world = a_working_world()
     before = bundle(world)
     with world.edited(Ref.of(configuration(world))) as manifest:
         manifest["webhooks"][0]["clientConfig"]["caBundle"] = base64.b64encode(b"x").decode()
@@ -279,7 +280,7 @@ def test_an_edited_ca_is_repaired_csv_md_18_row_88() -> None:
 
 def test_of_two_configurations_of_one_webhook_the_older_is_kept_csv_md_7_6() -> None:
     """Somebody copied it, or two programs made it at once; OLM keeps both."""
-    world = installed(a_world(hooks=(a_webhook(),)))
+    world = a_working_world(hooks=(a_webhook(),))
     kept = configuration(world)
     world.later(seconds=1)
     meta = {"labels": kept["metadata"]["labels"], "creationTimestamp": timestamp(world.time)}
@@ -292,7 +293,7 @@ def test_of_two_configurations_of_one_webhook_the_older_is_kept_csv_md_7_6() -> 
 
 def test_a_configuration_without_the_name_of_a_webhook_goes_csv_md_7_6() -> None:
     """It says that it is the version's, which describes no such webhook; OLM reports it for ever."""
-    world = installed(a_world(hooks=(a_webhook(),)))
+    world = a_working_world(hooks=(a_webhook(),))
     kept = configuration(world)
     labels = {key: value for key, value in kept["metadata"]["labels"].items() if key.startswith("olm.owner")}
     world.put({**kept, "metadata": {"labels": labels, "name": "nameless"}})
@@ -316,7 +317,7 @@ EDITED = [
 def test_an_edited_digest_of_the_ca_is_reported_and_repaired_csv_md_18_row_88(
     ref: Ref, path: tuple[str, ...], reported: str
 ) -> None:
-    world = installed(a_world(hooks=(), apis=(an_api(),)))
+    world = a_working_world(hooks=(), apis=(an_api(),))
     with world.edited(ref) as manifest:
         found = manifest
         for key in path:
@@ -331,7 +332,7 @@ def test_an_edited_digest_of_the_ca_is_reported_and_repaired_csv_md_18_row_88(
 
 
 def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None:
-    world = installed(a_world(ANOTHER, hooks=(), apis=(an_api(),)))
+    world = a_working_world(ANOTHER, hooks=(), apis=(an_api(),))
     with world.edited(API_SERVICE.ref("v1.api.example.com")) as manifest:
         manifest["metadata"]["labels"]["olm.owner"] = "b.v1"
     world.does("probe")
@@ -343,7 +344,7 @@ def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None
 
 @pytest.mark.parametrize("ref", [DELEGATOR, READER])
 def test_a_subject_that_was_taken_out_comes_back_and_others_stay_csv_md_19_16(ref: Ref) -> None:
-    world = installed(a_world())
+    world = a_working_world()
     with world.edited(ref) as binding:
         binding["subjects"] = [SIBLING]
     world.walk_until_rest()
@@ -359,7 +360,7 @@ REFUSED = [
 
 def test_webhooks_that_refuse_the_pods_of_their_own_operator_follow_their_description() -> None:
     """The phase waits for Pods, and these for the webhooks: nothing would ever change."""
-    world = installed(a_world(hooks=(a_webhook(),)))
+    world = a_working_world(hooks=(a_webhook(),))
     with world.edited(DEPLOYMENT.ref("operator", "ns")) as deployment:
         deployment["status"] |= {"conditions": REFUSED}
     with world.edited(csv_ref("a.v1")) as csv:

@@ -23,10 +23,9 @@ from tests.domain.endpoints.builders import an_api
 from tests.functions.cluster_service_version.served import (
     ANOTHER,
     CERTIFICATE,
-    a_world,
+    a_working_world,
     becomes,
     bundle,
-    installed,
     phase,
     times,
 )
@@ -35,7 +34,7 @@ from tests.functions.cluster_service_version.world import csv_ref
 
 def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
     """At no time does a server use a certificate of a CA that its clients do not trust."""
-    world = installed(a_world())
+    world = a_working_world()
     before = public_part(world.objects[CERTIFICATE]).content.pair
     world.later(days=729, hours=1)
     world.does("probe")
@@ -62,7 +61,7 @@ def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
 @pytest.mark.parametrize(("ahead", "trusted"), [(timedelta(), 2), (timedelta(hours=1), 1)])
 def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahead: timedelta, trusted: int) -> None:
     """The time of a controller whose clock is far ahead is not waited for."""
-    world = installed(a_world())
+    world = a_working_world()
     before = public_part(world.objects[CERTIFICATE]).content.pair
     world.later(days=729, hours=1)
     world.does("probe")
@@ -93,14 +92,14 @@ def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahe
     ],
 )
 def test_the_next_look_at_a_certificate_csv_md_7_8(days: float, slept: timedelta) -> None:
-    world = installed(a_world())
+    world = a_working_world()
     world.later(days=days)
     found = world.step("probe")
     assert (found.writes, found.again_in) == ((), slept)
 
 
 def test_an_expired_certificate_is_replaced_at_once_csv_md_18_row_89() -> None:
-    world = installed(a_world())
+    world = a_working_world()
     world.later(days=731)
     world.walk_until_rest()
     content = public_part(world.objects[CERTIFICATE]).content
@@ -115,7 +114,7 @@ def test_a_secret_of_somebody_else_is_taken_csv_md_18_rows_234_and_235() -> None
         "apiVersion": "v1", "kind": "Secret", "type": "Opaque", "data": {"tls.crt": "eA=="},
         "metadata": {"name": CERTIFICATE.name, "namespace": "ns", "ownerReferences": [owner]},
     }  # fmt: skip
-    world = installed(a_world(config, theirs))
+    world = a_working_world(config, theirs)
     secret = world.objects[CERTIFICATE]
     assert secret["type"] == "Opaque"
     assert secret["metadata"]["labels"]["olm.managed"] == "true"
@@ -145,7 +144,7 @@ THERE = [
 
 @pytest.mark.parametrize("there", THERE)
 def test_what_is_valid_is_used_again_csv_md_18_row_85(there: tuple[Manifest, ...]) -> None:
-    world = installed(a_world(*there))
+    world = a_working_world(*there)
     secret, before = world.objects[CERTIFICATE], times(world)
     world.later(days=1)
     world.remove(DEPLOYMENT.ref("operator", "ns"))
@@ -165,7 +164,7 @@ REPLACED = [
 
 @pytest.mark.parametrize(("there", "reported"), REPLACED)
 def test_a_secret_that_is_of_no_use_is_reported_by_an_event(there: Manifest, reported: str) -> None:
-    world = installed(a_world(there))
+    world = a_working_world(there)
     [event] = [one for one in world.events if one.reason == "CertificateReplaced"]
     assert (event.type, event.ref) == ("Warning", csv_ref("a.v1"))
     assert event.message.startswith(f"Secret {CERTIFICATE.name} gets another certificate: {reported}")
@@ -184,7 +183,7 @@ def test_a_secret_that_is_of_no_use_is_reported_by_an_event(there: Manifest, rep
     ],
 )
 def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manifest, is_owned: bool) -> None:
-    world = installed(a_world(ANOTHER, there))
+    world = a_working_world(ANOTHER, there)
     found = world.objects[CERTIFICATE]
     owners = {one["uid"] for one in found["metadata"].get("ownerReferences", ())}
     assert (world.csv()["metadata"]["uid"] in owners) is is_owned
@@ -196,7 +195,7 @@ def test_who_owns_a_secret_that_was_there_before_csv_md_18_row_235(there: Manife
 
 
 def test_a_failed_version_rotates_too_csv_md_4_6_8_and_18_row_87() -> None:
-    world = installed(a_world(apis=(an_api(),)))
+    world = a_working_world(apis=(an_api(),))
     with world.edited(csv_ref("a.v1")) as csv:
         csv["status"] |= {"phase": "Failed", "reason": "ComponentUnhealthy"}
     world.later(days=729, hours=1)
@@ -208,7 +207,7 @@ def test_a_failed_version_rotates_too_csv_md_4_6_8_and_18_row_87() -> None:
 @pytest.mark.parametrize("days", [-3, 800])
 def test_a_clock_that_jumps_and_comes_back_csv_md_7_2(days: int) -> None:
     """What is valid at each of both times is served, and every jump ends in rest."""
-    world = installed(a_world())
+    world = a_working_world()
     for jump in (days, -days):
         world.later(days=jump)
         world.walk_until_rest()

@@ -10,6 +10,7 @@ from shared.domain.catalog.model import Channel, Entry, Package
 from shared.ports import WriteFailure
 from tests.functions.subscription.test_install import IMAGE, a_world, conditions, status, the, unpacked
 from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
+from tests.kit.kept import kept
 
 FORWARD = "TechPreviewUnsafeFailForward"
 
@@ -43,6 +44,7 @@ def refuse(world: World, *versions: str) -> None:
         world.refused[csv] = WriteFailure("invalid", "no", 0, csv)
 
 
+@kept
 def failed(desired: str = FORWARD) -> World:
     """etcd 1.0.0 is installed, and the plan of 2.0.0 has failed."""
     world = a_world(a_subscription())

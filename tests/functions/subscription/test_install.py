@@ -23,11 +23,13 @@ from tests.functions.subscription.world import (
     a_subscription,
     an_operator_group,
 )
+from tests.kit.kept import kept
 from tests.kit.world import NOW
 
 IMAGE = "registry/local:v1"
 
 
+@kept
 def a_world(*more: Manifest, policy: Policy | None = None, groups: int = 1) -> World:
     """A catalog that offers etcd 1.0.0 and vault 1.0.0, and a namespace with an OperatorGroup."""
     world = World(policy=policy or Policy())
@@ -44,6 +46,7 @@ def a_world(*more: Manifest, policy: Policy | None = None, groups: int = 1) -> W
     return world
 
 
+@kept
 def installed(*subscriptions: Manifest, policy: Policy | None = None) -> World:
     """The world after everything that could be unpacked was."""
     world = a_world(*subscriptions, policy=policy)

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from shared import kinds, names
 from shared.api.manifest import Manifest, metadata, timestamp
@@ -105,6 +105,11 @@ class World(KitWorld):
                 self.put(a_definition_of(kind))
         for manifest in objects:
             self.put(manifest)
+
+    def copy(self) -> Self:
+        other = super().copy()
+        other.catalogs, other.bundles = other.ports[Catalogs], other.ports[Bundles]
+        return other
 
     def finish_jobs(self) -> None:
         """Let every unpack Job that has a bundle complete, and every other one fail."""
