@@ -18,10 +18,10 @@ RESOLVE = "subscription/resolve_subscriptions"
 INSTALL = (
     "cluster_service_version/probe_operator",
     "cluster_service_version/install_operator",
-    "cluster_service_version/check_requirements",
-    "cluster_service_version/sync_operator_condition",
     "operator_group/update_provided_apis",
     "install_plan/execute_install_plan",
+    "cluster_service_version/check_requirements",
+    "cluster_service_version/sync_operator_condition",
     "subscription/write_install_plan",
     "bundle/collect_bundle",
     "bundle/unpack_bundle",

@@ -4,12 +4,16 @@
 -- spent as much goes whose next step is nearer to the end of an install: each step on the way counts as STEP_MS spent,
 -- all of them as CREDIT, so nobody is passed over for longer than that. In one namespace, a step may be passed over by
 -- nearer ones until these have taken INSIDE_MS for each step between them.
+-- So that nobody is silent while many install: of PATIENT_EVERY claims one goes to the line that was served longest ago, if
+-- that is PATIENCE_MS ago.
 local call = call -- why: what was declared last is captured soonest, in each call of each script
 local MAX_CHARGE, CREDIT, INSIDE_MS = 1000, 5000, 1000
 local STEP_MS = CREDIT / FURTHEST
+local PATIENT_EVERY, PATIENCE_MS = 4, 1000
 
 local function next_key(group, lane) return 'olmf:next:' .. group .. ':' .. lane end
 local function line_key(group, lane, namespace) return 'olmf:order:' .. group .. ':' .. lane .. ':' .. namespace end
+local function unserved_key(group) return 'olmf:unserved:' .. group end
 local function spent_key(lane) return 'olmf:spent:' .. lane end
 local function level_key(lane) return 'olmf:level:' .. lane end
 
@@ -37,13 +41,16 @@ end
 -- The place of a namespace among the others; the fraction keeps the order of arrival among equal ones.
 local function place_of(spent, entry, order) return math.floor(spent) + distance_of(entry) * STEP_MS + order % 1 end
 
--- Gives a namespace its place by the first entry of its line, or none if that is empty.
-local function put_in_place(group, lane, namespace, spent)
+-- Gives a namespace its place by the first entry of its line, or none if that is empty. The line is served now, or it has
+-- an entry more.
+local function put_in_place(group, lane, namespace, spent, is_served)
   local entry, order = unpack(call('ZRANGE', line_key(group, lane, namespace), 0, 0, 'WITHSCORES'))
   if not entry then
     call('ZREM', next_key(group, lane), namespace)
+    if lane == 'direct' then call('ZREM', unserved_key(group), namespace) end
   else
     call('ZADD', next_key(group, lane), string.format('%.6f', place_of(spent, entry, tonumber(order))), namespace)
+    if lane == 'direct' then call('ZADD', unserved_key(group), is_served and 'CH' or 'NX', now, namespace) end
   end
 end
 
@@ -61,7 +68,7 @@ end
 -- Takes an entry out of line; returns whether it was ready.
 local function leave_line(entry, group, lane, namespace, spent)
   call('ZREM', line_key(group, lane, namespace), entry)
-  put_in_place(group, lane, namespace, spent)
+  put_in_place(group, lane, namespace, spent, true)
   return call('ZREM', ready_key(group, lane), entry) == 1
 end
 
@@ -74,6 +81,25 @@ local function next_of(groups, lane, full)
       local namespace, place = places[i], tonumber(places[i + 1])
       if not full[namespace] then
         if not least or place < least then found, first, least = group, namespace, place end
+        break
+      end
+    end
+  end
+  return found, first
+end
+
+-- Of the direct lines of these groups, but for the namespaces that are full, the one that was served longest ago, if it has
+-- waited for long: its group and its namespace.
+local function longest_unserved(groups, full)
+  local found, first, least
+  for _, group in ipairs(groups) do
+    local since = call('ZRANGEBYSCORE', unserved_key(group), '-inf', now - PATIENCE_MS, 'WITHSCORES', 'LIMIT', 0, #full + 1)
+    for i = 1, #since, 2 do
+      local namespace, served = since[i], tonumber(since[i + 1])
+      if call('EXISTS', line_key(group, 'direct', namespace)) == 0 then
+        call('ZREM', unserved_key(group), namespace) -- an older build has run what was in it
+      elseif not full[namespace] then
+        if not least or served < least then found, first, least = group, namespace, served end
         break
       end
     end
