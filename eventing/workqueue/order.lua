@@ -4,8 +4,8 @@
 -- spent as much goes whose next step is nearer to the end of an install: each step on the way counts as STEP_MS spent,
 -- all of them as CREDIT, so nobody is passed over for longer than that. In one namespace, a step may be passed over by
 -- nearer ones until these have taken INSIDE_MS for each step between them.
--- So that nobody is silent while many install: of PATIENT_EVERY claims one goes to the line that was served longest ago, if
--- that is PATIENCE_MS ago.
+-- So that nobody is silent for long while many install: of PATIENT_EVERY claims one goes to the line, of those that begin with a
+-- step of an install, that was served longest ago, if that is PATIENCE_MS ago.
 local call = call -- why: what was declared last is captured soonest, in each call of each script
 local MAX_CHARGE, CREDIT, INSIDE_MS = 1000, 5000, 1000
 local STEP_MS = CREDIT / FURTHEST
@@ -41,17 +41,19 @@ end
 -- The place of a namespace among the others; the fraction keeps the order of arrival among equal ones.
 local function place_of(spent, entry, order) return math.floor(spent) + distance_of(entry) * STEP_MS + order % 1 end
 
--- Gives a namespace its place by the first entry of its line, or none if that is empty. The line is served now, or it has
--- an entry more.
+-- Gives a namespace its place by the first entry of its line, or none if that is empty. Since when a line waits is noted while its
+-- first entry is a step of an install: anew when it is served.
 local function put_in_place(group, lane, namespace, spent, is_served)
   local entry, order = unpack(call('ZRANGE', line_key(group, lane, namespace), 0, 0, 'WITHSCORES'))
-  if not entry then
-    call('ZREM', next_key(group, lane), namespace)
-    if lane == 'direct' then call('ZREM', unserved_key(group), namespace) end
-  else
+  if entry then
     call('ZADD', next_key(group, lane), string.format('%.6f', place_of(spent, entry, tonumber(order))), namespace)
-    if lane == 'direct' then call('ZADD', unserved_key(group), is_served and 'CH' or 'NX', now, namespace) end
+  else
+    call('ZREM', next_key(group, lane), namespace)
   end
+  if lane == 'bulk' then return end
+  if not entry or distance_of(entry) == FURTHEST then call('ZREM', unserved_key(group), namespace)
+  elseif is_served then call('ZADD', unserved_key(group), now, namespace)
+  else call('ZADD', unserved_key(group), 'NX', now, namespace) end
 end
 
 -- Where an entry that arrives goes in the line of its namespace: behind what is as near.
