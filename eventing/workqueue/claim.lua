@@ -21,47 +21,30 @@ local function has_more(group)
   return next_of({group}, 'direct', full) or next_of({group}, 'bulk', full)
 end
 
--- Takes the first entry of a line, and claims it if its ref is free; those whose ref is claimed wait for that. What an older
--- build has claimed is still in a line, and in nothing else.
-local function claim_first(group, lane, namespace)
-  local entry = call('ZRANGE', line_key(group, lane, namespace), 0, 0)[1]
-  local _, ref = parts(entry)
-  local is_ready = leave_line(entry, group, lane, namespace, spent_of(lane, namespace))
-  if is_ready and call('HEXISTS', CLAIMED, ref) == 0 then
-    note_run(ref)
-    return claim_entry(entry, lane, worker, lease)
-  end
-  if is_ready then call('SADD', blocked_key(ref), entry) end
-end
-
--- Claims for the next namespace.
+-- Takes the first entry of the next namespace whose ref is free; those whose ref is claimed wait for that. What an older build
+-- has claimed is still in a line, and in nothing else.
 local function claim_next(lane)
   local group, namespace = next_of(groups, lane, full)
   while group do
-    note_level(lane, spent_of(lane, namespace))
-    local claim = claim_first(group, lane, namespace)
-    if claim then return claim, group end
+    local entry = call('ZRANGE', line_key(group, lane, namespace), 0, 0)[1]
+    local _, ref = parts(entry)
+    local spent = spent_of(lane, namespace)
+    note_level(lane, spent)
+    local is_ready = leave_line(entry, group, lane, namespace, spent)
+    if is_ready and call('HEXISTS', CLAIMED, ref) == 0 then
+      local claim = claim_entry(entry, lane, worker, lease)
+      note_run(ref)
+      return claim, group
+    end
+    if is_ready then call('SADD', blocked_key(ref), entry) end
     group, namespace = next_of(groups, lane, full)
-  end
-end
-
--- Claims for the direct line that was served longest ago. How far the lane has come it says nothing of.
-local function claim_unserved()
-  local group, namespace = longest_unserved(groups, full)
-  while group do
-    local claim = claim_first(group, 'direct', namespace)
-    if claim then return claim, group end
-    group, namespace = longest_unserved(groups, full)
   end
 end
 
 -- Who always has direct work stops nobody's bulk work: one claim of BULK_EVERY looks there first.
 local function claim_one()
-  local number, claim, group = call('INCR', CLAIMS)
-  if number % PATIENT_EVERY == 1 then claim, group = claim_unserved() end
-  if claim then return claim, group end
-  local lanes = number % BULK_EVERY == 0 and {'bulk', 'direct'} or {'direct', 'bulk'}
-  claim, group = claim_next(lanes[1])
+  local lanes = call('INCR', CLAIMS) % BULK_EVERY == 0 and {'bulk', 'direct'} or {'direct', 'bulk'}
+  local claim, group = claim_next(lanes[1])
   if claim then return claim, group end
   return claim_next(lanes[2])
 end

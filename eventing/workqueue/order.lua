@@ -4,16 +4,12 @@
 -- spent as much goes whose next step is nearer to the end of an install: each step on the way counts as STEP_MS spent,
 -- all of them as CREDIT, so nobody is passed over for longer than that. In one namespace, a step may be passed over by
 -- nearer ones until these have taken INSIDE_MS for each step between them.
--- So that nobody is silent for long while many install: of PATIENT_EVERY claims one goes to the line, of those that begin with a
--- step of an install, that was served longest ago, if that is PATIENCE_MS ago.
 local call = call -- why: what was declared last is captured soonest, in each call of each script
 local MAX_CHARGE, CREDIT, INSIDE_MS = 1000, 5000, 1000
 local STEP_MS = CREDIT / FURTHEST
-local PATIENT_EVERY, PATIENCE_MS = 4, 1000
 
 local function next_key(group, lane) return 'olmf:next:' .. group .. ':' .. lane end
 local function line_key(group, lane, namespace) return 'olmf:order:' .. group .. ':' .. lane .. ':' .. namespace end
-local function unserved_key(group) return 'olmf:unserved:' .. group end
 local function spent_key(lane) return 'olmf:spent:' .. lane end
 local function level_key(lane) return 'olmf:level:' .. lane end
 
@@ -41,19 +37,14 @@ end
 -- The place of a namespace among the others; the fraction keeps the order of arrival among equal ones.
 local function place_of(spent, entry, order) return math.floor(spent) + distance_of(entry) * STEP_MS + order % 1 end
 
--- Gives a namespace its place by the first entry of its line, or none if that is empty. Since when a line waits is noted while its
--- first entry is a step of an install: anew when it is served.
-local function put_in_place(group, lane, namespace, spent, is_served)
+-- Gives a namespace its place by the first entry of its line, or none if that is empty.
+local function put_in_place(group, lane, namespace, spent)
   local entry, order = unpack(call('ZRANGE', line_key(group, lane, namespace), 0, 0, 'WITHSCORES'))
-  if entry then
-    call('ZADD', next_key(group, lane), string.format('%.6f', place_of(spent, entry, tonumber(order))), namespace)
-  else
+  if not entry then
     call('ZREM', next_key(group, lane), namespace)
+  else
+    call('ZADD', next_key(group, lane), string.format('%.6f', place_of(spent, entry, tonumber(order))), namespace)
   end
-  if lane == 'bulk' then return end
-  if not entry or distance_of(entry) == FURTHEST then call('ZREM', unserved_key(group), namespace)
-  elseif is_served then call('ZADD', unserved_key(group), now, namespace)
-  else call('ZADD', unserved_key(group), 'NX', now, namespace) end
 end
 
 -- Where an entry that arrives goes in the line of its namespace: behind what is as near.
@@ -70,7 +61,7 @@ end
 -- Takes an entry out of line; returns whether it was ready.
 local function leave_line(entry, group, lane, namespace, spent)
   call('ZREM', line_key(group, lane, namespace), entry)
-  put_in_place(group, lane, namespace, spent, true)
+  put_in_place(group, lane, namespace, spent)
   return call('ZREM', ready_key(group, lane), entry) == 1
 end
 
@@ -83,25 +74,6 @@ local function next_of(groups, lane, full)
       local namespace, place = places[i], tonumber(places[i + 1])
       if not full[namespace] then
         if not least or place < least then found, first, least = group, namespace, place end
-        break
-      end
-    end
-  end
-  return found, first
-end
-
--- Of the direct lines of these groups, but for the namespaces that are full, the one that was served longest ago, if it has
--- waited for long: its group and its namespace.
-local function longest_unserved(groups, full)
-  local found, first, least
-  for _, group in ipairs(groups) do
-    local since = call('ZRANGEBYSCORE', unserved_key(group), '-inf', now - PATIENCE_MS, 'WITHSCORES', 'LIMIT', 0, #full + 1)
-    for i = 1, #since, 2 do
-      local namespace, served = since[i], tonumber(since[i + 1])
-      if call('EXISTS', line_key(group, 'direct', namespace)) == 0 then
-        call('ZREM', unserved_key(group), namespace) -- an older build has run what was in it
-      elseif not full[namespace] then
-        if not least or served < least then found, first, least = group, namespace, served end
         break
       end
     end
