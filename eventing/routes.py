@@ -213,11 +213,10 @@ ROUTES: tuple[Route, ...] = (
         "fanout/notify_api_users",
         its_api_group,
         unlike(OF_A_REVISION),
-        "bulk",
-        CRD_SETTLE,
+        delay=CRD_SETTLE,
     ),
     Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, automatic, "bulk", DEBOUNCE),
-    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, unlike(automatic), "bulk", CRD_SETTLE),
+    Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, unlike(automatic), delay=CRD_SETTLE),
     Route(kinds.OLM_CONFIG, "maintenance/report_copying", itself, always, "bulk"),
     *(
         Route(kind, "fanout/notify_dependents", permissions_in_namespace, unowned, "bulk", DEBOUNCE)

@@ -20,6 +20,7 @@ INSTALL = (
     "cluster_service_version/install_operator",
     "operator_group/update_provided_apis",
     "install_plan/execute_install_plan",
+    "fanout/notify_api_users",
     "cluster_service_version/check_requirements",
     "cluster_service_version/sync_operator_condition",
     "subscription/write_install_plan",
