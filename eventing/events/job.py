@@ -31,8 +31,9 @@ INSTALL = (
 )
 """The steps of an install, the last one first: of what waits, the nearest to the end goes first.
 
-So installs that begin together do not all end together. Every other step (which repairs, copies, grants or reports)
-comes behind these."""
+So installs that begin together do not all end together. What a step waits for goes before it: a version is checked once its
+group, its plan and its APIs are ready, not again and again until then. Every other step (which repairs, copies, grants
+or reports) comes behind these."""
 
 
 SINK = "sink"

@@ -20,7 +20,6 @@ from typing import Final, NoReturn, TypeAlias
 import structlog
 
 from eventing.events.former import GROUPS as FORMER
-from eventing.events.job import INSTALL
 from eventing.worker.drainer import GROUPS
 from eventing.workqueue import REFUSED, Backlog, WorkQueue, is_temporary
 
@@ -39,14 +38,14 @@ KEEP_SECONDS: Final = 45.0
 """One that works for so long is sent for, too: Serving ends pods that had no request for a minute, whatever they do."""
 POLL_SECONDS: Final = 2.0
 """How long the waker sleeps when nobody wakes it."""
-_FURTHEST: Final[Mapping[str, int]] = {step.partition("/")[0]: place for place, step in enumerate(INSTALL)}
+ENTERED: Final = ("subscription", "bundle", "install_plan", "operator_group", "cluster_service_version")
+"""The groups in the order in which an install comes to them first; what it comes back to is awake by then."""
 log = structlog.get_logger()
 
 
 def following(group: str) -> tuple[str, ...]:
     """The groups to which an install goes from this one: sent for with it, they start while it works."""
-    here = _FURTHEST.get(group, 0)
-    return tuple(other for other, place in _FURTHEST.items() if place < here)
+    return ENTERED[ENTERED.index(group) + 1 :] if group in ENTERED else ()
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pytest
 
 from eventing.deploy.knative import SLEEPERS as SERVED
-from eventing.events.job import Job
-from eventing.worker.waker import AGAIN_SECONDS, KEEP_SECONDS, REFUSED_SECONDS, SLEEPERS, Waker, following
+from eventing.events.job import INSTALL, Job
+from eventing.worker.waker import AGAIN_SECONDS, ENTERED, KEEP_SECONDS, REFUSED_SECONDS, SLEEPERS, Waker, following
 from eventing.workqueue import Backlog, WorkQueue, connect
 from eventing.workqueue.run_result import RunResult
 from shared.config import Settings
@@ -86,6 +86,7 @@ def test_an_install_wakes_the_groups_to_which_it_goes_with_its_first_one(hand: H
     assert hand.at(1, Backlog(FIRST), Backlog("bundle")) == [], "which is starting already"
     assert set(following("bundle")) == others - {"bundle"}
     assert following(LAST) == following("fanout") == ()
+    assert {step.partition("/")[0] for step in INSTALL} - set(ENTERED) == {"fanout"}, "a look-up is no place of its own"
 
 
 def test_only_who_has_a_service_is_sent_for_and_by_the_present_name(hand: Hand) -> None:
