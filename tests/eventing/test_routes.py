@@ -204,6 +204,21 @@ def test_what_comes_in_numbers_is_looked_at_together(ref: Ref, hints: dict[str, 
     assert [job.delay for job in jobs] == [want]
 
 
+@pytest.mark.parametrize(
+    ("ref", "hints", "want"),
+    [
+        (kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), {}, "direct"),
+        (kinds.CUSTOM_RESOURCE_DEFINITION.ref("things.example.com"), {"owners": "ClusterObjectSet/a-1"}, "bulk"),
+        (kinds.API_SERVICE.ref("v1.example.com"), {"automatic": "false"}, "direct"),
+        (kinds.API_SERVICE.ref("v1.example.com"), {"automatic": "true"}, "bulk"),
+    ],
+    ids=["a definition", "of a revision", "a server of its own", "the API server"],
+)
+def test_an_api_that_an_install_may_wait_for_waits_for_no_copies(ref: Ref, hints: dict[str, str], want: str) -> None:
+    jobs = [job for job in jobs_for(an_event(ref, **hints)) if job.step == "fanout/notify_api_users"]
+    assert [job.lane for job in jobs] == [want]
+
+
 @pytest.mark.parametrize("verb", ["update", "delete"])
 @pytest.mark.parametrize(
     ("owner", "want"),

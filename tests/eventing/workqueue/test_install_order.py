@@ -122,6 +122,16 @@ def test_in_one_namespace_nothing_waits_for_ever(rig: Rig) -> None:
     assert claim.step == ASIDE
 
 
+def test_a_version_is_checked_after_what_it_waits_for(rig: Rig) -> None:
+    """A check that goes first finds nothing new, has to be made again, and takes the turn of what it waits for."""
+    check = "cluster_service_version/check_requirements"
+    others = ("fanout/notify_api_users", "install_plan/execute_install_plan", "operator_group/update_provided_apis")
+    for number, step in enumerate((check, *others)):
+        rig.queue.add([a_job_of("one", step, str(number))], "event")
+
+    assert [run(rig).step for _ in range(4)] == [*reversed(others), check]
+
+
 def test_a_step_that_waits_for_its_ref_keeps_its_place(rig: Rig) -> None:
     rig.queue.add([a_job_of("one", LAST, "ref")], "event")
     rig.queue.add([a_job_of("one", ASIDE, "ref")], "event")
