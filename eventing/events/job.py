@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, TypeAlias
@@ -15,14 +16,16 @@ first two."""
 
 RESOLVE = "subscription/resolve_subscriptions"
 
+CHECK = "cluster_service_version/check_requirements"
+
 INSTALL = (
     "cluster_service_version/probe_operator",
     "cluster_service_version/install_operator",
+    CHECK,
+    "fanout/notify_api_users",
+    "cluster_service_version/sync_operator_condition",
     "operator_group/update_provided_apis",
     "install_plan/execute_install_plan",
-    "fanout/notify_api_users",
-    "cluster_service_version/check_requirements",
-    "cluster_service_version/sync_operator_condition",
     "subscription/write_install_plan",
     "bundle/collect_bundle",
     "bundle/unpack_bundle",
@@ -31,9 +34,13 @@ INSTALL = (
 )
 """The steps of an install, the last one first: of what waits, the nearest to the end goes first.
 
-So installs that begin together do not all end together. What a step waits for goes before it: a version is checked once its
-group, its plan and its APIs are ready, not again and again until then. Every other step (which repairs, copies, grants
-or reports) comes behind these."""
+So installs that begin together do not all end together. Every other step (which repairs, copies, grants or reports)
+comes behind these."""
+
+WAITS_FOR: Mapping[str, tuple[str, ...]] = {
+    CHECK: ("install_plan/execute_install_plan", "operator_group/update_provided_apis"),
+}
+"""Steps that find nothing to do before others of their namespace have run: these take their turns, if they wait, too."""
 
 
 SINK = "sink"

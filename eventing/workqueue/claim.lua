@@ -21,12 +21,27 @@ local function has_more(group)
   return next_of({group}, 'direct', full) or next_of({group}, 'bulk', full)
 end
 
+-- The first entry of a line, and its group; or of another line of the namespace, if it waits for that one: not for ever, but as
+-- for one that is nearer to the end.
+local serves = {}
+for _, group in ipairs(groups) do serves[group] = true end
+local function first_of(group, lane, namespace)
+  local entry, order = unpack(call('ZRANGE', line_key(group, lane, namespace), 0, 0, 'WITHSCORES'))
+  for _, step in ipairs(WAITS_FOR[entry:match('^[^|]*')] or {}) do
+    local other = step:match('^[^/]*')
+    local line = serves[other] and call('ZRANGE', line_key(other, lane, namespace), 0, 0, 'WITHSCORES') or {}
+    if line[1] and line[1]:match('^[^|]*') == step and line[2] - order <= FURTHEST * INSIDE_MS then return line[1], other end
+  end
+  return entry, group
+end
+
 -- Takes the first entry of the next namespace whose ref is free; those whose ref is claimed wait for that. What an older build
 -- has claimed is still in a line, and in nothing else.
 local function claim_next(lane)
   local group, namespace = next_of(groups, lane, full)
   while group do
-    local entry = call('ZRANGE', line_key(group, lane, namespace), 0, 0)[1]
+    local entry
+    entry, group = first_of(group, lane, namespace)
     local _, ref = parts(entry)
     local spent = spent_of(lane, namespace)
     note_level(lane, spent)

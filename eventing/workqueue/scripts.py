@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from redis import Redis
 from redis.exceptions import NoPermissionError, NoScriptError, ResponseError
 
-from eventing.events.job import INSTALL, RESOLVE
+from eventing.events.job import INSTALL, RESOLVE, WAITS_FOR
 from eventing.workqueue.client import UNREACHABLE, NewerFormat, connect
 from shared.config import SettingError
 
@@ -64,11 +64,13 @@ def _read(name: str) -> str:
 
 
 def _constants() -> str:
-    """How far each step of an install is from its end, and whose durations are kept, as Lua."""
+    """How far each step of an install is from its end, what steps wait for, and whose durations are kept, as Lua."""
     rows = (f"['{step}'] = {distance}" for distance, step in enumerate(INSTALL))
+    waits_for = (f"['{step}'] = {{{', '.join(map(repr, others))}}}" for step, others in WAITS_FOR.items())
     observed = (f"['{step}'] = true" for step in OBSERVED)
     return (
         f"local DISTANCES, FURTHEST = {{{', '.join(rows)}}}, {len(INSTALL)}\n"
+        f"local WAITS_FOR = {{{', '.join(waits_for)}}}\n"
         f"local OBSERVED, RECENT_SECONDS, MOST_RECENT = {{{', '.join(observed)}}}, {RECENT_SECONDS}, {MOST_RECENT}\n"
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from itertools import chain
 
 import pytest
 
-from eventing.events.job import INSTALL, Job
+from eventing.events.job import CHECK, INSTALL, WAITS_FOR, Job
 from eventing.routes import ROUTES, STEPS
 from eventing.workqueue import Claim
 from shared.kinds import Ref
@@ -15,6 +16,7 @@ from tests.eventing.workqueue.conftest import Rig, a_result
 
 GROUPS = tuple(dict.fromkeys(step.partition("/")[0] for step in STEPS))
 FIRST, LAST, ASIDE = INSTALL[-1], INSTALL[0], "cluster_service_version/copy_csvs"
+EXECUTE = "install_plan/execute_install_plan"
 CREDIT_MS = 5000
 
 
@@ -45,6 +47,7 @@ def follow(rig: Rig, took_ms: Mapping[str, float]) -> dict[str, float]:
 def test_the_steps_of_an_install_are_steps_that_wait_for_no_lane_of_their_own() -> None:
     assert set(INSTALL) <= set(STEPS)
     assert not {route.step for route in ROUTES if route.lane == "long"} & set(INSTALL)
+    assert {*WAITS_FOR, *chain.from_iterable(WAITS_FOR.values())} <= set(INSTALL)
 
 
 @pytest.mark.parametrize("near", range(len(INSTALL) - 1))
@@ -122,14 +125,39 @@ def test_in_one_namespace_nothing_waits_for_ever(rig: Rig) -> None:
     assert claim.step == ASIDE
 
 
-def test_a_version_is_checked_after_what_it_waits_for(rig: Rig) -> None:
+def test_a_version_is_checked_after_what_it_waits_for_in_its_turn(rig: Rig) -> None:
     """A check that goes first finds nothing new, has to be made again, and takes the turn of what it waits for."""
-    check = "cluster_service_version/check_requirements"
-    others = ("fanout/notify_api_users", "install_plan/execute_install_plan", "operator_group/update_provided_apis")
-    for number, step in enumerate((check, *others)):
-        rig.queue.add([a_job_of("one", step, str(number))], "event")
+    rig.queue.add([a_job_of("begins", EXECUTE, "plan")], "event")
+    for number, step in enumerate((CHECK, *WAITS_FOR[CHECK])):
+        rig.queue.add([a_job_of("ends", step, str(number))], "event")
+    rig.queue.add([a_job_of("begins", CHECK, "version")], "event")
+    found = [run(rig, 1.0) for _ in range(5)]
 
-    assert [run(rig).step for _ in range(4)] == [*reversed(others), check]
+    assert [claim.step for claim in found if claim.ref.namespace == "ends"] == [*WAITS_FOR[CHECK], CHECK]
+    assert [claim.step for claim in found if claim.ref.namespace == "begins"] == [EXECUTE, CHECK]
+
+
+def test_a_check_waits_for_others_of_its_namespace_only(rig: Rig) -> None:
+    rig.queue.add([a_job_of("begins", EXECUTE), a_job_of("ends", CHECK)], "event")
+
+    assert [run(rig).step for _ in range(2)] == [CHECK, EXECUTE]
+
+
+def test_a_check_is_not_passed_over_for_ever(rig: Rig) -> None:
+    """Whoever touches a plan all the time stops the check of its own version for eight seconds of its runs at most."""
+    rig.queue.add([a_job_of("one", CHECK, "version")], "event")
+    for number in range(40):
+        rig.queue.add([a_job_of("one", EXECUTE, f"plan-{number}")], "event")
+        if (claim := run(rig, 500.0)).step == CHECK:
+            break
+    assert claim.step == CHECK
+    assert number > 1
+
+
+def test_a_worker_that_cannot_run_what_a_check_waits_for_runs_the_check(rig: Rig) -> None:
+    rig.queue.add([a_job_of("one", CHECK, "version"), a_job_of("one", EXECUTE, "plan")], "event")
+
+    assert rig.claim(["cluster_service_version"]).step == CHECK
 
 
 def test_a_step_that_waits_for_its_ref_keeps_its_place(rig: Rig) -> None:
