@@ -40,7 +40,7 @@ comes behind these."""
 WAITS_FOR: Mapping[str, tuple[str, ...]] = {
     CHECK: ("install_plan/execute_install_plan", "operator_group/update_provided_apis"),
 }
-"""Steps that find nothing to do before others of their namespace have run: these take their turns, if they wait, too."""
+"""What finds nothing to do before other steps of its namespace have run: while these wait, too, they take its turn."""
 
 
 SINK = "sink"
