@@ -30,8 +30,8 @@ def paragraphs(status: PackageStatus) -> Iterator[str]:
     """Where one package stands, and what helps."""
     waits = f"\n  since {status.since or 'unknown'}, next try: {next_try_of(status)}" if status.next_try else ""
     yield f"status: {stands(status, is_brief=True)}{waits}"
-    if status.fixes and not status.is_well:
-        yield "\n".join(f"fix: {fix_text(one)}" for one in status.fixes)
+    if status.advised:
+        yield "\n".join(f"fix: {fix_text(one)}" for one in status.advised)
 
 
 def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[PackageStatus]) -> None:

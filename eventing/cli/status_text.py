@@ -40,9 +40,8 @@ def row_of(status: PackageStatus) -> Row:
 
 
 def message_of(status: PackageStatus) -> str:
-    """What it waits for and, unless it works, what helps, in one line."""
-    fixes = () if status.is_well else status.fixes
-    return "; ".join(filter(None, (status.message, *(f"fix: {fix_text(one)}" for one in fixes))))
+    """What it waits for and what helps, in one line."""
+    return "; ".join(filter(None, (status.message, *(f"fix: {fix_text(one)}" for one in status.advised))))
 
 
 def next_try_of(status: PackageStatus) -> str:

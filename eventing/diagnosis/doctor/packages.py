@@ -75,7 +75,8 @@ def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Find
         look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
         fix, *more = one.fixes or (look,)
         evidence = tuple(each for each in one.evidence if each != ref)
-        state = f"is {one.phase}" + (f": {one.message}" if one.message else "")
+        stands = f"runs {one.version}" if one.is_well else f"is {one.phase}"
+        state = ": ".join(filter(None, (stands, one.message)))
         yield Finding(ref, state, _effect(one), fix, more_fixes=tuple(more), reason=str(one.code), evidence=evidence)
 
 

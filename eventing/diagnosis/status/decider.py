@@ -28,6 +28,7 @@ from eventing.diagnosis.status.rules import (
 from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking
+from shared.domain.resolver.explain.findings import told
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of, unknown
 from shared.domain.subscription import conditions, health
@@ -114,7 +115,14 @@ def _conditions(package: Package) -> dict[str, StoredCondition]:
     found = {each.type: each for each in subscription.conditions if each.is_true}
     if not health.concerns(subscription):
         found.pop(conditions.CATALOGS_UNHEALTHY, None)
+    if _is_carried_out(package.csv, found.get(conditions.PLAN_PENDING, ABSENT)):
+        del found[conditions.PLAN_PENDING]
     return found
+
+
+def _is_carried_out(csv: Csv | None, pending: StoredCondition) -> bool:
+    """Whether a plan made the version work, and the condition that it waits is only not written anew yet."""
+    return bool(csv and csv.is_succeeded and csv.since and pending.since and csv.since >= pending.since)
 
 
 def _gravest(active: Mapping[str, StoredCondition]) -> StoredCondition:
@@ -148,7 +156,11 @@ def _sentence(condition: StoredCondition, package: Package, *, works: bool) -> s
         return "its InstallPlan was deleted" + ("; nothing needs to be done" if works else "")
     plan = package.subscription.plan if package.subscription and condition.reason == TO_APPROVE else ""
     heading = "" if condition.reason in (UNSATISFIABLE, condition.type) else condition.reason
-    return ": ".join(filter(None, (heading, condition.message or (plan and f"InstallPlan {plan}"))))
+    message = condition.message or (plan and f"InstallPlan {plan}")
+    if condition.type == conditions.RESOLUTION_FAILED:
+        message, _ = told(message)  # its fix is told with the options that lead to the cluster
+        heading = ": ".join(filter(None, ("the next version cannot be resolved" if works else "", heading)))
+    return ": ".join(filter(None, (heading, message)))
 
 
 def _messages(

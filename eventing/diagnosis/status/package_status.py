@@ -54,6 +54,9 @@ class Code(StrEnum):
     DELETING = "Deleting"
 
 
+_UNRESOLVED = frozenset({Code.UNSATISFIABLE, Code.RESOLUTION_PREVENTED})
+
+
 def ref_of(kind: Kind, found: Object) -> Ref:
     """The ref of an object of that kind; files may hold objects that do not say which kind they are."""
     return kind.ref(found.name, found.namespace)
@@ -154,3 +157,8 @@ class PackageStatus:
     def is_well(self) -> bool:
         """Its version works."""
         return self.phase == "Succeeded"
+
+    @property
+    def advised(self) -> tuple[Fix, ...]:
+        """What helps: of what works only where nothing newer can be had; what people want is not to be mended."""
+        return self.fixes if not self.is_well or self.code in _UNRESOLVED else ()

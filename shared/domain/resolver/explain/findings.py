@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from shared.domain.command import Command
+from shared.domain.command import Command, command_of
+from shared.domain.command import Fix as Advised
 from shared.domain.resolver.model import Refusal, Resolution
 from shared.domain.resolver.reasons import Code
 
@@ -17,6 +19,8 @@ _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
 _FACT, _FIX = "- ", "fix: "
 """How the lines of facts and fixes begin."""
+_COMMAND = re.compile(rf"{_FIX}(?P<what>.*?): (?P<do>(?:kubectl|olmf|echo) .*)")
+"""A fix that is a command."""
 _NO_FIX = "no fix was found"
 _TOO_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES)
 """Facts that the reader knows anyway: shown last."""
@@ -101,6 +105,19 @@ def sentences(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[st
         if one.refusal is not None and one.subscribers:
             messages.update(dict.fromkeys(one.subscribers, explained(one.refusal, found.get(one.subscribers[0]))))
     return messages
+
+
+def told(message: str) -> tuple[str, Advised | None]:
+    """What `explained` wrote, taken apart: the text, and the fix in its last line as the value that it was.
+
+    A fix that was cut off is left out. An edit in words, and what others wrote, stays in the text.
+    """
+    text, _, last = message.rpartition("\n")
+    found = _COMMAND.fullmatch(last)
+    if found is None:
+        return message, None
+    command = command_of(found["do"])
+    return text, Advised(found["what"], command) if command else None
 
 
 def as_json(findings: Iterable[Finding], shown: Show = str) -> list[dict[str, object]]:

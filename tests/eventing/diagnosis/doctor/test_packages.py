@@ -61,7 +61,8 @@ def findings(check: Check, *objects: Manifest) -> list[Finding]:
         ),
         pytest.param(
             [a_subscription(UNSATISFIABLE, **HERE), a_version("Succeeded")],
-            "Unsatisfiable", "is Succeeded: no such package", "p.v1 works, and nothing newer is installed",
+            "Unsatisfiable", "runs p.v1: the next version cannot be resolved: no such package",
+            "p.v1 works, and nothing newer is installed",
             id="an upgrade that cannot be",
         ),
         pytest.param(

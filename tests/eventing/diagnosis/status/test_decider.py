@@ -143,7 +143,8 @@ def brief(status: PackageStatus) -> dict[str, object]:
             a_subscription(
                 ("ResolutionFailed", "ErrorPreventedResolution", "later"), currentCSV="a.v1", installedCSV="a.v1"
             ),
-            a_csv("Succeeded"), a_status("a.v1", "Succeeded", "ErrorPreventedResolution: later"),
+            a_csv("Succeeded"),
+            a_status("a.v1", "Succeeded", "the next version cannot be resolved: ErrorPreventedResolution: later"),
             id="what works is not done while its next version cannot be decided",
         ),
         pytest.param(
@@ -172,6 +173,20 @@ def test_a_pin_is_reported_while_its_annotation_is_there() -> None:
     subscription["metadata"]["annotations"] = {"olmf.io/version": "1.0.0"}
     now = package_status(subscription, a_csv("Succeeded"))
     assert (now.message, now.pinned, now.reason, now.is_done) == (reported[2], reported[2], "PinnedByAnnotation", True)
+
+
+@pytest.mark.parametrize(
+    ("since", "want"),
+    [
+        pytest.param("2026-05-05T00:00:05Z", "", id="the plan was carried out"),
+        pytest.param("2026-05-05T00:00:15Z", "Installing: no group", id="the plan is newer than the version"),
+    ],
+)
+def test_a_plan_that_made_a_version_work_does_not_wait(since: str, want: str) -> None:
+    subscription = a_subscription(("InstallPlanPending", "Installing", "no group"), currentCSV="a.v1")
+    subscription["status"]["conditions"][0]["lastTransitionTime"] = since
+    csv = a_csv("Succeeded", lastTransitionTime="2026-05-05T00:00:10Z")
+    assert package_status(subscription, csv).message == want
 
 
 def test_since_when_is_no_change() -> None:
