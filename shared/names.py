@@ -8,6 +8,9 @@ FIELD_MANAGER: Final = "olmf"
 APPROVER: Final = "olmf-approve"
 """The field manager of `olmf approve`, so that managedFields name it as the one who set `spec.approved`."""
 
+LOCAL_PUBLISHER: Final = "olmf up"
+"""`spec.publisher` of the CatalogSources that `olmf up` makes of folders and images."""
+
 # Labels and annotations of OLM (csv.md §0, catalog.md §1.4, §3.3, §5.1)
 MANAGED: Final = "olm.managed"
 OWNER: Final = "olm.owner"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from eventing.cli.objects import ref_of
 from eventing.cli.output import CaptureOption, OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
+from eventing.cli.why_catalog import catalog_paragraphs
 from eventing.cli.why_text import text_of
 from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
 from shared.api.manifest import name_of
@@ -77,7 +79,8 @@ def why(
         hint = similar(ref.name, _same_kind(known, ref))
         raise CliError(f"{ref} does not exist, and the journal knows nothing of it{hint}", NEGATIVE)
     if output == "table":
-        rest = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()))
+        of_catalog = catalog_paragraphs(ref, known.objects, datetime.now(UTC))
+        rest = (*(paragraphs(status) if status else ()), *(about.paragraphs() if about else ()), *of_catalog)
         print_lines("\n\n".join((text_of(answer), *rest)))
     else:
         package = {"package": row_of(status) if status else None}

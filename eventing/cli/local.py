@@ -59,13 +59,20 @@ def up(
     )
     if source != plan.source:
         raise CliError(f"--source {source}: wanted watch or endpoint", USAGE)
-    if fault := plan.fault():
+    if fault := plan.fault() or _no_catalog(plan):
         raise CliError(fault, USAGE)
     plan = _with_what_was_served(plan)
     if detach:
         _detach(plan)
     else:
         _stay(plan)
+
+
+def _no_catalog(plan: Plan) -> str:
+    """What is wrong with folders of bundles that are given as catalogs; empty: there are none."""
+    from eventing.cli.catalog.validate import bundles_only
+
+    return "; ".join(f"--catalog {hint}" for one in plan.catalogs if (hint := bundles_only(one)))
 
 
 def _with_what_was_served(plan: Plan) -> Plan:
@@ -163,7 +170,7 @@ def down(
     directory = _directory(state)
     addresses = directory.read()
     if addresses is None or not stop(directory):
-        raise CliError(nothing_runs(directory), NEGATIVE)
+        raise CliError(nothing_runs(directory, is_wanted=False), NEGATIVE)
     sys.stdout.write(f"stopped; the state stays in {directory.root}\n")
     if addresses.registry and Path(addresses.kubeconfig) != directory.kubeconfig:
         sys.stdout.write(

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from shared.api.manifest import namespace_of
-from shared.kinds import SUBSCRIPTION
+from shared.api.manifest import name_of, namespace_of
+from shared.kinds import NAMESPACE, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from shared.ports import Cluster
@@ -43,6 +43,13 @@ def check_namespace(namespace: str, cluster: Cluster) -> None:
         raise CliError(
             f"no Subscription in {namespace}" + (f"; there are some in {others} (-n)" if others else ""), NEGATIVE
         )
+
+
+def check_exists(namespace: str, cluster: Cluster) -> None:
+    """CliError when there is no such Namespace, which may be a wrong word; who may not read them is told nothing."""
+    found = {name_of(one) for one in cluster.list(NAMESPACE)}
+    if namespace not in found:
+        raise CliError(f"there is no namespace {namespace}{similar(namespace, found)}", NEGATIVE)
 
 
 def similar(name: str, known: Iterable[str]) -> str:

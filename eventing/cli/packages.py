@@ -13,7 +13,7 @@ import typer
 from eventing.cli.commands import quoted
 from eventing.cli.extension.cluster import content_of_cluster, listed_extensions
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
-from eventing.cli.names import checked_namespace
+from eventing.cli.names import check_exists, checked_namespace
 from eventing.cli.output import OutputOption, print_lines, show
 from eventing.cli.requests import carry_on
 from eventing.cli.requests.channels import switch_channel
@@ -190,6 +190,8 @@ def list_packages(
         return
     sources = Sources(target.cluster(), target.jobs())
     found = [*package_statuses(sources, namespace), *listed_extensions(sources, namespace)]
+    if namespace and not found:
+        check_exists(namespace, sources.cluster)
     rows = [{**row_of(one), **(_of_table(one) if output == "table" else {})} for one in found]
     if not rows and output == "table":
         print_lines(NOTHING_INSTALLED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,29 +25,34 @@ from eventing.diagnosis.forecast.grants import grants
 from eventing.diagnosis.forecast.present_objects import placed
 from eventing.diagnosis.status.chain import originals
 from eventing.diagnosis.status.decider import SETTLED
+from eventing.diagnosis.status.rules import TO_APPROVE
 from eventing.wiring.environment import settings
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
-from shared.api.views import Csv
+from shared.api.views import Csv, Subscription
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
 from shared.domain.bundle.model import BadBundle, Files
 from shared.domain.bundle.parse import parse
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.bundle.reading import MANIFESTS, documents
-from shared.domain.command import olmf
+from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking as lacking_of
 from shared.domain.plan.dependencies import subscription
+from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import Chosen
+from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.resolve import resolve
+from shared.domain.resolver.sat import GaveUp
 from shared.domain.serving.registry_api import NotServable, content_of
-from shared.kinds import CLUSTER_SERVICE_VERSION
+from shared.domain.subscription.conditions import PLAN_PENDING
+from shared.kinds import CLUSTER_SERVICE_VERSION, SUBSCRIPTION
 
 if TYPE_CHECKING:
     from eventing.diagnosis.forecast.checks import Grade
     from eventing.diagnosis.forecast.present_objects import PresentObjects
     from shared.api.views import OperatorGroup
-    from shared.domain.resolver.model import Inputs
+    from shared.domain.resolver.model import Inputs, Resolution
     from shared.policy import Policy
 
     Manifest = dict[str, Any]
@@ -99,15 +104,12 @@ def plan(
 
 def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
     """What would happen. CliError when it cannot be found out."""
-    resolution = resolve(source.inputs)
-    rows, code = resolved(source.inputs, resolution)
-    if code == UNKNOWN:
-        raise CliError("; ".join(str(row["why"]) for row in rows), UNKNOWN)
-    refused = [f"{row['subscription']}: {row['why']}" for row in rows if not row["gets"]] if code else []
+    resolution, present = resolve(source.inputs), source.present_objects()
+    rows, _ = resolved(source.inputs, resolution)
+    refused, undecided = _refused(source.inputs, resolution)
     reasons = tuple(f"{row['subscription']}: {row['has'] or 'nothing'} -> {row['gets']}" for row in rows if row["gets"])
-    begun = [*_begun(source.inputs)]
+    begun = [*_begun(source.inputs, _to_approve(present))]
     reasons += tuple(f"{one.subscribers[0]}: {one.bundle.name} is planned already, and {why}" for one, why in begun)
-    present = source.present_objects()
     versions = [_upcoming(source, one, present.group()) for one in (*(one for one, _ in begun), *resolution.chosen)]
     images = list(dict.fromkeys(image for _, needed in versions for image in needed))
     missing, unseen = _judged(images) if check_images else ([], [])
@@ -121,9 +123,38 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
         reasons, found.changes, found.permissions,
         (*refused, *_graded(found, "blocks"), *missing),
         (*hints, *_graded(found, "remark"), *(f"image {image}" for image in images)),
-        (*_graded(found, "unknown"), *unseen),
+        (*undecided, *_graded(found, "unknown"), *unseen),
         tuple(map(_stands, under_way)), tuple(lacking),
     )  # fmt: skip
+
+
+def _refused(inputs: Inputs, resolution: Resolution) -> tuple[list[str], list[str]]:
+    """Sentences about what gets nothing, each with a fix that was tried, and about what cannot be decided yet."""
+    try:
+        fixes = {name: each.fixes for each in explain(inputs, resolution) for name in each.subscribers}
+    except GaveUp:  # what is refused is known without
+        fixes = {}
+    blocked: list[str] = []
+    undecided: list[str] = []
+    for component in resolution.components:
+        if refusal := component.refusal:
+            is_open = refusal.is_prevented and refusal.code is not Code.OPERATOR_GROUPS
+            for name in component.subscribers:
+                advised = [f"fix: {one.what}: {_do(one.do)}" for one in fixes.get(name, ())[:1]]
+                (undecided if is_open else blocked).append("; ".join((f"{name}: {resolution.reasons[name]}", *advised)))
+    return sorted(blocked), sorted(undecided)
+
+
+def _do(what: Command | str) -> str:
+    return quoted(what) if isinstance(what, Command) else what
+
+
+def _to_approve(present: PresentObjects) -> dict[str, str]:
+    """The Subscriptions whose plans wait for approval, and what approves each."""
+    found = Subscription.each(present.all_of(SUBSCRIPTION, present.namespace))
+    waiting = [one for one in found if one.condition(PLAN_PENDING).reason == TO_APPROVE]
+    approve = {one.name: quoted(olmf("approve", one.plan, namespace=present.namespace)) for one in waiting}
+    return {one.name: f"InstallPlan {one.plan} waits for approval; {approve[one.name]} approves it" for one in waiting}
 
 
 def _under_way(present: PresentObjects) -> Iterator[Csv]:
@@ -147,7 +178,7 @@ def _graded(found: Forecast, grade: Grade) -> list[str]:
     return [one.text for one in found.findings if one.grade == grade]
 
 
-def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
+def _begun(inputs: Inputs, to_approve: Mapping[str, str]) -> Iterator[tuple[Chosen, str]]:
     """The versions of plans that are not ended, and what each waits for: nothing else is resolved before."""
     for one in inputs.subscribers:
         package = inputs.package(one.catalog, one.package) if one.waits else None
@@ -156,7 +187,10 @@ def _begun(inputs: Inputs) -> Iterator[tuple[Chosen, str]]:
             entries = (entry for each in package.channels for entry in each.entries if one.follows(each.name))
             former = next((entry.replaces for entry in entries if entry.name == bundle.name), "")
             catalog, replaced = inputs.catalogs[one.catalog], one.installed_csv or former
-            yield Chosen(bundle, one.package, one.channel, catalog, replaced, (one.name,)), one.waits
+            yield (
+                Chosen(bundle, one.package, one.channel, catalog, replaced, (one.name,)),
+                to_approve.get(one.name, one.waits),
+            )
 
 
 def _upcoming(source: NamespaceInputs, chosen: Chosen, group: OperatorGroup | None) -> tuple[Upcoming, list[str]]:

@@ -127,5 +127,5 @@ def _catalog(ref: Ref, image: str) -> Manifest:
         "apiVersion": ref.api_version,
         "kind": ref.kind,
         "metadata": {"name": ref.name, "namespace": ref.namespace},
-        "spec": {"sourceType": "grpc", "image": image, "displayName": ref.name, "publisher": "olmf up"},
+        "spec": {"sourceType": "grpc", "image": image, "displayName": ref.name, "publisher": names.LOCAL_PUBLISHER},
     }

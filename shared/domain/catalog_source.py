@@ -26,7 +26,7 @@ CONTENT_LEFT_OUT = "ContentLeftOut"
 PULLING: Final = "Pulling"
 """The condition that says how far a pull is that takes long."""
 _NO_CONNECTION: Final = "couldn't connect to registry - "
-_REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
+REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
 """Reasons of a catalog that is used nevertheless."""
 
 _DEFAULT_INTERVAL = timedelta(minutes=15)
@@ -166,7 +166,7 @@ def since(status: ReadOnly) -> datetime:
 
 def is_healthy(source: CatalogSource) -> bool:
     """Whether its image was read, and the last poll succeeded."""
-    return source.connection.state == READY and source.reason in ("", *_REMARKS)
+    return source.connection.state == READY and source.reason in ("", *REMARKS)
 
 
 def serves_anew(before: ReadOnly, after: ReadOnly) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -38,6 +39,12 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
     _FORMS[output]([(path, result) for path, result, _ in results])
     if code := max(code for _, _, code in results):
         raise typer.Exit(code)
+
+
+def bundles_only(path: str) -> str:
+    """The hint about a folder that holds bundles and no catalog; empty for any other folder, which is not read."""
+    about = next(Path(path).rglob(_ABOUT), None) if Path(path).is_dir() else None
+    return _of_bundles(path, judge(path)) if about else ""
 
 
 def _judged(path: str) -> tuple[ValidationResult, int]:

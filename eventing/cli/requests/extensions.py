@@ -130,7 +130,8 @@ def _check_same(present: ClusterExtension, request: ExtensionRequest) -> None:
     """PackageError when something else is asked for than the extension says."""
     desired, actual = ClusterExtension(request.manifest), present
     asked = {key: value for key, value in desired.source.items() if key != "packageName"}
-    others = [f"{key} is {actual.source.get(key)}" for key, value in asked.items() if actual.source.get(key) != value]
+    has = {key: actual.source.get(key, "not set") for key in asked}
+    others = [f"{key} is {has[key]}" for key, value in asked.items() if has[key] != value]
     if actual.source.get("packageName") != request.package:
         others.append(f"its package is {actual.source.get('packageName')}")
     if actual.install_namespace != request.namespace:

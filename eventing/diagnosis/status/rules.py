@@ -63,7 +63,7 @@ class Rule:
 
 def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
     """The fix that the condition holds, and where all of them are; a condition holds no more than five lines."""
-    _, stored = told(subscription.condition(RESOLUTION_FAILED).message)
+    stored = told(subscription.condition(RESOLUTION_FAILED).message)[1]
     look = Fix(
         "see the conflict, and what was tried", olmf("explain", subscription.name, namespace=subscription.namespace)
     )

@@ -9,8 +9,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from eventing.cli.failure import CliError
 from eventing.cli.main import app
-from eventing.cli.names import similar
+from eventing.cli.names import check_exists, similar
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import approve_plan, set_hold
 from shared.api.manifest import Manifest
@@ -36,6 +37,13 @@ def catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (tmp_path / "cat").mkdir()
     (tmp_path / "cat" / "catalog.yaml").write_text(yaml.safe_dump_all(releases("tide", 2)))
     return str(tmp_path / "cat")
+
+
+def test_a_namespace_that_does_not_exist_is_told_from_one_without_packages() -> None:
+    world = FakeCluster([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lights"}}])
+    check_exists("lights", world)
+    with pytest.raises(CliError, match="there is no namespace light; similar: lights"):
+        check_exists("light", world)
 
 
 def refused(*words: str) -> str:

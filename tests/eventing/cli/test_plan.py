@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
 from eventing.cli.main import app
+from eventing.cli.namespace_inputs import NamespaceInputs, read_inputs
 from shared import names
 from shared.domain.extension.outlook import Change, Difference, Effect
 from shared.kinds import NAMESPACE
@@ -79,8 +80,8 @@ def write_objects(folder: Path, *objects: Json) -> None:
     (folder / "objects" / "all.yaml").write_text(yaml.safe_dump_all(objects))
 
 
-def plan(*words: str) -> Result:
-    return CliRunner().invoke(app, ["plan", "-n", "here", "--catalog", "cat", "--from", "objects", *words])
+def plan(*words: str, catalog: str = "cat") -> Result:
+    return CliRunner().invoke(app, ["plan", "-n", "here", "--catalog", catalog, "--from", "objects", *words])
 
 
 def effects(result: Result) -> dict[str, str]:
@@ -208,6 +209,50 @@ def test_what_is_under_way_is_told(tmp_path: Path, phase: str, under_way: list[s
     assert result.stdout.splitlines()[-1] == end
     assert all(f"  {one}" in result.stdout.splitlines() for one in under_way)
     assert all(f"- under way already: {one}" in plan("-o", "markdown").stdout for one in under_way)
+
+
+def a_waiting_subscription() -> Json:
+    pending = {"type": "InstallPlanPending", "status": "True", "reason": "RequiresApproval"}
+    status = {
+        "currentCSV": "beacon.v1.0.0", "state": "UpgradePending", "conditions": [pending],
+        "installPlanRef": {"name": "install-1", "namespace": "here"},
+    }  # fmt: skip
+    return a_subscription("beacon", "here", source="local", channel="stable") | {"status": status}
+
+
+def with_plans(*words: Any, **more: Any) -> NamespaceInputs:
+    """What files hold, with the plan that a cluster would tell of."""
+    found = read_inputs(*words, **more)
+    version, waits = "beacon.v1.0.0", "InstallPlan install-1 is under way"
+    every = found.inputs.subscribers
+    named = [replace(one, waits=waits, planned_csv=version) if one.name == "beacon" else one for one in every]
+    return replace(found, inputs=replace(found.inputs, subscribers=tuple(named)))
+
+
+def test_what_is_refused_does_not_block_what_waits_for_approval(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eventing.cli.plan.read_inputs", with_plans)
+    bad = a_subscription("bad", "here", name="bad", source="nonsuch", channel="stable")
+    write_objects(tmp_path, a_waiting_subscription(), bad, an_operator_group("here", targets=("here",)))
+    result = plan("-o", "json", catalog="olm/local=cat")
+    found = json.loads(result.stdout)
+    assert result.exit_code == NEGATIVE
+    assert [one.partition(":")[0] for one in found["blockers"]] == ["bad"]
+    assert any("install-1 waits for approval; `olmf approve install-1 -n here" in one for one in found["reasons"])
+    assert found["objects"], "what its plan will make is shown"
+
+
+def test_a_namespace_with_two_groups_is_blocked_with_what_helps(tmp_path: Path) -> None:
+    made = [an_operator_group("here", targets=("here",)) for _ in "ab"]
+    for group, name in zip(made, "ab", strict=True):
+        group["metadata"]["name"] = name
+    write_objects(tmp_path, a_subscription("beacon", "here", source="local", channel="stable"), *made)
+    result = plan("-o", "json")
+    assert result.exit_code == NEGATIVE, result.output
+    (blocker,) = json.loads(result.stdout)["blockers"]
+    assert blocker.startswith("beacon: expected 1 OperatorGroup in the namespace, found 2; fix: ")
+    assert blocker.endswith("to keep a: `kubectl -n here delete operatorgroup b`")
 
 
 def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:

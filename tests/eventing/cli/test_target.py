@@ -8,7 +8,8 @@ import pytest
 
 from eventing.cli.commands import shown
 from eventing.cli.failure import CliError
-from eventing.cli.target import choose
+from eventing.cli.target import choose, nothing_runs
+from eventing.local.state import StateDirectory
 from shared.adapters.kube import is_in_pod, pod_namespace
 from shared.domain.command import kubectl, olmf
 
@@ -37,6 +38,11 @@ def test_in_a_pod_of_ours_it_is_the_cluster_of_the_pod(
 def test_elsewhere_nothing_runs() -> None:
     with pytest.raises(CliError, match="nothing runs in"):
         choose(is_ours=lambda: False)
+
+
+def test_who_ends_an_installation_is_not_told_to_start_one(tmp_path: Path) -> None:
+    assert "olmf up --detach" in nothing_runs(StateDirectory(tmp_path))
+    assert nothing_runs(StateDirectory(tmp_path), is_wanted=False) == f"nothing runs in {tmp_path}"
 
 
 def test_a_state_directory_that_is_named_counts_more(tmp_path: Path) -> None:

@@ -126,6 +126,7 @@ def test_wrong_words_are_refused_with_a_sentence(tmp_path: Path) -> None:
     for words, sentence in (
         (["--bundles", "nowhere"], "nowhere: no such folder"),
         (["--catalog", "./nowhere"], "--catalog ./nowhere: no such folder"),
+        (["--catalog", str(SAMPLES)], "bundles and no catalog"),
         (["--kubeconfig", "nowhere"], "nowhere: no such file"),
         (["--source", "crystal-ball"], "wanted watch or endpoint"),
         (["--catalog", "quay.io/a/tide:1", "--catalog", "quay.io/b/tide:2"], "'tide': rename"),

@@ -139,6 +139,11 @@ def test_an_extension_with_another_spec_is_left_alone(asked: dict[str, Any]) -> 
     assert world.objects[EXTENSION] == before
 
 
+def test_a_field_that_an_extension_does_not_have_is_not_set() -> None:
+    with pytest.raises(PackageError, match=r"is there already: channels is not set;"):
+        install(installed(), channel="beta")
+
+
 def test_one_that_is_late_reports_what_it_waits_for(passes: Callable[..., None]) -> None:
     world = a_catalog_of()
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from eventing.cli.why_catalog import catalog_paragraphs
 from eventing.diagnosis.doctor.catalogs import check_catalogs, check_cluster_catalogs
 from eventing.diagnosis.doctor.finding import Check, Finding
 from eventing.diagnosis.doctor.packages import check_doubled, check_extensions, check_packages
 from eventing.diagnosis.status.reader import Sources, package_statuses
-from shared import kinds
+from shared import kinds, names
 from shared.api.manifest import Manifest
+from shared.domain.catalog_source import REMARKS
 from shared.kinds import Kind
 from tests.kit.cluster import FakeCluster
 
@@ -201,6 +203,24 @@ def test_a_catalog_that_was_read_before_and_who_uses_it() -> None:
     (found,) = findings(check_catalogs, a_catalog("TRANSIENT_FAILURE", conditions=read), *users)
     assert found.effect == "nothing newer is installed from it"
     assert [one.name for one in found.evidence] == ["s"]
+
+
+@pytest.mark.parametrize("reason", REMARKS)
+def test_what_a_catalog_that_is_served_lacks_is_found_and_told_of_it(reason: str) -> None:
+    catalog = a_catalog("READY", reason=reason, message="wrong in the catalog: b/tide/1.2.0: line 57")
+    (found,) = findings(check_catalogs, catalog)
+    assert (found.reason, found.state) == (reason, "is READY: wrong in the catalog: b/tide/1.2.0: line 57")
+    paragraphs = list(catalog_paragraphs(found.ref, FakeCluster([catalog]), NOW))
+    assert paragraphs == [f"status: {found.state}\n  so {found.effect}", "fix: mend what it names"]
+
+
+def test_a_catalog_of_a_folder_that_is_served_no_longer_can_be_deleted() -> None:
+    catalog = a_catalog("TRANSIENT_FAILURE", message="not there") | {"spec": {"publisher": names.LOCAL_PUBLISHER}}
+    (found,) = findings(check_catalogs, catalog)
+    assert [str(one.command) for one in found.more_fixes] == ["kubectl -n ns delete catalogsource cat"]
+    told = list(catalog_paragraphs(found.ref, FakeCluster([catalog]), NOW))
+    assert [one for one in told if "olmf why" in one] == [], "it is asked already"
+    assert "kubectl -n ns delete catalogsource cat" in told[-1]
 
 
 def a_subscription_of(name: str, source: str) -> Manifest:
