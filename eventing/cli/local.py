@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from eventing.cli.catalog.validate import bundles_only
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, as_cli_error
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
@@ -70,8 +71,6 @@ def up(
 
 def _no_catalog(plan: Plan) -> str:
     """What is wrong with folders of bundles that are given as catalogs; empty: there are none."""
-    from eventing.cli.catalog.validate import bundles_only
-
     return "; ".join(f"--catalog {hint}" for one in plan.catalogs if (hint := bundles_only(one)))
 
 
@@ -170,7 +169,7 @@ def down(
     directory = _directory(state)
     addresses = directory.read()
     if addresses is None or not stop(directory):
-        raise CliError(nothing_runs(directory, is_wanted=False), NEGATIVE)
+        raise CliError(nothing_runs(directory, has_hint=False), NEGATIVE)
     sys.stdout.write(f"stopped; the state stays in {directory.root}\n")
     if addresses.registry and Path(addresses.kubeconfig) != directory.kubeconfig:
         sys.stdout.write(

@@ -162,10 +162,10 @@ def _is_pod_of_ours() -> bool:
     return is_in_pod() and any(os.environ.get(name) for name in ("OLMF_REDIS_URL", "REDIS_URL"))
 
 
-def nothing_runs(directory: StateDirectory, *, is_wanted: bool = True) -> str:
-    """Why there is no installation in a state directory and, if one `is_wanted`, how to get one."""
+def nothing_runs(directory: StateDirectory, *, has_hint: bool = True) -> str:
+    """Why there is no installation in a state directory and, if it `has_hint`, how to get one."""
     if (killed := directory.left_behind()) is None:
-        hint = f"; start it with `{directory.command('up', '--detach')}`" if is_wanted else ""
+        hint = f"; start it with `{directory.command('up', '--detach')}`" if has_hint else ""
         return f"nothing runs in {directory.root}{hint}"
     is_sandbox = Path(killed.kubeconfig) == directory.kubeconfig
     cluster = () if is_sandbox or not killed.kubeconfig else ("--kubeconfig", killed.kubeconfig)

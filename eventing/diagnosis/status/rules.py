@@ -15,7 +15,7 @@ from shared.api.views import Csv, StoredCondition, Subscription
 from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
-from shared.domain.resolver.explain.findings import told
+from shared.domain.resolver.explain.findings import read_back
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.subscription.conditions import (
@@ -63,7 +63,7 @@ class Rule:
 
 def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
     """The fix that the condition holds, and where all of them are; a condition holds no more than five lines."""
-    stored = told(subscription.condition(RESOLUTION_FAILED).message)[1]
+    stored = read_back(subscription.condition(RESOLUTION_FAILED).message)[1]
     look = Fix(
         "see the conflict, and what was tried", olmf("explain", subscription.name, namespace=subscription.namespace)
     )

@@ -11,7 +11,7 @@ import pytest
 from shared.domain.command import Command, kubectl
 from shared.domain.command import Fix as Advised
 from shared.domain.resolver.constraints import Constraint, Id, Prohibited
-from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained, told
+from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained, read_back
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import prevented, unsatisfiable
 from shared.domain.resolver.reasons import Code, Reason
@@ -72,7 +72,7 @@ def test_every_fix_that_is_stored_is_read_back_as_the_command_that_it_was(name: 
     for finding in explain(situation.inputs):
         for fix in finding.fixes:
             whole = "\n".join(replace(finding, fixes=(fix,)).details())
-            text, found = told(whole)
+            text, found = read_back(whole)
             is_command = isinstance(fix.do, Command)
             assert found == (Advised(fix.what, fix.do) if isinstance(fix.do, Command) else None), name
             assert text == (whole.rpartition("\n")[0] if is_command else whole), name
@@ -88,7 +88,7 @@ def test_every_fix_that_is_stored_is_read_back_as_the_command_that_it_was(name: 
     ],
 )
 def test_what_is_no_whole_command_is_none(message: str, want: tuple[str, None]) -> None:
-    assert told(message) == want
+    assert read_back(message) == want
 
 
 def _is_possible(facts: tuple[Constraint, ...]) -> bool:

@@ -42,7 +42,7 @@ def test_elsewhere_nothing_runs() -> None:
 
 def test_who_ends_an_installation_is_not_told_to_start_one(tmp_path: Path) -> None:
     assert "olmf up --detach" in nothing_runs(StateDirectory(tmp_path))
-    assert nothing_runs(StateDirectory(tmp_path), is_wanted=False) == f"nothing runs in {tmp_path}"
+    assert nothing_runs(StateDirectory(tmp_path), has_hint=False) == f"nothing runs in {tmp_path}"
 
 
 def test_a_state_directory_that_is_named_counts_more(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def sentences(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[st
     return messages
 
 
-def told(message: str) -> tuple[str, Advised | None]:
+def read_back(message: str) -> tuple[str, Advised | None]:
     """What `explained` wrote, taken apart: the text, and the fix in its last line as the value that it was.
 
     A fix that was cut off is left out. An edit in words, and what others wrote, stays in the text.
