@@ -9,7 +9,7 @@ PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner w
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick test lint domain pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
+.PHONY: setup demo quick pure test lint domain pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -30,7 +30,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 # The same checks and tests as `domain`, side by side and without coverage.
-quick: lint
+quick: setup
+	$(MAKE) --no-print-directory --output-sync=target -j 2 lint pure
+
+pure: setup
 	$(BIN)/pytest -n 2 $(PURE)
 
 # All side by side, and more than two at a time of those that start processes, because these wait more than they work.

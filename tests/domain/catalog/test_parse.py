@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import orjson
@@ -68,14 +70,20 @@ def parsed(text: str) -> tuple[Package | SickPackage, ...]:
     return packages_of(read("tea/catalog.yaml", text.lstrip()))
 
 
+@cache
+def _documents() -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(_TEA))
+
+
 def changed(kind: str, **fields: object) -> str:
     """The catalog above with some fields of its first document of a schema changed; None removes one."""
-    documents: list[dict[str, Any]] = list(yaml.safe_load_all(_TEA))
+    documents = deepcopy(_documents())
     target = next(document for document in documents if document["schema"] == kind)
     target |= fields
     for field in [name for name, value in target.items() if value is None]:
         del target[field]
-    return yaml.safe_dump_all(documents, sort_keys=False)
+    written: str = yaml.dump_all(documents, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return written
 
 
 def test_a_package_has_its_channels_bundles_and_deprecations() -> None:
@@ -208,7 +216,6 @@ _values = st.recursive(
     st.dictionaries(st.sampled_from(["package", "name", "entries", "image", "properties", "defaultChannel"]), _values),
 )
 def test_whatever_a_document_holds_its_package_is_sound_or_sick(schema: str, fields: dict[str, object]) -> None:
-    documents: list[dict[str, object]] = list(yaml.safe_load_all(_TEA))
-    text = b"\n".join(map(orjson.dumps, [{"schema": schema, **fields}, *documents]))
+    text = b"\n".join(map(orjson.dumps, [{"schema": schema, **fields}, *_documents()]))
     with suppress(NotACatalog):  # a name that is no text
         assert all(one.findings for one in packages_of(read("f", text)) if isinstance(one, SickPackage))

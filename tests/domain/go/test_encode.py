@@ -50,6 +50,7 @@ def test_a_document_may_be_indented() -> None:
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
     )
 )
 def test_what_is_written_reads_as_the_same_value(value: object) -> None:
@@ -76,6 +77,7 @@ def test_v1_md_5_1_a_text_is_reported_again_as_go_does(text: bytes, want: bytes)
     st.recursive(
         st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.floats(-1e15, 1e15),
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
     )
 )
 def test_no_fraction_is_overlooked(value: object) -> None:

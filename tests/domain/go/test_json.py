@@ -97,6 +97,7 @@ def test_an_object_has_to_end_some_day(monkeypatch: pytest.MonkeyPatch) -> None:
 _values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    max_leaves=20,
 )
 
 

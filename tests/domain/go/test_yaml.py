@@ -193,6 +193,7 @@ def test_a_stream_yields_its_documents_up_to_the_first_broken_one(
 _json = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(st.characters(codec="ascii", categories=["L"])),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec="ascii", categories=["L"])), inner),
+    max_leaves=20,
 )
 
 

@@ -103,10 +103,11 @@ def solutions(resolution: Resolution) -> dict[str, object]:
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("quarter", range(4))  # the longest test of the domain: two cores share it
-def test_a_change_is_seen_only_in_its_neighbourhoods(quarter: int) -> None:
-    rng, near, far = random.Random(13), 0, 0
-    for inputs in [a_namespace(rng) for _ in range(120)][quarter::4]:
+@pytest.mark.parametrize("half", range(2))  # the longest test of the domain: two cores share it
+def test_a_change_is_seen_only_in_its_neighbourhoods(half: int) -> None:
+    """40 namespaces with 35 changes each: of the rules left out one at a time they miss those that 120 miss."""
+    near, far = 0, 0
+    for inputs in [a_namespace(random.Random(seed)) for seed in range(half, 40, 2)]:
         base = ResolutionRequest(inputs)
         before = solutions(resolution_of(base))
         neighbourhoods = Neighbourhoods(base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
 
 import pytest
@@ -66,25 +67,33 @@ def with_finalizer(plan: Manifest) -> Manifest:
 
 
 @pytest.mark.parametrize(
-    "forged",
+    "forge",
     [
         pytest.param(
-            {**without_status(ours(), approved=True), "metadata": {**ours()["metadata"], "name": "forged"}},
+            lambda plan: {
+                **without_status(plan, approved=True),
+                "metadata": {**plan["metadata"], "name": "forged"},
+            },
             id="another name, approved",
         ),
-        pytest.param(without_status(ours(), approved=True), id="the very name of ours, approved"),
-        pytest.param(without_status(ours(), clusterServiceVersionNames=["other.v1"]), id="our name, another version"),
-        pytest.param(with_finalizer(without_status(ours())), id="our name and content, with a finalizer"),
-        pytest.param(without_status(ours(), generation=2**53), id="our name, a generation beyond which none counts"),
+        pytest.param(lambda plan: without_status(plan, approved=True), id="the very name of ours, approved"),
         pytest.param(
-            without_status(ours(), generation=2**63 - 1), id="our name, the greatest generation that a server stores"
+            lambda plan: without_status(plan, clusterServiceVersionNames=["other.v1"]), id="our name, another version"
         ),
-        pytest.param(without_status(ours(), generation="x"), id="our name, a generation that is no number"),
-        pytest.param({**without_status(ours()), "spec": None}, id="our name, nothing else"),
+        pytest.param(lambda plan: with_finalizer(without_status(plan)), id="our name and content, with a finalizer"),
+        pytest.param(
+            lambda plan: without_status(plan, generation=2**53), id="our name, a generation beyond which none counts"
+        ),
+        pytest.param(
+            lambda plan: without_status(plan, generation=2**63 - 1),
+            id="our name, the greatest generation that a server stores",
+        ),
+        pytest.param(lambda plan: without_status(plan, generation="x"), id="our name, a generation that is no number"),
+        pytest.param(lambda plan: {**without_status(plan), "spec": None}, id="our name, nothing else"),
     ],
 )
-def test_a_plan_that_came_before_ours_is_neither_executed_nor_in_the_way(forged: Manifest) -> None:
-    world = begun()
+def test_a_plan_that_came_before_ours_is_neither_executed_nor_in_the_way(forge: Callable[[Manifest], Manifest]) -> None:
+    world, forged = begun(), forge(ours())
     world.put(forged)
     ended(world)
     found = the_plan(world)
