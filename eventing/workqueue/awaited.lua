@@ -3,7 +3,7 @@
 local entry, lane, token = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local _, ref = parts(entry)
 local mine = payer_of(ref)
-local place = place_of(spent_of(lane, mine) + math.max(1, now - token / 1000), entry, 0)
+local place = place_of(spent_of(lane, mine) + share_of(now - token / 1000), entry, 0)
 for i = 4, #ARGV do
   for _, namespace in ipairs(call('ZRANGE', next_key(ARGV[i], lane), 0, 1)) do
     if namespace ~= mine and tonumber(call('ZSCORE', next_key(ARGV[i], lane), namespace)) <= place then return 1 end

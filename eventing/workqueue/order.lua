@@ -88,10 +88,13 @@ local function note_level(lane, spent)
   call('ZREMRANGEBYSCORE', spent_key(lane), '-inf', math.floor(spent) - CREDIT)
 end
 
+-- What a run that is under way uses of the workers' time: they share that, too, and each run takes longer beside others.
+local function share_of(took_ms) return math.max(1, math.floor(took_ms / math.max(1, call('HLEN', CLAIMED)))) end
+
 -- Charges a run to its namespace, however it ended. Nobody is shut out for one slow run: it counts as MAX_CHARGE ms.
 local function charge(ref, lane, took_ms)
   if not lane or lane == 'long' then return end -- a build before this one did not note the lane of a run
-  local namespace, ms = payer_of(ref), math.max(1, math.min(MAX_CHARGE, math.floor(took_ms)))
+  local namespace, ms = payer_of(ref), math.min(MAX_CHARGE, share_of(took_ms))
   if not call('ZADD', spent_key(lane), 'XX', 'INCR', ms, namespace) then
     call('ZADD', spent_key(lane), level_of(lane) - CREDIT + ms, namespace)
   end

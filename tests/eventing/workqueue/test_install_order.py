@@ -87,6 +87,25 @@ def test_a_large_install_holds_up_no_small_one(rig: Rig) -> None:
     assert min(ended.values()) <= 0.25 * ended["large"]
 
 
+def test_eight_runs_at_a_time_end_installs_one_after_the_other_too(rig: Rig) -> None:
+    """Each of them takes eight times as long, of which an eighth is its own."""
+    now, ended, under_way = 0.0, dict[str, float](), list[Claim]()
+    for number in range(24):
+        rig.queue.add([a_job_of(f"namespace-{number:02}", FIRST)], "event")
+    while len(ended) < 24:
+        while len(under_way) < 8 and (claim := rig.queue.claim(GROUPS, runs_per_namespace=1)):
+            under_way.append(claim)
+        claim, now = under_way.pop(0), now + 100.0
+        step, namespace = claim.step, claim.ref.namespace
+        emits = (a_job_of(namespace, INSTALL[INSTALL.index(step) - 1]),) if step != LAST else ()
+        rig.queue.finish(claim, a_result(took_ms=800.0, jobs=emits))
+        if step == LAST:
+            ended[namespace] = now
+
+    assert min(ended.values()) <= 0.4 * now
+    assert statistics.median(ended.values()) <= 0.7 * now
+
+
 def test_a_backlog_of_last_steps_delays_no_install(rig: Rig) -> None:
     """The events of last steps are cheap to make; whoever makes them all the time has no credit."""
     rig.queue.add([a_job_of("evil", LAST, f"job-{number}") for number in range(2000)], "event")
