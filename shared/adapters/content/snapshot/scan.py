@@ -42,7 +42,7 @@ class Found:
     """Of such a document: which one of its file it is, from 1."""
 
 
-Observe: TypeAlias = Callable[[Document, bytes], object]
+Observe: TypeAlias = Callable[[Document, bytes | memoryview], object]
 """Takes a document and its text as Go writes it."""
 
 _V = TypeVar("_V")

@@ -28,6 +28,7 @@ from shared.adapters.content.snapshot.form import (
 )
 from shared.adapters.content.snapshot.reading import Snapshot
 from shared.adapters.content.snapshot.scan import Found, Observe, Scanner
+from shared.adapters.content.snapshot.second_process import scanning
 from shared.adapters.content.snapshot.sources import Older, Source
 from shared.adapters.progress import advanced, ended
 from shared.domain.catalog.documents import PackageDocuments
@@ -112,12 +113,14 @@ class _Reading:
         changed = {source.path for source in sources if not self._is_known(source)}
         self.affected.update(name for path in gone | (changed & set(self.known)) for name in self.known[path].packages)
         scanner, contents = Scanner(observe if len(changed) == len(sources) else None), dict[str, list[Found]]()
-        while desired := [one for one in sources if one.path not in contents and self._is_needed(one, changed)]:
-            for source in sorted(desired, key=lambda one: one.path.split("/")):
-                contents[source.path] = scanner.scan(source.path, source.file)
-                advanced("reading", source.file.stat().st_size, "files")
-                self._found[source.path] = tuple({found.document.owner for found in contents[source.path]})
-                self.affected.update(self._found[source.path])
+        ordered = sorted(sources, key=lambda one: one.path.split("/"))
+        with scanning(scanner, [(one.path, one.file) for one in ordered]) as scan:
+            while desired := [one for one in ordered if one.path not in contents and self._is_needed(one, changed)]:
+                for source in desired:
+                    contents[source.path] = scan(source.path, source.file)
+                    advanced("reading", source.file.stat().st_size, "files")
+                    self._found[source.path] = tuple({found.document.owner for found in contents[source.path]})
+                    self.affected.update(self._found[source.path])
         for path in sorted(contents):
             for found in contents[path]:
                 self.packages.setdefault(found.document.owner, {}).setdefault(path, []).append(found)
