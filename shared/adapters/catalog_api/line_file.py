@@ -56,7 +56,7 @@ class Writer:
         self._stream = stream
         self._lines: list[Line] = []
 
-    def add(self, schema: str, package: str, name: str, text: bytes | memoryview) -> None:
+    def add(self, schema: str, package: str, name: str, text: bytes) -> None:
         """Write the text of a document as a line."""
         self._stream.write(text)
         self._stream.write(b"\n")

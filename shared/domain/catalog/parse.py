@@ -93,7 +93,7 @@ def _wrong_bundle(package: str, document: Document) -> Iterator[str]:
     if not isinstance(document.fields.get("image") or "", str):
         yield f"has an image that is no text: {document.fields['image']!r}"
     properties = document.fields.get("properties") or []
-    if not isinstance(properties, list) or not all(_is_property(one) for one in properties):
+    if not isinstance(properties, list) or not all(map(_is_property, properties)):
         yield "has properties that are not a list of {type, value}"
         return
     identities = [one.get("value") for one in properties if one["type"] == PACKAGE]
@@ -162,7 +162,7 @@ def _uncovered(
 
 
 def _bundle(document: Document) -> Bundle:
-    properties = tuple(Property(one["type"], one.get("value")) for one in document.fields.get("properties") or ())
+    properties = tuple([Property(one["type"], one.get("value")) for one in document.fields.get("properties") or ()])
     version = next(one.value["version"] for one in properties if one.type == PACKAGE)
     return Bundle(document.name, version, document.fields.get("image") or "", properties)
 

@@ -89,9 +89,10 @@ class Bundles(msgspec.Struct, array_like=True, frozen=True):
         for one in bundles:
             indexes = []
             for entry in one.properties:
-                indexes.append(places.setdefault(encode(entry), len(statements)))
-                if len(places) > len(statements):
+                index = places.setdefault(encode(entry), len(statements))
+                if index == len(statements):
                     statements.append(entry)
+                indexes.append(index)
             rows.append((one.name, one.version, one.image, tuple(indexes)))
         return cls(tuple(statements), tuple(rows))
 

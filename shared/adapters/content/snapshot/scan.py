@@ -42,7 +42,7 @@ class Found:
     """Of such a document: which one of its file it is, from 1."""
 
 
-Observe: TypeAlias = Callable[[Document, bytes | memoryview], object]
+Observe: TypeAlias = Callable[[Document, bytes], object]
 """Takes a document and its text as Go writes it."""
 
 _V = TypeVar("_V")
@@ -117,19 +117,22 @@ class Scanner:
         number = 0
         try:
             for number, (offset, content) in enumerate(_cut(file, boundary), start=1):
-                read = encode.read_and_normalized(content) if self.observe else None
-                try:
-                    plain = msgspec.convert(read[0], _Plain[Any]) if read else _plain(content)
-                    document = self._light(f"{path}, document {number}", plain)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # also what has not the plain form
-                    document = _odd(Place(path, number, offset), content)
-                if self.observe:
-                    self.observe(document, read[1] if read else encode.normalized(bytes(content)))
-                yield Found(document, offset, len(content))
+                yield Found(self._read(Place(path, number, offset), content), offset, len(content))
         except _TooLargeError as error:
             if boundary != _SHORTEST:
                 raise _NotPlainError from error
             raise NotACatalog(_UNSPLIT, Place(path, number + 1, error.offset)) from error
+
+    def _read(self, place: Place, content: memoryview) -> Document:
+        read = encode.read_and_normalized(content) if self.observe else None
+        try:
+            plain = msgspec.convert(read[0], _Plain[Any]) if read else _plain(content)
+            document = self._light(f"{place.file}, document {place.document}", plain)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # also what has not the plain form
+            document = _odd(place, content)
+        if self.observe:
+            self.observe(document, read[1] if read else encode.normalized(bytes(content)))
+        return document
 
     def _light(self, where: str, plain: _Plain[Any]) -> Document:
         fields: dict[str, Any] = {}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import mmap
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, Final, TypeAlias, cast
@@ -71,7 +70,7 @@ def _last_of(files: _Files) -> _Files:
 
 
 def _ask(process: subprocess.Popen[bytes], files: _Files) -> None:
-    with cast("IO[bytes]", process.stdin) as stream:
+    with suppress(BrokenPipeError), cast("IO[bytes]", process.stdin) as stream:  # its status says that it has ended
         stream.write(msgspec.msgpack.encode([(path, str(file)) for path, file in files]))
 
 
@@ -82,7 +81,6 @@ class _Both:
         self._scanner, self._process, self._output = scanner, process, output
         self._last: Collection[str] = {path for path, _ in last}
         self._results: dict[str, _Scanned] | None = None
-        self._content = memoryview(b"")
 
     def scan(self, path: str, file: Path) -> list[Found]:
         """All documents of a file, as `Scanner.scan`."""
@@ -91,19 +89,20 @@ class _Both:
         if not self._results or path not in self._results:
             return self._scanner.scan(path, file)
         scanned = self._results.pop(path)
-        start = scanned.start
+        self._output.seek(scanned.start)
         for one, length in zip(scanned.found, scanned.lengths, strict=True):
+            line = self._output.read(length)
             if self._scanner.observe:
-                self._scanner.observe(one.document, self._content[start : start + length])
-            start += length
+                self._scanner.observe(one.document, line)
         return scanned.found
 
     def _collected(self) -> dict[str, _Scanned]:
         if self._process.wait():
             return {}
-        self._content = memoryview(mmap.mmap(self._output.fileno(), 0, access=mmap.ACCESS_READ))
-        [size] = _TAIL.unpack(self._content[-_TAIL.size :])
-        return _results(self._content[size : -_TAIL.size])
+        self._output.seek(-_TAIL.size, os.SEEK_END)
+        [size] = _TAIL.unpack(self._output.read())
+        self._output.seek(size)
+        return _results(self._output.read()[: -_TAIL.size])
 
 
 def main() -> int:
@@ -111,7 +110,7 @@ def main() -> int:
     files = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=list[tuple[str, str]])
     size, lengths = 0, list[int]()
 
-    def observe(_: Document, line: bytes | memoryview) -> None:
+    def observe(_: Document, line: bytes) -> None:
         sys.stdout.buffer.write(line)
         lengths.append(len(line))
 
