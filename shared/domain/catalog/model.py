@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+
 from shared.api.manifest import Manifest, ReadOnly
 
 # Types of properties (fbc.md §4.1)
