@@ -21,7 +21,7 @@ from shared.domain.csv.phases import status_of
 from shared.domain.csv.requirements import Facts
 from shared.domain.objects.authorizer import Grants
 from shared.domain.objects.csv import NO_RETRY
-from shared.domain.objects.ownership import owner_labels
+from shared.domain.objects.ownership import not_taken, owner_labels
 from shared.ports import Clock, Cluster, Discovery, Listing
 from shared.step import NOTHING, Delete, Outcome, Ref
 
@@ -71,5 +71,5 @@ def _facts(csv: Csv, cluster: Cluster, discovery: Discovery, namespace_csvs: tup
 def _deployments_of(csv: Csv, cluster: Cluster) -> tuple[Delete, ...]:
     """Delete its Deployments: they must not continue to serve APIs that belong to another group."""
     ours = Deployment.each(cluster.list(kinds.DEPLOYMENT, csv.namespace, labels=owner_labels(csv)))
-    living = (one for one in ours if not one.is_deleted)
+    living = (one for one in ours if not (one.is_deleted or not_taken(one)))
     return tuple(Delete(kinds.DEPLOYMENT.ref(one.name, one.namespace), one.uid) for one in living)

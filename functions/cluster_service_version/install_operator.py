@@ -5,7 +5,7 @@ Reads:  the version; the Subscriptions and Deployments of its namespace; the pro
         definitions it converts, its group and the ServiceAccount that this names.
 Writes: its status; with the rights of that account Deployments that are missing or differ; deletes Deployments that the
         version no longer names; Secrets with certificates, and everything by which the API server finds webhooks, APIs;
-        deletes what is left of these under former names.
+        deletes what is left of these under former names. Nothing while OLM v1 controls one of the Deployments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shared import kinds
 from shared.api.views import Csv, Deployment, Proxy, Subscription
 from shared.domain.csv import installation, preparation, serving
 from shared.domain.csv.admission import unsupported_install_mode
-from shared.domain.csv.deployments import changes, desired_deployments
+from shared.domain.csv.deployments import changes, desired_deployments, refusal
 from shared.domain.csv.overrides import PROXY
 from shared.domain.csv.phases import status_of
 from shared.domain.csv.strategy import UnknownStrategy, strategy_of
@@ -28,7 +28,6 @@ from shared.domain.endpoints import work
 from shared.domain.endpoints.secret_changes import desired_contents
 from shared.ports import Attempt, Clock, Cluster, Keys
 from shared.reading.endpoints import facts_of, pairs_of
-from shared.refs import misnamed
 from shared.step import NOTHING, Create, Delete, Outcome, Ref, Replace
 
 
@@ -54,9 +53,10 @@ def install_operator(ref: Ref, cluster: Cluster, clock: Clock, attempt: Attempt,
     contents = desired_contents(csv, facts, status.now, lambda hosts: keys.issue(hosts, status.now))
     proxy, used = Proxy.of(cluster.get(PROXY)), {name: one.pair.digest for name, one in contents.items()}
     desired = desired_deployments(csv, subscriptions, used, proxy=proxy)
-    if why := next(filter(None, map(misnamed, desired)), ""):
+    present = Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace))
+    if why := refusal(desired, present):
         return outcome_of(csv, installation.refused(status, why, is_forbidden=False))
-    found = changes(csv, desired, Deployment.each(cluster.list(kinds.DEPLOYMENT, ref.namespace)))
+    found = changes(csv, desired, present)
     registered = (*work.aggregated(csv, facts, contents), *work.served(csv, facts, contents))
     writes = (
         *secret_writes(csv, facts, contents, status.now),

@@ -17,7 +17,7 @@ from shared.domain.plan.safety import Safety
 from shared.domain.plan.steps import Resource
 from shared.kinds import Kind
 from shared.ports import Denied
-from shared.reading.plan_objects import Denial, PlanObjects, Sources, StepFailed
+from shared.reading.plan_objects import Denial, PlanObjects, Sources, StepFailed, check_taken
 from shared.refs import misnamed
 
 _Listed: TypeAlias = Callable[[Kind], tuple[Manifest, ...] | Denied]
@@ -68,6 +68,7 @@ class PlanDefinitions:
             return action, Safety()
         if self._is_guest(live):
             action = crds.as_a_guest(action, live.raw)
+        check_taken(action, live.raw)
         if action.replace is None:
             return action, Safety()
         found = self._safety(step, manifest, live)

@@ -10,10 +10,11 @@ from functools import cached_property
 
 from shared import kinds
 from shared.api.manifest import Manifest, ReadOnly, name_of
-from shared.api.views import ConfigMap, Csv, InstallPlan, OperatorGroup, PlanStep, Role
+from shared.api.views import ConfigMap, Csv, InstallPlan, Object, OperatorGroup, PlanStep, Role
 from shared.domain.bundle.model import BadBundle
+from shared.domain.objects.ownership import not_taken
 from shared.domain.plan import steps
-from shared.domain.plan.execution import RULES
+from shared.domain.plan.execution import RULES, Action
 from shared.domain.plan.steps import Resource
 from shared.domain.unpack import references
 from shared.domain.unpack.content import bundle_in, digest_in
@@ -53,6 +54,17 @@ class BundleLost(StepFailed):
 
 class Denial(StepFailed):
     """The account lacks a right, which may be granted at any time."""
+
+
+class NotTaken(StepFailed):
+    """OLM v1 controls an object that a step would write: nothing of the plan is written while it does."""
+
+
+def check_taken(action: Action, live: ReadOnly | None) -> Action:
+    """The action. NotTaken when it changes an object that OLM v1 controls."""
+    if live is not None and (action.replace or action.patch) and (why := not_taken(Object(live))):
+        raise NotTaken(why)
+    return action
 
 
 class PlanObjects:

@@ -22,7 +22,7 @@ from shared.domain.resolver.copies import fix_text, occupied
 from shared.kinds import BY_IDENTITY
 from shared.ports import FailureKind, WriteFailure
 from shared.reading.plan_definitions import PlanDefinitions
-from shared.reading.plan_objects import BundleLost, Denial, PlanObjects, Sources, StepFailed
+from shared.reading.plan_objects import BundleLost, Denial, NotTaken, PlanObjects, Sources, StepFailed, check_taken
 from shared.refs import misnamed
 
 MOST_ASKED = 50
@@ -125,12 +125,14 @@ def advance(plan: InstallPlan, sources: Sources) -> Progress:
             break
         actions.append(replace(action, index=index))
         statuses[index] = action.status
+    if isinstance(stop, NotTaken):
+        actions, statuses = [], list(statuses_of(plan))
     behind = plan.steps[index + 1 :] if isinstance(stop, Denial) else ()
     return Progress(
         tuple(actions),
         tuple(statuses),
         error=refusals.with_others(str(stop or ""), _denied(going, behind)),
-        is_curable=isinstance(stop, NameOccupied | Denial | Unanswered),
+        is_curable=isinstance(stop, NameOccupied | NotTaken | Denial | Unanswered),
         is_denied=isinstance(stop, Denial),
         warnings=tuple(going.warnings),
         is_bundle_lost=isinstance(stop, BundleLost),
@@ -225,7 +227,7 @@ def _act(going: _Pass, step: PlanStep) -> Action:
     live = going.objects.live(rule.kind, resource.name)
     if rule.kind == kinds.CLUSTER_SERVICE_VERSION:
         desired = _version(going, Csv(desired), Csv.of(live))
-    return execution.act(desired, live, rule)
+    return check_taken(execution.act(desired, live, rule), live)
 
 
 def _discovered(going: _Pass, resource: Resource, manifest: Manifest) -> Rule:

@@ -23,11 +23,13 @@ from shared.domain.objects.ownership import (
     component_labels,
     is_labelled_for,
     is_owned_by,
+    not_taken,
     owner_labels,
     owner_reference,
 )
 from shared.domain.subset import covers
 from shared.kinds import DEPLOYMENT
+from shared.refs import misnamed
 
 _CONDITION_NAME = "OPERATOR_CONDITION_NAME"
 NONE_SERVES: Mapping[str, str] = {}
@@ -113,6 +115,16 @@ def changes(csv: Csv, desired: Sequence[Manifest], present: Iterable[Deployment]
     )
 
 
+def refusal(desired: Iterable[Manifest], present: Iterable[Deployment]) -> str:
+    """Why none of them may be written: no Deployment can have its name, or OLM v1 controls the one that is there."""
+    there = {one.name: one for one in present}
+    for item in desired:
+        live = there.get(name_of(item))
+        if why := misnamed(item) or (not_taken(live) if live else ""):
+            return why
+    return ""
+
+
 def _as_component(deployment: Manifest, csv: Csv) -> Manifest:
     """The Deployment with component labels, which are no difference by themselves: that would be an installation."""
     meta = metadata(deployment)
@@ -128,6 +140,8 @@ def annotated(csv: Csv, desired: Iterable[Manifest], present: Iterable[Deploymen
     there = {one.name: one for one in present}
     stored = {name: one.raw for name, one in there.items()}
     differing = [item for item in desired if not covers(stored.get(name_of(item)), item)]
+    if any(not_taken(one) for one in there.values()):
+        return ()
     if not all(_is_rolled(item) and covers(stored.get(name_of(item)), _unannotated(item)) for item in differing):
         return ()
     return tuple(_at(_as_component(item, csv), there[name_of(item)].resource_version) for item in differing)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, OwnerReference
-from shared.kinds import CLUSTER_SERVICE_VERSION, Kind
+from shared.kinds import CLUSTER_OBJECT_SET, CLUSTER_SERVICE_VERSION, Kind
 
 CSV_KIND = CLUSTER_SERVICE_VERSION.kind
 
@@ -63,6 +63,17 @@ def belongs_to_another(owned: Object, csv: Csv) -> bool:
     """Whether ClusterServiceVersions own the object and this one (by uid) is not among them."""
     owners = csv_owners(owned)
     return bool(owners) and not _has_uid(owners, csv.uid)
+
+
+def not_taken(present: Object) -> str:
+    """Why an object is not written over: a ClusterObjectSet of OLM v1 controls it; empty when none does."""
+    revision = (CLUSTER_OBJECT_SET.kind, CLUSTER_OBJECT_SET.group)
+    for one in present.owners:
+        if one.is_controller and (one.kind, one.group) == revision:
+            extension = present.labels.get(names.V1_OWNER_NAME, "")
+            of = f" of ClusterExtension {extension}" if extension else ""
+            return f"{present.kind} {present.name} is controlled by ClusterObjectSet {one.name}{of}, and not taken from it"
+    return ""
 
 
 def _has_uid(references: Iterable[OwnerReference], uid: str) -> bool:

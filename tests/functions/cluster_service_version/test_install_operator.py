@@ -80,6 +80,31 @@ def test_an_unmanaged_deployment_of_the_same_name_is_taken_over_csv_md_6_1_2() -
     assert kinds_of(World([ready(), a_group(), stranger]))[0] == "Replace"
 
 
+def test_a_deployment_that_olm_v1_controls_is_left_alone_and_the_version_says_so() -> None:
+    owner = {
+        "apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterObjectSet", "name": "tide-1", "uid": "r",
+        "controller": True,
+    }  # fmt: skip
+    meta = {"labels": {"olm.operatorframework.io/owner-name": "tide"}, "ownerReferences": [owner]}
+    theirs = {
+        "apiVersion": "apps/v1", "kind": "Deployment", "spec": {},
+        "metadata": {"name": "operator", "namespace": "ns", "resourceVersion": "4", **meta},
+    }  # fmt: skip
+    identity = {key: owner[key] for key in ("apiVersion", "kind")}
+    revision = {**identity, "metadata": {"name": "tide-1", "uid": "r"}}
+    world = World([ready(), a_group(), revision, theirs])
+    writes = world.step("install").writes
+    assert not [one for one in writes if isinstance(one, Replace | Create | Delete)]
+    status = next(one.status for one in writes if isinstance(one, SetStatus))
+    assert (status["phase"], status["reason"], status["message"]) == (
+        "Failed", "InstallComponentFailed",
+        "install strategy failed: Deployment operator is controlled by ClusterObjectSet tide-1 of ClusterExtension "
+        "tide, and not taken from it",
+    )  # fmt: skip
+    del theirs["metadata"]["ownerReferences"][0]["controller"]  # type: ignore[index]
+    assert kinds_of(World([ready(), a_group(), revision, theirs]))[0] == "Replace"
+
+
 def test_a_renamed_deployment_leaves_no_orphan_csv_md_18_row_63() -> None:
     world = World([ready(), a_group()])
     world.does("install")

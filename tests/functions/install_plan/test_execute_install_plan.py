@@ -281,6 +281,40 @@ def test_a_copied_csv_is_never_present_and_the_plan_waits_until_it_goes(more: Ma
     assert (status(world)["phase"], steps(world)) == ("Complete", ["Created"])
 
 
+REVISION: Manifest = {
+    "apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterObjectSet", "metadata": {"name": "tide-1", "uid": "r"},
+}  # fmt: skip
+
+
+def controlled(manifest: Manifest) -> Manifest:
+    """The object as one that a ClusterObjectSet controls."""
+    identity = {key: REVISION[key] for key in ("apiVersion", "kind")}
+    owner = {**identity, **REVISION["metadata"], "controller": True}
+    return {**manifest, "metadata": {**metadata(manifest), "ownerReferences": [owner]}}
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pytest.param(an_object("ServiceAccount"), id="an object of a bundle"),
+        pytest.param(a_crd("tides.example.com"), id="a definition"),
+    ],
+)
+def test_an_object_that_olm_v1_controls_is_not_taken_and_nothing_is_written_before_it_is_let_go(
+    theirs: Manifest,
+) -> None:
+    place = {"namespace": "ns"} if theirs["kind"] == "ServiceAccount" else {}
+    live = controlled({**theirs, "metadata": {**metadata(theirs), **place}})
+    world = carried_out(a_plan(CSV, theirs), REVISION, live)
+    assert steps(world) == ["Unknown", "Unknown"]
+    assert status(world)["message"] == (
+        f"retrying execution due to error: {theirs['kind']} {metadata(theirs)['name']} is controlled by "
+        "ClusterObjectSet tide-1, and not taken from it"
+    )
+    assert metadata(world.objects[Ref.of(live)])["ownerReferences"] == metadata(live)["ownerReferences"]
+    assert kinds.CLUSTER_SERVICE_VERSION.ref("a.v1", "ns") not in world.objects
+
+
 def test_a_conflict_only_means_to_look_again() -> None:
     world = World(an_operator_group(), a_plan(CSV))
     conflict = WriteFailure("conflict", "changed", 0, PLAN)
