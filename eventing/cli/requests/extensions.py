@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
+from eventing.cli.requests.generations import check_subscriptions
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, Made
 from eventing.cli.status_text import message_of
@@ -65,9 +66,10 @@ def install_extension(
 ) -> Iterator[str | Made]:
     """Make Namespace and ClusterExtension where they are missing, and follow it, unless there is no time for that.
 
-    PackageError, and nothing is made, when no catalog has what is asked for, or when the extension that is there says
-    otherwise.
+    PackageError, and nothing is made, when no catalog has what is asked for, when the extension that is there says
+    otherwise, or when a Subscription or a version runs the package.
     """
+    yield from check_subscriptions(cluster, request.package)
     present = CLUSTER_EXTENSION.look_up(cluster.get, request.package)
     if present:
         _check_same(ClusterExtension(present), request)

@@ -10,6 +10,7 @@ from eventing.cli.commands import fix_text, quoted
 from eventing.cli.names import similar
 from eventing.cli.requests import hints
 from eventing.cli.requests.approving import approval_of
+from eventing.cli.requests.generations import check_extensions
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
@@ -62,9 +63,10 @@ class Made:
 def subscribe(cluster: KubeClient, request: Request) -> Iterator[str | Made]:
     """Make Namespace, OperatorGroup and Subscription where they are missing; says what it made.
 
-    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, or when the
-    Subscription that is there says otherwise.
+    PackageError, and nothing is made, when a catalog that can be read does not have what is asked for, when the
+    Subscription that is there says otherwise, or when OLM v1 runs the package.
     """
+    yield from check_extensions(cluster, request.package)
     present = subscription_of(cluster, request.namespace, request.package)
     spec = {} if present else spec_for(cluster, request)
     if present:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from eventing.diagnosis.doctor.finding import Check, Finding
 from eventing.diagnosis.status.chain import package_named_by
 from eventing.diagnosis.status.extension_reader import extension_statuses
+from eventing.diagnosis.status.generations import ref_of as ref_of_status
+from eventing.diagnosis.status.generations import told
 from eventing.diagnosis.status.package_status import Code, PackageStatus, ref_of
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.status.siblings import package_of, siblings
 from shared.api.views import Csv
 from shared.domain.command import Fix, olmf
-from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION
 from shared.ports import Cluster
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -40,10 +42,12 @@ def check_packages(jobs: tuple[Listed, ...] = ()) -> Check:
 
 
 def check_extensions(jobs: tuple[Listed, ...] = ()) -> Check:
-    """The check of ClusterExtensions."""
+    """The check of ClusterExtensions, and of whatever else runs the package of one."""
 
     def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
-        return _findings(extension_statuses(Sources(cluster, jobs)), now)
+        sources = Sources(cluster, jobs)
+        found = extension_statuses(sources)
+        return _findings(told(found, package_statuses(sources)) if found else found, now)
 
     return check
 
@@ -71,7 +75,7 @@ def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Find
     for one in statuses:
         if not _is_troubled(one, now):
             continue
-        ref = _ref(one)
+        ref = ref_of_status(one)
         look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
         fix, *more = one.fixes or (look,)
         evidence = tuple(each for each in one.evidence if each != ref)
@@ -88,16 +92,10 @@ def _is_troubled(status: PackageStatus, now: datetime) -> bool:
 
 
 def _effect(status: PackageStatus) -> str:
+    if status.code is Code.DOUBLED:
+        return "each changes what the other one wrote, or deletes it when it goes"
     if status.is_well:
         return f"{status.version} works, and nothing newer is installed"
     if status.installed == status.version:
         return f"{status.version} does not work" if status.version else "nothing is installed"
     return f"{status.installed} is not upgraded" if status.installed else f"{status.version} is not installed"
-
-
-def _ref(status: PackageStatus) -> Ref:
-    if status.extension:
-        return CLUSTER_EXTENSION.ref(status.extension)
-    if status.subscription:
-        return SUBSCRIPTION.ref(status.subscription, status.namespace)
-    return CLUSTER_SERVICE_VERSION.ref(status.version, status.namespace)

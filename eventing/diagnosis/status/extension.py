@@ -131,12 +131,16 @@ def _cause(read: ExtensionRead) -> tuple[str, _Rule, StoredCondition]:
         return "Unavailable", _UNAVAILABLE, available
     if progressing.reason == "Succeeded":
         return WORKS, _INSTALLED, progressing
-    is_of_revision = _rolling(read).condition(PROGRESSING).reason == "Retrying" and not isinstance(
-        read.decision, Failed
-    )
-    if progressing.reason == "Retrying" and is_of_revision:
+    if progressing.reason == "Retrying" and not isinstance(read.decision, Failed) and _is_of_revision(read):
         return "Retrying", _REFUSED, progressing
     return progressing.reason, OF_REASON.get(progressing.reason, _RESOLVING), progressing
+
+
+def _is_of_revision(read: ExtensionRead) -> bool:
+    """Whether it repeats what its newest revision says, which is rolled out, or was and met another owner since."""
+    newest = next(reversed(read.revisions.active), ClusterObjectSet({})).condition(PROGRESSING)
+    message = read.extension.condition(PROGRESSING).message
+    return newest.reason == "Retrying" and (bool(read.revisions.rolling) or newest.message == message)
 
 
 def _identity(read: ExtensionRead, phase: str) -> PackageStatus:

@@ -52,6 +52,7 @@ class Code(StrEnum):
     ROLLOUT_LATE = "RolloutLate"
     UNAVAILABLE = "Unavailable"
     DELETING = "Deleting"
+    DOUBLED = "InstalledTwice"
 
 
 _UNRESOLVED = frozenset({Code.UNSATISFIABLE, Code.RESOLUTION_PREVENTED})

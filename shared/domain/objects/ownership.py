@@ -72,7 +72,9 @@ def not_taken(present: Object) -> str:
         if one.is_controller and (one.kind, one.group) == revision:
             extension = present.labels.get(names.V1_OWNER_NAME, "")
             of = f" of ClusterExtension {extension}" if extension else ""
-            return f"{present.kind} {present.name} is controlled by ClusterObjectSet {one.name}{of}, and not taken from it"
+            return (
+                f"{present.kind} {present.name} is controlled by ClusterObjectSet {one.name}{of}, and not taken from it"
+            )
     return ""
 
 

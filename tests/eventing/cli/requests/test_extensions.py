@@ -12,7 +12,9 @@ import pytest
 
 from eventing.cli.requests.extension_removal import remove_extension
 from eventing.cli.requests.extensions import ExtensionRequest, install_extension
-from eventing.cli.requests.request import PackageError
+from eventing.cli.requests.generations import check_extensions
+from eventing.cli.requests.request import PackageError, Request
+from eventing.cli.requests.subscribing import subscribe
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
 from shared.kinds import (
@@ -34,7 +36,7 @@ from tests.functions.cluster_extension.world import (
     a_world,
     installed,
 )
-from tests.functions.subscription.world import a_catalog_source, a_package
+from tests.functions.subscription.world import a_catalog_source, a_package, a_subscription
 
 MINUTE = timedelta(minutes=1)
 SETTINGS = CONFIG_MAP.ref("etcd-settings", PLACE)
@@ -128,6 +130,47 @@ def test_without_any_catalog_of_olm_v1_it_reports_how_to_make_one() -> None:
     with pytest.raises(PackageError, match=r"kubectl apply -f -` makes one of olm/local") as error:
         install(world)
     assert '"ref": "registry/local:v1"' in str(error.value)
+
+
+def test_what_a_subscription_runs_is_not_installed_by_olm_v1() -> None:
+    world = a_catalog_of()
+    world.put(a_subscription("etcd"))
+    with pytest.raises(PackageError) as error:
+        install(world)
+    assert str(error.value) == (
+        "Subscription ns/etcd runs etcd already, and two owners would want the same objects; move etcd to a "
+        "ClusterExtension: `olmf extension adopt etcd -n ns` or take Subscription ns/etcd away: "
+        "`olmf uninstall etcd -n ns`"
+    )
+    assert EXTENSION not in world.objects
+
+
+def test_what_an_extension_runs_is_not_subscribed_to() -> None:
+    world = installed()
+    with pytest.raises(PackageError) as error:
+        list(subscribe(world.api, Request("etcd", "elsewhere")))
+    assert str(error.value) == (
+        f"ClusterExtension etcd runs etcd in namespace {PLACE} already, and two owners would want the same objects; "
+        "move etcd to a Subscription: `olmf extension release etcd` or take ClusterExtension etcd away: "
+        "`olmf extension uninstall etcd`"
+    )
+    assert NAMESPACE.ref("elsewhere") not in world.objects
+
+
+def test_who_may_not_look_at_the_other_generation_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = installed()
+
+    def denied(*_: object) -> list[Any]:
+        raise ApiError(status, "Forbidden", "no")
+
+    monkeypatch.setattr("eventing.cli.requests.generations.extension_statuses", denied)
+    status = 403
+    assert list(check_extensions(world.api, "etcd")) == [
+        "warning: whether the other generation of OLM runs etcd could not be looked at: no"
+    ]
+    status = 500
+    with pytest.raises(ApiError):
+        list(check_extensions(world.api, "etcd"))
 
 
 @pytest.mark.parametrize("asked", [{"version": "1.0.0"}, {"channel": "beta"}, {"catalog": "c"}])

@@ -283,3 +283,15 @@ def test_a_cluster_catalog_that_serves_nothing_or_nothing_newer(catalog: Manifes
 )
 def test_a_cluster_catalog_that_is_well(catalog: Manifest) -> None:
     assert findings(check_cluster_catalogs, catalog) == []
+
+
+def test_a_package_that_both_generations_run_is_one_finding_about_both() -> None:
+    spec = {"namespace": "ns", "source": {"sourceType": "Catalog", "catalog": {"packageName": "p"}}}
+    extension = an_object(kinds.CLUSTER_EXTENSION, "e", spec=spec)
+    [found] = findings(check_extensions(), extension, a_subscription(**HERE), a_version("Succeeded"))
+    assert (found.ref.name, found.reason) == ("e", "InstalledTwice")
+    assert "Subscription ns/s runs p, too" in found.state
+    assert [one.name for one in found.evidence] == ["s"]
+    assert found.effect == "each changes what the other one wrote, or deletes it when it goes"
+    commands = [str(one.command) for one in (found.fix, *found.more_fixes)]
+    assert commands == ["olmf uninstall p -n ns", "olmf extension uninstall e"]

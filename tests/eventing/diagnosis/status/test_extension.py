@@ -12,6 +12,7 @@ from eventing.diagnosis.status.extension import OF_REASON
 from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.package_status import Code
 from eventing.diagnosis.status.reader import Sources
+from eventing.events.job import Job
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterExtension
 from shared.kinds import CLUSTER_CATALOG, CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, DEPLOYMENT
@@ -80,6 +81,16 @@ def colliding() -> World:
     return settled(world)
 
 
+def taken_later() -> World:
+    """Somebody else writes the Deployment of a revision that was rolled out, and its owners with it."""
+    world = installed()
+    deployment = DEPLOYMENT.ref("etcd-controller", PLACE)
+    with world.edited(deployment) as found:
+        found["metadata"] = {**found["metadata"], "labels": {}, "ownerReferences": []}
+    world.run(Job("cluster_object_set/roll_out", REVISION))
+    return told(world)
+
+
 def misconfigured() -> World:
     config = {"configType": "Inline", "inline": {"watchNamespace": "elsewhere"}}
     return settled(a_world(extension=an_extension(spec={"config": config})))
@@ -125,6 +136,7 @@ CASES: dict[str, tuple[Callable[[], World], Code, str, set[str], list[str]]] = {
         misconfigured, Code.CONFIGURATION_INVALID, "InvalidConfiguration", set(),
         ["kubectl edit clusterextension etcd"],
     ),
+    "taken later": (taken_later, Code.ROLLOUT_REFUSED, "Retrying", set(), GET),
     "late": (late, Code.ROLLOUT_LATE, "ProgressDeadlineExceeded", {str(REVISION)}, GET),
     "unavailable": (failing, Code.UNAVAILABLE, "Unavailable", {str(REVISION)}, GET),
     "deleted": (deleted, Code.DELETING, "Deleting", {str(REVISION)}, GET),

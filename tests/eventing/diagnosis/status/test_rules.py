@@ -163,9 +163,9 @@ def test_no_reason_is_without_a_case() -> None:
 
 OF_EXTENSIONS = {
     Code.RETRYING, Code.CONFIGURATION_INVALID, Code.ROLLOUT_REFUSED, Code.ROLLOUT_BLOCKED, Code.ROLLOUT_LATE,
-    Code.UNAVAILABLE, Code.DELETING,
+    Code.UNAVAILABLE, Code.DELETING, Code.DOUBLED,
 }  # fmt: skip
-"""Those that `test_extension` has cases of."""
+"""Those that `test_extension` and `test_generations` have cases of."""
 
 STUCK = {Code.CSV_DELETED, Code.UNSATISFIABLE, Code.INSTALL_MODE_UNSUPPORTED}
 

@@ -1,0 +1,65 @@
+"""A package that both generations of OLM run, by a Subscription or version and by a ClusterExtension; pure.
+
+Wherever each of them is: definitions and cluster roles, which both would write, belong to the whole cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eventing.diagnosis.status.package_status import Code, PackageStatus
+from shared.domain.command import Fix, olmf
+from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+
+
+def told(statuses: Sequence[PackageStatus], others: Sequence[PackageStatus]) -> list[PackageStatus]:
+    """The statuses; of each whose package the other generation runs, according to `others`, it is told first."""
+    return [_doubled(one, found) if (found := _rivals(one, others)) else one for one in statuses]
+
+
+def move(status: PackageStatus) -> Fix | None:
+    """What hands it to the other generation; None for a version that nobody subscribes to."""
+    if status.extension:
+        return Fix(f"move {status.extension} to a Subscription", olmf("extension", "release", status.extension))
+    words = ("extension", "adopt", status.subscription)
+    adopt = olmf(*words, namespace=status.namespace)
+    return Fix(f"move {status.subscription} to a ClusterExtension", adopt) if status.subscription else None
+
+
+def removal(status: PackageStatus) -> Fix:
+    """What takes it away."""
+    package = olmf("uninstall", status.package, namespace=status.namespace)
+    command = olmf("extension", "uninstall", status.extension) if status.extension else package
+    return Fix(f"take {named(ref_of(status))} away", command)
+
+
+def ref_of(status: PackageStatus) -> Ref:
+    """What runs the package."""
+    if status.extension:
+        return CLUSTER_EXTENSION.ref(status.extension)
+    if status.subscription:
+        return SUBSCRIPTION.ref(status.subscription, status.namespace)
+    return CLUSTER_SERVICE_VERSION.ref(status.version, status.namespace)
+
+
+def named(ref: Ref) -> str:
+    """Kind and name, as people write them."""
+    return f"{ref.kind} {f'{ref.namespace}/' if ref.namespace else ''}{ref.name}"
+
+
+def _rivals(status: PackageStatus, others: Sequence[PackageStatus]) -> list[PackageStatus]:
+    is_new = bool(status.extension)
+    return [one for one in others if one.package == status.package != "" and bool(one.extension) is not is_new]
+
+
+def _doubled(status: PackageStatus, rivals: Sequence[PackageStatus]) -> PackageStatus:
+    refs = tuple(map(ref_of, rivals))
+    sentence = f"{', '.join(map(named, refs))} runs {status.package}, too, so that two owners want the same objects"
+    return replace(
+        status,
+        code=Code.DOUBLED,
+        message="; ".join(filter(None, (sentence, status.message))),
+        evidence=tuple(dict.fromkeys((*status.evidence, *refs))),
+        fixes=tuple(map(removal, (*rivals, status))),
+    )
