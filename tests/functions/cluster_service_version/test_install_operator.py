@@ -86,7 +86,7 @@ def test_a_deployment_that_olm_v1_controls_is_left_alone_and_the_version_says_so
         "controller": True,
     }  # fmt: skip
     meta = {"labels": {"olm.operatorframework.io/owner-name": "tide"}, "ownerReferences": [owner]}
-    theirs = {
+    theirs: Manifest = {
         "apiVersion": "apps/v1", "kind": "Deployment", "spec": {},
         "metadata": {"name": "operator", "namespace": "ns", "resourceVersion": "4", **meta},
     }  # fmt: skip
