@@ -93,7 +93,7 @@ def _is_troubled(status: PackageStatus, now: datetime) -> bool:
 
 def _effect(status: PackageStatus) -> str:
     if status.code is Code.DOUBLED:
-        return "each changes what the other one wrote, or deletes it when it goes"
+        return "only one of them can have the objects that both want"
     if status.is_well:
         return f"{status.version} works, and nothing newer is installed"
     if status.installed == status.version:

@@ -112,6 +112,26 @@ def test_what_an_unfinished_plan_installs_is_not_passed_over() -> None:
     assert passed(dataclasses.replace(inputs, subscribers=(waiting,))) == {"a.v3": "NoEdge"}
 
 
+@pytest.mark.parametrize(
+    ("installed", "starting"),
+    [
+        pytest.param("a.v1", "", id="a newer one was published that updates what is installed"),
+        pytest.param("", "a.v9", id="startingCSV was changed while the plan waits"),
+    ],
+)
+def test_while_a_plan_is_under_way_what_is_newer_is_looked_at_after_it(installed: str, starting: str) -> None:
+    entries = [entry("a.v3", "a.v2", skips=["a.v1"]), entry("a.v2", "a.v1"), entry("a.v1")]
+    subscription = sub("a", installed=installed, starting=starting)
+    inputs = seen(catalog(package("a", entries)), subs=[subscription], csvs=[V1] * bool(installed), whole=False)
+    [one] = inputs.subscribers
+    waiting = dataclasses.replace(one, waits="InstallPlan p is under way", planned_csv="a.v2")
+    inputs = dataclasses.replace(inputs, subscribers=(waiting,))
+    [found] = choices(inputs, resolve(inputs))
+    [newer] = found.newer
+    sentence = "a plan for a.v2 is under way; newer ones are looked at after it"
+    assert (newer.name, newer.code, newer.sentence) == ("a.v3", "AfterPlan", sentence)
+
+
 def test_versions_with_the_id_of_another_are_not_asked_about() -> None:
     """resolver.md 13 B10: in namespace mode, a bundle name that two packages have is one variable."""
     shared = [entry("x.v9", "a.v1"), entry("a.v1")], [entry("x.v9", "b.v1"), entry("b.v1")]

@@ -16,7 +16,9 @@ from eventing.cli.main import app
 from eventing.cli.status_text import is_failing
 from eventing.diagnosis.status.package_status import Code as StatusCode
 from eventing.diagnosis.status.package_status import PackageStatus
-from shared.domain.resolver.explain.choices import Choice
+from shared.domain.command import Fix
+from shared.domain.command import olmf as command
+from shared.domain.resolver.explain.choices import Choice, Passed
 from shared.domain.resolver.explain.findings import Fact, Finding
 from shared.domain.resolver.reasons import Code
 from tests.domain.resolver.scenery import (
@@ -182,6 +184,19 @@ def test_what_does_not_work_is_not_reported_as_installed() -> None:
     ]
     assert [is_failing(row) for row in rows] == [False, True, True, True, False, False]
     assert list(lines([], [], [])) == ["there is no Subscription that waits for an answer"]
+
+
+def test_the_command_that_approves_a_plan_stands_below_what_comes_after_it() -> None:
+    newer = (Passed("a.v3", "AfterPlan", "a plan for a.v2 is under way"),)
+    waiting = a_row("a", "Succeeded", "", "a.v1")
+    fix = Fix("approve p", command("approve", "p", namespace="ns"))
+    waiting = replace(waiting, plan="p", fixes=(fix,))
+    found = list(lines([], [replace(a_choice("a"), newer=newer)], [waiting]))
+    assert found[1:] == [
+        "  not a.v3: AfterPlan: a plan for a.v2 is under way",
+        "  p waits for approval; approve p: `olmf approve p -n ns`",
+    ]
+    assert len(list(lines([], [a_choice("a")], [waiting]))) == 1
 
 
 def test_what_waits_for_approval_is_no_failure() -> None:

@@ -16,6 +16,9 @@ from shared.domain.resolver.request import ResolutionRequest, memoized
 
 _PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES, Code.REPLACES, Code.DEMANDED)
 
+AFTER_PLAN = "AfterPlan"
+"""The code of a version that nothing removed: an unfinished plan goes first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passed:
@@ -116,10 +119,17 @@ class _Rules:
                 f"only in channel {', '.join(channels)}; the Subscription follows {self.desired.channel}",
             )
         if self.found.current is None and self.desired.starting_csv:
+            if self.desired.planned_csv:
+                return self._later()
             return "StartingCSV", f"startingCSV asks for {self.desired.starting_csv}"
         if (one := next((one for one in followed if one in self.found.operators), None)) is not None:
             return self._blocked(one)
         return self._no_edge(followed[0])
+
+    def _later(self) -> tuple[str, str]:
+        """Nothing was compared with it: the catalogs are asked again when the plan has ended."""
+        planned = self.desired.planned_csv
+        return AFTER_PLAN, f"a plan for {planned} is under way; newer ones are looked at after it"
 
     def _no_edge(self, one: Operator) -> tuple[str, str]:
         skippers = [each.name for each in self.offered if one.name in each.skips and each.channel == one.channel]
@@ -131,6 +141,8 @@ class _Rules:
 
     def _blocked(self, one: Operator) -> tuple[str, str]:
         contradiction = self.demands.contradiction(one, self.earlier)
+        if not contradiction and self.desired.planned_csv:
+            return self._later()
         if not contradiction:
             return "Preferred", "what is taken comes before it: nearer to the head, or in the default channel"
         sentences = ((fact.code, self.translator.sentence(fact)) for fact in contradiction if fact.code not in _PLAIN)

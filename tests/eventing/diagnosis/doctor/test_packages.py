@@ -292,6 +292,6 @@ def test_a_package_that_both_generations_run_is_one_finding_about_both() -> None
     assert (found.ref.name, found.reason) == ("e", "InstalledTwice")
     assert "Subscription ns/s runs p, too" in found.state
     assert [one.name for one in found.evidence] == ["s"]
-    assert found.effect == "each changes what the other one wrote, or deletes it when it goes"
+    assert found.effect == "only one of them can have the objects that both want"
     commands = [str(one.command) for one in (found.fix, *found.more_fixes)]
     assert commands == ["olmf uninstall p -n ns", "olmf extension uninstall e"]
