@@ -52,7 +52,7 @@ def adopt_verb(
         found = forecast(cluster, request)
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
-    report = Report((), found.changes, blockers=found.blockers)
+    report = Report((), found.changes, blockers=found.blockers, remarks=found.remarks)
     print_lines(as_text(report).rstrip())
     if found.blockers:
         raise typer.Exit(NEGATIVE)

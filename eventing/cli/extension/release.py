@@ -40,15 +40,15 @@ def release_verb(
     """
     cluster = choose(state, kubeconfig).cluster()
     request = ReleaseRequest(name.rpartition("/")[2], source, may_restart=restart_pods)
+    place = content_of_cluster(cluster).policy.global_namespace
     try:
         if apply:
-            place = content_of_cluster(cluster).policy.global_namespace
             for line in release(cluster, request, timedelta(seconds=timeout), place):
                 print_lines(line)
             return
-        found = forecast(cluster, request)
+        found = forecast(cluster, request, place)
     except PackageError as error:
         raise CliError(str(error), NEGATIVE) from error
-    print_lines(as_text(Report((), found.changes, blockers=found.blockers)).rstrip())
+    print_lines(as_text(Report((), found.changes, blockers=found.blockers, remarks=found.remarks)).rstrip())
     if found.blockers:
         raise typer.Exit(NEGATIVE)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from eventing.cli.commands import quoted
+from eventing.cli.requests.moved_objects import coming, copies_of, of_subscription
 from eventing.cli.requests.removal import delete
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS
@@ -19,9 +20,9 @@ from shared.api.manifest import Manifest, ReadOnly, annotations_of, resource_ver
 from shared.api.views import ClusterExtension, ClusterObjectSet, Csv, OperatorGroup, Subscription
 from shared.domain.command import olmf
 from shared.domain.extension.adoption import (
-    MANAGERS,
     Operator,
     as_they_are,
+    offered,
     refusals,
     spec_of,
     taking_over,
@@ -30,7 +31,6 @@ from shared.domain.extension.adoption import (
 from shared.domain.extension.decision import Target, decide
 from shared.domain.extension.making import Addition, Refusal, Rendered, change, rendered
 from shared.domain.extension.outlook import Change, changes
-from shared.domain.extension.phases.stamp import claimed
 from shared.domain.extension.revisions import Revisions
 from shared.kinds import (
     CLUSTER_EXTENSION,
@@ -73,6 +73,8 @@ class Forecast:
 
     changes: tuple[Change, ...] = ()
     blockers: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What else should be known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,20 @@ class _Move:
 def forecast(cluster: KubeClient, request: AdoptionRequest) -> Forecast:
     """The changes that `adopt` would make. PackageError when there is no such operator."""
     try:
-        move = _move(cluster, request, _operator(cluster, request))
+        operator = _operator(cluster, request)
+        move = _move(cluster, request, operator)
     except _Refused as error:
         return Forecast(blockers=error.reasons)
-    return Forecast(changes(move.present, list(move.phases)))
+    extension = ClusterExtension(_first(operator, request))
+    found = _addition(extension, move, request.content.policy.global_namespace)
+    return Forecast(
+        (
+            *coming((extension.raw, *found.secrets, found.revision)),
+            *changes(move.present, list(move.phases)),
+            *of_subscription(cluster, operator.subscription, operator.csv, move.phases),
+        ),
+        remarks=copies_of(operator.csv, Csv.each(cluster.list(CLUSTER_SERVICE_VERSION))),
+    )
 
 
 def adopt(cluster: KubeClient, request: AdoptionRequest, timeout: timedelta) -> Iterator[str]:
@@ -204,7 +216,7 @@ def _handed_over(cluster: KubeClient, request: AdoptionRequest, extension: Clust
     _annotate(cluster, operator.csv.raw, {names.HANDED_OVER: extension.name})
     yield f"{operator.csv.name} is not reconciled any more"
     for one in move.present:
-        if (patch := claimed(one, MANAGERS)) is not None:
+        if (patch := offered(one)) is not None:
             patch["metadata"]["resourceVersion"] = resource_version_of(one)
             cluster.merge(Ref.of(one), patch)
     found = _addition(extension, move, request.content.policy.global_namespace)

@@ -15,12 +15,12 @@ from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscriptio
 from eventing.cli.status_text import message_of
 from eventing.diagnosis.status.chain import claimed, originals
 from eventing.diagnosis.status.decider import decide
+from eventing.diagnosis.status.fixes import unpinning
 from eventing.diagnosis.status.groups import REASONS
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_among, status_of
-from shared import names
 from shared.api.views import Csv, Subscription
-from shared.domain.command import kubectl, olmf
+from shared.domain.command import olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION
 
 if TYPE_CHECKING:
@@ -116,14 +116,17 @@ def kept(observation: Observation, goal: Goal) -> str:
     now, package = observation.status, goal.package
     if now.held:
         release = quoted(olmf("hold", package, "--release", namespace=goal.namespace))
-        return f"{package} is held at {now.held}; {release} lets it go"
+        more = f", and it is pinned to {now.pin}; {_unpin(now)} lifts the pin" if now.pin else ""
+        return f"{package} is held at {now.held}; {release} lets it go{more}"
     if not (now.is_done and observation.is_stable):
         return ""
     if now.pinned:
-        words = ("annotate", "subscription", now.subscription, f"{names.VERSION}-")
-        unpin = quoted(kubectl(*words, namespace=goal.namespace))
-        return f"{package} stays at {now.version}: {now.pinned}; {unpin} lets it go"
+        return f"{package} stays at {now.version}: {now.pinned}; {_unpin(now)} lets it go"
     return f"{package} stays: {now.stranded}{_more(now, goal)}" if now.stranded else ""
+
+
+def _unpin(now: PackageStatus) -> str:
+    return quoted(unpinning(now.subscription, now.namespace))
 
 
 def stand(cluster: KubeClient, namespace: str, package: str) -> PackageStatus:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eventing.cli.commands import quoted
 from eventing.cli.requests.adoption import Forecast, is_gone, until
+from eventing.cli.requests.moved_objects import coming, of_extension, version
 from eventing.cli.requests.removal import delete
 from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.subscribing import spec_for
+from eventing.diagnosis.status.fixes import unpinning
 from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly, labels_of
@@ -72,14 +74,23 @@ class _Release:
         )
 
 
-def forecast(cluster: KubeClient, request: ReleaseRequest) -> Forecast:
-    """The changes that `release` would make. PackageError without such an extension, or when a release was begun."""
+def forecast(cluster: KubeClient, request: ReleaseRequest, namespace: str) -> Forecast:
+    """The changes that `release` would make; `namespace` holds the Secrets of revisions.
+
+    PackageError without such an extension, or when a release was begun.
+    """
     if begun := _begun(cluster, request.name):
         raise PackageError(
             f"a release was begun (Subscription {begun.namespace}/{begun.name} is on hold); --apply continues it"
         )
     found, blockers = _release(cluster, request)
-    return Forecast(found.changes if found else (), tuple(blockers))
+    if found is None:
+        return Forecast(blockers=tuple(blockers))
+    csv = version(found.bundle, found.extension.install_namespace)
+    gone = of_extension(cluster, found.extension, namespace)
+    everything = (*coming((found.subscription, csv)), *found.changes, *gone)
+    anew = f"the InstallPlan of the Subscription makes the roles and bindings of {found.bundle} anew, by other names"
+    return Forecast(everything, tuple(blockers), (anew, f"the Subscription {_pinned(found.bundle)}"))
 
 
 def release(cluster: KubeClient, request: ReleaseRequest, timeout: timedelta, namespace: str) -> Iterator[str]:
@@ -94,7 +105,8 @@ def release(cluster: KubeClient, request: ReleaseRequest, timeout: timedelta, na
         if found is None or blockers:
             raise PackageError("; ".join(blockers))
         subscription = Subscription(cluster.create(found.subscription))
-        yield f"made Subscription {subscription.namespace}/{subscription.name}, on hold"
+        what = f"{subscription.namespace}/{subscription.name}"
+        yield f"made Subscription {what}, on hold until the extension is gone; it {_pinned(subscription.starting_csv)}"
     again = "the same command continues"
     if extension := ClusterExtension.of(CLUSTER_EXTENSION.look_up(cluster.get, request.name)):
         _orphan(cluster, CLUSTER_EXTENSION.ref(request.name), extension)
@@ -119,6 +131,12 @@ def release(cluster: KubeClient, request: ReleaseRequest, timeout: timedelta, na
     yield f"ClusterServiceVersion {csv} has the objects"
     yield from _deleted_leftovers(cluster, request.name, namespace)
     cluster.merge(ref, {"metadata": {"annotations": {names.RELEASES: None}}})
+    lifted = quoted(unpinning(subscription.name, subscription.namespace))
+    yield f"Subscription {subscription.name} stays pinned to {csv}; {lifted} lifts the pin"
+
+
+def _pinned(bundle: str) -> str:
+    return f"is pinned to {bundle} ({names.VERSION})"
 
 
 def _orphan(cluster: KubeClient, ref: Ref, found: Object) -> None:

@@ -15,7 +15,7 @@ from eventing.cli.requests.request import PackageError, Request
 from eventing.cli.requests.sources import asked_source, source_for
 from eventing.diagnosis.catalogs import catalogs_for
 from eventing.diagnosis.offers import content_of, looked_up, package_of, subscription_of
-from eventing.diagnosis.status.fixes import selecting
+from eventing.diagnosis.status.fixes import selecting, unpinning
 from eventing.diagnosis.status.siblings import doubled, siblings
 from shared import names
 from shared.api.manifest import Manifest, ReadOnly, name_of, namespace_of
@@ -205,13 +205,19 @@ def plan_to_approve(cluster: KubeClient, subscription: ReadOnly) -> str:
 
 
 def set_hold(cluster: KubeClient, namespace: str, package: str, reason: str) -> str:
-    """Hold the package (or release it, when `reason` is empty); one sentence."""
+    """Hold the package (or release it, when `reason` is empty); one sentence. A release never lifts a pin."""
     subscription = existing_subscription(cluster, namespace, package)
+    policy, pinned = subscription_policy_of(Subscription(subscription)), ""
+    if policy.version:
+        command = quoted(unpinning(name_of(subscription), namespace))
+        pinned = f"; it is pinned to {policy.version}, and {command} lifts the pin"
+    if not (reason or policy.why_held):
+        return f"{package} was not on hold, so nothing was done{pinned}"
     annotations = {names.HOLD: reason} if reason else dict.fromkeys((names.HOLD, names.HOLD_INSTALLED))
     patch = {"metadata": {"annotations": annotations}}
     cluster.merge(SUBSCRIPTION.ref(name_of(subscription), namespace), patch)
     if not reason:
-        return f"{package} is released"
+        return f"{package} is released{pinned}"
     installed = Subscription(subscription).installed_csv
     where = f"at {installed}" if installed else "before anything is installed"
     return f"{package} is held {where}: {reason}"

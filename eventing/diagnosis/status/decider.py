@@ -25,6 +25,7 @@ from eventing.diagnosis.status.rules import (
     hold_of,
     rule_of_condition,
 )
+from shared import names
 from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking
@@ -104,6 +105,8 @@ def _identity(package: Package, active: Mapping[str, StoredCondition]) -> Packag
         plan=subscription.plan if is_to_approve else "",
         held=f"{installed or 'no version yet'}: {hold}" if hold else "",
         pinned=_pinned(subscription, active),
+        moves=subscription.annotation(names.RELEASES) or "",
+        pin=subscription_policy_of(subscription).version,
         stranded=active.get(conditions.STRANDED, ABSENT).message,
         is_done=phase == WORKS and installed == current and conditions.RESOLUTION_FAILED not in active,
     )  # fmt: skip
@@ -177,7 +180,8 @@ def _messages(
     yield _left_behind(package.kept)
     if subscription is not None:
         yield f"held: {hold}" if (hold := hold_of(subscription)) else ""
-        yield _pinned(subscription, active)
+        pin = subscription_policy_of(subscription).version
+        yield _pinned(subscription, active) or (f"pinned to {pin}" if pin else "")
         yield unknown(subscription)
     yield explanation.message
     # why: a plan that is retried says itself what its runs fail with

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from eventing.diagnosis.status.decider import WORKS, timed
 from eventing.diagnosis.status.package_status import Code, Package, PackageStatus
+from shared import names
 from shared.api.views import ABSENT, ClusterExtension, ClusterObjectSet, StoredCondition
 from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.extension.decision import Decision, Failed, Target, request_for
@@ -152,6 +153,7 @@ def _identity(read: ExtensionRead, phase: str) -> PackageStatus:
         extension.install_namespace, "", request_for(extension).package, installed,
         (bundle_of(rolling[-1]).name if rolling else target) or installed, phase,
         channel=", ".join(request_for(extension).channels), extension=extension.name,
+        moves=extension.annotation(names.ADOPTS) or "",
         catalog=read.decision.resolution.catalog if read.decision and read.decision.resolution else "",
     )  # fmt: skip
 

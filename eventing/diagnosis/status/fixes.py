@@ -11,7 +11,7 @@ from eventing.diagnosis.status.chain import chain, originals, package_named_by
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared import names
 from shared.api.views import Csv, InstallPlan, OperatorGroup
-from shared.domain.command import Fix, kubectl
+from shared.domain.command import Command, Fix, kubectl
 from shared.domain.csv.blockage import blockage
 from shared.domain.csv.requirements import owned_definitions
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
@@ -135,6 +135,11 @@ def selecting(group: Group, targets: Sequence[str]) -> Fix:
     patch = json.dumps({"spec": spec}, separators=(",", ":"))
     words = ("patch", "operatorgroup", group.name, "--type", "merge", "-p", patch)
     return Fix(f"let the group select {_watched(targets)}", kubectl(*words, namespace=group.namespace))
+
+
+def unpinning(subscription: str, namespace: str) -> Command:
+    """What lifts the pin of a Subscription."""
+    return kubectl("annotate", "subscription", subscription, f"{names.VERSION}-", namespace=namespace)
 
 
 def of_conflict(csv: Csv, package: Package) -> Explanation:

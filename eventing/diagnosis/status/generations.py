@@ -50,7 +50,13 @@ def named(ref: Ref) -> str:
 
 def _rivals(status: PackageStatus, others: Sequence[PackageStatus]) -> list[PackageStatus]:
     is_new = bool(status.extension)
-    return [one for one in others if one.package == status.package != "" and bool(one.extension) is not is_new]
+    same = (one for one in others if one.package == status.package != "" and bool(one.extension) is not is_new)
+    return [one for one in same if not (_moves(status, one) or _moves(one, status))]
+
+
+def _moves(status: PackageStatus, other: PackageStatus) -> bool:
+    """Whether the first is what the other one is being moved to."""
+    return status.moves in (f"{other.namespace}/{other.subscription}", other.extension) if status.moves else False
 
 
 def _doubled(status: PackageStatus, rivals: Sequence[PackageStatus]) -> PackageStatus:

@@ -130,6 +130,8 @@ class PackageStatus:
     fixes: tuple[Fix, ...] = field(default=(), compare=False)
     extension: str = ""
     """The ClusterExtension that it is of; empty: OLM v1 has nothing to do with it."""
+    moves: str = field(default="", compare=False)
+    """What it is being moved from: a Subscription (`namespace/name`) or a ClusterExtension."""
     channel: str = ""
     approval: str = ""
     catalog: str = ""
@@ -139,7 +141,9 @@ class PackageStatus:
     held: str = ""
     """The version that a hold keeps, and why."""
     pinned: str = ""
-    """What the annotation asks for, and what is newer."""
+    """What the annotation asks for, and what is newer; empty when nothing is."""
+    pin: str = ""
+    """What the annotation asks for."""
     stranded: str = ""
     """Why the channel leads nowhere from what is installed."""
     is_done: bool = False

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from eventing.diagnosis.status.denied_plans import of_denials, of_denied_plan, of_denied_version
-from eventing.diagnosis.status.fixes import NONE, Explanation, of_chain, of_conflict, of_modes, of_requirements
+from eventing.diagnosis.status.fixes import (
+    NONE,
+    Explanation,
+    of_chain,
+    of_conflict,
+    of_modes,
+    of_requirements,
+    unpinning,
+)
 from eventing.diagnosis.status.groups import are_prohibitive
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
-from shared import names
 from shared.api.views import Csv, StoredCondition, Subscription
-from shared.domain.command import Fix, kubectl, olmf
+from shared.domain.command import Fix, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
 from shared.domain.resolver.explain.findings import read_back
@@ -119,8 +126,8 @@ def _release(subscription: Subscription, _: Package) -> Explanation:
 
 
 def _unpin(subscription: Subscription, _: Package) -> Explanation:
-    words = ("annotate", "subscription", subscription.name, f"{names.VERSION}-")
-    return Explanation(fixes=(Fix("accept every version", kubectl(*words, namespace=subscription.namespace)),))
+    command = unpinning(subscription.name, subscription.namespace)
+    return Explanation(fixes=(Fix("accept every version", command),))
 
 
 def hold_of(subscription: Subscription) -> str:

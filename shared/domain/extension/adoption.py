@@ -8,13 +8,14 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, labels_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of
 from shared.api.views import ClusterExtension, Csv, Object, OperatorGroup, Subscription
 from shared.domain.extension.making import Addition
 from shared.domain.extension.outlook import Effect, changes, identity_of
 from shared.domain.extension.phases.actions import controller_of
 from shared.domain.extension.phases.objects import described
 from shared.domain.extension.phases.order import Phase
+from shared.domain.extension.phases.stamp import claimed
 from shared.domain.objects.ownership import is_labelled_for, is_owned_by
 
 MANAGERS: Final = frozenset((names.FIELD_MANAGER, "olm", "catalog"))
@@ -59,6 +60,17 @@ def as_they_are(phases: Iterable[Phase], present: Iterable[ReadOnly]) -> tuple[P
     """The objects of a bundle, with the Deployments that are there: another template would restart their pods."""
     there = {identity_of(one): one for one in present if one.get("kind") == _WORKLOAD}
     return tuple(replace(phase, objects=tuple(_kept(one, there) for one in phase.objects)) for phase in phases)
+
+
+def offered(present: ReadOnly) -> Manifest | None:
+    """The patch after which a revision may take an object; None without any.
+
+    The mark of a revision that let it go before would else say that it was just orphaned.
+    """
+    patch = claimed(present, MANAGERS)
+    if names.V1_REVISION not in annotations_of(present):
+        return patch
+    return {"metadata": {**(patch or {}).get("metadata", {}), "annotations": {names.V1_REVISION: None}}}
 
 
 def taking_over(made: Addition) -> Addition:

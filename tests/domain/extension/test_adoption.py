@@ -10,7 +10,7 @@ import pytest
 from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterExtension, Csv, OperatorGroup, Subscription
-from shared.domain.extension.adoption import Operator, as_they_are, refusals, spec_of, taking_over, unlike
+from shared.domain.extension.adoption import Operator, as_they_are, offered, refusals, spec_of, taking_over, unlike
 from shared.domain.extension.making import Addition
 from shared.domain.extension.phases.order import Phase
 
@@ -168,3 +168,14 @@ def test_the_extension_is_pinned_to_what_runs() -> None:
     assert found["source"]["catalog"]["channels"] == ["stable"]
     assert found["source"]["catalog"]["selector"] == {"matchLabels": {names.V1_NAME: "main"}}
     assert found["config"] == {"configType": "Inline", "inline": {"deploymentConfig": config}}
+
+
+def test_what_an_earlier_revision_let_go_is_offered_without_its_mark() -> None:
+    marked = a_thing("a", meta={"annotations": {names.V1_REVISION: "1", "other": "stays"}})
+    unmarked = {"metadata": {"annotations": {names.V1_REVISION: None}}}
+    assert offered(marked) == unmarked
+    assert offered(a_thing("a")) is None
+    fields: Manifest = {"manager": names.FIELD_MANAGER, "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": {}}
+    found = offered(a_thing("a", meta={"managedFields": [fields], **marked["metadata"]})) or {}
+    assert found["metadata"]["annotations"] == unmarked["metadata"]["annotations"]
+    assert found["metadata"]["managedFields"][0]["operation"] == "Apply"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 
+from eventing.cli.requests.follow import Goal, Observation, kept
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import approve_plan, set_hold
+from eventing.diagnosis.status.package_status import PackageStatus
 from shared import names
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import Manifest, annotations_of
@@ -47,6 +50,18 @@ def test_a_release_takes_every_hold_away() -> None:
     cluster = a_cluster("a.v1", **{names.HOLD: "audit", names.HOLD_INSTALLED: "as tested", "other": "stays"})
     assert set_hold(cast("KubeClient", cluster), "ns", "a", "") == "a is released"
     assert annotations_of(cluster.objects[REF]) == {"other": "stays"}
+
+
+def test_a_release_of_what_is_not_on_hold_says_so_and_what_pins_it() -> None:
+    assert set_hold(cast("KubeClient", FakeCluster(a_cluster().objects.values())), "ns", "a", "") == (
+        "a was not on hold, so nothing was done"
+    )
+    pinned = "; it is pinned to a.v1, and `kubectl -n ns annotate subscription a olmf.io/version-` lifts the pin"
+    cluster = a_cluster("a.v1", **{names.VERSION: "a.v1"})
+    assert set_hold(cast("KubeClient", cluster), "ns", "a", "") == f"a was not on hold, so nothing was done{pinned}"
+    cluster = a_cluster("a.v1", **{names.VERSION: "a.v1", names.HOLD: "audit"})
+    assert set_hold(cast("KubeClient", cluster), "ns", "a", "") == f"a is released{pinned}"
+    assert annotations_of(cluster.objects[REF]) == {names.VERSION: "a.v1"}
 
 
 class Approved(FakeCluster):
@@ -127,3 +142,17 @@ def test_what_is_not_ours_is_not_approved(plan: Manifest, why: str) -> None:
     with pytest.raises(PackageError) as refused:
         list(approve_plan(cast("KubeClient", Approved([plan])), "ns", "install-1"))
     assert str(refused.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("pin", "more"),
+    [
+        ("", ""),
+        ("a.v1", ", and it is pinned to a.v1; `kubectl -n ns annotate subscription a olmf.io/version-` lifts the pin"),
+    ],
+)
+def test_an_upgrade_of_what_is_held_names_the_pin_too(pin: str, more: str) -> None:
+    status = PackageStatus("ns", "a", "a", "a.v1", "a.v1", "Succeeded", held="a.v1: audit", pin=pin)
+    goal = Goal("ns", "a", timedelta(0), is_newest=True)
+    found = kept(Observation(status, "", 0.0, is_over=False), goal)
+    assert found == f"a is held at a.v1: audit; `olmf hold a --release -n ns` lets it go{more}"

@@ -173,6 +173,9 @@ def test_a_pin_is_reported_while_its_annotation_is_there() -> None:
     subscription["metadata"]["annotations"] = {"olmf.io/version": "1.0.0"}
     now = package_status(subscription, a_csv("Succeeded"))
     assert (now.message, now.pinned, now.reason, now.is_done) == (reported[2], reported[2], "PinnedByAnnotation", True)
+    subscription["status"]["conditions"] = []
+    now = package_status(subscription, a_csv("Succeeded"))
+    assert (now.message, now.pin, now.pinned) == ("pinned to 1.0.0", "1.0.0", ""), "before anything newer is there, too"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,6 +56,12 @@ def test_each_is_told_of_the_other(one: PackageStatus, other: PackageStatus, wan
 def test_nothing_is_told_of_others(other: PackageStatus) -> None:
     assert told([SUBSCRIPTION], [other]) == [SUBSCRIPTION]
     assert told([a_status(package="")], [a_status(package="", extension="x")])[0].code is Code.INSTALLED
+
+
+def test_a_move_that_is_under_way_is_no_rivalry() -> None:
+    assert told([SUBSCRIPTION], [replace(EXTENSION, moves="ns/s")]) == [SUBSCRIPTION]
+    assert told([EXTENSION], [replace(SUBSCRIPTION, moves="tide")]) == [EXTENSION]
+    assert told([EXTENSION], [replace(SUBSCRIPTION, moves="another")])[0].code is Code.DOUBLED
 
 
 def test_a_version_without_subscription_cannot_be_moved() -> None:
