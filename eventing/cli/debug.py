@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eventing.cli.commands import quoted
 from eventing.cli.extension.cluster import content_of_cluster, listed_extensions
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.names import check_namespace, similar
@@ -29,7 +30,7 @@ from shared.domain.command import olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from eventing.cli.extension.answer import Answer
     from eventing.cli.target import Target
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
     from shared.ports import Discovery
     from shared.reading.extension import Sources as Content
+
+_MOST_NAMED = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -190,6 +193,8 @@ def capture(
     from eventing.diagnosis.replay import capture as write
     from eventing.diagnosis.replay import present_objects
     from eventing.journal import JournalIndex, RedisJournal, read_files
+    from eventing.workqueue import listed
+    from eventing.workqueue.listing import LIVE
 
     if not out.parent.is_dir():
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
@@ -199,8 +204,24 @@ def capture(
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
+        unfinished = listed(client, states=LIVE)
         index = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).index()
         count = write(index, out, present_objects(cluster, index), since_ms=since_ms)
     sys.stdout.write(
         f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
+    )
+    print_lines(*unfinished_note(unfinished))
+
+
+def unfinished_note(jobs: Sequence[Listed]) -> Iterator[str]:
+    """A line about jobs whose writes a capture does not have; none without any."""
+    if not jobs:
+        return
+    due = max((job.due for job in jobs if job.due), default=None)
+    until = f", the last until {due.isoformat(timespec='seconds')}" if due else ""
+    steps = ", ".join(sorted({job.step for job in jobs})[:_MOST_NAMED])
+    replay, queue = olmf("replay", "--world"), olmf("queue", "ls")
+    yield (
+        f"jobs that wait or run: {len(jobs)} ({steps}{until}); what they will write is not in it, so "
+        f"{quoted(replay)} may end otherwise; {quoted(queue)} lists them"
     )

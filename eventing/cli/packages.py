@@ -23,7 +23,7 @@ from eventing.cli.requests.subscribing import approve_plan, set_hold
 from eventing.cli.status_text import Row, listed_message, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
 from eventing.diagnosis.offers import offered
-from eventing.diagnosis.status.generations import told
+from eventing.diagnosis.status.generations import with_conflicts
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.command import kubectl
@@ -191,7 +191,7 @@ def list_packages(
         return
     sources = Sources(target.cluster(), target.jobs())
     packages, extensions = package_statuses(sources, namespace), listed_extensions(sources, namespace)
-    found = [*told(packages, extensions), *told(extensions, packages)]
+    found = [*with_conflicts(packages, extensions), *with_conflicts(extensions, packages)]
     if namespace and not found:
         check_exists(namespace, sources.cluster)
     rows = [{**row_of(one), **(_of_table(one) if output == "table" else {})} for one in found]

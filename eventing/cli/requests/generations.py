@@ -11,7 +11,6 @@ from eventing.cli.requests.request import PackageError
 from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.generations import move, named, ref_of, removal
 from eventing.diagnosis.status.reader import Sources, package_statuses
-from shared.adapters.kube.errors import ApiError
 
 if TYPE_CHECKING:
     from eventing.diagnosis.status.package_status import PackageStatus
@@ -29,6 +28,8 @@ def check_subscriptions(cluster: KubeClient, package: str) -> Iterator[str]:
 
 
 def _check(cluster: KubeClient, package: str, read: Callable[[Sources], list[PackageStatus]]) -> Iterator[str]:
+    from shared.adapters.kube import ApiError
+
     try:
         found = [one for one in read(Sources(cluster)) if one.package == package]
     except ApiError as error:

@@ -11,7 +11,7 @@ from eventing.diagnosis.doctor.finding import Check, Finding
 from eventing.diagnosis.status.chain import package_named_by
 from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.generations import ref_of as ref_of_status
-from eventing.diagnosis.status.generations import told
+from eventing.diagnosis.status.generations import with_conflicts
 from eventing.diagnosis.status.package_status import Code, PackageStatus, ref_of
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.status.siblings import package_of, siblings
@@ -47,7 +47,7 @@ def check_extensions(jobs: tuple[Listed, ...] = ()) -> Check:
     def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
         sources = Sources(cluster, jobs)
         found = extension_statuses(sources)
-        return _findings(told(found, package_statuses(sources)) if found else found, now)
+        return _findings(with_conflicts(found, package_statuses(sources)) if found else found, now)
 
     return check
 

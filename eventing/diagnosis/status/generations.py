@@ -13,9 +13,9 @@ from shared.domain.command import Fix, olmf
 from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
 
 
-def told(statuses: Sequence[PackageStatus], others: Sequence[PackageStatus]) -> list[PackageStatus]:
+def with_conflicts(statuses: Sequence[PackageStatus], others: Sequence[PackageStatus]) -> list[PackageStatus]:
     """The statuses; of each whose package the other generation runs, according to `others`, it is told first."""
-    return [_doubled(one, found) if (found := _rivals(one, others)) else one for one in statuses]
+    return [_doubled(one, found) if (found := _conflicting(one, others)) else one for one in statuses]
 
 
 def move(status: PackageStatus) -> Fix | None:
@@ -48,7 +48,7 @@ def named(ref: Ref) -> str:
     return f"{ref.kind} {f'{ref.namespace}/' if ref.namespace else ''}{ref.name}"
 
 
-def _rivals(status: PackageStatus, others: Sequence[PackageStatus]) -> list[PackageStatus]:
+def _conflicting(status: PackageStatus, others: Sequence[PackageStatus]) -> list[PackageStatus]:
     is_new = bool(status.extension)
     same = (one for one in others if one.package == status.package != "" and bool(one.extension) is not is_new)
     return [one for one in same if not (_moves(status, one) or _moves(one, status))]
@@ -59,13 +59,13 @@ def _moves(status: PackageStatus, other: PackageStatus) -> bool:
     return status.moves in (f"{other.namespace}/{other.subscription}", other.extension) if status.moves else False
 
 
-def _doubled(status: PackageStatus, rivals: Sequence[PackageStatus]) -> PackageStatus:
-    refs = tuple(map(ref_of, rivals))
+def _doubled(status: PackageStatus, conflicting: Sequence[PackageStatus]) -> PackageStatus:
+    refs = tuple(map(ref_of, conflicting))
     sentence = f"{', '.join(map(named, refs))} runs {status.package}, too, so that two owners want the same objects"
     return replace(
         status,
         code=Code.DOUBLED,
         message="; ".join(filter(None, (sentence, status.message))),
         evidence=tuple(dict.fromkeys((*status.evidence, *refs))),
-        fixes=tuple(map(removal, (*rivals, status))),
+        fixes=tuple(map(removal, (*conflicting, status))),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eventing.cli.status_text import message_of
-from eventing.diagnosis.status.generations import move, told
+from eventing.diagnosis.status.generations import move, with_conflicts
 from eventing.diagnosis.status.package_status import Code, PackageStatus
 
 
@@ -42,7 +42,7 @@ EXTENSION = a_status(extension="tide", namespace="other", phase="Retrying", mess
     ],
 )  # fmt: skip
 def test_each_is_told_of_the_other(one: PackageStatus, other: PackageStatus, want: str) -> None:
-    [found] = told([one], [other])
+    [found] = with_conflicts([one], [other])
     assert (found.code, message_of(found)) == (Code.DOUBLED, want)
 
 
@@ -54,14 +54,14 @@ def test_each_is_told_of_the_other(one: PackageStatus, other: PackageStatus, wan
     ],
 )
 def test_nothing_is_told_of_others(other: PackageStatus) -> None:
-    assert told([SUBSCRIPTION], [other]) == [SUBSCRIPTION]
-    assert told([a_status(package="")], [a_status(package="", extension="x")])[0].code is Code.INSTALLED
+    assert with_conflicts([SUBSCRIPTION], [other]) == [SUBSCRIPTION]
+    assert with_conflicts([a_status(package="")], [a_status(package="", extension="x")])[0].code is Code.INSTALLED
 
 
 def test_a_move_that_is_under_way_is_no_rivalry() -> None:
-    assert told([SUBSCRIPTION], [replace(EXTENSION, moves="ns/s")]) == [SUBSCRIPTION]
-    assert told([EXTENSION], [replace(SUBSCRIPTION, moves="tide")]) == [EXTENSION]
-    assert told([EXTENSION], [replace(SUBSCRIPTION, moves="another")])[0].code is Code.DOUBLED
+    assert with_conflicts([SUBSCRIPTION], [replace(EXTENSION, moves="ns/s")]) == [SUBSCRIPTION]
+    assert with_conflicts([EXTENSION], [replace(SUBSCRIPTION, moves="tide")]) == [EXTENSION]
+    assert with_conflicts([EXTENSION], [replace(SUBSCRIPTION, moves="another")])[0].code is Code.DOUBLED
 
 
 def test_a_version_without_subscription_cannot_be_moved() -> None:
