@@ -55,7 +55,7 @@ class Code(StrEnum):
     DOUBLED = "InstalledTwice"
 
 
-_UNRESOLVED = frozenset({Code.UNSATISFIABLE, Code.RESOLUTION_PREVENTED})
+_UNRESOLVED = frozenset({Code.UNSATISFIABLE, Code.RESOLUTION_PREVENTED, Code.DOUBLED})
 
 
 def ref_of(kind: Kind, found: Object) -> Ref:
@@ -165,5 +165,5 @@ class PackageStatus:
 
     @property
     def advised(self) -> tuple[Fix, ...]:
-        """What helps: of what works only where nothing newer can be had; what people want is not to be mended."""
+        """What helps: of what works only where it cannot go on, or not alone; what people want is not to be mended."""
         return self.fixes if not self.is_well or self.code in _UNRESOLVED else ()

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from shared import kinds, names
-from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of
+from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata
 from shared.api.views import ClusterExtension, Csv, Object, OperatorGroup, Subscription
 from shared.domain.extension.making import Addition
 from shared.domain.extension.outlook import Effect, changes, identity_of
@@ -70,7 +70,7 @@ def offered(present: ReadOnly) -> Manifest | None:
     patch = claimed(present, MANAGERS)
     if names.V1_REVISION not in annotations_of(present):
         return patch
-    return {"metadata": {**(patch or {}).get("metadata", {}), "annotations": {names.V1_REVISION: None}}}
+    return {"metadata": {**metadata(patch or {}), "annotations": {names.V1_REVISION: None}}}
 
 
 def taking_over(made: Addition) -> Addition:

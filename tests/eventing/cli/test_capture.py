@@ -13,7 +13,7 @@ DUE = datetime(2026, 1, 1, 0, 1, 30, tzinfo=UTC)
 
 
 def a_job(step: str, due: datetime | None = None) -> Listed:
-    return Listed(step, REF, "event", "delayed" if due else "ready", due=due)
+    return Listed(step, REF, "bulk", "delayed" if due else "ready", due=due)
 
 
 def test_a_capture_of_what_rests_has_nothing_to_note() -> None:
