@@ -37,10 +37,10 @@ def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: C
         after = config_map_source.unowned(source, refusal.message, clock.now())
         return _reported(source, after, refusal.message, again_in=_RETRY)
     if patch := config_map_source.adopted(config_map, source):
-        # The change of the ConfigMap runs this step again; its resourceVersion is another one by then.
+        # It is read at once, but by another run: its resourceVersion is another one by then.
         return Outcome(
             (Merge(Ref.of(config_map), patch, config_map.resource_version),),
-            again_in=_RETRY,
+            again_in=timedelta(0),
             summary="its ConfigMap is watched from now on",
         )
     request = catalog_source.catalog_request(source)

@@ -48,7 +48,10 @@ def _is(owner: ReadOnly, source: CatalogSource) -> bool:
 
 
 def referred(status: ReadOnly, config_map: ConfigMap, now: datetime) -> Manifest:
-    """The status that names the ConfigMap as it is; the time changes only with it."""
+    """The status that names the ConfigMap as it is; the time is later by a second or more with each change of it.
+
+    Clients of OLM wait for a later time, which has no fractions of a second.
+    """
     desired = {
         "name": config_map.name, "namespace": config_map.namespace, "uid": config_map.uid,
         "resourceVersion": config_map.resource_version,
@@ -56,7 +59,9 @@ def referred(status: ReadOnly, config_map: ConfigMap, now: datetime) -> Manifest
     known = fields.part(status, "configMapReference")
     if {key: value for key, value in known.items() if key != "lastUpdateTime"} == desired:
         return dict(status)
-    return {**status, "configMapReference": {**desired, "lastUpdateTime": timestamp(now)}}
+    before = fields.moment(known, "lastUpdateTime")
+    at = max(now, before + timedelta(seconds=1)) if before else now
+    return {**status, "configMapReference": {**desired, "lastUpdateTime": timestamp(at)}}
 
 
 def connected(status: ReadOnly) -> Manifest:

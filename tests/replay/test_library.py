@@ -49,7 +49,7 @@ def test_it_decides_by_nearly_every_step() -> None:
     assert sorted(set(STEPS) - decided) == NOT_DECIDED
 
 
-NOT_DECIDED = ["bundle/restore_bundle", "maintenance/certify_catalogs"]
+NOT_DECIDED = ["bundle/restore_bundle"]
 """Steps of which no capture has a decision."""
 
 

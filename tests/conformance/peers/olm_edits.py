@@ -191,11 +191,6 @@ OLM_EDITS = (
         "append(manifests, more))\n",
         "a restart alone writes nothing; that the catalog is loaded after it shows when its content changes",
     ),
-    Edit(
-        CATALOGS, 'By("Update catalog configmap")\n',
-        'By("Update catalog configmap")\n\t\ttime.Sleep(1100 * time.Millisecond)\n',
-        "times in a status are whole seconds, and a catalog is read in the second in which it is made",
-    ),
     Edit(REGISTRY, "\treturn nil\n}\n", FORWARDED, "the port-forward is begun, and does not lead anywhere yet"),
     Edit(REGISTRY, '\t"os/exec"\n', '\t"net"\n\t"os/exec"\n\t"time"\n', "the one before needs it"),
     Edit(

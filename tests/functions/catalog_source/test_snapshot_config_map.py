@@ -63,6 +63,16 @@ def test_row_4_the_config_map_gets_its_owner_and_the_status_its_reference(kind: 
     assert read(world).writes == (), "nothing has changed"
 
 
+def test_it_is_read_at_once_after_it_got_its_owner_and_a_change_is_told_a_second_later_at_least() -> None:
+    world = a_world(a_source(), a_config_map())
+    assert read(world).again_in == timedelta(0), "the event of a step's own write does not run it again"
+    run(world)
+    world.put({**world.objects[PLACE], "data": {"packages": "[]"}})
+    changed = run(world)
+    told = (changed["configMapReference"]["lastUpdateTime"], changed["connectionState"]["lastConnect"])
+    assert told == ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"), "clients of OLM wait for a later second"
+
+
 def test_two_catalogs_share_a_config_map() -> None:
     world = a_world(a_source(), a_config_map())
     run(world)
