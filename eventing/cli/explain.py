@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.commands import fix_text, quoted, shown, values
+from eventing.cli.commands import quoted, shown, values
 from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.names import similar
@@ -19,7 +19,7 @@ from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, 
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared.domain.command import olmf
-from shared.domain.resolver.explain.choices import AFTER_PLAN, choices
+from shared.domain.resolver.explain.choices import choices
 from shared.domain.resolver.explain.findings import as_json
 from shared.domain.resolver.explain.fixes import explain as refusals
 from shared.domain.resolver.resolve import resolve
@@ -161,8 +161,6 @@ def lines(findings: list[Finding], found: list[Choice], packages: list[PackageSt
         yield from (f"  not {each.name}: {each.code}: {each.sentence}" for each in one.newer[:_NEWEST])
         if len(one.newer) > _NEWEST:
             yield f"  and {len(one.newer) - _NEWEST} more newer versions; -o json has all"
-        if status and status.is_well and status.plan and any(each.code == AFTER_PLAN for each in one.newer):
-            yield f"  {status.plan} waits for approval; {'; '.join(map(fix_text, status.fixes))}"
     yield from (f"{name}: {stands(status)}" for name, status in at.items())
     if not (findings or found or packages):
         yield "there is no Subscription that waits for an answer"

@@ -186,17 +186,14 @@ def test_what_does_not_work_is_not_reported_as_installed() -> None:
     assert list(lines([], [], [])) == ["there is no Subscription that waits for an answer"]
 
 
-def test_the_command_that_approves_a_plan_stands_below_what_comes_after_it() -> None:
+def test_the_command_that_approves_a_plan_stands_above_what_comes_after_it() -> None:
     newer = (Passed("a.v3", "AfterPlan", "a plan for a.v2 is under way"),)
-    waiting = a_row("a", "Succeeded", "", "a.v1")
     fix = Fix("approve p", command("approve", "p", namespace="ns"))
-    waiting = replace(waiting, plan="p", fixes=(fix,))
-    found = list(lines([], [replace(a_choice("a"), newer=newer)], [waiting]))
-    assert found[1:] == [
+    waiting = replace(a_row("a", "InstallPlanPending", "RequiresApproval", "a.v2"), plan="p", fixes=(fix,))
+    assert list(lines([], [replace(a_choice("a"), newer=newer)], [waiting])) == [
+        "a: a.v2 is InstallPlanPending: RequiresApproval; fix: approve p: `olmf approve p -n ns`",
         "  not a.v3: AfterPlan: a plan for a.v2 is under way",
-        "  p waits for approval; approve p: `olmf approve p -n ns`",
     ]
-    assert len(list(lines([], [a_choice("a")], [waiting]))) == 1
 
 
 def test_what_waits_for_approval_is_no_failure() -> None:
