@@ -174,6 +174,14 @@ def test_a_new_annotation_is_written_in_place() -> None:
     assert found == {**desired, "metadata": {**desired["metadata"], "resourceVersion": "7"}}
 
 
+def test_no_annotation_is_written_to_what_olm_v1_controls() -> None:
+    desired, live = with_new_annotation()
+    revision = {"apiVersion": "olm.operatorframework.io/v1", "kind": "ClusterObjectSet", "name": "a-1", "uid": "r"}
+    owners = [*metadata(live)["ownerReferences"], {**revision, "controller": True}]
+    both = {**live, "metadata": {**metadata(live), "ownerReferences": owners}}
+    assert annotated(Csv(CSV), [desired], [Deployment(both)]) == ()
+
+
 def test_an_annotation_in_place_takes_no_component_label_away() -> None:
     """csv.md 12.3: else it would be adopted again with each annotation."""
     desired, live = with_new_annotation()
