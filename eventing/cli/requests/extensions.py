@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,15 +13,15 @@ from eventing.cli.requests.generations import check_subscriptions
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, Made
 from eventing.cli.status_text import message_of
-from eventing.diagnosis.status.extension import decide_extension, reasons
+from eventing.diagnosis.status.extension import NO_CATALOG, ExtensionRead, decide_extension, made_of, reasons
 from eventing.diagnosis.status.extension_reader import read
 from eventing.diagnosis.status.reader import Sources
 from shared import names
 from shared.api.manifest import Manifest
-from shared.api.views import CatalogSource, ClusterExtension
+from shared.api.views import ClusterExtension
 from shared.domain.command import kubectl, olmf
 from shared.domain.extension.decision import Target
-from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, CLUSTER_EXTENSION, NAMESPACE
+from shared.kinds import CLUSTER_EXTENSION, NAMESPACE
 
 if TYPE_CHECKING:
     from eventing.diagnosis.status.package_status import PackageStatus
@@ -147,20 +146,12 @@ def _check_offered(request: ExtensionRequest, content: Content) -> None:
     """PackageError when every catalog can be asked, and none has what is asked for."""
     found = read(Sources(content.cluster), ClusterExtension(request.manifest), content)
     if not found.catalogs:
-        raise PackageError(f"there is no ClusterCatalog to install from{_advised(content)}")
+        raise PackageError(f"{NO_CATALOG}{_advised(found)}")
     if not isinstance(found.decision, Target) and not any(one.problem for one in found.catalogs):
         raise PackageError("\n".join(reasons(found)))
 
 
-def _advised(content: Content) -> str:
-    """How to make one of the image of a CatalogSource: the content is the same; empty without any.
-
-    Only of a global one: a ClusterCatalog serves the whole cluster, and its image must not be the choice of a tenant.
-    """
-    for one in CatalogSource.each(content.cluster.list(CATALOG_SOURCE, content.policy.global_namespace)):
-        if one.image:
-            spec = {"source": {"type": "Image", "image": {"ref": one.image}}}
-            found = {"apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind}
-            text = json.dumps({**found, "metadata": {"name": one.name}, "spec": spec})
-            return f"; {quoted(kubectl('apply', '-f', '-', stdin=text))} makes one of {one.namespace}/{one.name}"
-    return ""
+def _advised(read: ExtensionRead) -> str:
+    """How to make one of the image of a CatalogSource; empty without any."""
+    made = (f"; {quoted(made_of(one))} makes one of {one.namespace}/{one.name}" for one in read.images)
+    return next(made, "")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from eventing.diagnosis.status.decider import WORKS, timed
 from eventing.diagnosis.status.package_status import Code, Package, PackageStatus
 from shared import names
-from shared.api.views import ABSENT, ClusterExtension, ClusterObjectSet, StoredCondition
-from shared.domain.command import Fix, kubectl, olmf
+from shared.api.views import ABSENT, CatalogSource, ClusterExtension, ClusterObjectSet, StoredCondition
+from shared.domain.command import Command, Fix, kubectl, olmf
 from shared.domain.extension.decision import Decision, Failed, Target, request_for
 from shared.domain.extension.deprecation import DEPRECATED
 from shared.domain.extension.model import CatalogView
@@ -29,6 +29,7 @@ _CHANGE: Final = "when the ClusterExtension, a catalog or a revision changes"
 _EDIT: Final = "when the ClusterExtension is edited"
 _SETTLED: Final = ("Succeeded", "RollingOut")
 """What `Progressing` says where no other revision is on its way; the latter while objects of it are not ready."""
+NO_CATALOG: Final = "there is no ClusterCatalog to install from"
 _READY: Final = "when the objects of the revision are ready"
 
 
@@ -41,6 +42,10 @@ class ExtensionRead:
     decision: Decision | None = None
     """What it would be given now; None: catalogs were not read."""
     catalogs: tuple[CatalogView, ...] = ()
+    lacks_catalogs: bool = False
+    """The cluster has no ClusterCatalog at all, as far as that was read."""
+    images: tuple[CatalogSource, ...] = ()
+    """Then: the CatalogSources that one may be made of."""
     job: Listed | None = None
     """The job about it, or about one of its revisions, whose last run failed."""
     due: str = ""
@@ -167,6 +172,7 @@ def _messages(read: ExtensionRead, rule: _Rule, condition: StoredCondition) -> I
         yield probed.message if probed.reason == "ProbeFailure" else condition.message
     elif rule.code is not Code.INSTALLED:
         yield condition.message
+        yield NO_CATALOG if read.lacks_catalogs and rule.code is Code.RETRYING else ""
     if condition.type == PROGRESSING and read.extension.condition(AVAILABLE).status == "False":
         yield read.extension.condition(AVAILABLE).message  # what is installed does not work either
     deprecated = read.extension.condition(DEPRECATED)
@@ -188,14 +194,25 @@ def _fixes(read: ExtensionRead, rule: _Rule) -> Iterator[Fix]:
             for ref, _ in _unasked(read):
                 yield Fix(f"see why {ref.name} is not served", olmf("why", f"{ref.kind}/{ref.name}"))
             yield from _relaxed(read)
+            yield from (Fix(f"make one of {each.namespace}/{each.name}", made_of(each)) for each in read.images[:1])
+            if read.lacks_catalogs and read.decision and not read.images:
+                yield Fix("make a ClusterCatalog")
             if read.decision is None:
-                yield Fix("see which rule removed which bundle", olmf("extension", "why", name))
+                what = "see how to make one" if read.lacks_catalogs else "see which rule removed which bundle"
+                yield Fix(what, olmf("extension", "why", name))
         case Code.CONFIGURATION_INVALID | Code.ROLLOUT_BLOCKED:
             yield Fix("edit it", kubectl("edit", "clusterextension", name))
         case Code.ROLLOUT_LATE | Code.ROLLOUT_REFUSED | Code.UNAVAILABLE | Code.DELETING:
             yield Fix("see its objects", olmf("extension", "get", name))
         case _:
             return
+
+
+def made_of(source: CatalogSource) -> Command:
+    """Makes a ClusterCatalog of the image of a CatalogSource: the content is the same."""
+    spec = {"source": {"type": "Image", "image": {"ref": source.image}}}
+    found = {"apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind}
+    return kubectl("apply", "-f", "-", stdin=json.dumps({**found, "metadata": {"name": source.name}, "spec": spec}))
 
 
 def _relaxed(read: ExtensionRead) -> Iterator[Fix]:

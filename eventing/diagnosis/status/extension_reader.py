@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 from eventing.diagnosis.status.extension import ExtensionRead, decide_extension
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, last_of
-from shared.api.views import ClusterExtension
+from shared.api.views import CatalogSource, ClusterExtension
 from shared.domain.extension.decision import decide
+from shared.domain.extension.report import PROGRESSING
 from shared.domain.extension.revisions import Revisions
-from shared.kinds import CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, Ref
+from shared.kinds import CATALOG_SOURCE, CLUSTER_CATALOG, CLUSTER_EXTENSION, CLUSTER_OBJECT_SET, Ref
 from shared.reading.extension import read_inputs
 
 if TYPE_CHECKING:
     from shared.reading.extension import Sources as Content
+
+
+_FORBIDDEN = 403
 
 
 def extension_statuses(sources: Sources, namespace: str = "") -> list[PackageStatus]:
@@ -27,6 +31,7 @@ def read(sources: Sources, extension: ClusterExtension, content: Content | None 
     """What there is about one extension; with `content` also what catalogs would give it now."""
     inputs = read_inputs(extension, content) if content and not extension.is_deleted else None
     revisions = inputs.revisions if inputs else Revisions.of(sources.list(CLUSTER_OBJECT_SET), extension)
+    lacks = _lacks_catalogs(sources, extension) if inputs is None else not inputs.catalogs
     refs = [*(CLUSTER_OBJECT_SET.ref(one.name) for one in reversed(revisions.active)), _ref(extension)]
     jobs = sources.jobs_about(refs)
     return ExtensionRead(
@@ -34,10 +39,35 @@ def read(sources: Sources, extension: ClusterExtension, content: Content | None 
         revisions,
         decide(extension, revisions, inputs.catalogs) if inputs else None,
         inputs.catalogs if inputs else (),
+        lacks_catalogs=lacks,
+        images=images_in(content) if content and lacks else (),
         job=next((job for job in jobs if job.error), None),
         due=min((job.due.isoformat(timespec="seconds") for job in jobs if job.due), default=""),
         last=tuple(run for ref in refs for run in last_of(sources.index, ref, sources.jobs)) if sources.index else (),
     )
+
+
+def images_in(content: Content) -> tuple[CatalogSource, ...]:
+    """The CatalogSources whose image may become that of a ClusterCatalog.
+
+    Only global ones: a ClusterCatalog serves the whole cluster, and its image must not be the choice of a tenant.
+    """
+    found = CatalogSource.each(content.cluster.list(CATALOG_SOURCE, content.policy.global_namespace))
+    return tuple(one for one in found if one.image)
+
+
+def _lacks_catalogs(sources: Sources, extension: ClusterExtension) -> bool:
+    """Whether there is none, for an extension that is refused; who may not list them is told nothing of it."""
+    if extension.condition(PROGRESSING).reason != "Retrying":
+        return False
+    from shared.adapters.kube import ApiError
+
+    try:
+        return not sources.list(CLUSTER_CATALOG)
+    except ApiError as error:
+        if error.status != _FORBIDDEN:
+            raise
+        return False
 
 
 def _ref(extension: ClusterExtension) -> Ref:

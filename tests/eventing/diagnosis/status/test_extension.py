@@ -26,6 +26,7 @@ from tests.functions.cluster_extension.world import (
     an_extension,
     installed,
 )
+from tests.functions.subscription.world import a_catalog_source
 
 REVISION = CLUSTER_OBJECT_SET.ref("etcd-1")
 CATALOG = CLUSTER_CATALOG.ref("c")
@@ -38,7 +39,7 @@ def about(world: World) -> Answer:
 
 
 def fixes(answer: Answer) -> list[str]:
-    return [str(one.command) for one in answer.status.fixes]
+    return [str(one.command or "") for one in answer.status.fixes]
 
 
 def edit(world: World, **source: object) -> World:
@@ -72,6 +73,12 @@ def unserved_catalog() -> World:
     world = a_world()
     with world.edited(CATALOG) as found:
         found["status"]["conditions"][0]["status"] = "False"
+    return settled(world)
+
+
+def without_catalogs() -> World:
+    world = a_world()
+    world.remove(CATALOG)
     return settled(world)
 
 
@@ -131,6 +138,7 @@ CASES: dict[str, tuple[Callable[[], World], Code, str, set[str], list[str]]] = {
     "no catalog": (
         unserved_catalog, Code.RETRYING, "Retrying", {str(CATALOG)}, ["olmf why ClusterCatalog/c"],
     ),
+    "no catalog at all": (without_catalogs, Code.RETRYING, "Retrying", set(), [""]),
     "collision": (colliding, Code.ROLLOUT_REFUSED, "Retrying", {str(REVISION)}, GET),
     "configuration": (
         misconfigured, Code.CONFIGURATION_INVALID, "InvalidConfiguration", set(),
@@ -186,6 +194,18 @@ def test_a_list_decides_the_same_without_catalogs() -> None:
     assert [str(one.command) for one in listed.fixes] == ["olmf extension why etcd"]
     assert extension_statuses(Sources(world.api), "other") == []
     assert len(extension_statuses(Sources(world.api), PLACE)) == 1
+
+
+def test_without_any_catalog_it_is_said_that_there_is_none_and_how_to_make_one() -> None:
+    world = without_catalogs()
+    world.put(a_catalog_source("all", "a-tenant"))
+    world.put(a_catalog_source("local"))
+    asked, [listed] = about(world).status, extension_statuses(Sources(world.api))
+    assert "; there is no ClusterCatalog to install from" in asked.message
+    assert listed.message == asked.message
+    [fix] = asked.fixes
+    assert fix.what == "make one of olm/local"
+    assert '"ref": "registry/local:v1"' in str(fix.command)
 
 
 def test_the_chain_ends_at_the_object_that_is_not_ready() -> None:
