@@ -46,7 +46,7 @@ def check_extensions(jobs: tuple[Listed, ...] = ()) -> Check:
 
     def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
         sources = Sources(cluster, jobs)
-        found = extension_statuses(sources)
+        found = extension_statuses(sources, lists_catalogs=True)
         return _findings(with_conflicts(found, package_statuses(sources)) if found else found, now)
 
     return check

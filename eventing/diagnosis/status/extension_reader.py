@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.status.extension import ExtensionRead, decide_extension
@@ -18,20 +19,23 @@ if TYPE_CHECKING:
     from shared.reading.extension import Sources as Content
 
 
-_FORBIDDEN = 403
+def extension_statuses(sources: Sources, namespace: str = "", *, lists_catalogs: bool = False) -> list[PackageStatus]:
+    """The status of each ClusterExtension, or of those that install into a namespace.
 
-
-def extension_statuses(sources: Sources, namespace: str = "") -> list[PackageStatus]:
-    """The status of each ClusterExtension, or of those that install into a namespace."""
+    `lists_catalogs`: what is refused says, too, whether there are catalogs at all; not everybody may list them.
+    """
     found = ClusterExtension.each(sources.list(CLUSTER_EXTENSION))
-    return [decide_extension(read(sources, one)) for one in found if namespace in ("", one.install_namespace)]
+    mine = [read(sources, one) for one in found if namespace in ("", one.install_namespace)]
+    refused = any(one.extension.condition(PROGRESSING).reason == "Retrying" for one in mine)
+    lacks = lists_catalogs and refused and not sources.list(CLUSTER_CATALOG)
+    return [decide_extension(replace(one, lacks_catalogs=lacks)) for one in mine]
 
 
 def read(sources: Sources, extension: ClusterExtension, content: Content | None = None) -> ExtensionRead:
     """What there is about one extension; with `content` also what catalogs would give it now."""
     inputs = read_inputs(extension, content) if content and not extension.is_deleted else None
     revisions = inputs.revisions if inputs else Revisions.of(sources.list(CLUSTER_OBJECT_SET), extension)
-    lacks = _lacks_catalogs(sources, extension) if inputs is None else not inputs.catalogs
+    lacks = inputs is not None and not inputs.catalogs
     refs = [*(CLUSTER_OBJECT_SET.ref(one.name) for one in reversed(revisions.active)), _ref(extension)]
     jobs = sources.jobs_about(refs)
     return ExtensionRead(
@@ -54,20 +58,6 @@ def images_in(content: Content) -> tuple[CatalogSource, ...]:
     """
     found = CatalogSource.each(content.cluster.list(CATALOG_SOURCE, content.policy.global_namespace))
     return tuple(one for one in found if one.image)
-
-
-def _lacks_catalogs(sources: Sources, extension: ClusterExtension) -> bool:
-    """Whether there is none, for an extension that is refused; who may not list them is told nothing of it."""
-    if extension.condition(PROGRESSING).reason != "Retrying":
-        return False
-    from shared.adapters.kube import ApiError
-
-    try:
-        return not sources.list(CLUSTER_CATALOG)
-    except ApiError as error:
-        if error.status != _FORBIDDEN:
-            raise
-        return False
 
 
 def _ref(extension: ClusterExtension) -> Ref:
