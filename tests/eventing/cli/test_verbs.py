@@ -346,9 +346,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         ),
         pytest.param(["list", "--available", "-n", "x"], 2, "leave out -n x", id="what is offered in one namespace"),
         pytest.param(["why", "sub/ghost"], 1, "default/ghost does not exist", id="an object that is elsewhere"),
-        pytest.param(
-            ["list", "-n", "operator"], 1, "no namespace operator; similar", id="no such namespace"
-        ),
+        pytest.param(["list", "-n", "operator"], 1, "no namespace operator; similar", id="no such namespace"),
         pytest.param(["list", "-A", "-n", "olm"], 2, "exclude each other", id="all namespaces and one"),
         pytest.param(["hold", "tide", "--reason", ""], 2, "give a reason", id="a hold without a reason"),
         pytest.param(["upgrade", "nothing"], 1, "nothing subscribes to 'nothing'", id="nothing to upgrade"),
