@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     Manifest = dict[str, Any]
 
 
+_OPEN = (Code.CATALOG_UNREADABLE, Code.GAVE_UP, Code.PREVENTED)
+"""What prevented a decision that may be had later, as it is; everything else takes an edit."""
+
+
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command()(pulling(plan))
@@ -138,7 +142,7 @@ def _refused(inputs: Inputs, resolution: Resolution) -> tuple[list[str], list[st
     undecided: list[str] = []
     for component in resolution.components:
         if refusal := component.refusal:
-            is_open = refusal.is_prevented and refusal.code is not Code.OPERATOR_GROUPS
+            is_open = refusal.is_prevented and refusal.code in _OPEN
             for name in component.subscribers:
                 advised = [f"fix: {one.what}: {_do(one.do)}" for one in fixes.get(name, ())[:1]]
                 (undecided if is_open else blocked).append("; ".join((f"{name}: {resolution.reasons[name]}", *advised)))

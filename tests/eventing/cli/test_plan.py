@@ -20,6 +20,8 @@ from eventing.cli.main import app
 from eventing.cli.namespace_inputs import NamespaceInputs, read_inputs
 from shared import names
 from shared.domain.extension.outlook import Change, Difference, Effect
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog
 from shared.kinds import NAMESPACE
 from tests.kit.image_registry import ScriptedRegistry, a_file, a_layer, scripted_registry
 from tests.kit.installation import SAMPLES, a_subscription, an_operator_group
@@ -241,6 +243,24 @@ def test_what_is_refused_does_not_block_what_waits_for_approval(
     assert [one.partition(":")[0] for one in found["blockers"]] == ["bad"]
     assert any("install-1 waits for approval; `olmf approve install-1 -n here" in one for one in found["reasons"])
     assert found["objects"], "what its plan will make is shown"
+
+
+def test_a_catalog_that_cannot_be_read_leaves_open_only_what_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_sick_catalog(*words: Any, **more: Any) -> NamespaceInputs:
+        found, sick = with_plans(*words, **more), CatalogKey("olm", "sick")
+        catalogs = {**found.inputs.catalogs, sick: Catalog(sick, problem="no answer")}
+        return replace(found, inputs=replace(found.inputs, catalogs=catalogs))
+
+    monkeypatch.setattr("eventing.cli.plan.read_inputs", with_sick_catalog)
+    bad = a_subscription("bad", "here", source="sick", channel="stable")
+    write_objects(tmp_path, a_waiting_subscription(), bad, an_operator_group("here", targets=("here",)))
+    result = plan("-o", "json", catalog="olm/local=cat")
+    found = json.loads(result.stdout)
+    assert result.exit_code == UNKNOWN, result.output
+    assert any("bad: error using catalogsource olm/sick: no answer" in one for one in unknown_of(result))
+    assert any(one.startswith("beacon: beacon.v1.0.0 is planned already") for one in found["reasons"])
 
 
 def test_a_namespace_with_two_groups_is_blocked_with_what_helps(tmp_path: Path) -> None:
