@@ -1,4 +1,4 @@
-# Everything a developer types. `make quick` is for after each change (a minute), `make test` is what CI runs first,
+# Everything a developer types. `make quick` is for after each change (less than a minute), `make test` is what CI runs first,
 # `make conformance` second.
 PYTHON ?= python3
 VENV := .venv

@@ -20,6 +20,7 @@ from eventing.events.event import Event
 from eventing.events.hints import hints
 from eventing.events.job import Job
 from eventing.journal.recorder import Recorder
+from eventing.local.apiserver.collector import Collector
 from eventing.local.apiserver.direct import Direct
 from eventing.local.apiserver.resources import Registry
 from eventing.local.apiserver.store import Change, Key, Store
@@ -31,8 +32,9 @@ from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.adapters.keys import StoredKeys
-from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.kube import ApiError, Connection, KubeClient
 from shared.adapters.kube.accounts import KubeAccounts
+from shared.adapters.kube.transport import Transport
 from shared.adapters.kube.warnings import KubeWarnings
 from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest, metadata, uid_of
@@ -83,6 +85,16 @@ def _template() -> Sandbox:
 def a_sandbox(clock: Callable[[], datetime] = lambda: NOW) -> Sandbox:
     """A new cluster that serves our kinds."""
     return copied(_template(), clock)
+
+
+class AtRest(Direct):
+    """A copy of a sandbox whose controllers had nothing left to do."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        Transport.__init__(self, Connection("sandbox://here"))
+        self._world = replace(sandbox, asks_others=False)
+        self._collector = Collector(self._world)
+        self._collector._due.clear()
 
 
 def copied(sandbox: Sandbox, clock: Callable[[], datetime]) -> Sandbox:
@@ -268,7 +280,7 @@ class World:
 
     def _live_in(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self.api = Client(Direct(sandbox))
+        self.api = Client(AtRest(sandbox))
         self.objects = Objects(sandbox)
         self.requests, self.refused = self.api.requests, self.api.refused
         self.keys = StoredKeys(self)
@@ -281,6 +293,7 @@ class World:
 
     def copy(self) -> Self:
         """The same cluster at the same time once more: what happens in one is not seen in the other."""
+        self._sandbox_catches_up()
         other = copy(self)
         other.queue = WaitingJobs({job: [*causes] for job, causes in self.jobs.items()}, dict(self.delayed))
         other.jobs, other.delayed = other.queue.ready, other.queue.delayed
