@@ -18,6 +18,7 @@ from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.server import running
 from shared.adapters.content.folders import snapshot_of
 from shared.adapters.content.store import Store
+from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest
 from shared.api.views import CatalogSource
 from shared.kinds import CATALOG_SOURCE, INSTALL_PLAN, SUBSCRIPTION
@@ -72,14 +73,22 @@ def a_source(namespace: str, **spec: Json) -> Manifest:
     }  # fmt: skip
 
 
-def updated(installation: Installation, source: Manifest, address: str, pod: str) -> Manifest:
-    """The CatalogSource as the program updates it: what it read, with type, address and annotations, and no image."""
+def updated(installation: Installation, source: Manifest, address: str, pod: str, attempts: int = 5) -> Manifest:
+    """The CatalogSource as the program updates it: what it read, with type, address and annotations, and no image.
+
+    It reads again when somebody wrote meanwhile.
+    """
     found = installation.cluster.get(CATALOG_SOURCE.ref("tide-catalog", source["metadata"]["namespace"]))
     assert found is not None
     meta = {**found["metadata"], "annotations": {"operators.operatorframework.io/registry-pod-name": pod}}
     spec = {key: value for key, value in found["spec"].items() if key != "image"}
     changed = {**found, "metadata": meta, "spec": {**spec, "sourceType": "grpc", "address": address}}
-    return installation.cluster.replace(changed)
+    try:
+        return installation.cluster.replace(changed)
+    except ApiError as error:
+        if not error.is_conflict or attempts == 1:
+            raise
+    return updated(installation, source, address, pod, attempts - 1)
 
 
 def approved(installation: Installation, subscription: str, namespace: str, before: str = "") -> str:
