@@ -46,9 +46,10 @@ EXTRA = int(os.environ.get("OLMF_ATTACKS", "1200"))
 """Objects with several texts each, beside those with one text in each place."""
 RATE = float(os.environ.get("OLMF_ATTACK_RATE", "20"))
 """Objects a second while the neighbour's delay is measured; then as many as the API server takes."""
-FIRST, CLEAN_SECONDS = 400, 420.0
-"""An Operator without components goes with the next audit, which may be five minutes away."""
+FIRST = 400
 """Objects that are there before the neighbour begins."""
+CLEAN_SECONDS = 420.0
+"""An Operator without components goes with the next audit, which may be five minutes away."""
 WRITING = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 RBAC = "rbac.authorization.k8s.io"
 
