@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -47,20 +46,6 @@ def olmf(*words: str, namespace: str = "") -> Command:
 def kubectl(*words: str, namespace: str = "", stdin: str = "") -> Command:
     """A command of kubectl."""
     return Command(("kubectl", *(("-n", namespace) if namespace else ()), *words), stdin)
-
-
-def command_of(text: str) -> Command | None:
-    """The command whose text this is; None where it is none, or more than one."""
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError:  # a quote is open: the text was cut off
-        return None
-    match words:
-        case ("echo", stdin, "|", *piped):
-            found = Command(tuple(piped), stdin)
-        case _:
-            found = Command(words)
-    return found if found.text() == text else None
 
 
 def _quoted(word: str) -> str:

@@ -11,7 +11,7 @@ ALLOWED = {
     "__future__", "base64", "binascii", "bisect", "cel_expr_python", "collections", "copy",
     "dataclasses", "datetime", "decimal", "difflib", "enum", "fractions",
     "functools", "gzip", "hashlib", "heapq", "io", "ipaddress", "itertools", "json", "math", "msgspec", "operator",
-    "orjson", "pydantic", "pysat", "re", "semver", "shared", "shlex", "string", "struct", "textwrap",
+    "orjson", "pydantic", "pysat", "re", "semver", "shared", "string", "struct", "textwrap",
     "types", "typing", "unicodedata", "yaml", "zlib",
 }  # fmt: skip
 """Packages that the domain may import."""

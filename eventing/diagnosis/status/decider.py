@@ -29,7 +29,7 @@ from shared import names
 from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking
-from shared.domain.resolver.explain.findings import read_back
+from shared.domain.resolver.explain.findings import without_command
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of, unknown
 from shared.domain.subscription import conditions, health
@@ -161,7 +161,7 @@ def _sentence(condition: StoredCondition, package: Package, *, works: bool) -> s
     heading = "" if condition.reason in (UNSATISFIABLE, condition.type) else condition.reason
     message = condition.message or (plan and f"InstallPlan {plan}")
     if condition.type == conditions.RESOLUTION_FAILED:
-        message, _ = read_back(message)  # its fix is told with the options that lead to the cluster
+        message = without_command(message)
         heading = ": ".join(filter(None, ("the next version cannot be resolved" if works else "", heading)))
     return ": ".join(filter(None, (heading, message)))
 

@@ -22,7 +22,6 @@ from shared.api.views import Csv, StoredCondition, Subscription
 from shared.domain.command import Fix, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
-from shared.domain.resolver.explain.findings import read_back
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.subscription.conditions import (
@@ -69,12 +68,9 @@ class Rule:
 
 
 def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
-    """The fix that the condition holds, and where all of them are; a condition holds no more than five lines."""
-    stored = read_back(subscription.condition(RESOLUTION_FAILED).message)[1]
-    look = Fix(
-        "see the conflict, and what was tried", olmf("explain", subscription.name, namespace=subscription.namespace)
-    )
-    return Explanation(fixes=(stored, look) if stored else (look,))
+    """The conflict and the fixes that were tried; a condition holds no more than five lines of them."""
+    command = olmf("explain", subscription.name, namespace=subscription.namespace)
+    return Explanation(fixes=(Fix("see the conflict, and what was tried", command),))
 
 
 def _prevented(subscription: Subscription, package: Package) -> Explanation:

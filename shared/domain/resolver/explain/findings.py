@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from shared.domain.command import Command, command_of
-from shared.domain.command import Fix as Advised
+from shared.domain.command import Command
 from shared.domain.resolver.model import Refusal, Resolution
 from shared.domain.resolver.reasons import Code
 
@@ -19,8 +18,7 @@ _FACTS_FIRST = 3
 """The facts in a summary: with a heading and a fix they make five lines."""
 _FACT, _FIX = "- ", "fix: "
 """How the lines of facts and fixes begin."""
-_COMMAND = re.compile(rf"{_FIX}(?P<what>.*?): (?P<do>(?:kubectl|olmf|echo) .*)")
-"""A fix that is a command."""
+_COMMAND = re.compile(rf"{_FIX}.*: (kubectl|olmf|echo) ")
 _NO_FIX = "no fix was found"
 _TOO_PLAIN = (Code.SUBSCRIPTION_EXISTS, Code.CANDIDATES)
 """Facts that the reader knows anyway: shown last."""
@@ -107,17 +105,10 @@ def sentences(resolution: Resolution, findings: Iterable[Finding]) -> Mapping[st
     return messages
 
 
-def read_back(message: str) -> tuple[str, Advised | None]:
-    """What `explained` wrote, taken apart: the text, and the fix in its last line as the value that it was.
-
-    A fix that was cut off is left out. An edit in words, and what others wrote, stays in the text.
-    """
+def without_command(message: str) -> str:
+    """What `explained` wrote, without a fix in its last line that is a command: stored, it names no cluster."""
     text, _, last = message.rpartition("\n")
-    found = _COMMAND.fullmatch(last)
-    if found is None:
-        return message, None
-    command = command_of(found["do"])
-    return text, Advised(found["what"], command) if command else None
+    return text if _COMMAND.match(last) else message
 
 
 def as_json(findings: Iterable[Finding], shown: Show = str) -> list[dict[str, object]]:
