@@ -156,9 +156,12 @@ def _do(what: Command | str) -> str:
 def _to_approve(present: PresentObjects) -> dict[str, str]:
     """The Subscriptions whose plans wait for approval, and what approves each."""
     found = Subscription.each(present.all_of(SUBSCRIPTION, present.namespace))
-    waiting = [one for one in found if one.condition(PLAN_PENDING).reason == TO_APPROVE]
-    approve = {one.name: quoted(olmf("approve", one.plan, namespace=present.namespace)) for one in waiting}
-    return {one.name: f"InstallPlan {one.plan} waits for approval; {approve[one.name]} approves it" for one in waiting}
+    return {one.name: _approved_by(one) for one in found if one.condition(PLAN_PENDING).reason == TO_APPROVE}
+
+
+def _approved_by(subscription: Subscription) -> str:
+    approve = quoted(olmf("approve", subscription.plan, namespace=subscription.namespace))
+    return f"InstallPlan {subscription.plan} waits for approval; {approve} approves it"
 
 
 def _under_way(present: PresentObjects) -> Iterator[Csv]:

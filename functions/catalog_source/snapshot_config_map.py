@@ -20,7 +20,7 @@ from shared.kinds import CONFIG_MAP
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Unavailable
 from shared.step import NOTHING, Emit, Merge, Outcome, Ref, SetStatus, Wait
 
-_RETRY = timedelta(seconds=15)
+_RETRY, _SOON = timedelta(seconds=15), timedelta(seconds=1)
 
 
 def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Clock, *, attempt: Attempt) -> Outcome:
@@ -37,10 +37,11 @@ def snapshot_config_map(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: C
         after = config_map_source.unowned(source, refusal.message, clock.now())
         return _reported(source, after, refusal.message, again_in=_RETRY)
     if patch := config_map_source.adopted(config_map, source):
-        # It is read at once, but by another run: its resourceVersion is another one by then.
+        # It is read by another run: its resourceVersion is another one by then. Not at once, or a server that drops the
+        # label would be asked without a pause.
         return Outcome(
             (Merge(Ref.of(config_map), patch, config_map.resource_version),),
-            again_in=timedelta(0),
+            again_in=_SOON,
             summary="its ConfigMap is watched from now on",
         )
     request = catalog_source.catalog_request(source)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from eventing.cli.commands import fix_text
 from eventing.cli.requests.request import PackageError
 from eventing.diagnosis.status.extension_reader import extension_statuses
-from eventing.diagnosis.status.generations import move, named, ref_of, removal
+from eventing.diagnosis.status.generations import move, named, removal
 from eventing.diagnosis.status.reader import Sources, package_statuses
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ def _check(cluster: KubeClient, package: str, read: Callable[[Sources], list[Pac
         ways = " or ".join(fix_text(each) for each in (move(one), removal(one)) if each)
         place = f" in namespace {one.namespace}" if one.extension else ""
         raise PackageError(
-            f"{named(ref_of(one))} runs {package}{place} already, and two owners would want the same objects; {ways}"
+            f"{named(one.ref)} runs {package}{place} already, and two owners would want the same objects; {ways}"
         )

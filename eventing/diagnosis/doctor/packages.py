@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from eventing.diagnosis.doctor.finding import Check, Finding
 from eventing.diagnosis.status.chain import package_named_by
 from eventing.diagnosis.status.extension_reader import extension_statuses
-from eventing.diagnosis.status.generations import ref_of as ref_of_status
 from eventing.diagnosis.status.generations import with_conflicts
 from eventing.diagnosis.status.package_status import Code, PackageStatus, ref_of
 from eventing.diagnosis.status.reader import Sources, package_statuses
@@ -75,7 +74,7 @@ def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Find
     for one in statuses:
         if not _is_troubled(one, now):
             continue
-        ref = ref_of_status(one)
+        ref = one.ref
         look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
         fix, *more = one.fixes or (look,)
         evidence = tuple(each for each in one.evidence if each != ref)

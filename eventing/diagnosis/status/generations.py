@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from eventing.diagnosis.status.package_status import Code, PackageStatus
 from shared.domain.command import Fix, olmf
-from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Ref
+from shared.kinds import Ref
 
 
 def with_conflicts(statuses: Sequence[PackageStatus], others: Sequence[PackageStatus]) -> list[PackageStatus]:
@@ -31,16 +31,7 @@ def removal(status: PackageStatus) -> Fix:
     """What takes it away."""
     package = olmf("uninstall", status.package, namespace=status.namespace)
     command = olmf("extension", "uninstall", status.extension) if status.extension else package
-    return Fix(f"take {named(ref_of(status))} away", command)
-
-
-def ref_of(status: PackageStatus) -> Ref:
-    """What runs the package."""
-    if status.extension:
-        return CLUSTER_EXTENSION.ref(status.extension)
-    if status.subscription:
-        return SUBSCRIPTION.ref(status.subscription, status.namespace)
-    return CLUSTER_SERVICE_VERSION.ref(status.version, status.namespace)
+    return Fix(f"take {named(status.ref)} away", command)
 
 
 def named(ref: Ref) -> str:
@@ -60,7 +51,7 @@ def _moves(status: PackageStatus, other: PackageStatus) -> bool:
 
 
 def _doubled(status: PackageStatus, conflicting: Sequence[PackageStatus]) -> PackageStatus:
-    refs = tuple(map(ref_of, conflicting))
+    refs = tuple(one.ref for one in conflicting)
     sentence = f"{', '.join(map(named, refs))} runs {status.package}, too, so that two owners want the same objects"
     return replace(
         status,

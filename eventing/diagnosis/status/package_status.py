@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shared.api.views import Csv, InstallPlan, Object, OperatorGroup, Subscription
 from shared.domain.command import Command, Fix
 from shared.domain.progress import Progress
-from shared.kinds import Kind, Ref
+from shared.kinds import CLUSTER_EXTENSION, CLUSTER_SERVICE_VERSION, SUBSCRIPTION, Kind, Ref
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
     from eventing.diagnosis.why.facts import LastRun
@@ -162,6 +162,15 @@ class PackageStatus:
     def is_well(self) -> bool:
         """Its version works."""
         return self.phase == "Succeeded"
+
+    @property
+    def ref(self) -> Ref:
+        """What runs the package."""
+        if self.extension:
+            return CLUSTER_EXTENSION.ref(self.extension)
+        if self.subscription:
+            return SUBSCRIPTION.ref(self.subscription, self.namespace)
+        return CLUSTER_SERVICE_VERSION.ref(self.version, self.namespace)
 
     @property
     def advised(self) -> tuple[Fix, ...]:

@@ -90,13 +90,16 @@ def test_files_that_are_not_json_are_scanned_by_the_first_process(files: list[tu
     assert not both.is_whole
 
 
-def test_what_a_killed_process_left_is_scanned_by_the_first_one(
-    files: list[tuple[str, Path]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ends", [True, False], ids=["it is killed", "it does not end"])
+def test_what_the_second_process_left_is_scanned_by_the_first_one(
+    files: list[tuple[str, Path]], monkeypatch: pytest.MonkeyPatch, *, ends: bool
 ) -> None:
-    def kill(process: subprocess.Popen[bytes], _: object) -> None:
-        process.kill()
+    def ask_nothing(process: subprocess.Popen[bytes], _: object) -> None:
+        if ends:
+            process.kill()
 
-    monkeypatch.setattr(second_process, "_ask", kill)
+    monkeypatch.setattr(second_process, "_ask", ask_nothing)
+    monkeypatch.setattr(second_process, "_SECONDS", 5.0 if ends else 0.1)
     both = Scanned(files)
     assert both.here == list(_NAMES)
     assert len(both.told) == 3 * len(files)

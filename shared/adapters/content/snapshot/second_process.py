@@ -23,6 +23,8 @@ _WORTH_A_PROCESS: Final = 16 * 2**20
 """Bytes of a catalog that two processes read faster than one."""
 _FIRST_PART: Final = 0.6
 """What the first process scans: the second one has to start."""
+_SECONDS: Final = 120.0
+"""How long the second process may take; it needs a few."""
 _TAIL: Final = struct.Struct(">Q")
 """At the end of what the second process writes: how many bytes of it are lines; between them stands what it found."""
 
@@ -97,7 +99,10 @@ class _Both:
         return scanned.found
 
     def _collected(self) -> dict[str, _Scanned]:
-        if self._process.wait():
+        try:
+            if self._process.wait(_SECONDS):
+                return {}
+        except subprocess.TimeoutExpired:
             return {}
         self._output.seek(-_TAIL.size, os.SEEK_END)
         [size] = _TAIL.unpack(self._output.read())
