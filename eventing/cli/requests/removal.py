@@ -15,10 +15,10 @@ from eventing.diagnosis.status.chain import chain, claimed, originals, package_n
 from eventing.diagnosis.status.package_status import ref_of
 from shared import names
 from shared.adapters.kube.errors import ApiError
-from shared.api.manifest import ReadOnly, name_of, uid_of
-from shared.api.views import Csv, OperatorGroup, Subscription
+from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
+from shared.api.views import Csv, InstallPlan, OperatorGroup, Subscription
 from shared.domain.command import kubectl, olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
@@ -37,6 +37,9 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if subscription is not None:
         delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
+        _stop_plans(cluster, subscription)
+        seen = {csv.uid for csv in versions}
+        versions += [csv for csv in _versions(cluster, namespace, package, subscription) if csv.uid not in seen]
     for csv in versions:
         delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
     deadline = time.monotonic() + timeout.total_seconds()
@@ -52,6 +55,13 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
         yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
         yield from _copies(cluster, versions)
     yield from _unused_group(cluster, namespace, package)
+
+
+def _stop_plans(cluster: KubeClient, subscription: ReadOnly) -> None:
+    """Delete the plans that only this Subscription owns, before one of them brings what nobody asks for any more."""
+    for plan in InstallPlan.each(cluster.list(INSTALL_PLAN, namespace_of(subscription))):
+        if plan.owners and all(owner.uid == uid_of(subscription) for owner in plan.owners):
+            delete(cluster, ref_of(INSTALL_PLAN, plan), plan.uid)
 
 
 def _is_there(cluster: KubeClient, csv: Csv) -> bool:

@@ -85,8 +85,19 @@ def test_a_redis_that_does_not_answer_refuses_nobody() -> None:
 
 
 def test_a_cluster_of_several_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    port = free_port()
-    words = ["--port", str(port), "--dir", str(tmp_path), "--save", "", "--cluster-enabled", "yes"]
+    port, bus = free_port(), free_port()
+    words = [
+        "--port",
+        str(port),
+        "--dir",
+        str(tmp_path),
+        "--save",
+        "",
+        "--cluster-enabled",
+        "yes",
+        "--cluster-port",
+        str(bus),
+    ]
     server = subprocess.Popen([find_binary(), *words], stdout=subprocess.DEVNULL)
     try:
         with connect(url := f"redis://127.0.0.1:{port}") as client:

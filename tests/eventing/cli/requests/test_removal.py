@@ -12,7 +12,7 @@ from eventing.cli.requests.removal import remove
 from eventing.cli.requests.request import PackageError
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, uid_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
+from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
 from shared.names import COPIED_FROM, MADE_FOR
 from tests.kit.cluster import FakeCluster
 
@@ -42,6 +42,7 @@ class Deleting(FakeCluster):
             raise ApiError(409, "Conflict", "another uid")
         if not self._holds:
             del self.objects[ref]
+        if ref.kind == INSTALLED["kind"] and not self._holds:
             self.objects |= {Ref.of(one): one for one in self._successors}
 
 
@@ -110,3 +111,32 @@ def test_what_stays_is_named() -> None:
         PackageError, match=r"tide\.v1 is still being deleted; `olmf why ClusterServiceVersion/tide\.v1"
     ):
         removed(Deleting(holds=True))
+
+
+class Installing(Deleting):
+    """A cluster in which a plan brings the version while its Subscription is deleted, as long as the plan is there."""
+
+    def __init__(self, *owners: str) -> None:
+        super().__init__()
+        plan = an_object(INSTALL_PLAN, "install-a", "p", spec={}, status={"phase": "Installing"})
+        plan["metadata"]["ownerReferences"] = [{"kind": "Subscription", "name": one, "uid": one} for one in owners]
+        self.plan = Ref.of(plan)
+        self.objects[self.plan] = plan
+        del self.objects[Ref.of(INSTALLED)]
+
+    def delete(self, ref: Ref, *, uid: str = "") -> None:
+        super().delete(ref, uid=uid)
+        if ref.kind == "Subscription":
+            self.objects[Ref.of(INSTALLED)] = INSTALLED
+
+
+def test_what_a_plan_brings_meanwhile_goes_with_the_plan() -> None:
+    cluster = Installing("s")
+    assert removed(cluster) == GONE
+    assert cluster.objects == {}
+
+
+def test_a_plan_of_somebody_else_too_goes_on() -> None:
+    cluster = Installing("s", "other")
+    assert removed(cluster) == GONE
+    assert set(cluster.objects) == {cluster.plan}
