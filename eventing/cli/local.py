@@ -18,7 +18,6 @@ from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_r
 from eventing.local.health import report
 from eventing.local.plan import Plan
 from eventing.local.processes.interrupt import Interrupt
-from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.local.served import Served, is_without_bundles, recall, unserved_bundles
 from eventing.local.state import Addresses, AlreadyRunningError, StateDirectory
 from shared.api.views import Csv
@@ -109,7 +108,6 @@ def _stay(plan: Plan) -> None:
         threading.Thread(target=_print_faults, args=[plan], daemon=True).start()  # reading bundles takes its time
 
     configure_logging(as_json=False)
-    end_with_supervisor()
     try:
         asyncio.run(run(plan, is_ready))
     except (AlreadyRunningError, TakeOverError) as error:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from eventing.local.processes.forking import Child, fork
 from eventing.local.processes.interrupt import Interrupt
 from eventing.local.processes.parent_watch import WATCH_PARENT
-from eventing.local.processes.supervisor import START_SECONDS, STOP_SECONDS, StartError
+from eventing.local.processes.supervisor import START_SECONDS, STOP_SECONDS, WARM, StartError
 from eventing.local.state import StateDirectory, is_alive
 
 POLL_SECONDS = 0.02
@@ -23,24 +24,17 @@ _PATIENCE_SECONDS = 3 * START_SECONDS
 
 def start_detached(
     directory: StateDirectory, words: Sequence[str], interrupt: Interrupt, *, watches_parent: bool = False
-) -> subprocess.Popen[bytes]:
-    """Run `olmf <words>` in its own session and wait until it is ready. StartError with the end of its log.
+) -> Child:
+    """Fork `olmf <words>` in its own session and wait until it is ready. StartError with the end of its log.
 
-    With `watches_parent` the supervisor ends when its standard input is closed: with this process, or when the returned
-    object is collected. An interrupt during the start ends it, too.
+    With `watches_parent` the supervisor ends when its standard input is closed: with this process, or by the returned
+    object. An interrupt during the start ends it, too.
     """
     directory.make()
     log = directory.logs / "supervisor.log"
     with log.open("ab") as output:
         begin = output.tell()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "eventing.cli.main", *words],
-            stdin=subprocess.PIPE if watches_parent else subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            env={**os.environ, **({WATCH_PARENT: "1"} if watches_parent else {})},
-        )
+        process = _fork(words, output.fileno(), watches_parent=watches_parent)
     try:
         if _becomes_ready(directory, process, interrupt):
             return process
@@ -48,7 +42,22 @@ def start_detached(
         _end(process)
         raise
     _end(process)
-    raise StartError(_last_words(log, begin), max(process.returncode, 0))
+    raise StartError(_last_words(log, begin), max(process.wait(), 0))
+
+
+def _fork(words: Sequence[str], log: int, *, watches_parent: bool) -> Child:
+    def run() -> None:
+        sys.argv = ["olmf", *words]
+        importlib.import_module(WARM[0]).main()
+
+    source, ours = os.pipe()
+    environ = {**os.environ, **({WATCH_PARENT: "1"} if watches_parent else {})}
+    pid = fork(run, (source, log, log), environ, is_apart=True)
+    os.close(source)
+    process = Child(pid, stdin=ours)
+    if not watches_parent:
+        process.close()
+    return process
 
 
 def _last_words(log: Path, begin: int) -> str:
@@ -60,7 +69,7 @@ def _last_words(log: Path, begin: int) -> str:
     return sentence.strip() or "\n".join(text.splitlines()[-12:])
 
 
-def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], interrupt: Interrupt) -> bool:
+def _becomes_ready(directory: StateDirectory, process: Child, interrupt: Interrupt) -> bool:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         interrupt.check()
@@ -71,12 +80,12 @@ def _becomes_ready(directory: StateDirectory, process: subprocess.Popen[bytes], 
     return False
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
+def _end(process: Child) -> None:
+    process.send(signal.SIGTERM)
     try:
         process.wait(3 * STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()  # its programs end with it
+    except TimeoutError:
+        process.send(signal.SIGKILL)  # its programs end with it
         process.wait()
 
 

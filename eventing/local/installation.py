@@ -20,6 +20,7 @@ from eventing.local.image_registry.folder import State, state_of
 from eventing.local.objects import leave, make_objects
 from eventing.local.plan import Plan, repeated
 from eventing.local.processes.interrupt import ending_signals
+from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.local.processes.supervisor import Program, Supervisor
 from eventing.local.served import Served, remember
 from shared import names
@@ -50,6 +51,8 @@ async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
 
 async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     supervisor = Supervisor(plan.state)
+    await supervisor.begin()
+    end_with_supervisor()
     supervisor.publish()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -15,14 +15,17 @@ from typing import Any, NoReturn
 
 import eventing.cli
 from eventing.cli import main as main_module
+from eventing.local.kubelet import program
+from eventing.local.processes import supervisor
 
 LARGEST_REQUEST = 256 * 1024
 
 
 def main() -> None:
     """Serve until the other end of the socket closes."""
-    for module in pkgutil.walk_packages(eventing.cli.__path__, "eventing.cli."):
-        importlib.import_module(module.name)
+    verbs = [module.name for module in pkgutil.walk_packages(eventing.cli.__path__, "eventing.cli.")]
+    for module in (*verbs, "eventing.local.installation", *supervisor.WARM, *program.WARM):
+        importlib.import_module(module)
     gc.freeze()
     requests = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait for a verb

@@ -29,6 +29,8 @@ from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
 from shared.config import Settings
 from shared.kinds import NODE, Kind, Watch
 
+WARM = ("eventing.cli.main", "eventing.content.unpack", "eventing.packages.program", "ssl")
+"""What the programs of Pods import, imported once for all."""
 PROGRAMS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
 RETRY_SECONDS = 1.0
 log = structlog.get_logger()
@@ -79,12 +81,18 @@ class Kubelet:
     """The simulated kubelet of one cluster; the simulated controllers, too, where there are no real ones."""
 
     def __init__(
-        self, connection: Connection, kubeconfig: str = "", *, watch_seconds: int = 300, pod_network: str = ""
+        self,
+        connection: Connection,
+        kubeconfig: str = "",
+        *,
+        watch_seconds: int = 300,
+        pod_network: str = "",
+        launcher: Launcher | None = None,
     ) -> None:
         self._connection = connection
         self._cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
         self._seconds = watch_seconds
-        self._launcher = Launcher("eventing.cli.main", "eventing.content.unpack", "eventing.packages.program", "ssl")
+        self._launcher = launcher or Launcher(*WARM)
         self._programs = Programs(self._cluster, self._launcher, kubeconfig=kubeconfig, at_once=PROGRAMS_AT_ONCE)
         self._network = PodNetwork()
         self._network_address = pod_network
@@ -151,10 +159,17 @@ async def _run(settings: Settings, on_ready: Callable[[], None] | None) -> None:
 
 
 async def _stand_in(connection: Connection, settings: Settings, on_ready: Callable[[], None] | None) -> None:
-    await refuse_nodes(connection)
-    network, seconds = settings.pod_network, settings.watch_seconds
-    kubelet = Kubelet(connection, settings.kubeconfig, watch_seconds=seconds, pod_network=network)
-    await kubelet.run(on_ready)
+    launcher = Launcher(*WARM)
+    await launcher.begin()
+    try:
+        await refuse_nodes(connection)
+        network, seconds = settings.pod_network, settings.watch_seconds
+        kubelet = Kubelet(
+            connection, settings.kubeconfig, watch_seconds=seconds, pod_network=network, launcher=launcher
+        )
+        await kubelet.run(on_ready)
+    finally:
+        await launcher.close()
 
 
 async def refuse_nodes(connection: Connection) -> None:

@@ -10,6 +10,7 @@ second process beside itself, and leaves its children alive when it is killed.
 
 from __future__ import annotations
 
-from eventing.local.processes.launcher import LOST, Forked, Launcher, without_parent_watch
+from eventing.local.processes.launcher import LOST, Forked, Launcher
+from eventing.local.processes.parent_watch import without_parent_watch
 
 __all__ = ["LOST", "Forked", "Launcher", "without_parent_watch"]

@@ -8,11 +8,15 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eventing.local.processes.parent_watch import READY_FILE, WATCH_PARENT
+from eventing.local.processes.forked_server import ForkedServer
+from eventing.local.processes.parent_watch import without_parent_watch
+
+_Server = asyncio.subprocess.Process | ForkedServer
 
 LOST = -1
 """Exit code of a process whose fork server died; its pid, too, where it died before it forked."""
@@ -33,7 +37,7 @@ class Launcher:
     def __init__(self, *modules: str) -> None:
         """`modules` are the modules that the fork server imports before it forks; the first has `main`."""
         self._modules = modules
-        self._server: asyncio.subprocess.Process | None = None
+        self._server: _Server | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starts: dict[str, asyncio.Future[int]] = {}
         """Pids of requested processes, by name."""
@@ -41,20 +45,32 @@ class Launcher:
         """Futures for the exit codes of requested processes that have not ended, by name."""
         self._starting = asyncio.Lock()
 
-    async def warm_up(self) -> asyncio.subprocess.Process:
+    async def begin(self) -> None:
+        """Fork the fork server from this process, or start one where threads may hold a lock that a fork would keep."""
+        async with self._starting:
+            if self._server is None and threading.active_count() == 1:
+                self._serve_with(await ForkedServer.of(*self._modules))
+        await self.warm_up()
+
+    async def warm_up(self) -> _Server:
         """Start the fork server if it does not run; returns it."""
         async with self._starting:
             if self._server is None or self._server.returncode is not None:
                 if self._listening is not None:
                     await self._listening  # why: at its end it reports all processes as lost
-                self._server = await asyncio.create_subprocess_exec(
+                server = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-m", "eventing.local.processes.server", *self._modules),
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
                     env=without_parent_watch(os.environ),
                 )
-                self._listening = asyncio.create_task(self._listen(self._server))
+                self._serve_with(server)
+            assert self._server is not None  # noqa: S101  # it was started
             return self._server
+
+    def _serve_with(self, server: _Server) -> None:
+        self._server = server
+        self._listening = asyncio.create_task(self._listen(server))
 
     async def start(self, name: str, arguments: Sequence[str], environ: Mapping[str, str], log: Path) -> Forked:
         """Start one process; `name` is unique among the running processes."""
@@ -93,12 +109,11 @@ class Launcher:
         """End the fork server and, with it, every process."""
         if self._server is not None and self._server.returncode is None:
             assert self._server.stdin is not None  # noqa: S101  # it was asked for
-            self._server.stdin.close()
-            await self._server.wait()
+            self._server.stdin.write_eof()
         if self._listening is not None:
             await self._listening
 
-    async def _send(self, server: asyncio.subprocess.Process, request: Mapping[str, object]) -> None:
+    async def _send(self, server: _Server, request: Mapping[str, object]) -> None:
         assert server.stdin is not None  # noqa: S101  # it was asked for
         try:
             server.stdin.write(json.dumps(request).encode() + b"\n")
@@ -106,14 +121,15 @@ class Launcher:
         except (BrokenPipeError, ConnectionResetError):
             return  # why: `_listen` sees the end of the fork server and wakes all waiters
 
-    async def _listen(self, server: asyncio.subprocess.Process) -> None:
+    async def _listen(self, server: _Server) -> None:
         assert server.stdout is not None  # noqa: S101  # it was asked for
-        async for line in server.stdout:
-            answer = json.loads(line)
-            if name := answer.get("started"):
-                _settle(self._starts.pop(name), answer["pid"])
-            else:
-                _settle(self._ends.pop(answer["ended"]), answer["code"])
+        with contextlib.suppress(ConnectionResetError):  # it was killed before it had read everything
+            async for line in server.stdout:
+                answer = json.loads(line)
+                if name := answer.get("started"):
+                    _settle(self._starts.pop(name), answer["pid"])
+                else:
+                    _settle(self._ends.pop(answer["ended"]), answer["code"])
         await server.wait()
         for waiting in (self._starts, self._ends):
             for future in waiting.values():
@@ -124,8 +140,3 @@ class Launcher:
 def _settle(future: asyncio.Future[int], value: int) -> None:
     if not future.done():
         future.set_result(value)
-
-
-def without_parent_watch(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without the variables for a child of a supervisor: these processes watch the fork server."""
-    return {name: value for name, value in environ.items() if name not in (WATCH_PARENT, READY_FILE)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from eventing.local.state import write_json
@@ -25,6 +26,11 @@ def _wait_for_the_end() -> None:
     while os.read(0, 64):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
+
+
+def without_parent_watch(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without the variables for a child of a supervisor: these processes watch the fork server."""
+    return {name: value for name, value in environ.items() if name not in (WATCH_PARENT, READY_FILE)}
 
 
 def announce(address: str = "", *, probe: str = "") -> None:

@@ -19,7 +19,10 @@ import selectors
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
+
+from eventing.local.processes.forking import end_after
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
@@ -28,10 +31,10 @@ _PATIENCE_SECONDS = 5.0
 _POLL_SECONDS = 0.02
 
 
-def main() -> None:
-    """Serve until standard input closes."""
+def serve(modules: Sequence[str]) -> None:
+    """Import the modules and serve until standard input closes."""
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    _warm_up(sys.argv[1:])
+    _warm_up(modules)
     # why: Ctrl-C in a terminal reaches the whole group, but our parent process decides which process ends
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -39,7 +42,7 @@ def main() -> None:
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    server = _Server(libc)
+    server = _Server(libc, modules[0])
     with selectors.DefaultSelector() as selector:
         selector.register(0, selectors.EVENT_READ)
         selector.register(woken, selectors.EVENT_READ)
@@ -53,7 +56,7 @@ def main() -> None:
     server.end()
 
 
-def _warm_up(modules: list[str]) -> None:
+def _warm_up(modules: Sequence[str]) -> None:
     """Import the modules of the programs; none of them may start a thread or open a connection."""
     for module in modules:
         importlib.import_module(module)
@@ -61,15 +64,19 @@ def _warm_up(modules: list[str]) -> None:
 
 
 class _Server:
-    def __init__(self, libc: Any) -> None:
+    def __init__(self, libc: Any, program: str) -> None:
         self._libc = libc
+        self._program = program
         self._running: dict[str, int] = {}
         """Pids by name, of processes that were not reaped yet, so that a pid cannot belong to another process."""
         self._rest = b""
         self.is_open = True
 
     def read(self) -> None:
-        chunk = os.read(0, 65536)
+        try:
+            chunk = os.read(0, 65536)
+        except ConnectionResetError:  # the parent ended before it had read every answer
+            chunk = b""
         self.is_open = bool(chunk)
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
@@ -115,16 +122,14 @@ class _Server:
             self._running[request["run"]] = pid
             _send({"started": request["run"], "pid": pid})
             return
-        code = 1
-        try:
-            self._become(request, parent)
-            code = _call(request["arguments"])
-        except BaseException:  # noqa: BLE001  # why: like an interpreter, which prints and exits with 1
-            sys.excepthook(*sys.exc_info())
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+        end_after(lambda: self._run(request, parent))
+
+    def _run(self, request: dict[str, Any], parent: int) -> None:
+        self._become(request, parent)
+        # why: otherwise usage messages would name this module
+        sys.modules["__main__"].__package__ = ""
+        sys.argv = ["olmf", *request["arguments"]]
+        importlib.import_module(self._program).main()
 
     def _become(self, request: dict[str, Any], parent: int) -> None:
         """Turn the fork into the program's own process."""
@@ -152,19 +157,5 @@ def _send(answer: dict[str, Any]) -> None:
         os.write(1, json.dumps(answer).encode() + b"\n")
 
 
-def _call(arguments: list[str]) -> int:
-    # why: otherwise usage messages would name this module
-    sys.modules["__main__"].__package__ = ""
-    program, sys.argv = importlib.import_module(sys.argv[1]), ["olmf", *arguments]
-    try:
-        program.main()
-    except SystemExit as end:
-        if isinstance(end.code, str):
-            sys.stderr.write(f"{end.code}\n")
-            return 1
-        return end.code or 0
-    return 0
-
-
 if __name__ == "__main__":
-    main()
+    serve(sys.argv[1:])

@@ -75,6 +75,10 @@ class Supervisor:
         self._running: list[list[Running]] = []
         """Groups of programs that were started together, in the order of their starts."""
 
+    async def begin(self) -> None:
+        """Prepare for programs, while this process has no other thread."""
+        await self._launcher.begin()
+
     async def start(self, programs: Sequence[Program]) -> dict[str, str]:
         """Start the programs together and return their addresses by name. StartError when one is not ready in time."""
         started = [self._launch(program) for program in programs]
