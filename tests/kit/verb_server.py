@@ -43,6 +43,7 @@ def main() -> None:
 def _wait_for(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
     """Run the verb in a process, and say its number, and its exit code when it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` around the tests would make all verbs ignore it
     answers, *streams = files
     pid = os.fork()
     if pid == 0:

@@ -13,11 +13,11 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Self
 
 from tests.kit.waiting import PATIENCE_SECONDS
 
@@ -33,23 +33,50 @@ def olmf(
 ) -> subprocess.CompletedProcess[str]:
     """Run one verb to its end; `environ` are all its variables, ours without it. TimeoutExpired after `seconds`."""
     arguments = [str(word) for word in words]
-    request = {"words": arguments, "environ": dict(environ or os.environ), "folder": str(folder or Path.cwd())}
-    ours, theirs = socket.socketpair()
-    with ours, TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
+    with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
         source.write(stdin if isinstance(stdin, bytes) else stdin.encode())
         source.seek(0)
-        with theirs:
-            files = [theirs.fileno(), source.fileno(), out.fileno(), err.fileno()]
-            socket.send_fds(_server(), [json.dumps(request).encode()], files)
-        ours.settimeout(seconds)
-        with ours.makefile("r") as answers:
-            pid = int(answers.readline())
+        with Started(arguments, (source.fileno(), out.fileno(), err.fileno()), environ, folder) as verb:
             try:
-                code = int(answers.readline())
+                code = verb.wait(seconds)
             except TimeoutError:
-                os.kill(pid, signal.SIGKILL)
+                verb.send(signal.SIGKILL)
                 raise subprocess.TimeoutExpired(arguments, seconds, _read(out), _read(err)) from None
         return subprocess.CompletedProcess(arguments, code, _read(out), _read(err))
+
+
+class Started:
+    """A verb that runs, with these files as its standard streams."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        streams: tuple[int, int, int],
+        environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        request = {"words": words, "environ": dict(environ or os.environ), "folder": str(folder or Path.cwd())}
+        self._ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(_server(), [json.dumps(request).encode()], [theirs.fileno(), *streams])
+        self._answers = self._ours.makefile("r")
+        self.pid = int(self._answers.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._answers.close()
+        self._ours.close()
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+        """Its exit code, negative for a signal. TimeoutError."""
+        self._ours.settimeout(seconds)
+        return int(self._answers.readline())
 
 
 def _read(file: IO[bytes]) -> str:

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from tests.eventing.local.test_up import until_nothing_runs
+from tests.kit.verbs import Started
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
-def a_demo(folder: Path, output: IO[str] | int = subprocess.PIPE) -> subprocess.Popen[str]:
-    ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup` around the tests would make all of them ignore it
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "eventing.cli.main", "demo"],
-            stdout=output, stderr=subprocess.STDOUT, text=True, env={**os.environ, "TMPDIR": str(folder)},
-        )  # fmt: skip
-    finally:
-        signal.signal(signal.SIGHUP, ours)
+@contextmanager
+def a_demo(folder: Path, log: Path) -> Iterator[Started]:
+    environ = {**os.environ, "TMPDIR": str(folder)}
+    with Path(os.devnull).open() as nothing, log.open("w") as output:
+        demo = Started(["demo"], (nothing.fileno(), output.fileno(), output.fileno()), environ)
+    with demo:
+        yield demo
 
 
 def test_it_plays_to_its_end(tmp_path: Path) -> None:
-    demo = a_demo(tmp_path)
-    printed, _ = demo.communicate(timeout=4 * PATIENCE_SECONDS)
-    assert demo.returncode == 0, printed
+    folder, log = tmp_path / "folder", tmp_path / "log"
+    folder.mkdir()
+    with a_demo(folder, log) as demo:
+        code = demo.wait(4 * PATIENCE_SECONDS)
+    printed = log.read_text()
+    assert code == 0, printed
     for words in (
         "tide.v0.2.0",
         "tide.v1.0.0",
@@ -44,8 +44,8 @@ def test_it_plays_to_its_end(tmp_path: Path) -> None:
         assert words in printed
     assert "└─ ● " in printed, "the tree of causes"
     assert "kubectl get catsrc,sub,installplans,csv,og" in printed
-    until_nothing_runs(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    until_nothing_runs(folder)
+    assert list(folder.iterdir()) == []
 
 
 MOMENTS = {
@@ -69,11 +69,10 @@ def test_an_interrupt_leaves_nothing(
 ) -> None:
     folder, log = tmp_path / "folder", tmp_path / "log"
     folder.mkdir()
-    with log.open("w") as output:
-        demo = a_demo(folder, output)
-    wait_for(lambda: has_come(folder, log), "the moment")
-    demo.send_signal(number)
-    assert demo.wait(PATIENCE_SECONDS) == 128 + number, log.read_text()
+    with a_demo(folder, log) as demo:
+        wait_for(lambda: has_come(folder, log), "the moment")
+        demo.send(number)
+        assert demo.wait() == 128 + number, log.read_text()
     assert "Traceback" not in log.read_text()
     until_nothing_runs(folder)
     assert list(folder.iterdir()) == []
