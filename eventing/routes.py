@@ -33,10 +33,12 @@ from eventing.events.predicates import (
     both,
     came_or_went,
     edited,
+    either,
     gone,
     limited,
     named,
     no_bundle,
+    not_pulling,
     of_servers,
     original,
     over,
@@ -101,8 +103,10 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
-    Route(kinds.CATALOG_SOURCE, "fanout/notify_catalog_users", itself, came_or_went, "bulk"),
-    Route(names.CATALOG_SNAPSHOTTED, "fanout/notify_catalog_users", itself, always, "bulk"),
+    Route(
+        kinds.CATALOG_SOURCE, "catalog_source/notify_catalog_users", itself, either(came_or_went, not_pulling), "bulk"
+    ),
+    Route(names.CATALOG_SNAPSHOTTED, "catalog_source/notify_catalog_users", itself, always, "bulk"),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/guard_catalog", itself, present),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/unpack_catalog", itself, present, "long"),
     # extensions and their revisions

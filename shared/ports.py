@@ -204,6 +204,22 @@ class Catalogs(WrittenCatalogs, Protocol):
     def pull(self, source: ImageSource) -> Pulled | Unavailable:
         """Resolve the image to a digest and index it. For a digest that is already indexed this is one HEAD request."""
 
+    def package_digests(
+        self, reference: str, packages: Sequence[str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        """`Package.digest` of each package of an indexed catalog; empty for one that the catalog does not have."""
+
+
+class ReadSets(Protocol):
+    """What decisions read of catalogs. Whoever loses that need not know: nothing is known then."""
+
+    def of(self, refs: Sequence[Ref]) -> tuple[Manifest, ...]:
+        """What the last decision about each read (`ReadSet.as_json`): its resolution, or of a Subscription its status.
+
+        Empty where nothing is known, and while a run waits or is under way.
+        """
+        ...
+
 
 class Runs(Protocol):
     """The runs that are going on."""

@@ -214,6 +214,8 @@ class Outcome:
     wait: Wait | None = None
     statements: tuple[Statement, ...] = ()
     """What was decided about each package, by a step that decides for many."""
+    read_set: Manifest | None = None
+    """What it read of catalogs (`ReadSet.as_json`): while they answer the same, it would be the same. None: unknown."""
 
     @property
     def message(self) -> str:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from shared import names
 
 STEPS: Mapping[str, str] = {
-    "catalog_source/report_catalog": "fanout/notify_catalog_users",
+    "catalog_source/report_catalog": "catalog_source/notify_catalog_users",
     "cluster_service_version/restore_rights": "cluster_service_version/restore_permissions",
+    "fanout/notify_catalog_users": "catalog_source/notify_catalog_users",
     "platform/audit_cluster": "maintenance/audit_cluster",
     "platform/collect_garbage": "maintenance/collect_garbage",
     "platform/notify_api_users": "fanout/notify_api_users",

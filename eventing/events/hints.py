@@ -8,7 +8,8 @@ from eventing.events import event
 from eventing.events.event import Owner
 from shared import kinds, names
 from shared.api.manifest import ReadOnly, annotations_of, labels_of, metadata, namespace_of
-from shared.api.views import Csv, Job
+from shared.api.views import CatalogSource, Csv, Job
+from shared.domain.catalog_source import PULLING
 from shared.domain.openshift import MAXIMUM
 from shared.domain.subscription.operators import names_of
 
@@ -28,6 +29,8 @@ def hints(manifest: ReadOnly) -> Hints:
     if identity == _identity(kinds.CLUSTER_SERVICE_VERSION):
         found[event.COPIED] = _bool_text(Csv(manifest).is_copy)
         found[event.LIMITED] = _bool_text(MAXIMUM in str(annotations_of(manifest).get(names.PROPERTIES)))
+    if identity == _identity(kinds.CATALOG_SOURCE) and event.PHASE in found:
+        found[event.PHASE] = PULLING if CatalogSource(manifest).condition(PULLING).is_true else ""
     if identity == _identity(kinds.API_SERVICE):
         found[event.AUTOMATIC] = _bool_text(names.AUTOMANAGED in labels_of(manifest))
     if identity == _identity(kinds.JOB):

@@ -16,6 +16,8 @@ first two."""
 
 RESOLVE = "subscription/resolve_subscriptions"
 
+TRACK = "subscription/track_subscription"
+
 CHECK = "cluster_service_version/check_requirements"
 
 INSTALL = (
@@ -30,7 +32,7 @@ INSTALL = (
     "bundle/collect_bundle",
     "bundle/unpack_bundle",
     RESOLVE,
-    "subscription/track_subscription",
+    TRACK,
 )
 """The steps of an install, the last one first: of what waits, the nearest to the end goes first.
 

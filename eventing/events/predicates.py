@@ -92,6 +92,7 @@ original = hint(events.COPIED, "false")
 a_copy = both(lambda event: events.COPIED in event.hints, hint(events.COPIED, "true"))
 unpacks = hint(events.UNPACK, "true")
 no_bundle = hint(events.UNPACK, "false")
+not_pulling = hint(events.PHASE, "")  # of a CatalogSource: its status says more than how far a pull is
 limited = hint(events.LIMITED, "true")
 automatic = both(lambda event: events.AUTOMATIC in event.hints, hint(events.AUTOMATIC, "true"))
 over = either(gone, hint(events.PHASE, events.OVER))

@@ -44,6 +44,8 @@ class Decided:
     error: BaseException | None = None
     """Of a bug."""
     statements: tuple[Statement, ...] = ()
+    read_set: Manifest | None = None
+    """Kept by the queue, not by the journal: it follows from the answers."""
 
     @classmethod
     def of(cls, answer: object) -> Decided:
@@ -51,7 +53,7 @@ class Decided:
         match answer:
             case Outcome():
                 fields = (answer.writes, answer.emits, answer.again_in, answer.summary, answer.wait)
-                return cls("outcome", *fields, statements=answer.statements)
+                return cls("outcome", *fields, statements=answer.statements, read_set=answer.read_set)
             case RetryLater():
                 return cls("retry", answer.writes, (), answer.after, answer.message, answer.wait)
             case Terminal():

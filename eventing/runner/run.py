@@ -24,6 +24,7 @@ from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.routes import BY_SUBJECT, NOTIFICATIONS, Route, Subject, jobs_for
 from eventing.runner.contested import CONTESTED, Contested
+from eventing.runner.kept_reads import encoded
 from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.runner.under_way import UnderWay
@@ -187,6 +188,7 @@ class Runner:
             progress.failure, progress.message, progress.again_in = "retry", decided.message, decided.again_in
         else:
             progress.again_in = decided.again_in
+            progress.read_set = encoded(progress.code, decided.read_set)
 
     def _jobs(self, progress: UnderWay, emits: Iterable[Emit] = ()) -> tuple[Job, ...]:
         """The jobs that the run enqueues: for its emits so far, and for these."""
@@ -254,7 +256,7 @@ class Runner:
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
             tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
-            warned=progress.warned, written=keys_of_all(progress.reads.written),
+            warned=progress.warned, written=keys_of_all(progress.reads.written), read_set=progress.read_set,
         )  # fmt: skip
 
     def _log(self, run: Run, progress: UnderWay) -> None:

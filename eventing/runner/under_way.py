@@ -34,5 +34,6 @@ class UnderWay:
     message: str = ""
     summary: str = ""
     is_waiting: bool = False
+    read_set: bytes = b""
     traceback: str = ""
     code: str = ""

@@ -16,6 +16,7 @@ from eventing.metrics.listener import listener
 from eventing.routes import BY_SUBJECT, ROUTES, TO_SINK, by_subject
 from eventing.runner import Runner
 from eventing.runner.contested import Contested
+from eventing.runner.kept_reads import KeptReads
 from eventing.runner.progress import LongRuns
 from eventing.runner.steps import Steps
 from eventing.tracing.traced_runs import TracedRuns
@@ -25,6 +26,7 @@ from eventing.worker.crew import one_per_thread
 from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue import connect as connect_redis
+from eventing.workqueue.read_sets import read_sets
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.trace_notes import TraceNotes
 from shared import ports
@@ -96,7 +98,10 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         queue.on_end = sender.end if sender else queue.on_end
 
         def of_thread() -> Run:
-            provided = {**_ports(values, cluster), ports.Journal: journal, ports.Runs: runs}
+            kept = KeptReads(partial(read_sets, queue.client), steps)
+            provided = {
+                **_ports(values, cluster), ports.Journal: journal, ports.Runs: runs, ports.ReadSets: kept
+            }  # fmt: skip
             recorder = recording.also_to(journal_files(values, "worker"))
             traced = TracedRuns(sender, TraceNotes(queue.client)) if sender else None
             api = traced.api(cluster) if traced else cluster

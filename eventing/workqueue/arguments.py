@@ -41,7 +41,8 @@ def finishing(result: RunResult, failure: str, *, is_alone_next: bool) -> tuple[
     return (
         JOURNAL_LENGTH, result.record, result.run_id, "\n".join(map(_one_line, result.wrote)),
         _ENDS.get(failure, failure) or result.end, int(result.took_ms * 1000), result.trace, result.warned,
-        int(is_alone_next), bucket_of(result), result.exemplar, "\n".join(result.written), *_of_jobs(result.jobs),
+        int(is_alone_next), bucket_of(result), result.exemplar, "\n".join(result.written), result.read_set,
+        *_of_jobs(result.jobs),
     )  # fmt: skip
 
 

@@ -2,13 +2,14 @@
 --       journal key ('': keep none), journal length, record, run id, own events (one a line), how it ended, microseconds,
 --       trace context ('': none), writes that were answered with warnings, whether the next run is to be alone (1 or 0),
 --       bucket of the histogram of durations ('': in none), id of a trace as its exemplar ('': none),
---       keys of the counts of its writes (one a line), then entry and lane of each job to add.
+--       keys of the counts of its writes (one a line), what it read of catalogs ('': unknown), then entry and lane of each
+--       job to add.
 -- Returns whether the run was ended; it was not when its lease is lost.
 local entry, token, only_expired, failure, message = unpack(ARGV, 1, 5)
 local delay, max_bugs = tonumber(ARGV[6]), tonumber(ARGV[7])
 local journal, journal_length, record, run_id, wrote, ended, took, trace = unpack(ARGV, 8, 15)
 local warned, is_alone_next, bucket, exemplar = tonumber(ARGV[16]), ARGV[17] == '1', ARGV[18], ARGV[19]
-local FIRST_JOB = 21
+local READ_SET, FIRST_JOB = 21, 22
 local job, _, ref = job_key(entry), parts(entry)
 local own = run_id .. '\n' .. wrote
 
@@ -145,5 +146,8 @@ call('SREM', running_key(namespace_of(ref)), ref)
 for _, waiting in ipairs(call('SMEMBERS', blocked_key(ref))) do line_up(waiting, now) end
 call('DEL', blocked_key(ref))
 local seq, due, parked = unpack(call('HMGET', job, 'seq', 'due', 'parked'))
-if not (seq or due or parked) then call('DEL', job) end
+if not (seq or due or parked) then
+  call('DEL', job)
+  if ARGV[READ_SET] ~= '' and failure == '' then call('HSET', job, 'read_set', ARGV[READ_SET]) end
+end
 return true

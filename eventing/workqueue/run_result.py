@@ -41,6 +41,8 @@ class RunResult:
     """W3C trace context of the run, which everything that it causes shares."""
     warned: int = 0
     """Number of its writes that the API server answered with warnings that somebody is told of."""
+    read_set: bytes = b""
+    """What it read of catalogs, if nothing of it is left to do; kept while the entry rests (`read_sets.py`)."""
     exemplar: str = ""
     """Id of the trace whose spans are sent somewhere, for the histogram of durations; empty: none are."""
 

@@ -40,12 +40,15 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
         groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.name))
     is_stale = resolution.components and any(has_unpack_condition(one) for one in snapshot.subscriptions)
     computed = (Emit(names.RESOLUTION_COMPUTED, ref),) if resolution.chosen or is_stale else ()
+    emits = (*computed, *(Emit(names.SUBSCRIPTION_OUTDATED, Ref.of(one)) for one in unjudged(failed, groups)))
     return Outcome(
         tuple(_status_writes(ref, snapshot, resolution, sentences(resolution, findings(asked, resolution)), now=now)),
-        (*computed, *(Emit(names.SUBSCRIPTION_OUTDATED, Ref.of(one)) for one in unjudged(failed, groups))),
+        emits,
         again_in=_RETRY if snapshot.is_partial else None,
         wait=_wait(snapshot, resolution, now),
         statements=tuple(statements(ref.name, snapshot.inputs.subscribers, resolution)),
+        # Otherwise something goes on, or anything might help.
+        read_set=None if emits or resolution.refused else snapshot.read_set(policy),
     )
 
 

@@ -13,14 +13,16 @@ from collections.abc import Sequence
 
 from shared import kinds, names
 from shared.api.views import CatalogSource, Csv, InstallPlan, Object, OperatorGroup, Subscription
-from shared.domain.catalog.model import Package
 from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog
 from shared.domain.subscription import components, health, operators, track
 from shared.domain.subscription.plans import has_failed
 from shared.domain.subscription.state import SubscriptionState, generating_plan, passes_failures
 from shared.domain.subscription.track import Surroundings
 from shared.ports import Catalogs, Clock, Cluster, Policy
+from shared.reading.indexed_catalog import IndexedCatalog
+from shared.reading.read_sets import read_set_of
 from shared.step import NOTHING, Create, Emit, Merge, Outcome, Ref, SetStatus, Write
 
 
@@ -38,11 +40,14 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
     )
     csv = Csv.of(kinds.CLUSTER_SERVICE_VERSION.look_up(cluster.get, current, ref.namespace))
     plan = InstallPlan.of(kinds.INSTALL_PLAN.look_up(cluster.get, planned, ref.namespace))
+    targets = _targets(subscription, sources)
+    readers = {one.key: IndexedCatalog(catalogs, one.reference, one.source) for one in targets if one.reference}
+    packages = (one.package(subscription.package) for one in readers.values() if subscription.current_csv)
     around = Surroundings(
         sources,
         plan=plan,
         current=None if csv is None or csv.is_copy else csv,
-        package=_package(subscription, sources, catalogs),
+        package=next(packages, None),
         is_given_up=has_failed(plan)
         and passes_failures(OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, ref.namespace))),
     )
@@ -54,7 +59,7 @@ def track_subscription(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cl
         writes += [Create(operators.operator(name)) for name in operators.names_of([key])]
     patches = ((Ref.of(one), components.joined(one, key)) for one in parts)
     writes += [Merge(part, patch) for part, patch in patches if patch]
-    return Outcome(tuple(writes), _enqueues(subscription, ref))
+    return Outcome(tuple(writes), _enqueues(subscription, ref), read_set=read_set_of(targets, readers, policy))
 
 
 def _enqueues(subscription: Subscription, ref: Ref) -> tuple[Emit, ...]:
@@ -63,11 +68,7 @@ def _enqueues(subscription: Subscription, ref: Ref) -> tuple[Emit, ...]:
     return (Emit(names.CONFIG_CHANGED, version),) if version else ()
 
 
-def _package(subscription: Subscription, sources: Sequence[CatalogSource], catalogs: Catalogs) -> Package | None:
-    """The package of the Subscription; None when nothing is installed or the catalog cannot be read."""
+def _targets(subscription: Subscription, sources: Sequence[CatalogSource]) -> Sequence[Catalog]:
+    """The catalog that the Subscription names, if there is one."""
     target = CatalogKey(subscription.source_namespace, subscription.source)
-    for one in map(catalog_of, sources):
-        if subscription.current_csv and one.key == target and one.reference:
-            found = catalogs.package(one.reference, subscription.package, one.source)
-            return found if isinstance(found, Package) else None
-    return None
+    return [one for one in map(catalog_of, sources) if one.key == target]

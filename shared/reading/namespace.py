@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from shared import kinds
+from shared.api.manifest import Manifest
 from shared.api.views import CatalogSource, Csv, OperatorGroup, Subscription
 from shared.domain.resolution_inputs.namespace import catalog_of, completed, excludes_global, subscriber_of
+from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Inputs, Subscriber
 from shared.domain.subscription import health, state
 from shared.ports import Cluster, IndexedCatalogs, Policy
 from shared.reading.indexed_catalog import IndexedCatalog
+from shared.reading.read_sets import read_set_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +24,19 @@ class NamespaceSnapshot:
     subscriptions: tuple[Subscription, ...]
     groups: tuple[OperatorGroup, ...]
     inputs: Inputs
-    readers: tuple[IndexedCatalog, ...] = ()
+    readers: Mapping[CatalogKey, IndexedCatalog] = field(default_factory=dict)
+    """The content of the catalogs that can be read."""
     sources: tuple[CatalogSource, ...] = ()
     """All that concern its Subscriptions; none where the global ones were not read."""
 
     @property
     def is_partial(self) -> bool:
         """After resolving: whether a part of a catalog could not be read, so that it is worth trying again."""
-        return any(reader.problems for reader in self.readers)
+        return any(reader.problems for reader in self.readers.values())
+
+    def read_set(self, policy: Policy) -> Manifest | None:
+        """After resolving: what was read of catalogs; None when there are none, or when that cannot be compared."""
+        return read_set_of(self.inputs.catalogs.values(), self.readers, policy)
 
 
 def _never(_: Subscription) -> bool:
@@ -70,7 +78,7 @@ def read_namespace(
     )
     inputs = completed(inputs, subscriptions, found_csvs, groups, policy=policy.catalog_policy)
     visible = health.visible(sources, namespace, policy.global_namespace) if policy.global_namespace in places else ()
-    return NamespaceSnapshot(subscriptions, groups, inputs, tuple(readers.values()), visible)
+    return NamespaceSnapshot(subscriptions, groups, inputs, readers, visible)
 
 
 def _subscriber(subscription: Subscription, csvs: set[str]) -> Subscriber:

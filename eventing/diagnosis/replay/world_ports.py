@@ -16,7 +16,19 @@ from shared.domain.csv.copies import Copy
 from shared.domain.progress import Progress
 from shared.domain.unpack.causes import Warned
 from shared.kinds import CLUSTER_SERVICE_VERSION, Kind, Ref
-from shared.ports import Accounts, Cluster, Content, Copies, Discovery, Inventory, Journal, Keys, Runs, Warnings
+from shared.ports import (
+    Accounts,
+    Cluster,
+    Content,
+    Copies,
+    Discovery,
+    Inventory,
+    Journal,
+    Keys,
+    ReadSets,
+    Runs,
+    Warnings,
+)
 
 
 class World(Api, Cluster, Protocol):
@@ -44,6 +56,7 @@ def ports_of(world: World) -> dict[type, Any]:
         Journal: NothingUnseen(),
         Content: NothingKept(),
         Runs: NothingRuns(),
+        ReadSets: NothingRead(),
     }
 
 
@@ -100,6 +113,14 @@ class NothingRuns:
     def progress(self, _: Ref) -> Progress | None:
         """None."""
         return None
+
+
+class NothingRead:
+    """Implements `ReadSets`: nothing is known of what decisions read."""
+
+    def of(self, refs: Sequence[Ref]) -> tuple[Manifest, ...]:
+        """Nothing of each."""
+        return tuple({} for _ in refs)
 
 
 class NothingKept:

@@ -81,6 +81,12 @@ class ImageCatalogs:
             return Unavailable("Malformed", f"package {name} of {reference}: {'; '.join(found.findings)}")
         return found
 
+    def package_digests(
+        self, reference: str, packages: Sequence[str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        """`Package.digest` of each, empty for one that the catalog does not have; nothing is decoded."""
+        return self._read(reference, source, lambda catalog: tuple(map(catalog.digest, packages)))
+
     def documents(self, reference: str, name: str, source: ImageSource) -> tuple[Blob, ...] | Unavailable:
         """Every document of a package in order, whole, whether or not they make a package."""
 

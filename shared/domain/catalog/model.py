@@ -74,3 +74,5 @@ class Package:
     bundles: Mapping[str, Bundle]
     deprecations: Mapping[str, str] = field(default_factory=dict)
     """`package`, `channel/<name>` or `bundle/<name>` to the message."""
+    digest: str = field(default="", compare=False)
+    """Of what an index holds of it: packages of equal digests are equal. Empty where nobody computed one."""

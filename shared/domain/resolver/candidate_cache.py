@@ -51,7 +51,7 @@ class CandidateCache:
     def referenced(self, key: CatalogKey) -> tuple[CatalogKey, ...]:
         """The visible catalogs with content that a reference means; in OLM, an empty one means all of them."""
         keys = sorted(self._sources) if self.is_anywhere(key) else filter(self._sources.__contains__, [key])
-        return tuple(one for one in keys if any(self._sources[one].reader.names()))
+        return tuple(one for one in keys if not self._sources[one].reader.is_empty())
 
     def is_anywhere(self, key: CatalogKey) -> bool:
         """Whether OLM takes a reference for all catalogs, and for what is installed."""

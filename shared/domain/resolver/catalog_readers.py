@@ -37,6 +37,10 @@ class LoadedCatalog:
         """All packages."""
         return self.packages
 
+    def is_empty(self) -> bool:
+        """Whether it has no package."""
+        return not any(self.packages)
+
     def providers(self, api: Gvk) -> Iterable[str]:
         """The packages that provide an API."""
         return self._providers.get(api, ())
@@ -78,6 +82,7 @@ class MemoizedCatalog:
         self._operators: dict[tuple[str, CatalogKey], Mapping[str, tuple[Operator, ...]]] = {}
         self._providers: dict[Gvk, tuple[str, ...]] = {}
         self._names: tuple[str, ...] | None = None
+        self._is_empty: bool | None = None
 
     def package(self, name: str) -> Package | None:
         """A package, or None."""
@@ -98,6 +103,12 @@ class MemoizedCatalog:
         if self._names is None:
             self._names = tuple(self._reader.names())
         return self._names
+
+    def is_empty(self) -> bool:
+        """Whether it has no package."""
+        if self._is_empty is None:
+            self._is_empty = self._reader.is_empty()
+        return self._is_empty
 
     def providers(self, api: Gvk) -> Iterable[str]:
         """The packages that provide an API."""

@@ -55,6 +55,10 @@ class CatalogReader(Protocol):
         """All packages."""
         ...
 
+    def is_empty(self) -> bool:
+        """Whether it has no package."""
+        ...
+
     def providers(self, api: Gvk) -> Iterable[str]:
         """The packages of which a bundle states the API."""
         ...

@@ -136,6 +136,9 @@ class Counted:
     def names(self) -> Iterable[str]:
         return self.reader.names()
 
+    def is_empty(self) -> bool:
+        return self.reader.is_empty()
+
     def providers(self, api: Gvk) -> Iterable[str]:
         return self.reader.providers(api)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Self
 
 from shared import kinds, names
@@ -42,7 +43,9 @@ class FakeCatalogs:
 
     def publish(self, image: str, *packages: Package) -> None:
         self.digests[image] = self.digests.get(image, 0) + 1
-        self.content[self.reference(image)] = {package.name: package for package in packages}
+        self.content[self.reference(image)] = {
+            package.name: replace(package, digest=sha256(repr(package).encode()).hexdigest()) for package in packages
+        }
 
     def reference(self, image: str) -> str:
         return f"{image.rpartition(':')[0]}@sha256:{self.digests[image]:064x}"
@@ -57,6 +60,12 @@ class FakeCatalogs:
         if name in self.written:
             return Unavailable("Malformed", f"package {name} of {reference}: it has no default channel")
         return self.trouble or self.content[reference].get(name)
+
+    def package_digests(
+        self, reference: str, packages: Sequence[str], source: ImageSource
+    ) -> tuple[str, ...] | Unavailable:
+        content = self.content[reference]
+        return self.trouble or tuple(content[name].digest if name in content else "" for name in packages)
 
     def documents(self, reference: str, name: str, source: ImageSource) -> tuple[Manifest, ...] | Unavailable:
         return self.trouble or self.written[name]

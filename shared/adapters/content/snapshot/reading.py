@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ _CHANNELS: Final = msgspec.json.Decoder(Channels)
 _BUNDLES: Final = msgspec.json.Decoder(Bundles)
 _DOCUMENTS: Final = msgspec.json.Decoder(Documents)
 _T = TypeVar("_T")
+_DIGEST_BYTES: Final = 16
 
 
 def file_name(identity: str) -> str:
@@ -112,7 +114,20 @@ class Snapshot:
         found = self.channels(name)
         if not isinstance(found, Channels):
             return found
-        return Package(name, found.default_channel, found.channels, self.bundles(name), found.deprecations)
+        bundles, digest = self.bundles(name), self.digest(name)
+        return Package(name, found.default_channel, found.channels, bundles, found.deprecations, digest)
+
+    def digest(self, name: str) -> str:
+        """A digest of all that is read of a package; empty for one that the catalog does not have."""
+        entry = self.entries.get(name)
+        if entry is None or entry.state == "foreign":
+            return ""
+        found = hashlib.blake2b(entry.state.encode(), digest_size=_DIGEST_BYTES)
+        for part in (entry.channels, entry.bundles):
+            content = self.raw(part)
+            found.update(len(content).to_bytes(8))
+            found.update(content)
+        return found.hexdigest()
 
     def documents(self, package: str) -> Pages:
         """The documents of a package in order; of the empty name those that belong to none."""

@@ -104,7 +104,7 @@ class Translator:
         if code is Code.CATALOG_EMPTY and (why := self.inputs.unseen.get(desired.catalog)):
             return f" (namespace {self.inputs.namespace} does not see catalog {desired.catalog}: {why})"
         if code is Code.CATALOG_EMPTY:
-            full = [str(key) for key, one in sorted(self.inputs.readers.items()) if any(one.names())]
+            full = [str(key) for key, one in sorted(self.inputs.readers.items()) if not one.is_empty()]
             near = get_close_matches(str(desired.catalog), full, n=1)
             return _there("visible catalogs with content", full) + (f"; did you mean {near[0]}?" if near else "")
         if package is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from functions.fanout.notify_catalog_users import notify_catalog_users
+from eventing.diagnosis.replay.world_ports import NothingRead
+from functions.catalog_source.notify_catalog_users import notify_catalog_users
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.ports import Policy
@@ -17,7 +18,9 @@ def reported(source: Manifest, *subscriptions: Manifest) -> dict[str, list[str]]
     """Namespaces and Subscriptions that are enqueued."""
     world = World(source, *subscriptions)
     meta = source["metadata"]
-    outcome = notify_catalog_users(kinds.CATALOG_SOURCE.ref(meta["name"], meta["namespace"]), world, Policy())
+    outcome = notify_catalog_users(
+        kinds.CATALOG_SOURCE.ref(meta["name"], meta["namespace"]), world, world.catalogs, NothingRead(), Policy()
+    )
     enqueued: dict[str, list[str]] = {names.CATALOG_CHANGED: [], names.DEPENDENT_CHANGED: []}
     for emit in outcome.emits:
         enqueued[emit.type].append(f"{emit.ref.namespace}/{emit.ref.name}".removeprefix("/"))
@@ -57,6 +60,8 @@ def test_who_says_the_same_already_is_left_in_peace(message: str, want: list[str
     health = [{"catalogSourceRef": {"uid": uid}, "healthy": True} for uid in uids]
     condition = {"type": "CatalogSourcesUnhealthy", "status": "False", "message": message}
     world.put(a_subscription(namespace="a") | {"status": {"catalogHealth": health, "conditions": [condition]}})
-    outcome = notify_catalog_users(kinds.CATALOG_SOURCE.ref("other", "olm"), world, Policy())
+    outcome = notify_catalog_users(
+        kinds.CATALOG_SOURCE.ref("other", "olm"), world, world.catalogs, NothingRead(), Policy()
+    )
     enqueued = [f"{one.ref.namespace}/{one.ref.name}" for one in outcome.emits if one.type == names.DEPENDENT_CHANGED]
     assert enqueued == want
