@@ -33,7 +33,6 @@ from eventing.events.predicates import (
     both,
     came_or_went,
     edited,
-    either,
     gone,
     limited,
     named,
@@ -103,9 +102,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
-    Route(
-        kinds.CATALOG_SOURCE, "catalog_source/notify_catalog_users", itself, either(came_or_went, not_pulling), "bulk"
-    ),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/notify_catalog_users", itself, not_pulling, "bulk"),
     Route(names.CATALOG_SNAPSHOTTED, "catalog_source/notify_catalog_users", itself, always, "bulk"),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/guard_catalog", itself, present),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/unpack_catalog", itself, present, "long"),
@@ -132,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", whole_cluster, always, "bulk"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
-    Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, present),
+    Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, always),  # of one that is gone nothing is kept
     Route(kinds.SUBSCRIPTION, "subscription/resolve_subscriptions", its_namespace, always),
     Route(names.SUBSCRIPTION_OUTDATED, "subscription/track_subscription", itself, always),
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),

@@ -79,7 +79,7 @@ def _is_of(group: str, route: Route) -> bool:
 
 _BEYOND: Mapping[str, tuple[Rule, ...]] = {
     "catalog_source": (
-        *_read(kinds.SUBSCRIPTION),  # for `report_catalog` of an earlier build (eventing/events/former.py)
+        *_read(kinds.SUBSCRIPTION),  # to tell the users of a catalog
         *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Rule(kinds.SERVICE, ("get", "create", "update", "delete")),
         Rule(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
@@ -161,7 +161,10 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
         Rule(kinds.OPERATOR, ("create",)),
         *_status(kinds.OPERATOR),
     ),
-    "fanout": _read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_EXTENSION),
+    "fanout": (
+        *_read(kinds.SUBSCRIPTION, kinds.INSTALL_PLAN, kinds.CLUSTER_EXTENSION),
+        *_read(kinds.CATALOG_SOURCE),  # of `notify_catalog_users`, which an earlier build queued here
+    ),
     "maintenance": (
         *_read(*kinds.WATCHED),  # `audit_cluster` lists them
         *(Rule(kind, ("delete",)) for kind in (kinds.INSTALL_PLAN, kinds.OPERATOR, CSV, *OF_OWNERS)),

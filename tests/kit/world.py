@@ -27,6 +27,7 @@ from eventing.local.apiserver.store import Change, Key, Store
 from eventing.local.apiserver.world import World as Sandbox
 from eventing.routes import jobs_for
 from eventing.runner import Runner, Steps
+from eventing.runner.kept_reads import KeptReads
 from eventing.runner.steps import Step, arguments
 from eventing.workqueue import Claim
 from eventing.workqueue.run_result import RunResult
@@ -53,6 +54,7 @@ from shared.ports import (
     Keys,
     Listing,
     Policy,
+    ReadSets,
     Warnings,
     WriteFailure,
 )
@@ -270,6 +272,7 @@ class World:
         self.time, self.server = NOW, "v1.35.4"
         self.queue = WaitingJobs()
         self.jobs, self.delayed = self.queue.ready, self.queue.delayed
+        self._kept: dict[tuple[str, Ref], bytes] = {}
         self.events: list[Record] = []
         self.emitted: list[str] = []
         self.policy = policy or Policy()
@@ -286,6 +289,7 @@ class World:
         self.keys = StoredKeys(self)
         self.ports: dict[type, Any] = {
             Cluster: self, Discovery: self, Copies: ListedCopies(self), Inventory: ListedInventory(self),
+            ReadSets: KeptReads(self._kept_of, _STEPS),
             Accounts: KubeAccounts(self.api), Warnings: KubeWarnings(self.api), Keys: self.keys, **self._own_ports,
         }  # fmt: skip
         self._steps, self._recorder = NotedSteps(), Recorder(b"key")
@@ -297,6 +301,7 @@ class World:
         other = copy(self)
         other.queue = WaitingJobs({job: [*causes] for job, causes in self.jobs.items()}, dict(self.delayed))
         other.jobs, other.delayed = other.queue.ready, other.queue.delayed
+        other._kept = dict(self._kept)
         other.events, other.emitted = [*self.events], [*self.emitted]
         other._own_ports = deepcopy(self._own_ports)
         other._live_in(copied(self._sandbox, other.now))
@@ -425,8 +430,17 @@ class World:
         self._finish(job, result)
         return outcome
 
+    def _kept_of(self, jobs: Sequence[Job]) -> Iterator[bytes]:
+        """What the last runs of jobs that do not wait read of catalogs, as the queue keeps it."""
+        waiting = {(job.step, job.ref) for job in (*self.jobs, *self.delayed)}
+        for key in ((job.step, job.ref) for job in jobs):
+            yield b"" if key in waiting else self._kept.get(key, b"")
+
     def _finish(self, job: Job, result: RunResult) -> None:
         assert result.failure in ("", "retry"), result.message
+        self._kept.pop((job.step, job.ref), None)
+        if result.read_set and not result.failure:
+            self._kept[job.step, job.ref] = result.read_set
         self._add(result.jobs, result.run_id)
         if result.again_in is not None:
             self.queue.delay(job, _ms(self.time + result.again_in))

@@ -115,8 +115,10 @@ class CandidateCache:
         return self._packages[key, name]
 
     def _offered(self, source: Source, predicate: Predicate) -> Iterator[Operator]:
-        names: Iterable[str] = source.reader.names()
-        if predicate.seeks is not None:
+        names: Iterable[str]
+        if predicate.seeks is None:
+            names = source.reader.names()
+        else:  # the names of all packages are not even asked for: a new one concerns nobody then
             names = [name for place in predicate.seeks for name in _packages_at(place, source.reader)]
         for name in sorted(set(names)):
             yield from self.package(source.key, name)
