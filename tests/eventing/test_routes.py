@@ -104,6 +104,22 @@ def test_who_waits_for_a_bundle_hears_of_its_content_and_of_the_end_of_its_job(
     assert ("bundle/collect_bundle" in steps_enqueued_by(event)) == enqueues
 
 
+@pytest.mark.parametrize(
+    ("verb", "hints", "enqueues"),
+    [
+        pytest.param("update", {"phase": ""}, True, id="its status has other content, or is well again"),
+        pytest.param("update", {}, True, id="nobody says what its status says"),
+        pytest.param("update", {"phase": "Pulling"}, False, id="it only says how far a pull is"),
+        pytest.param("add", {"phase": "Pulling"}, True, id="it is new"),
+        pytest.param("delete", {"phase": "Pulling"}, True, id="it is gone"),
+    ],
+)
+def test_the_users_of_a_catalog_hear_of_each_change_of_it(verb: str, hints: dict[str, str], enqueues: bool) -> None:
+    """Whoever reads after that event reads nothing older, so what it is compared with is what counts."""
+    event = Event("i", f"{names.RESOURCE_EVENT}{verb}", "t", kinds.CATALOG_SOURCE.ref("c", "olm"), hints=hints)
+    assert ("catalog_source/notify_catalog_users" in steps_enqueued_by(event)) == enqueues
+
+
 def test_an_owned_deployment_enqueues_its_csv() -> None:
     event = an_event(kinds.DEPLOYMENT.ref("d", "ns"), owners="ClusterServiceVersion/a")
     assert {(job.step, job.ref) for job in jobs_for(event)} == {

@@ -129,6 +129,23 @@ def test_the_packages_that_provide_an_api_are_found(shop: Shop) -> None:
     assert shop.catalogs.providers(reference, ("nobody.io", "v1", "Nothing"), shop.source) == ()
 
 
+def test_the_digests_of_packages_are_those_that_they_have_when_they_are_read(shop: Shop) -> None:
+    shop.publish("etcd")
+    etcd, nosuch = known(shop, pulled(shop).reference)
+    shop.publish("etcd", "vault")
+    after = pulled(shop).reference
+    assert (known(shop, after)[0], nosuch) == (etcd, "")
+    package = shop.catalogs.package(after, "etcd", shop.source)
+    assert isinstance(package, Package)
+    assert package.digest == etcd != ""
+
+
+def known(shop: Shop, reference: str) -> tuple[str, ...]:
+    digests = shop.catalogs.package_digests(reference, ["etcd", "nosuch"], shop.source)
+    assert isinstance(digests, tuple)
+    return digests
+
+
 def test_a_catalog_that_was_never_published_is_not_found(shop: Shop) -> None:
     found = shop.catalogs.pull(shop.source)
     assert isinstance(found, Unavailable)

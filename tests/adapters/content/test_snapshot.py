@@ -127,6 +127,26 @@ def test_the_packages_that_provide_an_api(tmp_path: Path) -> None:
     assert snapshot.providers_of("tea.io", "v1", "Pot") == ("pot", "tea")
 
 
+def test_a_digest_differs_where_a_package_does(tmp_path: Path) -> None:
+    pot = a_package("pot", "1.0.0")
+    before = of(lines([*a_package("tea"), *pot]), tmp_path)
+    after = of(lines([*a_package("tea", "1.0.0", "2.0.0"), *pot, *a_package("cup")[1:]]), tmp_path)
+    tea = before.package("tea")
+    assert isinstance(tea, Package)
+    assert before.digest("tea") == tea.digest != after.digest("tea")
+    assert before.digest("pot") == after.digest("pot") != before.digest("tea")
+    assert (before.digest("cup"), bool(after.digest("cup"))) == ("", True), "one that cannot be read is not absent"
+
+
+def test_a_digest_differs_where_only_a_deprecation_or_a_property_does(tmp_path: Path) -> None:
+    plain = a_package("tea")
+    message = {"reference": {"schema": "olm.package"}, "message": "old"}
+    deprecated = [*plain, {"schema": "olm.deprecations", "package": "tea", "entries": [message]}]
+    labelled = [*plain[:-1], {**plain[-1], "properties": [*plain[-1]["properties"], {"type": "x", "value": 1}]}]
+    found = {of(lines(documents), tmp_path).digest("tea") for documents in (plain, deprecated, labelled)}
+    assert len(found) == 3
+
+
 def test_a_sick_package_leaves_its_siblings_alone(tmp_path: Path) -> None:
     snapshot = of(lines([*a_package("tea"), *a_package("pot")[1:]]), tmp_path)
     assert snapshot.package("tea") == TEA
@@ -207,6 +227,7 @@ def same(one: Snapshot, other: Snapshot) -> bool:
     assert one.providers == other.providers
     assert one.files == other.files
     assert [one.package(name) for name in one.names] == [other.package(name) for name in other.names]
+    assert [one.digest(name) for name in one.names] == [other.digest(name) for name in other.names]
     for name in one.entries:
         texts = [[pages.text(row) for row in pages.rows()] for pages in (one.documents(name), other.documents(name))]
         assert texts[0] == texts[1]

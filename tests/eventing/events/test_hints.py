@@ -74,6 +74,16 @@ SUBSCRIPTION_OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Su
             {"owners": "", "unpack": "true"},
             id="catalog.md 5.1: an unpack Job by its label",
         ),
+        pytest.param(
+            a(kinds.CATALOG_SOURCE, status={"conditions": [{"type": "Pulling", "status": "True"}]}),
+            {"owners": "", "phase": "Pulling"},
+            id="a catalog that is being pulled",
+        ),
+        pytest.param(
+            a(kinds.CATALOG_SOURCE, status={"reason": "RegistryServerError"}),
+            {"owners": "", "phase": ""},
+            id="a catalog that is not being pulled",
+        ),
         pytest.param(a(kinds.JOB), {"owners": "", "unpack": "false"}, id="a Job of somebody else"),
         pytest.param(
             a(kinds.JOB) | {"status": {"active": 1}}, {"owners": "", "unpack": "false", "phase": ""}, id="a Job at work"

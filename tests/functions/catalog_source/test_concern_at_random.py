@@ -28,7 +28,7 @@ from tests.kit.world import NOW
 
 PACKAGES: Final = "abcdefgh"
 APIS: Final = "KLMNO"
-CASES: Final = 400
+CASES: Final = 250
 SOURCES: Final = {("local", "olm"): 0, ("other", "olm"): 5, ("own", "ns"): 0}
 """CatalogSources, and their priorities."""
 NAMESPACE: Final = kinds.NAMESPACE.ref("ns")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from eventing.diagnosis.replay.ports import Answers, NotRecorded
@@ -12,7 +13,8 @@ from eventing.journal.recorder import Recorder
 from eventing.journal.records import Answer, Decision, Run
 from shared.adapters.kube import ApiError
 from shared.kinds import CONFIG_MAP, JOB
-from shared.ports import Cluster, Listing, Policy
+from shared.ports import Cluster, Listing, Policy, ReadSets
+from tests.functions.catalog_source.stored_reads import StoredReads
 from tests.kit.cluster import FakeCluster
 
 ONE = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one", "namespace": "ns", "labels": {"a": "b"}}}
@@ -43,6 +45,22 @@ def test_how_it_was_asked_does_not_matter_to_a_replay(then: Any, now: Any) -> No
     assert now(replayed) == reported == ((ONE, None), ((ONE,), (ONE,), ()))
     with pytest.raises(NotRecorded):
         replayed.get_all((CONFIG_MAP.ref("another", "ns"),))
+
+
+def test_what_earlier_builds_did_not_ask_is_answered_with_what_they_did_not_know() -> None:
+    """Their decisions are made again as they were: everybody who may use a catalog is told of it."""
+    assert Answers(JournalIndex(), []).port(ReadSets).of(REFS) == ({}, {})
+
+
+def test_what_decisions_read_is_replayed() -> None:
+    fresh: dict[str, Any] = {}
+    calls = Recorder(b"key").calls(fresh)
+    stored = StoredReads({REFS[0]: {"catalogs": {}}})
+    reported = calls.port(ReadSets, stored).of(REFS)
+    book = JournalIndex()
+    book.bodies.update(fresh)
+    answers = [(0, msgspec.convert(msgspec.to_builtins(one), Answer)) for one in calls.answers]
+    assert Answers(book, answers).port(ReadSets).of(REFS) == reported == ({"catalogs": {}}, {})
 
 
 class Away(FakeCluster):

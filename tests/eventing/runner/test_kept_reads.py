@@ -1,0 +1,59 @@
+"""What a run read is kept with the code that read it, and only of a run that is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from eventing.events.job import RESOLVE, TRACK, Job
+from eventing.runner.kept_reads import KeptReads, decoded, encoded
+from eventing.runner.steps import Steps
+from eventing.workqueue.run_result import RunResult
+from shared.adapters.kube import ApiError
+from shared.api.manifest import Manifest
+from shared.kinds import NAMESPACE, SUBSCRIPTION
+from tests.eventing.effects.fake_api import FakeApi
+from tests.eventing.runner.test_run import ONE, a_claim, a_map, run
+
+READ: Manifest = {"catalogs": {}}
+
+
+@pytest.mark.parametrize(
+    ("kept", "want"),
+    [
+        pytest.param(encoded("1.0+ab", READ), READ, id="the same code"),
+        pytest.param(encoded("0.9+ab", READ), {}, id="other code may read something else"),
+        pytest.param(encoded("1.0+ab", None), {}, id="the run knew nothing"),
+        pytest.param(b"", {}, id="nothing is kept"),
+    ],
+)
+def test_only_the_same_code_knows_what_was_read(kept: bytes, want: object) -> None:
+    assert decoded("1.0+ab", kept) == want
+
+
+def test_each_kind_has_the_step_that_reads_catalogs_for_it() -> None:
+    steps, asked = Steps(), list[Job]()
+
+    def kept(jobs: Sequence[Job]) -> Iterable[bytes]:
+        asked.extend(jobs)
+        return [encoded(steps[job.step].code, {"of": job.step}) for job in jobs]
+
+    refs = [NAMESPACE.ref("ns"), SUBSCRIPTION.ref("a", "ns")]
+    found = KeptReads(kept, steps).of(refs)
+    assert (found, asked) == (({"of": RESOLVE}, {"of": TRACK}), [Job(RESOLVE, refs[0]), Job(TRACK, refs[1])])
+
+
+def ran(api: FakeApi) -> RunResult:
+    return run(api, a_claim("read_catalogs"))
+
+
+def test_a_complete_run_says_what_it_read() -> None:
+    assert ran(FakeApi([a_map()])).read_set.partition(b"\n")[2] == b'{"catalogs":{}}'
+
+
+def test_a_run_whose_write_was_refused_does_not() -> None:
+    api = FakeApi([a_map()])
+    api.refuse("merge", ONE.name, ApiError(403, "Forbidden", "no"))
+    result = ran(api)
+    assert (result.failure, result.read_set) == ("retry", b"")
