@@ -18,7 +18,8 @@ so some, like `held` and `bell`, are older than the terms above)
                                  lost); progress (of a long run, in JSON);
                                  attempts, bugs (in a row); error; due; rests (no event makes it run
                                  before); ended (why the run before was ended by force); alone (its
-                                 next run is to be alone); wrote (own events); parked
+                                 next run is to be alone); wrote (own events); parked; read_set (what
+                                 its last run read of catalogs: counts while it is the only field)
     ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
     order:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`), by its `order`
     next:<group>:<lane>    zset  these namespaces, by what they have spent and how far their first entry is from the end
@@ -93,7 +94,8 @@ Invariants (each has a test in tests/eventing/workqueue; `test_any_order` tries 
        several; namespaces take turns. The scripts alone decide what runs: an RQ job that is lost is made again, one
        that is doubled or late claims nothing.
     9  A result that cannot be stored (a bad ref, a record that is too long) is a bug of that run.
-   10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind.
+   10  Only `finish` removes an entry from the queue; a finished entry leaves no key behind, but what its run read of
+       catalogs, if it did. That is known only while the entry is in no state at all, and gone with its next run.
    11  RQ's failed jobs `dead-…` are the dead letters: the call that parks or releases one writes both.
    12  A run that was under way when its worker ended, and may be the reason, is alone in its worker the next time.
    13  Where the number of waiting jobs is bounded (`add(most=…)`), none is added beyond it, and the sender is told.

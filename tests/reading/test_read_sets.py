@@ -53,6 +53,7 @@ def read(
     catalog = catalog_of(content)
     reader = IndexedCatalog(content, catalog.reference, catalog.source)
     ask(reader)
+    ask(reader)
     return read_set_of([catalog], {KEY: reader}, policy or Policy())
 
 
