@@ -12,7 +12,7 @@ from shared.domain.resolution_inputs.namespace import catalog_of, completed, exc
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Inputs, Subscriber
 from shared.domain.subscription import health, state
-from shared.ports import Cluster, IndexedCatalogs, Policy
+from shared.ports import Cluster, IndexedCatalogs, Listing, Policy
 from shared.reading.indexed_catalog import IndexedCatalog
 from shared.reading.read_sets import read_set_of
 
@@ -59,12 +59,15 @@ def read_namespace(
     subscriptions = Subscription.each(cluster.list(kinds.SUBSCRIPTION, namespace))
     if not is_whole and all(state.has_plan_under_way(one) or is_resting(one) for one in subscriptions):
         return NamespaceSnapshot(subscriptions, (), Inputs(namespace))
-    found_csvs = Csv.each(cluster.list(kinds.CLUSTER_SERVICE_VERSION, namespace))
+    own = (kinds.CLUSTER_SERVICE_VERSION, kinds.OPERATOR_GROUP, kinds.CATALOG_SOURCE)
+    csvs, listed_groups, own_sources = cluster.list_all([Listing(kind, namespace) for kind in own])
+    found_csvs, groups = Csv.each(csvs), OperatorGroup.each(listed_groups)
     originals = {csv.name for csv in found_csvs if not csv.is_copy}
     copies = {csv.name: csv.origin for csv in found_csvs if csv.is_copy}
-    groups = OperatorGroup.each(cluster.list(kinds.OPERATOR_GROUP, namespace))
-    places = {namespace} if excludes_global(groups) else {namespace, policy.global_namespace}
-    listed = [one for place in sorted(places) for one in cluster.list(kinds.CATALOG_SOURCE, place)]
+    places = {namespace: own_sources}
+    if not excludes_global(groups) and policy.global_namespace != namespace:
+        places[policy.global_namespace] = cluster.list(kinds.CATALOG_SOURCE, policy.global_namespace)
+    listed = [one for place in sorted(places) for one in places[place]]
     sources = CatalogSource.each(listed)
     found = list(map(catalog_of, sources))
     readers = {one.key: IndexedCatalog(catalogs, one.reference, one.source) for one in found if one.reference}
