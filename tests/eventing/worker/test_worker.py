@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,8 @@ from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
 from eventing.workqueue.run_result import RunResult
 from shared.config import SettingError, Settings
 from shared.kinds import Ref
-from tests.eventing.worker.program import GROUP
+from tests.eventing.worker.program import GROUP, serve
+from tests.kit.forked import Program
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
@@ -35,18 +36,18 @@ def a_job(name: str, lane: Lane = "direct", namespace: str = "ns") -> Job:
 
 
 @contextmanager
-def a_worker(url: str, *arguments: str, concurrency: int = 1) -> Iterator[subprocess.Popen[bytes]]:
-    """A worker that is ready; it is killed in the end if it is still there."""
-    environ = {**os.environ, "CONCURRENCY": str(concurrency)}
-    program = [sys.executable, "-m", "tests.eventing.worker.program", url, *arguments]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, env=environ) as process:
-        assert process.stdout
-        assert process.stdout.readline() == b"ready\n"
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate(timeout=PATIENCE_SECONDS)  # its child has the same output, and ends a moment later
+def a_worker(url: str, seconds: int = 30, lane: Lane = "direct", concurrency: int = 1) -> Iterator[Program]:
+    """A worker that is ready, with that limit for each run; it is killed in the end if it is still there."""
+    ready, told = Pipe(duplex=False)
+    process = Program(serve, url, seconds, lane, concurrency, partial(told.send, True))
+    told.close()
+    assert ready.recv()
+    try:
+        yield process
+    finally:
+        process.kill()
+        with suppress(EOFError):
+            ready.recv()  # its child has the other end of the pipe, too, and ends a moment later
 
 
 @pytest.fixture
@@ -189,7 +190,7 @@ def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redi
 
 
 def test_a_run_over_its_time_is_ended_and_tried_again(redis_url: str, client: Redis, queue: WorkQueue) -> None:
-    with a_worker(redis_url, "1"):
+    with a_worker(redis_url, 1):
         queue.add([a_job("slow")], "event")
         (job,) = wait_for(lambda: [job for job in queue.ls() if job.attempts])
         wait_for(lambda: client.llen("started") >= 2)
@@ -201,7 +202,7 @@ def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
     redis_url: str, client: Redis, queue: WorkQueue
 ) -> None:
     client.set("wanted:good", "yes")
-    with a_worker(redis_url, "1"):
+    with a_worker(redis_url, 1):
         queue.add([a_job("slow")], "event")
         wait_for(queue.dead)
         queue.add([a_job("good")], "event")
@@ -215,7 +216,7 @@ def test_a_run_that_needs_too_much_memory_dies_alone_with_a_sentence(
     redis_url: str, client: Redis, queue: WorkQueue, lane: Lane
 ) -> None:
     client.set("wanted:good", "yes")
-    with a_worker(redis_url, "30", lane) as process:
+    with a_worker(redis_url, 30, lane) as process:
         queue.add([a_job("hungry", lane), a_job("good", lane)], "event")
         wait_for(queue.dead)
         wait_for(has_seen(client, "good"))
