@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +12,8 @@ from pathlib import Path
 import yaml
 
 from eventing.local.processes.parent_watch import READY_FILE
-from tests.kit.waiting import PATIENCE_SECONDS, wait_for
+from tests.kit.forked import Program, olmf
+from tests.kit.waiting import wait_for
 
 NOWHERE = {
     "apiVersion": "v1", "kind": "Config", "current-context": "it",
@@ -29,7 +28,7 @@ class Endpoint:
     """A running endpoint."""
 
     address: str
-    process: subprocess.Popen[bytes]
+    process: Program
 
     @property
     def memory(self) -> int:
@@ -49,11 +48,10 @@ def running_endpoint(
         "OLMF_REDIS_URL": redis_url, "OLMF_KUBECONFIG": str(kubeconfig), "OLMF_PORT": "0", READY_FILE: str(ready),
         "OLMF_CONTENT": str(folder / "content"),
     }  # fmt: skip
-    command = [sys.executable, "-m", "eventing.cli.main", "run", "endpoint", *words]
-    with subprocess.Popen(command, env={**os.environ, **arguments, **(environ or {})}) as process:
-        try:
-            output = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
-            yield Endpoint(json.loads(output)["address"], process)
-        finally:
-            process.terminate()
-            assert process.wait(PATIENCE_SECONDS) == 0
+    process = Program(olmf, {**os.environ, **arguments, **(environ or {})}, "run", "endpoint", *words)
+    try:
+        output = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
+        yield Endpoint(json.loads(output)["address"], process)
+    finally:
+        process.terminate()
+        assert process.wait() == 0

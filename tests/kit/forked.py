@@ -8,14 +8,16 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from multiprocessing.context import ForkServerProcess
 from subprocess import TimeoutExpired
 
+from eventing.cli import main as main_module
 from tests.kit.waiting import PATIENCE_SECONDS
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["tests.eventing.worker.program"])
+_CONTEXT.set_forkserver_preload(["tests.eventing.worker.program", "eventing.cli.run", "eventing.wiring.endpoint"])
 
 
 class Program:
@@ -31,6 +33,10 @@ class Program:
         if self._process.is_alive():
             os.kill(self.pid, number)
 
+    def terminate(self) -> None:
+        """Tell it to stop."""
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         """End it at once."""
         self.send_signal(signal.SIGKILL)
@@ -45,6 +51,15 @@ class Program:
         if (code := self.poll()) is None:
             raise TimeoutExpired(str(self._process), seconds)
         return code
+
+
+def olmf(environ: Mapping[str, str], *words: str) -> int:
+    """A `main` that runs the command line with exactly these variables."""
+    os.environ.clear()
+    os.environ.update(environ)
+    sys.argv = ["olmf", *words]
+    main_module.main()
+    return 0
 
 
 def _end_with(main: Callable[..., int], *arguments: object) -> None:

@@ -17,10 +17,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from redis import Redis
 
-from eventing.events.job import Job, Lane
+from eventing.events.job import Job
 from eventing.local.processes.parent_watch import end_with_supervisor
 from eventing.worker.crew import one_per_thread
 from eventing.worker.drainer import Drainer, Run
@@ -135,7 +136,7 @@ def has_to_stop() -> bool:
     return isinstance(drainer, Drainer) and drainer.is_stopping
 
 
-def serve(url: str, seconds: int, lane: Lane, concurrency: int, ready: Callable[[], object]) -> int:
+def serve(url: str, seconds: int, lane: Literal["direct", "long"], concurrency: int, ready: Callable[[], None]) -> int:
     """Run until told to stop; `ready` is called when it listens."""
     configure_logging("warning")
     end_with_supervisor()

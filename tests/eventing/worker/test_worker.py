@@ -11,6 +11,7 @@ from datetime import timedelta
 from functools import partial
 from multiprocessing import Pipe
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from redis import Redis
@@ -36,7 +37,9 @@ def a_job(name: str, lane: Lane = "direct", namespace: str = "ns") -> Job:
 
 
 @contextmanager
-def a_worker(url: str, seconds: int = 30, lane: Lane = "direct", concurrency: int = 1) -> Iterator[Program]:
+def a_worker(
+    url: str, seconds: int = 30, lane: Literal["direct", "long"] = "direct", concurrency: int = 1
+) -> Iterator[Program]:
     """A worker that is ready, with that limit for each run; it is killed in the end if it is still there."""
     ready, told = Pipe(duplex=False)
     process = Program(serve, url, seconds, lane, concurrency, partial(told.send, True))
@@ -213,7 +216,7 @@ def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
 
 @pytest.mark.parametrize("lane", ["direct", "long"])
 def test_a_run_that_needs_too_much_memory_dies_alone_with_a_sentence(
-    redis_url: str, client: Redis, queue: WorkQueue, lane: Lane
+    redis_url: str, client: Redis, queue: WorkQueue, lane: Literal["direct", "long"]
 ) -> None:
     client.set("wanted:good", "yes")
     with a_worker(redis_url, 30, lane) as process:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -171,6 +172,8 @@ class Shares(RuleBasedStateMachine):
         self.number = 0
         self.locked: list[tuple[Claim, set[tuple[str, str]]]] = []
         """Each claim, and which namespaces waited in its lane."""
+        self.waiting: set[tuple[str, str]] = set()
+        """The namespaces that wait in each lane."""
         self.given: Counter[tuple[str, str]] = Counter()
         """By lane and namespace: the ms that its runs were charged."""
         self.passed: dict[tuple[str, str], Counter[str]] = {}
@@ -184,15 +187,15 @@ class Shares(RuleBasedStateMachine):
     )
     def events_come(self, namespace: str, step: str, lane: Lane, count: int) -> None:
         self.rig.queue.add([a_job(f"{number}", step, lane, namespace=namespace) for number in range(count)], "event")
-        self._waiting()
+        self._look()
 
     @rule()
     def a_worker_claims(self) -> None:
-        waiting = self._waiting()
+        before = self.waiting
         claim = self.rig.queue.claim((*GROUPS, INSTALL[0].partition("/")[0]))
-        self._waiting()
+        self._look()
         if claim:
-            others = {each for each in waiting if each[0] == claim.lane and each[1] != claim.ref.namespace}
+            others = {each for each in before if each[0] == claim.lane and each[1] != claim.ref.namespace}
             for each in others:
                 assert self.passed[each][claim.ref.namespace] <= CREDIT_MS + self.given[each], "it is passed over"
             self.locked.append((claim, others))
@@ -205,7 +208,8 @@ class Shares(RuleBasedStateMachine):
         assert self.rig.queue.finish(claim, a_result(took_ms=float(took)))
         took = max(1, took // beside)  # of the time of all workers
         self.given[claim.lane, claim.ref.namespace] += took
-        for each in others & self._waiting():
+        self._look()
+        for each in others & self.waiting:
             self.passed[each][claim.ref.namespace] += took
 
     @rule(count=st.integers(1, 8))
@@ -215,15 +219,13 @@ class Shares(RuleBasedStateMachine):
             if self.locked:
                 self.a_run_ends(-1, 1000)
 
-    def _waiting(self) -> set[tuple[str, str]]:
-        """The namespaces that wait in each lane; of those that no longer do, nothing is counted any more."""
-        waiting: set[tuple[str, str]] = {
-            (job.lane, job.ref.namespace) for job in self.rig.queue.ls() if job.state == "ready"
-        }
-        self.passed = {each: self.passed.get(each, Counter()) for each in waiting}
-        return waiting
+    def _look(self) -> None:
+        """See who waits; of those that no longer do, nothing is counted any more."""
+        self.waiting = {(job.lane, job.ref.namespace) for job in self.rig.queue.ls() if job.state == "ready"}
+        self.passed = {each: self.passed.get(each, Counter()) for each in self.waiting}
 
 
+@pytest.mark.unmeasured
 def test_any_order(rig: Rig) -> None:
     class OnThisServer(Machine):
         pass
@@ -237,6 +239,7 @@ def test_any_order(rig: Rig) -> None:
     )
 
 
+@pytest.mark.unmeasured
 def test_nobody_is_passed_over_for_longer_than_the_credit(rig: Rig) -> None:
     class OnThisServer(Shares):
         pass
