@@ -31,7 +31,7 @@ settings.load_profile("repeatable")
 structlog.configure(
     processors=[
         *structlog.get_config()["processors"][:-1],
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
 
