@@ -43,8 +43,10 @@ def decode(call: Call, manifest: Any, *, fills: bool = True, keeps_nulls: bool =
 
 
 def _drop_unknown(call: Call, manifest: Manifest) -> None:
-    unknown = list(prune(manifest, resolve(call.resource.schema)))
-    if unknown and call.is_strict:
+    unknown = prune(manifest, resolve(call.resource.schema))
+    if not unknown:
+        return
+    if call.is_strict:
         message = ", ".join(f"unknown field {quoted(path)}" for path in sorted(unknown))
         raise undecodable(call.resource.kind, call.resource.version, f"strict decoding error: {message}")
     if call.query.get("fieldValidation") != "Ignore":

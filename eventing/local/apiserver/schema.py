@@ -5,15 +5,17 @@ Built-in kinds and kinds from CustomResourceDefinitions use the same code; `vali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from eventing.local.apiserver.resources import OBJECT_META, Node, resolve
+from shared.api.manifest import Manifest
 
 _EMBEDDED: Node = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": OBJECT_META}
 ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
+"""The schema of what no schema speaks of: nothing in it is unknown, absent or of a wrong type, so nobody looks there."""
 
 
 def object_schema(structural: Node) -> Node:
@@ -24,8 +26,8 @@ def object_schema(structural: Node) -> Node:
 def child(node: Node, name: str) -> Node | None:
     """The schema of one field of an object; None when the schema has no such field."""
     properties = node.get("properties")
-    if properties and name in properties:
-        return resolve(properties[name])
+    if properties and (found := properties.get(name)) is not None:
+        return resolve(found) if "$ref" in found else found  # type: ignore[no-any-return]
     if node.get("x-kubernetes-embedded-resource") and name in _EMBEDDED:
         return resolve(_EMBEDDED[name])
     extra = node.get("additionalProperties")
@@ -42,21 +44,30 @@ def items(node: Node) -> Node:
     return resolve(found) if isinstance(found, dict) else ANYTHING
 
 
-def prune(value: Any, node: Node, path: str = "") -> Iterator[str]:
-    """Remove unknown fields in place; yields their paths."""
+def prune(value: Any, node: Node, path: str = "") -> list[str]:
+    """Remove unknown fields in place; returns their paths."""
+    gone: list[str] = []
+    _prune(value, node, path, gone)
+    return gone
+
+
+def _prune(value: Any, node: Node, path: str, gone: list[str]) -> None:
+    if node is ANYTHING:
+        return
     if isinstance(value, dict):
         for name in list(value):
             below = f"{path}.{name}" if path else name
             inner = child(node, name)
             if inner is None:
                 del value[name]
-                yield below
-            else:
-                yield from prune(value[name], inner, below)
+                gone.append(below)
+            elif isinstance(item := value[name], (dict, list)):
+                _prune(item, inner, below, gone)
     elif isinstance(value, list):
         inner = items(node)
         for index, item in enumerate(value):
-            yield from prune(item, inner, f"{path}[{index}]")
+            if isinstance(item, (dict, list)):
+                _prune(item, inner, f"{path}[{index}]", gone)
 
 
 def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
@@ -64,43 +75,58 @@ def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
 
     `keeps_nulls` is for applied objects: there, only a field with a default loses its null.
     """
+    if node is ANYTHING:
+        return
     if isinstance(value, dict):
         for name, raw in (node.get("properties") or {}).items():
-            inner = resolve(raw)
-            has_null = name in value and value[name] is None and not inner.get("nullable")
-            if has_null and not (keeps_nulls and "default" not in raw):
-                del value[name]
-            if "default" in raw and name not in value:
-                value[name] = orjson.loads(orjson.dumps(raw["default"]))
+            if name not in value:
+                if "default" in raw:
+                    value[name] = orjson.loads(orjson.dumps(raw["default"]))
+            elif value[name] is None and not resolve(raw).get("nullable"):
+                _fill_null(value, name, raw, keeps_nulls=keeps_nulls)
         for name, item in value.items():
             if isinstance(item, (dict, list)) and (found := child(node, name)):
                 fill(item, found, keeps_nulls=keeps_nulls)
     elif isinstance(value, list):
         inner = items(node)
         for item in value:
-            fill(item, inner, keeps_nulls=keeps_nulls)
+            if isinstance(item, (dict, list)):
+                fill(item, inner, keeps_nulls=keeps_nulls)
+
+
+def _fill_null(value: Any, name: str, raw: Node, *, keeps_nulls: bool) -> None:
+    if "default" in raw:
+        value[name] = orjson.loads(orjson.dumps(raw["default"]))
+    elif not keeps_nulls:
+        del value[name]
 
 
 def settle(value: Any, node: Node) -> Any:
     """A value of a built-in kind as Go would write it: no nulls, no empty optional lists, maps and strings."""
+    if node is ANYTHING:
+        return value
     if isinstance(value, dict) and ("properties" in node or "additionalProperties" in node):
-        required = node.get("required", ())
-        kept = {}
-        for name, item in value.items():
-            inner = child(node, name) or {}
-            settled = settle(item if "properties" in node else _non_null(item, inner), inner)
-            if name in _PLAIN and not settled:
-                continue
-            if settled is None or (name not in required and _is_empty(settled, inner) and "properties" in node):
-                continue
-            kept[name] = settled
-        return kept
+        return _settled_fields(value, node)
     if isinstance(value, list):
         inner = items(node)
         return [settle(_non_null(item, inner), inner) for item in value]
     if isinstance(value, (int, float)) and node.get("oneOf") and "format" not in node:
         return str(value)
     return value
+
+
+def _settled_fields(value: Manifest, node: Node) -> Manifest:
+    required, is_object = node.get("required", ()), "properties" in node
+    kept = {}
+    for name, item in value.items():
+        inner = child(node, name) or {}
+        settled = settle(item if is_object else _non_null(item, inner), inner)
+        if name in _PLAIN and not settled:
+            continue
+        if settled is None or (is_object and name not in required and _is_empty(settled, inner)):
+            continue
+        kept[name] = settled
+    return kept
 
 
 def _non_null(item: Any, node: Node) -> Any:

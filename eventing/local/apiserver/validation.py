@@ -10,7 +10,7 @@ import orjson
 
 from eventing.local.apiserver.failures import Cause, required
 from eventing.local.apiserver.resources import Node
-from eventing.local.apiserver.schema import child, items
+from eventing.local.apiserver.schema import ANYTHING, child, items
 from shared.domain.crd_safety.fitting import defects
 from shared.domain.go.text import from_base64
 
@@ -52,6 +52,8 @@ _REASONS = {
 
 def repeated(value: Any, node: Node, path: str = "") -> Iterator[Cause]:
     """The items that occur twice in a set or in a keyed list."""
+    if node is ANYTHING:
+        return
     if isinstance(value, dict):
         for name, item in value.items():
             if isinstance(item, (dict, list)) and (inner := child(node, name)):
@@ -60,7 +62,8 @@ def repeated(value: Any, node: Node, path: str = "") -> Iterator[Cause]:
         yield from _duplicates(value, node, path)
         inner = items(node)
         for index, item in enumerate(value):
-            yield from repeated(item, inner, f"{path}[{index}]")
+            if isinstance(item, (dict, list)):
+                yield from repeated(item, inner, f"{path}[{index}]")
 
 
 def _duplicates(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
@@ -79,7 +82,7 @@ def _duplicates(value: list[Any], node: Node, path: str) -> Iterator[Cause]:
 
 def misfit(value: Any, node: Node, path: str = "") -> str:
     """The message about the first value of a built-in kind that Go could not decode; empty when all fit."""
-    if value is None:
+    if value is None or node is ANYTHING:
         return ""
     desired = node.get("type", "")
     if node.get("oneOf"):
@@ -93,11 +96,15 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
     if isinstance(value, str) and (sentence := _misformed(value, node.get("format", ""))):
         return sentence
     if isinstance(value, dict):
-        below = ((name, item, child(node, name)) for name, item in value.items())
-        return next(filter(None, (misfit(i, n, f"{path}.{k}" if path else k) for k, i, n in below if n)), "")
-    if isinstance(value, list):
+        for name, item in value.items():
+            inner = child(node, name)
+            if inner and (sentence := misfit(item, inner, f"{path}.{name}" if path else name)):
+                return sentence
+    elif isinstance(value, list):
         inner = items(node)
-        return next(filter(None, (misfit(item, inner, path) for item in value)), "")
+        for item in value:
+            if sentence := misfit(item, inner, path):
+                return sentence
     return ""
 
 
@@ -121,6 +128,8 @@ _QUANTITY_WHY = f"quantities must match the regular expression '^{_QUANTITY.patt
 
 def missing(value: Any, node: Node, path: str = "") -> Iterator[Cause]:
     """The required fields of a built-in kind that are absent or empty."""
+    if node is ANYTHING:
+        return
     if isinstance(value, dict):
         prefix = f"{path}." if path else ""
         for name in node.get("required", ()):
@@ -133,4 +142,5 @@ def missing(value: Any, node: Node, path: str = "") -> Iterator[Cause]:
     elif isinstance(value, list):
         inner = items(node)
         for index, item in enumerate(value):
-            yield from missing(item, inner, f"{path}[{index}]")
+            if isinstance(item, (dict, list)):
+                yield from missing(item, inner, f"{path}[{index}]")

@@ -26,6 +26,8 @@ class Defect(NamedTuple):
 class SchemaResult:
     """What a schema says of a value: its defects, and how much of it fits."""
 
+    __slots__ = ("defects", "matches")
+
     def __init__(self, *defects: Defect, matches: int = 0) -> None:
         self.defects = list(defects)
         self.matches = matches
@@ -35,11 +37,17 @@ class SchemaResult:
         """Whether nothing is wrong."""
         return not self.defects
 
+    def note(self, *defects: Defect) -> None:
+        """Add what is wrong; each defect counts once."""
+        for one in defects:
+            if one not in self.defects:
+                self.defects.append(one)
+
     def add(self, *others: SchemaResult) -> None:
-        """Take over what others say; each defect counts once."""
+        """Take over what others say."""
         for other in others:
             if other.defects:
-                self.defects += (one for one in other.defects if one not in self.defects)
+                self.note(*other.defects)
             self.matches += other.matches
 
 

@@ -40,24 +40,22 @@ def _judged(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
         value = float(value)
     result = _typed(value, schema, path, form)
     if value is None:
-        result.add(_listed(value, schema, path))
+        _listed(value, schema, path, result)
         return result
-    result.matches += 2
+    result.matches += 4
     if not _COMBINING.isdisjoint(schema):
         _combined(value, schema, path, result)
-    match value:
-        case str():
-            result.add(SchemaResult(*text_defects(value, schema, path, form), matches=1 + (form in FORMATS)))
-        case bool():
-            pass
-        case int() | float():
-            result.add(SchemaResult(*number_defects(value, schema, path, form), matches=2))
-        case list():
-            result.add(_items(value, schema, path))
-    result.add(_listed(value, schema, path))
+    if isinstance(value, str):
+        result.note(*text_defects(value, schema, path, form))
+        result.matches += 1 + (form in FORMATS)
+    elif isinstance(value, list):
+        _items(value, schema, path, result)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        result.note(*number_defects(value, schema, path, form))
+        result.matches += 2
+    _listed(value, schema, path, result)
     if isinstance(value, dict):
-        result.add(_fields(value, schema, path))
-    result.matches += 2
+        _fields(value, schema, path, result)
     return result
 
 
@@ -70,7 +68,10 @@ def _types(schema: ReadOnly) -> tuple[str, ...]:
 
 def _format(schema: ReadOnly) -> str:
     """The format, unless it is unknown for the type and means nothing."""
-    form, kind = str(schema.get("format") or ""), str(schema.get("type") or "")
+    form = str(schema.get("format") or "")
+    if not form:
+        return ""
+    kind = str(schema.get("type") or "")
     if schema.get("x-kubernetes-int-or-string") or kind in ("", "string"):
         return form if form in FORMATS else ""
     return form if form in _NUMBERS.get(kind, ()) else ""
@@ -105,45 +106,43 @@ def _typed(value: Value, schema: ReadOnly, path: str, form: str) -> SchemaResult
     return SchemaResult(matches=2)
 
 
-def _listed(value: Value, schema: ReadOnly, path: str) -> SchemaResult:
+def _listed(value: Value, schema: ReadOnly, path: str, result: SchemaResult) -> None:
     allowed = schema.get("enum")
-    matches = int(value is not None)
-    if not allowed or (value is not None and raw(value) in map(raw, allowed)):
-        return SchemaResult(matches=matches)
-    return SchemaResult(unsupported(path, value, allowed), matches=matches)
+    result.matches += value is not None
+    if allowed and (value is None or raw(value) not in map(raw, allowed)):
+        result.note(unsupported(path, value, allowed))
 
 
-def _items(value: list[Value], schema: ReadOnly, path: str) -> SchemaResult:
-    result = SchemaResult(matches=2)
+def _items(value: list[Value], schema: ReadOnly, path: str, result: SchemaResult) -> None:
+    result.matches += 2
     inner = schema.get("items")
     if isinstance(inner, Mapping):
         for index, item in enumerate(value):
             result.add(_judged(item, inner, f"{path}[{index}]"))
     least, most = schema.get("minItems"), schema.get("maxItems")
     if least is not None and len(value) < least:
-        why = f"{path} in body should have at least {int(least)} items"
-        result.add(SchemaResult(invalid(path, why, len(value))))
+        result.note(invalid(path, f"{path} in body should have at least {int(least)} items", len(value)))
     if most is not None and len(value) > most:
-        result.add(SchemaResult(too_many(path, len(value), int(most))))
+        result.note(too_many(path, len(value), int(most)))
     if schema.get("uniqueItems") and len(set(map(raw, value))) < len(value):
-        result.add(SchemaResult(invalid(path, f"{path} in body shouldn't contain duplicates")))
-    return result
+        result.note(invalid(path, f"{path} in body shouldn't contain duplicates"))
 
 
-def _fields(value: dict[str, Value], schema: ReadOnly, path: str) -> SchemaResult:
-    result = SchemaResult(*_sizes(value, schema, path), matches=1)
+def _fields(value: dict[str, Value], schema: ReadOnly, path: str, result: SchemaResult) -> None:
+    result.matches += 1
+    result.note(*_sizes(value, schema, path))
     properties = schema.get("properties") or {}
     others = schema.get("additionalProperties")
     for name in sorted(value.keys() - properties.keys()):
         if others is False:
-            result.add(SchemaResult(invalid(path, f"{path}.{name} in body is a forbidden property", name)))
+            result.note(invalid(path, f"{path}.{name} in body is a forbidden property", name))
         elif isinstance(others, Mapping):
             result.add(_judged(value[name], others, f"{path}.{name}"))
     for name in sorted(value.keys() & properties.keys()):
         result.add(_judged(value[name], properties[name] or {}, f"{path}.{name}" if path else name))
-    absent = (name for name in schema.get("required") or () if name not in value)
-    result.add(SchemaResult(*(missing(f"{path}.{name}") for name in absent)))
-    return result
+    for name in schema.get("required") or ():
+        if name not in value:
+            result.note(missing(f"{path}.{name}"))
 
 
 def _sizes(value: Mapping[str, Value], schema: ReadOnly, path: str) -> Iterator[Defect]:
@@ -163,7 +162,7 @@ def _combined(value: Value, schema: ReadOnly, path: str, result: SchemaResult) -
     if schema.get("allOf"):
         _all(value, schema["allOf"], path, result)
     if isinstance(schema.get("not"), Mapping) and _judged(value, schema["not"], path).is_valid:
-        result.add(SchemaResult(composite(path, "must not validate the schema (not)")))
+        result.note(composite(path, "must not validate the schema (not)"))
 
 
 def _any(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:
@@ -173,7 +172,8 @@ def _any(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> N
         if judged[-1].is_valid:
             result.add(judged[-1])
             return
-    result.add(SchemaResult(composite(path, "must validate at least one schema (anyOf)")), _closest(judged))
+    result.note(composite(path, "must validate at least one schema (anyOf)"))
+    result.add(_closest(judged))
 
 
 def _one(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> None:
@@ -183,7 +183,7 @@ def _one(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> N
         result.add(valid[0])
         return
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    result.add(SchemaResult(composite(path, f"must validate one and only one schema (oneOf). {found}")))
+    result.note(composite(path, f"must validate one and only one schema (oneOf). {found}"))
     if not valid:
         result.add(_closest(judged))
 
@@ -194,7 +194,7 @@ def _all(value: Value, schemas: list[Any], path: str, result: SchemaResult) -> N
     count = sum(one.is_valid for one in judged)
     if count < len(judged):
         suffix = "" if count else ". None validated"
-        result.add(SchemaResult(composite(path, f"must validate all the schemas (allOf){suffix}")))
+        result.note(composite(path, f"must validate all the schemas (allOf){suffix}"))
 
 
 def _closest(judged: list[SchemaResult]) -> SchemaResult:

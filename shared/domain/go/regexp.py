@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
+
+
+_REMEMBERED = 256
+"""Characters of a text, and of a pattern, whose answer is remembered: names, reasons and times come again and again."""
 
 
 def matches(pattern: str, text: str) -> bool | None:
     """Whether a text has a match of a pattern anywhere; None for a text that is not a pattern."""
+    is_short = len(pattern) <= _REMEMBERED and len(text) <= _REMEMBERED
+    return _remembered(pattern, text) if is_short else _matches(pattern, text)
+
+
+def _matches(pattern: str, text: str) -> bool | None:
     encoded = {"text": _encodable(text), "pattern": _encodable(pattern)}
     result = _search().eval(data=encoded).value()
     return result if isinstance(result, bool) else None
+
+
+_remembered = lru_cache(maxsize=4096)(_matches)
 
 
 def _encodable(text: str) -> str:
