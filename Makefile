@@ -4,12 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PURE := tests/domain tests/reading tests/functions
+EXTENSIONS := $(addprefix tests/functions/,cluster_extension cluster_object_set)
+STORIES := unmeasured and not measured
 LIFECYCLE := tests/conformance/lifecycle
 PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner watch worker workqueue)
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick pure test lint domain pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
+.PHONY: setup demo quick pure pure-steps pure-extensions pure-domain test lint domain measured-steps \
+	measured-domain stories-steps stories-extensions pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
 
 setup: $(VENV)/.ready
 
@@ -29,12 +32,21 @@ lint: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The same checks and tests as `domain`, side by side and without coverage.
+# The same checks and tests as `domain`, side by side and without coverage. Each part is a process of its own, because one
+# that hands out tests to others costs as much as a fifth of them; the longest comes first.
 quick: setup
-	$(MAKE) --no-print-directory --output-sync=target -j 2 lint pure
+	$(MAKE) --no-print-directory --output-sync=target -j 2 pure lint
 
-pure: setup
-	$(BIN)/pytest -n 2 $(PURE)
+pure: pure-steps pure-extensions pure-domain
+
+pure-steps: setup
+	$(BIN)/pytest $(EXTENSIONS:%=--ignore %) tests/functions
+
+pure-extensions: setup
+	$(BIN)/pytest $(EXTENSIONS)
+
+pure-domain: setup
+	$(BIN)/pytest tests/domain tests/reading
 
 # All side by side, and more than two at a time of those that start processes, because these wait more than they work.
 test: setup
@@ -43,11 +55,22 @@ test: setup
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not unmeasured" $(PURE)
+	$(MAKE) --no-print-directory --output-sync=target -j 2 measured-steps measured-domain stories-steps stories-extensions
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -n 2 -m unmeasured tests/domain
 	$(BIN)/python -m tests.spec
+
+measured-steps: setup
+	$(BIN)/coverage run -m pytest -m "not ($(STORIES))" tests/functions
+
+measured-domain: setup
+	$(BIN)/coverage run -m pytest -m "not ($(STORIES))" tests/domain tests/reading
+
+stories-steps: setup
+	$(BIN)/pytest -m "$(STORIES)" $(EXTENSIONS:%=--ignore %) tests/domain tests/functions
+
+stories-extensions: setup
+	$(BIN)/pytest -m "$(STORIES)" $(EXTENSIONS)
 
 # Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.
 pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml

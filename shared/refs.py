@@ -74,7 +74,7 @@ class Ref:
         """The identity in the apiVersion, kind and metadata of an object. InvalidName when they are not valid."""
         manifest = found.raw if isinstance(found, Object) else found
         meta = metadata(manifest)
-        return cls(
+        return _made(
             str(manifest.get("apiVersion") or ""),
             str(manifest.get("kind") or ""),
             str(meta.get("name") or ""),
@@ -88,6 +88,10 @@ class Ref:
             return cls.of(found)
         except InvalidName:
             return None
+
+
+_made = lru_cache(maxsize=4096)(Ref)
+"""Refs of objects that come again and again: the same parts make the same ref."""
 
 
 def misnamed(manifest: ReadOnly) -> str:

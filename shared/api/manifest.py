@@ -69,7 +69,7 @@ def without_content(manifest: ReadOnly) -> Manifest:
 
 def timestamp(moment: datetime) -> str:
     """A time as Kubernetes writes it, in whole seconds."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).isoformat()[:19] + "Z"
 
 
 def carries(manifest: ReadOnly, labels: Mapping[str, str]) -> bool:

@@ -384,7 +384,7 @@ class World:
         self.api.list(NAMESPACE)  # its controllers have run when any request returns
 
     def _changed(self, change: Change) -> None:
-        manifest = change.now.copy()
+        manifest = change.now.manifest
         self._enqueued(Event("id", _OP[change.type], "test", Ref.of(manifest), hints(manifest)))
 
     def receive(self, kind: str, ref: Ref) -> None:

@@ -90,8 +90,10 @@ _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH
 _COLLECTION = {"get": "list", "delete": "deletecollection"}
 
 
-def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) -> Call:
-    """The call for a path; the user is set after authentication."""
+def parse(
+    method: str, path: str, query: Mapping[str, str], registry: Registry, *, user: User, agent: str, time: str
+) -> Call:
+    """The call of a user for a path."""
     match path.strip("/").split("/"):
         case ["api", version, *rest]:
             group = ""
@@ -110,7 +112,7 @@ def parse(method: str, path: str, query: Mapping[str, str], registry: Registry) 
     verb = verb_of(method, name, query)
     if causes := [*_bad_options(query)]:
         raise bad_option(verb.capitalize(), *causes)
-    return Call(verb, resource, namespace, name, subresource, query, User(""))
+    return Call(verb, resource, namespace, name, subresource, query, user, agent, time=time)
 
 
 def verb_of(method: str, name: str, query: Mapping[str, str]) -> str:

@@ -59,9 +59,8 @@ class Direct(Transport):
             return Reply(200, orjson.dumps(discovery.version(world.version)))
         if (found := discovery.describe(path, world.registry, aggregated=False)) is not None:
             return Reply(200, orjson.dumps(found))
-        call = parse(method, path, query, world.registry)
         user = authorization.impersonate(ADMIN, CIMultiDict(headers), world)
-        call = replace(call, user=user, user_agent=headers["User-Agent"], time=world.now())
+        call = parse(method, path, query, world.registry, user=user, agent=headers["User-Agent"], time=world.now())
         authorization.authorize(call, user, world)
         if call.verb == "watch" or (call.verb not in call.resource.verbs and not call.subresource):
             raise not_allowed()

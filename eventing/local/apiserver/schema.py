@@ -15,7 +15,7 @@ from shared.api.manifest import Manifest
 
 _EMBEDDED: Node = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": OBJECT_META}
 ANYTHING: Node = {"x-kubernetes-preserve-unknown-fields": True}
-"""The schema of what no schema speaks of: nothing in it is unknown, absent or of a wrong type, so nobody looks there."""
+"""The schema of what no schema speaks of: nothing in it is unknown, absent or of a wrong type."""
 
 
 def object_schema(structural: Node) -> Node:
@@ -27,7 +27,7 @@ def child(node: Node, name: str) -> Node | None:
     """The schema of one field of an object; None when the schema has no such field."""
     properties = node.get("properties")
     if properties and (found := properties.get(name)) is not None:
-        return resolve(found) if "$ref" in found else found  # type: ignore[no-any-return]
+        return resolve(found) if "$ref" in found else found
     if node.get("x-kubernetes-embedded-resource") and name in _EMBEDDED:
         return resolve(_EMBEDDED[name])
     extra = node.get("additionalProperties")
@@ -79,11 +79,8 @@ def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
         return
     if isinstance(value, dict):
         for name, raw in (node.get("properties") or {}).items():
-            if name not in value:
-                if "default" in raw:
-                    value[name] = orjson.loads(orjson.dumps(raw["default"]))
-            elif value[name] is None and not resolve(raw).get("nullable"):
-                _fill_null(value, name, raw, keeps_nulls=keeps_nulls)
+            if value.get(name) is None:
+                _fill_absent(value, name, raw, keeps_nulls=keeps_nulls)
         for name, item in value.items():
             if isinstance(item, (dict, list)) and (found := child(node, name)):
                 fill(item, found, keeps_nulls=keeps_nulls)
@@ -94,10 +91,12 @@ def fill(value: Any, node: Node, *, keeps_nulls: bool = False) -> None:
                 fill(item, inner, keeps_nulls=keeps_nulls)
 
 
-def _fill_null(value: Any, name: str, raw: Node, *, keeps_nulls: bool) -> None:
+def _fill_absent(value: Manifest, name: str, raw: Node, *, keeps_nulls: bool) -> None:
+    if name in value and resolve(raw).get("nullable"):
+        return
     if "default" in raw:
         value[name] = orjson.loads(orjson.dumps(raw["default"]))
-    elif not keeps_nulls:
+    elif name in value and not keeps_nulls:
         del value[name]
 
 

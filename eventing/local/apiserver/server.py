@@ -7,7 +7,7 @@ import secrets
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -122,8 +122,8 @@ class Server:
         if (found := self._documents(path, accept)) is not None:
             authorization.authorize_path(path, user, self._world)
             return found
-        call = parse(request.method, path, request.query, self._world.registry)
-        call = replace(call, user=user, user_agent=request.headers.get("User-Agent", ""), time=self._world.now())
+        agent, time = request.headers.get("User-Agent", ""), self._world.now()
+        call = parse(request.method, path, request.query, self._world.registry, user=user, agent=agent, time=time)
         authorization.authorize(call, user, self._world)
         if call.verb not in call.resource.verbs and not call.subresource:
             raise not_allowed()

@@ -95,16 +95,20 @@ def misfit(value: Any, node: Node, path: str = "") -> str:
         return f"json: cannot unmarshal {kind} into Go struct field {path} of type {node.get('format', desired)}"
     if isinstance(value, str) and (sentence := _misformed(value, node.get("format", ""))):
         return sentence
+    return _misfit_inside(value, node, path) if isinstance(value, (dict, list)) else ""
+
+
+def _misfit_inside(value: dict[str, Any] | list[Any], node: Node, path: str) -> str:
     if isinstance(value, dict):
         for name, item in value.items():
-            inner = child(node, name)
-            if inner and (sentence := misfit(item, inner, f"{path}.{name}" if path else name)):
+            below = child(node, name)
+            if below and (sentence := misfit(item, below, f"{path}.{name}" if path else name)):
                 return sentence
-    elif isinstance(value, list):
-        inner = items(node)
-        for item in value:
-            if sentence := misfit(item, inner, path):
-                return sentence
+        return ""
+    inner = items(node)
+    for item in value:
+        if sentence := misfit(item, inner, path):
+            return sentence
     return ""
 
 

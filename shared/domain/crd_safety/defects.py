@@ -39,9 +39,8 @@ class SchemaResult:
 
     def note(self, *defects: Defect) -> None:
         """Add what is wrong; each defect counts once."""
-        for one in defects:
-            if one not in self.defects:
-                self.defects.append(one)
+        if defects:
+            self.defects += (one for one in defects if one not in self.defects)
 
     def add(self, *others: SchemaResult) -> None:
         """Take over what others say."""

@@ -16,7 +16,7 @@ _BITS: Final = {"int32": 31, "": 63, "int64": 63}
 
 def text_defects(value: str, schema: ReadOnly, path: str, form: str) -> Iterator[Defect]:
     """The first of length and pattern that is broken, and the format."""
-    most, least, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
+    most, least, pattern = map(schema.get, ("maxLength", "minLength", "pattern"))
     if most is not None and len(value) > most:
         yield too_long(path, value, int(most))
     elif least is not None and len(value) < least:

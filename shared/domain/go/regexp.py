@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Any
 
-
 _REMEMBERED = 256
 """Characters of a text, and of a pattern, whose answer is remembered: names, reasons and times come again and again."""
 

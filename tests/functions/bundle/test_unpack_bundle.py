@@ -23,6 +23,8 @@ from tests.functions.subscription.world import (
     an_operator_group,
 )
 
+pytestmark = pytest.mark.unmeasured
+
 STEP = Job("bundle/unpack_bundle", kinds.NAMESPACE.ref("ns"))
 
 
@@ -121,6 +123,7 @@ def test_the_first_status_says_how_the_catalogs_are_and_needs_no_second_one() ->
     assert [type(one) for one in tracked] == [Create, Merge]
 
 
+@pytest.mark.measured
 def test_catalogs_that_were_not_read_are_not_judged() -> None:
     """A namespace that leaves the global catalogs out reads its own ones only; its Subscriptions see all of them."""
     group = an_operator_group(name="group-0")
@@ -211,6 +214,7 @@ def test_a_subscription_that_vanished_is_no_refusal_of_its_bundle() -> None:
     assert "at work" in world.decide(STEP, attempt).message
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("place", "goes_on"), [("olm", False), ("elsewhere", True)])
 def test_a_refusal_concerns_the_bundles_of_catalogs_in_its_namespace(place: str, goes_on: bool) -> None:
     world = a_world()

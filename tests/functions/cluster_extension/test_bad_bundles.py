@@ -20,6 +20,8 @@ from tests.functions.cluster_extension.world import (
 )
 from tests.functions.subscription.world import a_crd, a_package
 
+pytestmark = pytest.mark.unmeasured
+
 DEFINITION = CUSTOM_RESOURCE_DEFINITION.ref("etcds.example.com")
 CONTROLLER = DEPLOYMENT.ref("etcd-controller", PLACE)
 OTHER = CLUSTER_EXTENSION.ref("other")
@@ -44,6 +46,7 @@ def with_webhook(bundle: tuple[Manifest, ...]) -> tuple[Manifest, ...]:
 GAUGE = {"apiVersion": "example.org/v1", "kind": "Gauge", "metadata": {"name": "a"}}
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("bundle", "why"),
     [

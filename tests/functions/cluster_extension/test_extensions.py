@@ -31,6 +31,8 @@ from tests.functions.cluster_extension.world import (
 )
 from tests.functions.subscription.world import a_crd, a_package
 
+pytestmark = pytest.mark.unmeasured
+
 SETTINGS = CONFIG_MAP.ref("etcd-settings", PLACE)
 CONTROLLER = DEPLOYMENT.ref("etcd-controller", PLACE)
 
@@ -108,6 +110,7 @@ def test_v1_md_26_3_r1_what_somebody_deletes_comes_back(ref: Ref) -> None:
     assert progressing(world)[1] == "Succeeded"
 
 
+@pytest.mark.measured
 def test_v1_md_26_6_f1_fields_of_others_stay_and_ours_come_back() -> None:
     world = installed()
     world.api.merge(SETTINGS, {"metadata": {"annotations": {"mine": "x"}}, "data": {"version": "9", "more": "y"}})
@@ -210,6 +213,7 @@ def test_an_extension_on_hold_keeps_what_it_has_and_gets_nothing_new() -> None:
     assert world.revision(2) in world.objects
 
 
+@pytest.mark.measured
 def test_an_extension_on_hold_from_the_start_says_so() -> None:
     extension = an_extension()
     extension["metadata"]["annotations"] = {names.HOLD: "until Monday"}
@@ -311,6 +315,7 @@ def test_v1_md_26_2_u4_a_new_edition_of_the_catalog_is_followed() -> None:
     assert world.status()["install"]["bundle"]["version"] == "1.1.0"
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("change", "is_kept"),
     [("gone", True), ("gone, and another version is wanted", False), ("not served", False), ("not read", False)],
@@ -422,6 +427,7 @@ def test_v1_md_12_7_an_unsafe_definition_is_refused(enforcement: str) -> None:
         assert world.revision(2) in world.objects
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("image", "why"),
     [
@@ -521,6 +527,7 @@ def test_v1_md_13_8_row_29_two_catalogs_that_tie() -> None:
     assert CUSTOM_RESOURCE_DEFINITION.ref("etcds.example.com") in world.objects
 
 
+@pytest.mark.measured
 def test_v1_md_11_3_what_is_deprecated_is_reported() -> None:
     world = a_world()
     reported = {"package": "no more", "channel/stable": "use fast", "bundle/etcd.v1.0.0": "broken"}
@@ -531,12 +538,14 @@ def test_v1_md_11_3_what_is_deprecated_is_reported() -> None:
     assert world.conditions()["BundleDeprecated"] == ("True", "Deprecated", "broken")
 
 
+@pytest.mark.measured
 def test_a_selector_that_is_none_asks_nobody() -> None:
     world = a_world(selector={"matchExpressions": [{"key": "a", "operator": "bad"}]})
     world.settle()
     assert progressing(world)[2] == 'desired catalog selector is invalid: "bad" is not a valid label selector operator'
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("state", "why"),
     [
@@ -581,6 +590,7 @@ def test_v1_md_9_a_package_without_a_default_channel_is_installed() -> None:
     assert world.status()["install"]["bundle"]["version"] == "1.0.0"
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("document", "why"),
     [
@@ -597,6 +607,7 @@ def test_v1_md_9_what_cannot_be_read_is_reported(document: dict[str, Any], why: 
     assert why in progressing(world)[2]
 
 
+@pytest.mark.measured
 def test_documents_that_are_not_here_any_more_are_reported() -> None:
     world = a_world()
     world.catalogs.written["etcd"] = written("etcd", "1.0.0")
@@ -605,6 +616,7 @@ def test_documents_that_are_not_here_any_more_are_reported() -> None:
     assert "connection refused" in progressing(world)[2]
 
 
+@pytest.mark.measured
 def test_a_pull_that_was_ended_is_reported() -> None:
     world = a_world()
     outcome = world.decide(Job("cluster_extension/install_bundle", EXTENSION), Attempt(ended="ended after 600 s"))
@@ -613,6 +625,7 @@ def test_a_pull_that_was_ended_is_reported() -> None:
     assert "the pull was ended after 600 s" in str(write.status)
 
 
+@pytest.mark.measured
 def test_an_object_that_fits_no_secret_is_reported() -> None:
     world = a_world()
     noise = "".join(random.Random(1).choices("0123456789abcdef", k=2_500_000))
@@ -645,6 +658,7 @@ def test_a_bundle_of_a_thousand_objects_becomes_a_revision() -> None:
     assert [len(phase["objects"]) for phase in made.manifest["spec"]["phases"]] == [50] * 20
 
 
+@pytest.mark.measured
 def test_more_than_a_thousand_objects_are_refused_and_nothing_is_left_of_them() -> None:
     world = a_world_of_many(995)
     world.settle()
@@ -709,6 +723,7 @@ def test_who_makes_certificates_is_not_asked_for_a_bundle_that_needs_none() -> N
     assert not world.asked, "and whoever comes later renders nothing anew"
 
 
+@pytest.mark.measured
 def test_a_bundle_with_webhooks_is_rendered_anew_when_somebody_makes_certificates() -> None:
     world = an_asked_world(with_webhook(a_bundle("etcd", "1.0.0")))
     world.settle()
@@ -722,6 +737,7 @@ def test_a_bundle_with_webhooks_is_rendered_anew_when_somebody_makes_certificate
     assert "webhookDefinitions" in world.decide(Job("cluster_extension/install_bundle", EXTENSION)).message
 
 
+@pytest.mark.measured
 def test_v1_md_11_an_extension_that_has_no_end_soon_is_told_of() -> None:
     world = a_world()
     world.bundles.images.clear()
@@ -785,6 +801,7 @@ def test_who_was_killed_between_secrets_and_revision_finds_them_again() -> None:
     assert world.conditions()["Installed"][0] == "True"
 
 
+@pytest.mark.measured
 def test_what_was_left_behind_belongs_to_the_next_extension_of_that_name() -> None:
     world = installed()
     world.api.delete(EXTENSION, propagation="Orphan")

@@ -21,6 +21,8 @@ from tests.functions.cluster_extension.world import (
 )
 from tests.functions.subscription.world import a_package
 
+pytestmark = pytest.mark.unmeasured
+
 SETTINGS, EXTRA = (CONFIG_MAP.ref(f"etcd-{name}", PLACE) for name in ("settings", "extra"))
 KINDS = {(kind.api_version, kind.kind) for kind in WATCHED}
 WRITES = 56

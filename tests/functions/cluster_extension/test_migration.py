@@ -16,6 +16,8 @@ from shared.reading.revision import secrets_of as secrets_of_revision
 from tests.functions.cluster_extension.world import EXTENSION, PLACE, World, installed
 from tests.kit.helm_release import ETCD, a_release, before_revisions, secrets_of
 
+pytestmark = pytest.mark.unmeasured
+
 SETTINGS = CONFIG_MAP.ref("etcd-settings", PLACE)
 CONTROLLER = DEPLOYMENT.ref("etcd-controller", PLACE)
 SINCE = {"status": "True", "reason": "Succeeded", "lastTransitionTime": "2025-01-01T00:00:00Z"}
@@ -67,6 +69,7 @@ def release_of(
     return secrets_of(a_release(extension, objects, labels, **more), extension, version=version, chunk=chunk)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("chunk", [1 << 20, 700], ids=["one secret", "several secrets"])
 def test_v1_md_21_9_a_release_becomes_the_first_revision(chunk: int) -> None:
     world, objects = by_helm()
@@ -169,6 +172,7 @@ def test_v1_md_21_9_the_last_release_that_was_deployed_counts() -> None:
     assert annotations_of(world.objects[world.revision(1)])[names.V1_BUNDLE_VERSION] == "1.0.0"
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("status", ["", "failed", "superseded"])
 def test_v1_md_21_9_without_a_deployed_release_it_is_an_install(status: str) -> None:
     world, objects = by_helm()
@@ -192,6 +196,7 @@ def test_an_extension_that_installed_nothing_reads_no_release() -> None:
     assert names.V1_MIGRATED not in labels_of(world.objects[world.revision(1)])
 
 
+@pytest.mark.measured
 def test_a_release_that_cannot_be_read_changes_nothing_and_is_reported() -> None:
     world, objects = by_helm()
     before = uids(world)

@@ -16,6 +16,8 @@ from tests.functions.cluster_object_set.test_revisions import FIRST, PLACE, REF,
 from tests.functions.subscription.world import a_crd
 from tests.kit.cluster import FakeCluster, FixedClock
 
+pytestmark = pytest.mark.unmeasured
+
 NEXT = CLUSTER_OBJECT_SET.ref("set-2")
 VARIABLE = {"name": "FOO", "value": "x"}
 VARIABLE_WITH_SOURCE = {"name": "FOO", "valueFrom": {"configMapKeyRef": {"name": "first", "key": "a"}}}
@@ -59,6 +61,7 @@ def test_v1_md_21_7_a_trial_takes_out_the_fields_that_the_write_takes_out() -> N
         assert template["spec"]["containers"][0]["env"] == [VARIABLE_WITH_SOURCE]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("first", "count"),
     [pytest.param(0, 49, id="more than one run writes"), pytest.param(20, 39, id="behind another phase")],

@@ -10,6 +10,8 @@ from shared.kinds import CONFIG_MAP
 from tests.functions.cluster_extension.world import World, a_config_map
 from tests.functions.cluster_object_set.test_revisions import PLACE, REF, a_set, a_world, held, reported
 
+pytestmark = pytest.mark.unmeasured
+
 COUNT = 60
 NAMES = [f"settings-{number:02}" for number in range(COUNT)]
 ONE = CONFIG_MAP.ref(NAMES[7], PLACE)

@@ -49,6 +49,8 @@ from tests.functions.cluster_service_version.served import (
 )
 from tests.functions.cluster_service_version.world import World, csv_ref
 
+pytestmark = pytest.mark.unmeasured
+
 
 def test_all_that_a_webhook_needs_is_made_csv_md_18_rows_84_and_233() -> None:
     world = a_working_world()
@@ -117,6 +119,7 @@ def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
     assert world.step("probe").writes == ()
 
 
+@pytest.mark.measured
 def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_18_row_104() -> None:
     """Its webhooks are called until it goes, and lead to the same Service."""
     world = a_working_world()
@@ -343,6 +346,7 @@ def test_the_permissions_of_equal_names_are_shared_csv_md_19_16() -> None:
     assert world.objects[ref]["subjects"] == [theirs]
 
 
+@pytest.mark.measured
 def test_what_only_an_edit_can_help_does_not_flap_csv_md_19_7() -> None:
     """csv.md 18 rows 102, 103 and 107."""
     for hooks, reason in (
@@ -464,6 +468,7 @@ def test_two_kinds_of_one_api_share_its_service_csv_md_2_1(deployment: str) -> N
     assert world.step("probe").writes == ()
 
 
+@pytest.mark.measured
 def test_two_operators_that_own_a_definition_convert_nothing_of_each_other() -> None:
     """Both were installed with it by a plan, and both live."""
     conflicting = a_server(name="b.v1", customresourcedefinitions=owned_crd())
@@ -477,6 +482,7 @@ def test_two_operators_that_own_a_definition_convert_nothing_of_each_other() -> 
     assert [f"CRD {THINGS} also belongs to other/b.v1" in one for one in reported] == [True]
 
 
+@pytest.mark.measured
 def test_the_annotations_of_a_subscription_are_on_a_new_api_csv_md_7_4() -> None:
     subscription = {
         "apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
@@ -548,6 +554,7 @@ def test_what_a_version_serves_no_more_is_removed_and_nothing_else_csv_md_7_5() 
     assert phase(world)[0] == "Succeeded"
 
 
+@pytest.mark.measured
 def test_a_version_that_serves_nothing_any_more_is_not_called_csv_md_7_5() -> None:
     hooks = (a_webhook(), a_conversion())
     world = a_world(a_convertible(), hooks=hooks, apis=(an_api(),), customresourcedefinitions=owned_crd())

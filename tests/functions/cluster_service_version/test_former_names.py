@@ -11,6 +11,8 @@ from tests.domain.csv.builders import a_component
 from tests.domain.endpoints.builders import a_webhook, an_api
 from tests.functions.cluster_service_version.served import a_working_world, a_world, edit, phase
 
+pytestmark = pytest.mark.unmeasured
+
 FORMER_SECRET = SECRET.ref("v1.api.example.com-cert", "ns")
 
 

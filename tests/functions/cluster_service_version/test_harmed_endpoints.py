@@ -40,6 +40,8 @@ from tests.functions.cluster_service_version.served import (
 )
 from tests.functions.cluster_service_version.world import csv_ref
 
+pytestmark = pytest.mark.unmeasured
+
 AUTHORITY = "secret operator-service-cert not found"
 
 
@@ -135,6 +137,7 @@ def test_a_certificate_that_is_gone_while_it_is_installed_csv_md_4_4_2() -> None
     assert (phase(world)[0], CERTIFICATE in world.objects) == ("Succeeded", True)
 
 
+@pytest.mark.measured
 def test_a_configuration_that_was_deleted_is_made_again_csv_md_4_9_8() -> None:
     world = a_working_world()
     world.remove(Ref.of(configuration(world)))
@@ -236,6 +239,7 @@ ADDED = [
 ]  # fmt: skip
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("ref", "path", "added"), ADDED)
 def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[str, ...], added: Manifest) -> None:
     hooks = (a_webhook(), a_conversion())
@@ -251,6 +255,7 @@ def test_what_was_added_around_an_endpoint_is_taken_out(ref: Ref, path: tuple[st
     assert (phase(world)[0], world.objects[ref]["spec"]) == ("Succeeded", before)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("apis", [(), (an_api(),)])
 def test_a_version_that_fails_again_and_again_pauses(apis: tuple[Manifest, ...]) -> None:
     world = a_working_world(apis=apis)
@@ -313,6 +318,7 @@ EDITED = [
 ]  # fmt: skip
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("ref", "path", "reported"), EDITED)
 def test_an_edited_digest_of_the_ca_is_reported_and_repaired_csv_md_18_row_88(
     ref: Ref, path: tuple[str, ...], reported: str
@@ -331,6 +337,7 @@ def test_an_edited_digest_of_the_ca_is_reported_and_repaired_csv_md_18_row_88(
     assert phase(world)[0] == "Succeeded"
 
 
+@pytest.mark.measured
 def test_an_api_that_somebody_takes_is_not_taken_back_csv_md_18_row_90() -> None:
     world = a_working_world(ANOTHER, hooks=(), apis=(an_api(),))
     with world.edited(API_SERVICE.ref("v1.api.example.com")) as manifest:

@@ -1,5 +1,7 @@
 """Every run dies behind its first write: what serves is installed, upgraded, rotated and removed all the same.
 
+pytestmark = pytest.mark.unmeasured
+
 So each state that a killed process can leave behind is one from which the next run goes on.
 """
 

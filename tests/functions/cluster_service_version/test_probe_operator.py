@@ -10,6 +10,8 @@ from shared.step import NOTHING, Emit, Replace
 from tests.domain.csv.builders import a_component, a_csv, a_group, a_status, at, owned_crd, phases
 from tests.functions.cluster_service_version.world import World, csv_ref
 
+pytestmark = pytest.mark.unmeasured
+
 REF, DEPLOYED = csv_ref("a.v1"), DEPLOYMENT.ref("operator", "ns")
 AGAIN = [
     ("Pending", "NeedsReinstall"),
@@ -186,6 +188,7 @@ def test_a_hot_fix_frees_a_deployment_that_gave_up_csv_md_19_13() -> None:
     assert phases(world.csv())[-1] == ("InstallReady", "NeedsReinstall")
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     "env",
     [
@@ -237,6 +240,7 @@ def test_new_requirements_of_an_edited_version_are_judged_csv_md_4_5_5() -> None
     assert phases(world.csv())[-1] == ("Pending", "RequirementsNotMet")
 
 
+@pytest.mark.measured
 def test_two_versions_that_name_the_same_deployment_do_not_fight_without_end() -> None:
     world = World([a_csv(), a_csv("b.v1"), a_group()])
     world.is_prompt = True

@@ -19,6 +19,8 @@ from shared.step import NOTHING, Delete, Emit, Merge, Record, SetStatus
 from tests.domain.csv.builders import a_component, a_csv, a_group, a_permission, a_status, at
 from tests.functions.cluster_service_version.world import World, csv_ref
 
+pytestmark = pytest.mark.unmeasured
+
 REF = csv_ref("a.v1")
 CLUSTER_WIDE = {"deployments": [], "clusterPermissions": [a_permission()]}
 REPLACED = a_csv(status=a_status("Replacing", "BeingReplaced"))

@@ -31,6 +31,8 @@ from tests.functions.cluster_service_version.served import (
 )
 from tests.functions.cluster_service_version.world import csv_ref
 
+pytestmark = pytest.mark.unmeasured
+
 
 def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
     """At no time does a server use a certificate of a CA that its clients do not trust."""
@@ -58,6 +60,7 @@ def test_a_rotation_has_three_stages_csv_md_18_rows_87_and_105() -> None:
     assert [one for one in world.events if one.reason == "CertificateReplaced"] == []
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("ahead", "trusted"), [(timedelta(), 2), (timedelta(hours=1), 1)])
 def test_the_former_ca_is_trusted_while_a_service_may_lead_to_a_replaced_pod(ahead: timedelta, trusted: int) -> None:
     """The time of a controller whose clock is far ahead is not waited for."""
@@ -162,6 +165,7 @@ REPLACED = [
 ]
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(("there", "reported"), REPLACED)
 def test_a_secret_that_is_of_no_use_is_reported_by_an_event(there: Manifest, reported: str) -> None:
     world = a_working_world(there)

@@ -25,6 +25,8 @@ from tests.functions.subscription.world import (
     an_operator_group,
 )
 
+pytestmark = pytest.mark.unmeasured
+
 MANUAL = a_subscription(installPlanApproval="Manual")
 CSV = kinds.CLUSTER_SERVICE_VERSION.ref("etcd.v1.0.0", "ns")
 
@@ -66,6 +68,7 @@ def with_finalizer(plan: Manifest) -> Manifest:
     return {**plan, "metadata": {**plan["metadata"], "finalizers": ["a.tenant/keeps-it"]}}
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     "forge",
     [
@@ -134,6 +137,7 @@ def test_a_plan_of_ours_whose_subscription_does_not_know_it_yet_is_kept(approved
     assert the_plan(world)["status"]["phase"] == ("Complete" if approved else "RequiresApproval")
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     "more",
     [
@@ -257,6 +261,7 @@ def test_a_plan_of_olm_that_waited_is_replaced_by_ours(phase: str) -> None:
     assert (name_of(again) != name_of(refused), again["status"]["phase"]) == (True, "RequiresApproval")
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("annotations", "reason"),
     [
@@ -369,6 +374,7 @@ def test_a_finished_plan_of_olm_stays_as_it_is() -> None:
     assert the_plan(world)["metadata"]["name"] == name_of(plan)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("unpack", ["job", "direct"])
 def test_a_bundle_that_was_exchanged_after_planning_is_unpacked_again(unpack: str) -> None:
     """Who may write the ConfigMap, but not the plan, does not get another content executed."""

@@ -19,6 +19,8 @@ from shared.domain.unpack.objects import Unpacking
 from tests.functions.subscription.test_install import IMAGE, a_world, approve, conditions, status, the, unpacked
 from tests.functions.subscription.world import World, a_bundle, a_package, a_payload, a_subscription
 
+pytestmark = pytest.mark.unmeasured
+
 KEY = CatalogKey("olm", "local")
 VAULT = "vault-stable-local-olm"
 
@@ -69,6 +71,7 @@ def test_a_plan_subscribes_to_what_nobody_asked_for() -> None:
     assert [step["resolving"] for step in others] == ["etcd.v1.0.0"] * 7 + ["vault.v1.0.0"] * 7
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("package", "want"),
     [
@@ -103,6 +106,7 @@ VAULT_API = {"group": "example.com", "version": "v1", "kind": "Vault"}
 NEEDS, GIVES = Property("olm.gvk.required", VAULT_API), Property("olm.gvk", VAULT_API)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("approval", ["Automatic", "Manual"])
 def test_what_is_needed_is_chosen_planned_and_subscribed_to(approval: str) -> None:
     """catalog.md 8.7.72 and 8.7.85: one plan with both, and a Subscription for the dependency."""

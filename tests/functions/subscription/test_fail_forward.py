@@ -12,6 +12,8 @@ from tests.functions.subscription.test_install import IMAGE, a_world, conditions
 from tests.functions.subscription.world import World, a_bundle, a_package, a_subscription
 from tests.kit.kept import kept
 
+pytestmark = pytest.mark.unmeasured
+
 FORWARD = "TechPreviewUnsafeFailForward"
 
 
@@ -134,6 +136,7 @@ def test_a_first_install_that_failed_is_passed_by_any_newer_head() -> None:
     assert reported(world) == ("AtLatestKnown", "etcd.v2.0.0", "etcd.v2.0.0")
 
 
+@pytest.mark.measured
 def test_the_strategy_may_come_later_and_may_go() -> None:
     """catalog.md 1.7: spec.upgradeStrategy is read from the group as it is; its change is a trigger by itself."""
     world = failed("Default")

@@ -26,6 +26,8 @@ from tests.functions.subscription.world import (
 from tests.kit.kept import kept
 from tests.kit.world import NOW
 
+pytestmark = pytest.mark.unmeasured
+
 IMAGE = "registry/local:v1"
 
 
@@ -477,6 +479,7 @@ def test_with_a_retry_interval_a_failed_job_is_followed_by_another_one() -> None
     assert status(world)["installedCSV"] == "etcd.v1.0.0"
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("annotation", "message"),
     [
@@ -520,6 +523,7 @@ def test_a_bundle_without_api_version_is_reported_and_not_planned() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.measured
 def test_a_stale_job_is_deleted_and_made_again() -> None:
     """catalog.md 8.13.166: our container changed while a Job was under way."""
     world = a_world(a_subscription())
@@ -637,6 +641,7 @@ def test_a_plan_that_the_server_refuses_is_reported_and_its_siblings_go_on() -> 
     assert (status(world)["installedCSV"], conditions(world)) == ("etcd.v1.0.0", {})
 
 
+@pytest.mark.measured
 def test_each_of_several_refused_plans_is_reported() -> None:
     world = a_world(a_subscription(), a_subscription("vault"))
     world.finish_jobs()
@@ -693,6 +698,7 @@ def test_a_plan_names_its_owners_and_bundles() -> None:
     assert sources == {("local", "olm")}
 
 
+@pytest.mark.measured
 def test_in_namespace_scope_all_subscriptions_own_a_plan_and_only_some_follow_it() -> None:
     """catalog.md 4.2 and 3.7 G: owned by all of the namespace; currentCSV of those that it is for."""
     world = installed(a_subscription(), policy=Policy(plan_scope="namespace"))

@@ -16,6 +16,8 @@ from shared.step import Create
 from tests.functions.subscription.test_install import IMAGE, a_world, conditions, installed, status, the, unpacked
 from tests.functions.subscription.world import World, a_bundle, a_catalog_source, a_package, a_subscription
 
+pytestmark = pytest.mark.unmeasured
+
 ETCD = kinds.SUBSCRIPTION.ref("etcd", "ns")
 CATALOG = kinds.CATALOG_SOURCE.ref("local", "olm")
 
@@ -136,6 +138,7 @@ def test_what_a_job_left_behind_is_used_again() -> None:
     assert the(world, kinds.JOB, "olm") == []
 
 
+@pytest.mark.measured
 def test_a_catalog_that_goes_takes_unapproved_plans_with_it_and_they_say_so() -> None:
     """catalog.md 4.6 and 9.15: deleting the CatalogSource (and its unpack ConfigMaps) breaks plans not yet executed."""
     world = installed(a_subscription(installPlanApproval="Manual"))
@@ -264,6 +267,7 @@ def test_an_api_changes_hands_in_one_plan() -> None:
     assert [status(world, name)["installedCSV"] for name in ("etcd", "vault")] == ["etcd.v2.0.0", "vault.v2.0.0"]
 
 
+@pytest.mark.measured
 def test_in_namespace_scope_a_refusal_is_told_to_all() -> None:
     """catalog.md 3.7 E and 8.7.67: OLM stamps every Subscription of the namespace."""
     world = a_world(a_subscription(), a_subscription("nothing"), policy=Policy(plan_scope="namespace"))

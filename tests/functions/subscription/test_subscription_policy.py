@@ -20,6 +20,8 @@ from tests.functions.subscription.test_install import (
 )
 from tests.functions.subscription.world import World, a_catalog_source, a_package, a_subscription
 
+pytestmark = pytest.mark.unmeasured
+
 CATALOG = kinds.CATALOG_SOURCE.ref("local", "olm")
 
 
