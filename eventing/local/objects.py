@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import structlog
@@ -89,13 +90,19 @@ def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
     return bool(ours)
 
 
-def apply_definitions(cluster: KubeClient) -> None:
-    """Apply our CustomResourceDefinitions; server-side apply changes nothing when they are current."""
+@cache
+def definitions() -> tuple[Manifest, ...]:
+    """Our CustomResourceDefinitions, made once from their models."""
     from shared.api.definitions import DEFINITIONS
     from shared.api.schema import custom_resource_definition
 
-    for definition in DEFINITIONS:
-        cluster.apply(custom_resource_definition(definition))
+    return tuple(map(custom_resource_definition, DEFINITIONS))
+
+
+def apply_definitions(cluster: KubeClient) -> None:
+    """Apply them; server-side apply changes nothing when they are current."""
+    for definition in definitions():
+        cluster.apply(definition)
 
 
 def refuse_other_managers(cluster: KubeClient) -> None:

@@ -11,21 +11,25 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from functools import cache
+from types import ModuleType
 from typing import Any, NoReturn
 
 import eventing.cli
+import eventing.wiring
+import functions
 from eventing.cli import main as main_module
 from eventing.local.kubelet import program
+from eventing.local.objects import definitions
 from eventing.local.processes import supervisor
 
 LARGEST_REQUEST = 256 * 1024
+INSTALLATIONS = (["up"], ["demo"])
 
 
 def main() -> None:
     """Serve until the other end of the socket closes."""
-    verbs = [module.name for module in pkgutil.walk_packages(eventing.cli.__path__, "eventing.cli.")]
-    for module in (*verbs, "eventing.local.installation", *supervisor.WARM, *program.WARM):
-        importlib.import_module(module)
+    _import_all_of(eventing.cli)
     gc.freeze()
     requests = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait for a verb
@@ -33,11 +37,30 @@ def main() -> None:
         request, files, _, _ = socket.recv_fds(requests, LARGEST_REQUEST, 4)
         if not request:
             return
+        asked = json.loads(request)
+        if asked["words"][:1] in INSTALLATIONS:
+            _prepare_installations()
         if os.fork() == 0:
             requests.close()
-            _wait_for(json.loads(request), files)
+            _wait_for(asked, files)
         for file in files:
             os.close(file)
+
+
+def _import_all_of(package: ModuleType) -> None:
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        importlib.import_module(module.name)
+
+
+@cache
+def _prepare_installations() -> None:
+    """Import what their programs import one after the other, and make what each makes at its start."""
+    for package in (eventing.wiring, functions):
+        _import_all_of(package)
+    for module in ("eventing.local.installation", *supervisor.WARM, *program.WARM):
+        importlib.import_module(module)
+    definitions()
+    gc.freeze()
 
 
 def _wait_for(request: dict[str, Any], files: Sequence[int]) -> NoReturn:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from eventing.diagnosis.replay.external_changes import stripped
 from eventing.diagnosis.replay.perturbation import Perturbation
 from eventing.diagnosis.replay.world import WorldReport, replay_world
 from eventing.local.apiserver.direct import fresh_sandbox
+from eventing.local.objects import definitions
 from eventing.runner import Steps
 from shared.adapters.kube import ApiError, KubeClient
-from shared.api.definitions import DEFINITIONS
 from shared.api.manifest import Manifest
-from shared.api.schema import custom_resource_definition
 from shared.kinds import NAMESPACE, Ref
 
 
@@ -26,15 +25,9 @@ def replay_in_sandbox(path: Path, *, perturbed: Perturbation | None = None, step
 
 def _sandbox() -> KubeClient:
     world = fresh_sandbox()
-    for definition in _definitions():
+    for definition in definitions():
         world.create(definition)
     return world
-
-
-@cache
-def _definitions() -> tuple[Manifest, ...]:
-    """Made once: one world is replayed many times."""
-    return tuple(map(custom_resource_definition, DEFINITIONS))
 
 
 def _stored(scratch: KubeClient, manifest: Manifest) -> Manifest:

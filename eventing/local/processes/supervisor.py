@@ -21,6 +21,7 @@ WARM = (
     "eventing.cli.main", "eventing.local.apiserver.server", "eventing.local.image_registry",
     "eventing.local.redis_server", "eventing.local.kubelet.program",
     "eventing.wiring.watcher", "eventing.wiring.worker", "eventing.wiring.endpoint", "eventing.wiring.scheduler",
+    "shared.adapters.keys.x509",
 )  # fmt: skip
 """What the programs import, imported once for all."""
 STOP_SECONDS = 5
