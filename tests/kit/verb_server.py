@@ -90,7 +90,7 @@ def _become(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         os.environ.update(request["environ"])
         sys.argv = [str(main_module.__file__), *request["words"]]
         sys.modules["__main__"].__package__ = main_module.__package__  # as after `python -m eventing.cli.main`
-        main_module.main()
+        importlib.import_module(request["program"]).main()
         code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1

@@ -21,6 +21,7 @@ from typing import IO, Self
 
 from tests.kit.waiting import PATIENCE_SECONDS
 
+OLMF = "eventing.cli.main"
 ROOT = Path(__file__).parents[2]
 
 
@@ -30,13 +31,17 @@ def olmf(
     stdin: str | bytes = "",
     folder: Path | None = None,
     seconds: float = PATIENCE_SECONDS,
+    program: str = OLMF,
 ) -> subprocess.CompletedProcess[str]:
-    """Run one verb to its end; `environ` are all its variables, ours without it. TimeoutExpired after `seconds`."""
+    """Run one verb to its end; `environ` are all its variables, ours without it. TimeoutExpired after `seconds`.
+
+    `program` is the module of another main function, which gets the words.
+    """
     arguments = [str(word) for word in words]
     with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
         source.write(stdin if isinstance(stdin, bytes) else stdin.encode())
         source.seek(0)
-        with Started(arguments, (source.fileno(), out.fileno(), err.fileno()), environ, folder) as verb:
+        with Started(arguments, (source.fileno(), out.fileno(), err.fileno()), environ, folder, program) as verb:
             try:
                 code = verb.wait(seconds)
             except TimeoutError:
@@ -54,8 +59,10 @@ class Started:
         streams: tuple[int, int, int],
         environ: Mapping[str, str] | None = None,
         folder: Path | None = None,
+        program: str = OLMF,
     ) -> None:
-        request = {"words": words, "environ": dict(environ or os.environ), "folder": str(folder or Path.cwd())}
+        place, variables = str(folder or Path.cwd()), dict(environ or os.environ)
+        request = {"words": list(words), "environ": variables, "folder": place, "program": program}
         self._ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(_server(), [json.dumps(request).encode()], [theirs.fileno(), *streams])

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.kit import many_verbs
 from tests.kit.fbc import a_bundle, a_channel, a_package, written
+from tests.kit.verbs import olmf
 
-_PROGRAM = """
-import contextlib, io, json, sys
-from eventing.cli.main import main
-for words in json.load(sys.stdin):
-    sys.argv, out, err, code = ["olmf", *words], io.TextIOWrapper(io.BytesIO()), io.StringIO(), 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        except BaseException as error:
-            code, _ = repr(error), err.write("TRACEBACK")
-    print(json.dumps([words, code, err.getvalue()[:300]]), file=sys.__stdout__)
-"""
-"""Runs many commands in one process: to start one for each would take minutes."""
 _SOUND = written(a_package(), a_channel(), a_bundle())
 _DEEP = b'{"schema": "olm.bundle", "name": "a", "package": "foo", "properties": [{"type": "x", "value": %s1%s}]}'
 _BOMB = "schema: x\na: &a [x, x]\n" + "".join(
@@ -83,10 +68,7 @@ def test_every_verb_ends_with_a_sentence(verb: str, tmp_path: Path) -> None:
             ["catalog", *(arguments.get(word, word.replace("NEW", arguments["NEW"])) for word in verb.split())]
         )
     environ = os.environ | {"OLMF_CONTENT": str(tmp_path / "content")}
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM], input=json.dumps(commands), capture_output=True, text=True, env=environ,
-        timeout=300, check=False,
-    )  # fmt: skip
+    done = olmf(environ=environ, stdin=json.dumps(commands), seconds=300, program=many_verbs.__name__)
     ends = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(ends) == len(commands), done.stderr
     assert [end for end in ends if end[1] not in (0, 1, 2, 3)] == []

@@ -58,7 +58,7 @@ def test_what_other_code_prints_is_no_result(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_code_that_never_decides_is_given_up(tmp_path: Path) -> None:
-    endless = another(tmp_path, ("from __future__ import annotations", "while True: pass"))
+    endless = another(tmp_path, ("from __future__ import annotations", "import threading; threading.Event().wait()"))
     with pytest.raises(NoSuchCode, match="nothing came for 5 s"):
         list(decided(endless, STORY, seconds=5))
 
