@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from datetime import datetime
+from functools import cache
 from inspect import getmodule, getsource
 from itertools import pairwise, product
 from types import NoneType, UnionType
@@ -39,6 +40,7 @@ def hostile(kind: type[View]) -> Iterator[ReadOnly]:
         yield raw
 
 
+@cache
 def properties(kind: type[View]) -> dict[str, Any]:
     """The type of each property of a view."""
     found = {name: getattr(kind, name) for name in dir(kind) if isinstance(getattr(kind, name), property)}

@@ -71,7 +71,7 @@ class Answers:
         answer = self.pick(self._found[key])
         if answer.error:
             raise _error(*answer.error)
-        return self._value(answer, get_type_hints(getattr(port, method))["return"])
+        return self._value(answer, _returned(port, method))
 
     def pick(self, answers: list[Timed]) -> Answer:
         """The answer for this call; an answer that must not be given again is removed from the list."""
@@ -173,6 +173,11 @@ def _key_of_arguments(port: type, method: str, args: Any, kwargs: Any) -> bytes:
         key: value for key, value in arguments.items() if value != parameters.get(key, inspect.Parameter.empty)
     }
     return msgspec.json.encode(arguments, order="sorted")
+
+
+@cache
+def _returned(port: type, method: str) -> Any:
+    return get_type_hints(getattr(port, method))["return"]
 
 
 @cache
