@@ -68,6 +68,7 @@ def _facts() -> Node:
     return loaded
 
 
+@cache
 def types() -> dict[str, Node]:
     """The schemas of built-in kinds by name."""
     found: dict[str, Node] = _facts()["types"]

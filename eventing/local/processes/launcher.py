@@ -59,7 +59,7 @@ class Launcher:
                 if self._listening is not None:
                     await self._listening  # why: at its end it reports all processes as lost
                 server = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-m", "eventing.local.processes.server", *self._modules),
+                    *(sys.executable, "-m", "eventing.local.processes", *self._modules),
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
                     env=without_parent_watch(os.environ),

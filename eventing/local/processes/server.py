@@ -1,4 +1,4 @@
-"""The warm interpreter that forks one process per program: `python -m eventing.local.processes.server MODULE…`.
+"""The warm interpreter that forks one process per program (`python -m eventing.local.processes MODULE…`).
 
 It imports the modules, then serves; a process is a call of `main()` of the first. Requests and answers are JSON lines
 on standard input and output:
@@ -155,7 +155,3 @@ class _Server:
 def _send(answer: dict[str, Any]) -> None:
     with contextlib.suppress(BrokenPipeError):  # the parent has gone; the end of standard input says so, too
         os.write(1, json.dumps(answer).encode() + b"\n")
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1:])

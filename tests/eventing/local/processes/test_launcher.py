@@ -63,7 +63,7 @@ def test_a_program_hears_the_signal_that_comes_with_its_birth(tmp_path: Path) ->
         "log": str(tmp_path / "log"),
     }
     output = subprocess.run(
-        [sys.executable, "-m", "eventing.local.processes.server", "eventing.cli.main"],
+        [sys.executable, "-m", "eventing.local.processes", "eventing.cli.main"],
         input=json.dumps(request) + "\n", capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     ended = json.loads(output.splitlines()[-1])
