@@ -13,7 +13,8 @@ from eventing.cli import main as main_module
 def main() -> None:
     """Run them; each line is the words, the exit code and the beginning of what was said to people."""
     for words in json.load(sys.stdin):
-        sys.argv, out, err, code = ["olmf", *words], io.TextIOWrapper(io.BytesIO()), io.StringIO(), 0
+        code: int | str = 0
+        sys.argv, out, err = ["olmf", *words], io.TextIOWrapper(io.BytesIO()), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 main_module.main()
