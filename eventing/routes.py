@@ -135,6 +135,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, a_copy), "bulk"),
+    Route(CSV, "subscription/resolve_subscriptions", its_namespace, original, "bulk", GATHER),  # what it says decides
     Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
     Route(names.BUNDLE_REQUESTED, "bundle/pull_bundle", itself, always, "long"),
     Route(kinds.CONFIG_MAP, "bundle/collect_bundle", itself, both(present, unpacks)),
@@ -271,7 +272,6 @@ REPORTS: Mapping[str, str] = {"catalog_source/snapshot_catalog": "catalog_source
 
 STEPS: tuple[str, ...] = tuple(dict.fromkeys(route.step for route in ROUTES))
 """Every step that an event can reach."""
-
 
 Subject: TypeAlias = str | tuple[str, str]  # the type of an event, or the apiVersion and kind of an object
 

@@ -15,7 +15,11 @@ from shared.kinds import NAMESPACE, SUBSCRIPTION, Ref
 
 _END: Final = b"\n"
 _STEPS: Final[Mapping[str, str]] = {NAMESPACE.kind: RESOLVE, SUBSCRIPTION.kind: TRACK}
-"""Kind to the step whose runs read catalogs for an object of that kind."""
+"""Kind to the step whose runs read catalogs for an object of that kind.
+
+What else decides what such a step asks of catalogs has to enqueue it when it changes (`eventing/routes.py`): what it
+read last is taken for what it would read now.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from eventing.events.event import Event
 from eventing.events.job import Job
 from eventing.events.keys import itself
 from eventing.events.predicates import always
-from eventing.routes import CRD_SETTLE, DEBOUNCE, NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, jobs_for
+from eventing.routes import CRD_SETTLE, DEBOUNCE, GATHER, NOTIFICATIONS, REPORTS, ROUTES, STEPS, Route, jobs_for
 from shared import kinds, names
-from shared.kinds import Ref
+from shared.kinds import Kind, Ref
 
 CSV = kinds.CLUSTER_SERVICE_VERSION
 
@@ -80,6 +80,22 @@ def test_a_copy_wakes_no_step_of_the_original() -> None:
 def test_a_copy_that_came_or_went_lets_its_namespace_be_resolved_again(verb: str) -> None:
     event = Event("d", verb, "t", CSV.ref("a", "ns"), hints={"copied": "true"})
     assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(event)
+
+
+RESOLVE = "subscription/resolve_subscriptions"
+
+
+def test_whatever_changes_in_a_version_lets_its_namespace_be_resolved_again_after_a_while() -> None:
+    """So all that a resolution reads enqueues it: what was read of catalogs last is what would be read now."""
+    original, copy = (an_event(CSV.ref("a", "ns"), phase="Succeeded", copied=text) for text in ("false", "true"))
+    assert Job(RESOLVE, kinds.NAMESPACE.ref("ns"), "bulk", GATHER) in jobs_for(original)
+    assert RESOLVE not in steps_enqueued_by(copy)
+
+
+@pytest.mark.parametrize("kind", [kinds.SUBSCRIPTION, kinds.OPERATOR_GROUP])
+@pytest.mark.parametrize("verb", ["add", "update", "delete"])
+def test_whatever_else_it_reads_in_a_namespace_enqueues_it_at_once(kind: Kind, verb: str) -> None:
+    assert Job(RESOLVE, kinds.NAMESPACE.ref("ns")) in jobs_for(an_event(kind.ref("one", "ns"), verb))
 
 
 UNPACKS = {"unpack": "true", "owners": ""}
