@@ -7,8 +7,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -37,6 +35,7 @@ from eventing.metrics.health import (  # fmt: skip
 from eventing.wiring.worker import health_of
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
+from tests.kit.forked import Program, olmf
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -185,13 +184,10 @@ class Version(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def a_program(name: str, **environ: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def a_program(name: str, **environ: str) -> Iterator[tuple[Program, int]]:
     """`olmf run NAME` and its health port."""
     port = free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "eventing.cli.main", "run", name],
-        env={**os.environ, "OLMF_HEALTH_PORT": str(port), **environ}, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    process = Program(olmf, {**os.environ, "OLMF_HEALTH_PORT": str(port), **environ}, "run", name)
     try:
         wait_for(lambda: asked(port, "/livez")[0] == 200)
         yield process, port
@@ -252,10 +248,7 @@ def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path
     with running_sandbox(tmp_path) as kubeconfig:
         port = free_port()
         environ = {"OLMF_REDIS_URL": own_redis.url, "KUBECONFIG": str(kubeconfig), "OLMF_PORT": str(port)}
-        watcher = subprocess.Popen(
-            [sys.executable, "-m", "eventing.cli.main", "run", "watch"],
-            env={**os.environ, **environ}, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        watcher = Program(olmf, {**os.environ, **environ}, "run", "watch")
         try:
             wait_for(lambda: asked(port, "/readyz")[0] == 200)
             os.kill(own_redis.pid, signal.SIGSTOP)
