@@ -10,8 +10,10 @@ from eventing.cli.extension.files import read_files, source_of
 from eventing.cli.extension.report import Report
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import opened
+from eventing.cli.requests.extensions import no_catalog
 from eventing.diagnosis.forecast.present_objects import stored_in
 from eventing.diagnosis.rollout import Place, outlook
+from eventing.diagnosis.status.extension_reader import images_in
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.api.views import ClusterExtension
@@ -49,8 +51,10 @@ def report_on(
         lambda image: files_of(bundle, image),
         lambda changed: [*stored_in(cluster, map(dict, changed))],
     )
-    found = outlook(extension, read_inputs(extension, content), place, waivers)
-    return Report(found.reasons, found.changes, (), found.blockers, found.remarks)
+    inputs = read_inputs(extension, content)
+    found = outlook(extension, inputs, place, waivers)
+    lacks = () if inputs.catalogs else (no_catalog(images_in(content)),)
+    return Report(found.reasons, found.changes, (), found.blockers, (*lacks, *found.remarks))
 
 
 def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> ClusterExtension:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ from eventing.cli.requests.generations import check_subscriptions
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, Made
 from eventing.cli.status_text import message_of
-from eventing.diagnosis.status.extension import NO_CATALOG, ExtensionRead, decide_extension, made_of, reasons
+from eventing.diagnosis.status.extension import NO_CATALOG, decide_extension, made_of, reasons
 from eventing.diagnosis.status.extension_reader import read
 from eventing.diagnosis.status.reader import Sources
 from shared import names
 from shared.api.manifest import Manifest
-from shared.api.views import ClusterExtension
+from shared.api.views import CatalogSource, ClusterExtension
 from shared.domain.command import kubectl, olmf
 from shared.domain.extension.decision import Target
 from shared.kinds import CLUSTER_EXTENSION, NAMESPACE
@@ -146,12 +146,12 @@ def _check_offered(request: ExtensionRequest, content: Content) -> None:
     """PackageError when every catalog can be asked, and none has what is asked for."""
     found = read(Sources(content.cluster), ClusterExtension(request.manifest), content)
     if not found.catalogs:
-        raise PackageError(f"{NO_CATALOG}{_advised(found)}")
+        raise PackageError(no_catalog(found.images))
     if not isinstance(found.decision, Target) and not any(one.problem for one in found.catalogs):
         raise PackageError("\n".join(reasons(found)))
 
 
-def _advised(read: ExtensionRead) -> str:
-    """How to make one of the image of a CatalogSource; empty without any."""
-    made = (f"; {quoted(made_of(one))} makes one of {one.namespace}/{one.name}" for one in read.images)
-    return next(made, "")
+def no_catalog(images: Iterable[CatalogSource]) -> str:
+    """That there is none to install from, and how to make one of the image of a CatalogSource, if there is any."""
+    made = (f"; {quoted(made_of(one))} makes one of {one.namespace}/{one.name}" for one in images)
+    return f"{NO_CATALOG}{next(made, '')}"
