@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from shared.adapters.files import files
 from tests.bench.row import Row
 from tests.bench.snapshots import COMMUNITY, parsing
 from tests.bench.timing import ROUNDS, of_children
+from tests.kit.waiting import wait_for
 
 PROCESSES: Final = 2
 CONNECTIONS: Final = 4
@@ -33,7 +35,7 @@ RATE: Final = 2000
 SECONDS: Final = 4
 _NAME: Final = "catalog-community"
 """Of the snapshot in its store."""
-_CLIENT: Final = "client"
+CLIENT: Final = "client"
 _SERVER: Final = "server"
 
 
@@ -88,13 +90,13 @@ def _median(place: Path) -> str:
 def _asked(place: Path, package: str, coding: str) -> Iterator[Row]:
     path = f"/catalogs/community/api/v1/metas?package={package}"
     with ExitStack() as stack:
-        servers = [stack.enter_context(_started(_SERVER, str(place))) for _ in range(PROCESSES)]
-        ports = [json.loads(_line(one)) for one in servers]
+        servers = [stack.enter_context(started(_SERVER, str(place))) for _ in range(PROCESSES)]
+        ports = [json.loads(line_of(one)) for one in servers]
         for port in ports:
             _ask(http.client.HTTPConnection("127.0.0.1", port), path, coding)
         before = sum(map(_processor_seconds, servers))
-        clients = [stack.enter_context(_started(_CLIENT, str(port), path, coding)) for port in ports]
-        took = sorted(seconds for one in clients for seconds in json.loads(_line(one)))
+        clients = [stack.enter_context(started(CLIENT, str(port), path, coding)) for port in ports]
+        took = sorted(seconds for one in clients for seconds in json.loads(line_of(one)))
         spent = sum(map(_processor_seconds, servers)) - before
     what = f"/metas of a package of average size, {coding}"
     yield Row(
@@ -105,14 +107,14 @@ def _asked(place: Path, package: str, coding: str) -> Iterator[Row]:
 
 
 @contextmanager
-def _started(*words: str) -> Iterator[subprocess.Popen[str]]:
+def started(*words: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.bench.serving", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True) as process:
         yield process
         process.terminate()
 
 
-def _line(process: subprocess.Popen[str]) -> str:
+def line_of(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline()
 
@@ -131,14 +133,14 @@ def _serve(place: str) -> None:
         sys.stdin.read()
 
 
-def _load(port: int, path: str, coding: str) -> list[float]:
-    """How long each request took, from the moment at which it was due."""
+def _load(port: int, path: str, coding: str, authority: str = "") -> list[float]:
+    """How long each request took, from the moment at which it was due; over TLS where the file of its CA is given."""
     took: list[float] = []
     each = RATE // PROCESSES // CONNECTIONS
     begin = time.perf_counter() + 0.2
 
     def work(number: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
+        connection = _connection(port, authority)
         for turn in range(each * SECONDS):
             due = begin + (turn + number / CONNECTIONS) / each
             if due > begin + SECONDS or time.perf_counter() > begin + SECONDS:
@@ -155,6 +157,26 @@ def _load(port: int, path: str, coding: str) -> list[float]:
     return took
 
 
+def _connection(port: int, authority: str) -> http.client.HTTPConnection:
+    if authority:
+        trust = ssl.create_default_context(cafile=authority)
+        return http.client.HTTPSConnection("127.0.0.1", port, context=trust)
+    return http.client.HTTPConnection("127.0.0.1", port)
+
+
+def ready(port: int, path: str, coding: str, authority: str) -> None:
+    """Return once it is answered there."""
+    wait_for(lambda: _is_answered(port, path, coding, authority), f"an answer at {port}")
+
+
+def _is_answered(port: int, path: str, coding: str, authority: str) -> bool:
+    try:
+        _ask(_connection(port, authority), path, coding)
+    except (OSError, RuntimeError):  # it does not listen yet, or has not what is asked for
+        return False
+    return True
+
+
 def _ask(connection: http.client.HTTPConnection, path: str, coding: str) -> None:
     connection.request("GET", path, headers={"Accept-Encoding": coding})
     answer = connection.getresponse()
@@ -167,8 +189,8 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["server", place]:
             _serve(place)
-        case ["client", port, path, coding]:
-            sys.stdout.write(json.dumps(_load(int(port), path, coding)) + "\n")
+        case ["client", port, path, coding, *authority]:
+            sys.stdout.write(json.dumps(_load(int(port), path, coding, *authority)) + "\n")
         case _:
             for row in rows():
                 print(row, flush=True)

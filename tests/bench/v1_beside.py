@@ -1,0 +1,190 @@
+"""OLM v1's own programs beside ours: `python -m tests.bench.v1_beside --checkout DIR [--programs DIR] [SIDE …]`.
+
+The checkout is of operator-framework/operator-controller, which has catalogd in it. Each side has a fresh real API
+server, the same registry, and rolls the same bundles out: ours, theirs with Helm (their standard manifest), theirs with
+boxcutter (their experimental one). Prints a table. `--extensions` says how many rest together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from shared.api.manifest import Manifest
+from shared.kinds import CLUSTER_CATALOG, CLUSTER_EXTENSION
+from tests.bench import serving, v1_images, v1_programs, v1_sides
+from tests.bench.audit import Line
+from tests.bench.made_bundles import ALWAYS
+from tests.bench.processors import resident, seconds_of
+from tests.bench.requests import STEADY_SECONDS
+from tests.bench.rollouts import MANY, TEN
+from tests.bench.v1_sides import Side
+from tests.conformance.lifecycle.test_cluster_catalogs import a_catalog
+from tests.conformance.lifecycle.test_extensions import CATALOG, an_extension
+from tests.kit.installation import a_namespace, condition
+from tests.kit.waiting import pause_after, wait_for
+
+PATIENCE_SECONDS = 900.0
+NAME_LABEL = "olm.operatorframework.io/metadata.name"
+Measured = tuple[str, str]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.v1_beside", description=__doc__)
+    parser.add_argument("--checkout", type=Path, required=True, help="their sources")
+    parser.add_argument("--programs", type=Path, help="folder of their programs, built when they are not there")
+    parser.add_argument("--extensions", type=int, default=200, help="how many rest together")
+    parser.add_argument("sides", nargs="*", default=[v1_sides.OURS, *v1_programs.ENGINES])
+    options = parser.parse_args()
+    found: dict[str, dict[str, str]] = {}
+    with tempfile.TemporaryDirectory() as place:
+        folder, checkout = Path(place), options.checkout.resolve()
+        programs = (options.programs or folder / "programs").resolve()
+        v1_programs.build(checkout, programs)
+        with v1_images.registry(folder / "images", options.extensions) as (host, registries):
+            for name in options.sides:
+                (folder / name).mkdir()
+                with v1_sides.running(name, folder / name, checkout, programs, registries) as side:
+                    found[name] = dict(_noted(name, _measured(side, host, options.extensions)))
+    rows = dict.fromkeys(row for each in found.values() for row in each)
+    table = [["", *found], ["---"] * (1 + len(found))]
+    table += [[row, *(each.get(row, "") for each in found.values())] for row in rows]
+    sys.stdout.write("\n" + "".join(f"| {' | '.join(line)} |\n" for line in table))
+
+
+def _noted(name: str, rows: Iterator[Measured]) -> Iterator[Measured]:
+    for row in rows:
+        sys.stderr.write(f"{name}: {row[0]}: {row[1]} (load {os.getloadavg()[0]:.1f})\n")
+        yield row
+
+
+def _measured(side: Side, host: str, extensions: int) -> Iterator[Measured]:
+    _serve(side, CATALOG.name, f"{host}/{v1_images.MADE}:v1")
+    yield from _one(side, v1_images.SMALL_PACKAGE, ALWAYS + len(TEN))
+    yield from _one(side, v1_images.LARGE_PACKAGE, MANY)
+    yield f"{MANY} objects: most memory of a process that rolls out", f"{side.peak()} MiB"
+    yield from _together(side, extensions)
+    yield from _large_catalog(side, host)
+    yield from _metas(side)
+
+
+def _serve(side: Side, name: str, image: str) -> None:
+    """A catalog; its label is what catalogd's webhook would write."""
+    made = a_catalog(name, image)
+    made["metadata"]["labels"] = {NAME_LABEL: name}
+    side.cluster.apply(made, field_manager="bench")
+    ref = CLUSTER_CATALOG.ref(name)
+    wait_for(lambda: _is(side.cluster.get(ref), "Serving"), f"{name} to be served", seconds=PATIENCE_SECONDS)
+
+
+def _one(side: Side, package: str, objects: int) -> Iterator[Measured]:
+    side.cluster.apply(a_namespace(package), field_manager="bench")
+    side.settle()
+    asked, started, spent = side.asked_since(), time.perf_counter(), seconds_of(*side.programs)
+    _extend(side, package)
+    problem = _until_installed(side, package)
+    took, spent = time.perf_counter() - started, seconds_of(*side.programs) - spent
+    found = asked()
+    end = 1 + max((at for at, one in enumerate(found) if f"{package}/status" in one.uri), default=-1)
+    yield f"{objects} objects: to `Installed`", problem or f"{took:.1f} s"
+    yield f"{objects} objects: requests until then; writes", f"{end}; {_writes(found[:end])}"
+    yield f"{objects} objects: processor time of their programs until then", f"{spent:.1f} s"
+    side.settle()
+    yield f"{objects} objects: requests until they asked for nothing; writes", f"{len(asked())}; {_writes(asked())}"
+
+
+def _extend(side: Side, package: str) -> None:
+    side.cluster.apply(an_extension(package, package, package), field_manager="bench")
+
+
+def _until_installed(side: Side, package: str) -> str:
+    """Empty, or what it says after a long time."""
+    started, ref, found = time.monotonic(), CLUSTER_EXTENSION.ref(package), None
+    while (waited := time.monotonic() - started) < PATIENCE_SECONDS:
+        found = side.cluster.get(ref)
+        if _is(found, "Installed"):
+            return ""
+        time.sleep(pause_after(waited))
+    return f"not within {PATIENCE_SECONDS:.0f} s: {condition(found or {}, 'Progressing').get('message', '')[:200]}"
+
+
+def _together(side: Side, count: int) -> Iterator[Measured]:
+    """Many extensions: until each is installed, and a minute of rest."""
+    packages = [v1_images.few(one) for one in range(count)]
+    for package in packages:
+        side.cluster.apply(a_namespace(package), field_manager="bench")
+    asked, started, spent = side.asked_since(), time.perf_counter(), seconds_of(*side.programs)
+    for package in packages:
+        _extend(side, package)
+    for package in packages:
+        _until_installed(side, package)
+    yield f"{count} extensions of {ALWAYS} objects: to the last `Installed`", f"{time.perf_counter() - started:.0f} s"
+    yield f"{count} extensions: requests until then", str(len(asked()))
+    yield f"{count} extensions: processor time until then", f"{seconds_of(*side.programs) - spent:.1f} s"
+    side.settle()
+    asked, spent = side.asked_since(), seconds_of(*side.programs)
+    time.sleep(STEADY_SECONDS)
+    found = asked()
+    spent = seconds_of(*side.programs) - spent
+    yield f"{count} extensions, {STEADY_SECONDS} s of rest: writes; reads", _split(found)
+    yield f"{count} extensions, {STEADY_SECONDS} s of rest: processor time", f"{spent:.2f} s"
+    yield f"{count} extensions: memory of all their programs", f"{sum(map(resident, side.programs)) >> 20} MiB"
+
+
+def _large_catalog(side: Side, host: str) -> Iterator[Measured]:
+    started, spent = time.perf_counter(), seconds_of(*side.programs)
+    _serve(side, v1_images.LARGE, f"{host}/{v1_images.LARGE}:v1")
+    took = time.perf_counter() - started
+    yield "a catalog of 200 MB: from its object to `Serving`, pull and all", f"{took:.1f} s"
+    side.settle()
+    yield "a catalog of 200 MB: processor time until rest", f"{seconds_of(*side.programs) - spent:.1f} s"
+    yield "a catalog of 200 MB: most memory of a process that rolls out", f"{side.peak()} MiB"
+
+
+def _metas(side: Side) -> Iterator[Measured]:
+    """As page `serving` asks, over TLS."""
+    found = side.serving()
+    path = f"/catalogs/{v1_images.LARGE}/api/v1/metas?package={v1_images.average_package()}"
+    for coding in ("identity", "gzip"):
+        for port in found.ports:
+            serving.ready(port, path, coding, str(found.authority))
+        with ExitStack() as stack:
+            ports = [found.ports[one % len(found.ports)] for one in range(serving.PROCESSES)]
+            spent = seconds_of(*found.pids)
+            words = [(serving.CLIENT, str(port), path, coding, str(found.authority)) for port in ports]
+            clients = [stack.enter_context(serving.started(*each)) for each in words]
+            took = sorted(seconds for one in clients for seconds in json.loads(serving.line_of(one)))
+            spent = seconds_of(*found.pids) - spent
+        what = f"`/metas` of a package, {coding}"
+        yield f"{what}: answered of {serving.RATE} a second", f"{len(took) / serving.SECONDS:.0f}"
+        yield f"{what}: p50; p99", "; ".join(f"{1000 * took[len(took) * each // 100]:.1f} ms" for each in (50, 99))
+        yield f"{what}: processor time of a request", f"{1000 * spent / len(took):.2f} ms"
+
+
+def _is(found: Manifest | None, kind: str) -> bool:
+    return condition(found or {}, kind).get("status") == "True"
+
+
+def _writes(asked: Sequence[Line]) -> int:
+    return sum(not one.is_read for one in asked)
+
+
+def _split(asked: Sequence[Line]) -> str:
+    """Writes and reads, and what they were of."""
+    counted = Counter(f"{one.verb} {urlsplit(one.uri).path}" for one in asked)
+    named = ", ".join(f"{count} {what}" for what, count in counted.most_common(3))
+    return f"{_writes(asked)}; {len(asked) - _writes(asked)}" + (f" ({named})" if named else "")
+
+
+if __name__ == "__main__":
+    main()
