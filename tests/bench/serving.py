@@ -133,10 +133,10 @@ def _serve(place: str) -> None:
         sys.stdin.read()
 
 
-def _load(port: int, path: str, coding: str, authority: str = "") -> list[float]:
+def _load(port: int, path: str, coding: str, authority: str = "", rate: int = RATE) -> list[float]:
     """How long each request took, from the moment at which it was due; over TLS where the file of its CA is given."""
     took: list[float] = []
-    each = RATE // PROCESSES // CONNECTIONS
+    each = rate // PROCESSES // CONNECTIONS
     begin = time.perf_counter() + 0.2
 
     def work(number: int) -> None:
@@ -189,8 +189,10 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["server", place]:
             _serve(place)
-        case ["client", port, path, coding, *authority]:
-            sys.stdout.write(json.dumps(_load(int(port), path, coding, *authority)) + "\n")
+        case ["client", port, path, coding]:
+            sys.stdout.write(json.dumps(_load(int(port), path, coding)) + "\n")
+        case ["client", port, path, coding, authority, rate]:
+            sys.stdout.write(json.dumps(_load(int(port), path, coding, authority, int(rate))) + "\n")
         case _:
             for row in rows():
                 print(row, flush=True)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shared.adapters.image_writer import write_image
+from shared.api.manifest import Manifest
 from tests.bench.made_bundles import ALWAYS, an_object, write
 from tests.bench.rollouts import MANY, TEN
 from tests.bench.snapshots import COMMUNITY
@@ -16,7 +17,10 @@ from tests.conformance.peers.images import ANNOTATION, CATALOG_LABELS, registrie
 
 MADE, LARGE = "made", "community"
 """The catalogs."""
-LARGE_PACKAGE, SMALL_PACKAGE = "many", "ten"
+SMALL_PACKAGE, SPREAD_PACKAGE, LARGE_PACKAGE = "ten", "spread", "many"
+_OF_EACH, _BUDGETS = 45, 15
+SPREAD = ALWAYS + 4 * _OF_EACH + _BUDGETS
+"""Objects of which no group of kinds has more than 50, which is the most that boxcutter takes."""
 
 
 def few(number: int) -> str:
@@ -28,7 +32,8 @@ def few(number: int) -> str:
 def registry(folder: Path, extensions: int) -> Iterator[tuple[str, Path]]:
     """Its address, and a `registries.conf` that says that it speaks no TLS."""
     maps = (an_object("ConfigMap", f"many-{one:04}", data={"a": "x" * 2000}) for one in range(MANY - ALWAYS))
-    packages = {SMALL_PACKAGE: TEN, LARGE_PACKAGE: tuple(maps), **{few(one): () for one in range(extensions)}}
+    packages = {SMALL_PACKAGE: TEN, SPREAD_PACKAGE: tuple(_spread()), LARGE_PACKAGE: tuple(maps)}
+    packages |= {few(one): () for one in range(extensions)}
     folder.mkdir()
     with running(folder / "registry", has_tls=False, has_login=False) as found:
         for package, objects in packages.items():
@@ -42,6 +47,20 @@ def registry(folder: Path, extensions: int) -> Iterator[tuple[str, Path]]:
         write_image(files, CATALOG_LABELS, found.reference(f"{LARGE}:v1"))
         (folder / "registries.conf").write_text(registries_conf({found.host: ""}, found.host))
         yield found.host, folder / "registries.conf"
+
+
+def _spread() -> Iterator[Manifest]:
+    group, selector = "rbac.authorization.k8s.io", {"app": "a"}
+    for one in range(_OF_EACH):
+        name = f"spread-{one:02}"
+        yield an_object("ConfigMap", name, data={"a": "x" * 2000})
+        yield an_object("Service", name, spec={"ports": [{"port": 80}], "selector": selector})
+        yield an_object("Role", name, f"{group}/v1", rules=[])
+        role = {"apiGroup": group, "kind": "Role", "name": name}
+        yield an_object("RoleBinding", name, f"{group}/v1", roleRef=role, subjects=[])
+    for one in range(_BUDGETS):
+        spec = {"minAvailable": 1, "selector": {"matchLabels": selector}}
+        yield an_object("PodDisruptionBudget", f"spread-{one:02}", "policy/v1", spec=spec)
 
 
 def average_package() -> str:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +24,8 @@ from tests.kit.webhook_server import make_authority
 OURS = "ours"
 QUIET_SECONDS, TIMES = 5.0, 12
 STAND_INS = ("kubelet",)
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """Who answers requests about catalogs, over TLS."""
-
-    ports: Sequence[int]
-    pids: Sequence[int]
-    authority: Path
+HELM = "Go-http-client/"
+"""How Helm, within operator-controller, calls itself; nobody else in these clusters does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +40,10 @@ class Side:
     """The processes that roll out."""
     programs: Sequence[int]
     """All of them."""
-    serving: Callable[[], Serving]
+    authority: Path
+    """Of their certificates."""
+    serving: Callable[[], tuple[Sequence[int], Sequence[int]]]
+    """The ports at which catalogs are served over TLS, and the processes that do it."""
 
     def asked_since(self) -> Callable[[], tuple[Line, ...]]:
         """What answers with their requests since now; watches are not counted."""
@@ -62,9 +58,10 @@ class Side:
             if not asked_since():
                 return
 
-    def peak(self) -> int:
-        """The most megabytes that one of the processes which roll out ever had."""
-        return max(_peak(one) for pid in self.rolls_out for one in (pid, *below(pid)))
+
+def peak(pids: Iterable[int]) -> int:
+    """The most MiB that one of these processes, or of those below them, ever had."""
+    return max(_peak(one) for pid in pids for one in (pid, *below(pid)))
 
 
 @contextmanager
@@ -87,10 +84,10 @@ def running(name: str, folder: Path, checkout: Path, programs: Path, registries:
             client.apply(each)
         stack.enter_context(a_node(kubeconfig, network))
         theirs = stack.enter_context(v1_programs.running_theirs(name, programs, kubeconfig, registries, folder))
-        agents = f"{v1_programs.CATALOGD}/", f"{v1_programs.CONTROLLER}/"
+        agents = f"{v1_programs.CATALOGD}/", f"{v1_programs.CONTROLLER}/", HELM
         pids = theirs.catalogd, theirs.controller
-        serving = Serving([theirs.served_at], [theirs.catalogd], theirs.authority)
-        yield Side(client, audit, agents, [theirs.controller], pids, lambda: serving)
+        serving = [theirs.served_at], [theirs.catalogd]
+        yield Side(client, audit, agents, [theirs.controller], pids, theirs.authority, lambda: serving)
 
 
 def _ours(stack: ExitStack, installation: Installation, audit: AuditLog, kubeconfig: str) -> Side:
@@ -98,15 +95,17 @@ def _ours(stack: ExitStack, installation: Installation, audit: AuditLog, kubecon
     workers = [pid for name, pid in found.items() if name.startswith("worker")]
     agents = tuple(f"olmf/{name}" for name in ("worker", "unpack", "watch", "endpoint", "scheduler", "catalogs"))
 
-    def serving() -> Serving:
-        keys = make_authority(installation.state / "keys", "IP:127.0.0.1")
+    keys = make_authority(installation.state / "keys", "IP:127.0.0.1")
+
+    def serving() -> tuple[Sequence[int], Sequence[int]]:
         servers = [
             stack.enter_context(_our_server(installation.state, kubeconfig, keys, f"catalogs-{one}"))
             for one in range(2)
         ]
-        return Serving([port for port, _ in servers], [pid for _, pid in servers], keys / "ca.crt")
+        return [port for port, _ in servers], [pid for _, pid in servers]
 
-    return Side(installation.cluster, audit, agents, workers, list(found.values()), serving)
+    programs = list(found.values())
+    return Side(installation.cluster, audit, agents, workers, programs, keys / "ca.crt", serving)
 
 
 @contextmanager
