@@ -151,10 +151,12 @@ def _together(side: Side, count: int) -> Iterator[Measured]:
     yield f"{count} extensions: requests until then; writes", f"{len(asked())}; {_writes(asked())}"
     yield f"{count} extensions: {PROCESSORS}", used
     side.settle()
-    asked, spent = side.asked_since(), _processors(side)
-    time.sleep(STEADY_SECONDS)
-    yield f"{count} extensions, {STEADY_SECONDS} s of rest: writes; reads", _split(asked())
-    yield f"{count} extensions, {STEADY_SECONDS} s of rest: processor time; of the API server", spent()
+    for when in ("first", "third"):
+        asked, spent = side.asked_since(), _processors(side)
+        time.sleep(STEADY_SECONDS)
+        yield f"{count} extensions, the {when} {STEADY_SECONDS} s of rest: writes; reads", _split(asked())
+        yield f"{count} extensions, the {when} {STEADY_SECONDS} s of rest: processor time; of the API server", spent()
+        time.sleep(STEADY_SECONDS)
     yield f"{count} extensions: memory of all their programs", f"{sum(map(resident, side.programs)) >> 20} MiB"
 
 
@@ -203,6 +205,8 @@ def _writes(asked: Sequence[Line]) -> int:
 def _split(asked: Sequence[Line]) -> str:
     """Writes and reads, and what they were of."""
     counted = Counter(f"{one.verb} {'/'.join(urlsplit(one.uri).path.split('/')[-2:])}" for one in asked)
+    if os.environ.get("OLMF_BENCH_LIST"):
+        sys.stderr.writelines(f"{one.at:.1f} {one.agent} {one.verb} {one.uri}\n" for one in asked)
     named = ", ".join(f"{count} {what}" for what, count in counted.most_common(3))
     return f"{_writes(asked)}; {len(asked) - _writes(asked)}" + (f" ({named})" if named else "")
 
