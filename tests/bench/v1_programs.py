@@ -36,7 +36,7 @@ AS_IN_A_POD = (
     '&& shift 2 && exec "$@"'
 )
 """They read who they are from where a Pod has it: there, for them alone."""
-END_SECONDS = 60
+END_SECONDS = 30
 
 
 def build(checkout: Path, folder: Path) -> None:
@@ -104,7 +104,11 @@ def _program(program: Path, more: Sequence[str], keys: Path, environ: Mapping[st
             assert process.poll() is None, f"{program.name} ended with {process.returncode}; see {log}"
         finally:
             process.terminate()
-            process.wait(END_SECONDS)
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:  # it waits for whoever still asks it
+                process.kill()
+                process.wait()
 
 
 def _is_ready(process: subprocess.Popen[bytes], port: int) -> bool:
