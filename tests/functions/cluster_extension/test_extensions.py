@@ -628,7 +628,7 @@ def test_a_pull_that_was_ended_is_reported() -> None:
 @pytest.mark.measured
 def test_an_object_that_fits_no_secret_is_reported() -> None:
     world = a_world()
-    noise = "".join(random.Random(1).choices("0123456789abcdef", k=2_500_000))
+    noise = random.Random(1).randbytes(1_250_000).hex()
     csv, crd, settings = a_bundle("etcd", "1.0.0")
     world.bundles.images["registry/etcd:v1.0.0"] = (csv, crd, {**settings, "data": {"noise": noise}})
     world.settle()
