@@ -6,17 +6,20 @@ would see, and ends as one would.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Never, Self
 
 from eventing.local.processes.interrupt import ending_signals
 
 _POLL_SECONDS = 0.02
+_OPEN = Path("/dev/fd")
 _FIRST_OF_OURS = 3
 """The first file that is no standard stream."""
 
@@ -99,7 +102,11 @@ def _work_as_new(
     kept = [os.dup(stream) for stream in streams]
     for number, file in enumerate(kept):
         os.dup2(file, number)
-    os.closerange(_FIRST_OF_OURS, os.sysconf("SC_OPEN_MAX"))
+    # why: one by one, because the highest number that a file may have is a thousand million on some machines
+    for file in [int(entry.name) for entry in _OPEN.iterdir()]:
+        if file >= _FIRST_OF_OURS:
+            with contextlib.suppress(OSError):  # it was open to list these
+                os.close(file)
     variables = dict(environ)
     os.environ.clear()
     os.environ.update(variables)
