@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import eventing.cli
 import eventing.wiring
@@ -24,6 +24,7 @@ from eventing.local.objects import definitions
 from eventing.local.processes import supervisor
 
 LARGEST_REQUEST = 256 * 1024
+STDOUT, STDERR = 1, 2
 INSTALLATIONS = (["up"], ["demo"])
 
 
@@ -78,6 +79,12 @@ def _wait_for(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
     os._exit(0)
 
 
+def _anew(number: int, former: TextIO) -> TextIO:
+    """A stream of what the file is now: the former one remembers whether its own could be searched."""
+    buffering = 1 if number == STDERR or os.isatty(number) else -1
+    return os.fdopen(number, "w", buffering, former.encoding, former.errors, closefd=False)
+
+
 def _become(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
     """End as the interpreter of that verb would."""
     code = 1
@@ -85,6 +92,7 @@ def _become(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
         for number, file in enumerate(streams):
             os.dup2(file, number)
             os.close(file)
+        sys.stdout, sys.stderr = _anew(STDOUT, sys.stdout), _anew(STDERR, sys.stderr)
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environ"])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +15,10 @@ from eventing.diagnosis.replay.recording import Recording
 from eventing.local.state import StateDirectory
 from shared.kinds import OPERATOR_GROUP
 from tests.kit.installation import Installation, olmf
+from tests.kit.verbs import Started
 from tests.replay.stories import GROUP
 
+STDERR = 2
 STORY = Path(__file__).parents[3] / "replay" / "groups_come_and_go.tar.gz"
 CONFLICTING = OPERATOR_GROUP.ref("rival", "operators")
 EVENTS = list(open_capture(STORY).index.events.values())
@@ -30,16 +31,17 @@ COMES, GOES = (
 def stopped(state: Path, until: str) -> Iterator[Installation]:
     """`olmf replay --world --until` as somebody runs it, until Ctrl-C."""
     words = ["replay", str(STORY), "--world", "--until", until, "--state", str(state)]
-    command = [sys.executable, "-m", "eventing.cli.main", *words]
-    environ = {**os.environ, "OLMF_LOG_JSON": "false"}
-    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as process:
+    output, theirs = os.pipe()
+    with Path(os.devnull).open() as nothing, os.fdopen(theirs, "w") as written:
+        streams = (nothing.fileno(), written.fileno(), STDERR)
+        verb = Started(words, streams, {**os.environ, "OLMF_LOG_JSON": "false"})
+    with verb, os.fdopen(output) as lines:
         try:
-            assert process.stdout
-            assert process.stdout.readline().startswith("stopped after ")
+            assert lines.readline().startswith("stopped after ")
             yield Installation.of(state)
         finally:
-            process.terminate()
-        assert process.wait() == 0
+            verb.send(signal.SIGTERM)
+        assert verb.wait() == 0
 
 
 def test_the_world_is_as_it_was_and_stands_still(tmp_path: Path) -> None:
