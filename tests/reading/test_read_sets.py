@@ -170,3 +170,10 @@ def test_each_question_of_many_is_asked_once() -> None:
     counting = Counting(content.content, content.digests)
     found = unaffected(refs, catalog_of(content), StoredReads(dict.fromkeys(refs, stored)), (counting, Policy()))
     assert (found, sorted(asked)) == (set(refs), ["package_digests", "packages", "providers"])
+
+
+def test_the_packages_with_a_bundle_are_found_among_those_that_were_asked_for() -> None:
+    content = catalogs()
+    reader = IndexedCatalog(content, content.reference(IMAGE), catalog_of(content).source)
+    everything(reader)
+    assert (reader.holders("etcd.v1.0.0"), reader.holders("vault.v1.0.0")) == (("etcd",), ())
