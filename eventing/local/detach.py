@@ -52,7 +52,7 @@ def _fork(words: Sequence[str], log: int, *, watches_parent: bool) -> Child:
 
     source, ours = os.pipe()
     environ = {**os.environ, **({WATCH_PARENT: "1"} if watches_parent else {})}
-    pid = fork(run, (source, log, log), environ, is_apart=True)
+    pid = fork(run, (source, log, log), environ, closes=[ours], is_apart=True)
     os.close(source)
     process = Child(pid, stdin=ours)
     if not watches_parent:

@@ -44,15 +44,15 @@ async def run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
     Raises AlreadyRunningError, StartError, TakeOverError, ApiError or ConnectionSettingError.
     """
     plan.state.make()
+    supervisor = Supervisor(plan.state)
+    await supervisor.begin()  # why: a fork of later would hold what claims the state
+    end_with_supervisor()
     with plan.state.claimed():
         remember(plan.state, Served(plan.bundles, tuple(plan.folders().values())), plan.kubeconfig)
-        await _run(plan, on_ready)
+        await _run(plan, supervisor, on_ready)
 
 
-async def _run(plan: Plan, on_ready: Callable[[Supervisor], None]) -> None:
-    supervisor = Supervisor(plan.state)
-    await supervisor.begin()
-    end_with_supervisor()
+async def _run(plan: Plan, supervisor: Supervisor, on_ready: Callable[[Supervisor], None]) -> None:
     supervisor.publish()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

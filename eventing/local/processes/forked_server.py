@@ -30,7 +30,8 @@ class ForkedServer:
         ours, theirs = socket.socketpair()
         with theirs:
             streams = (theirs.fileno(), theirs.fileno(), _STDERR)
-            pid = fork(lambda: server.serve(modules), streams, without_parent_watch(os.environ))
+            environ = without_parent_watch(os.environ)
+            pid = fork(lambda: server.serve(modules), streams, environ, closes=[ours.fileno()])
         reader, writer = await asyncio.open_unix_connection(sock=ours)
         return cls(pid, writer, reader)
 

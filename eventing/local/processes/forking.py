@@ -1,27 +1,22 @@
 """Forks this process for other work: what it has imported need not be imported again.
 
-Only a process without other threads may do that. A fork sees the signals, files and variables that a new interpreter
-would see, and ends as one would.
+Only a process without other threads may do that. A fork sees the signals, standard streams and variables that a
+new interpreter would see, and ends as one would.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
 from typing import Never, Self
 
 from eventing.local.processes.interrupt import ending_signals
 
 _POLL_SECONDS = 0.02
-_OPEN = Path("/dev/fd")
-_FIRST_OF_OURS = 3
-"""The first file that is no standard stream."""
 
 
 class Child:
@@ -69,11 +64,17 @@ class Child:
 
 
 def fork(
-    work: Callable[[], object], streams: tuple[int, int, int], environ: Mapping[str, str], *, is_apart: bool = False
+    work: Callable[[], object],
+    streams: tuple[int, int, int],
+    environ: Mapping[str, str],
+    *,
+    closes: Collection[int] = (),
+    is_apart: bool = False,
 ) -> int:
     """Fork a process that does `work` and ends; returns its pid.
 
-    `streams` are the files of its standard streams. `is_apart` gives it a session of its own.
+    `streams` are the files of its standard streams; it keeps all that are open but those that it `closes`, for instance
+    our end of a pipe. `is_apart` gives it a session of its own.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -83,7 +84,7 @@ def fork(
         pid = os.fork()
         if pid:
             return pid
-        end_after(lambda: _work_as_new(work, streams, environ, before, is_apart=is_apart))
+        end_after(lambda: _work_as_new(work, streams, environ, before, closes, is_apart=is_apart))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -93,6 +94,7 @@ def _work_as_new(
     streams: tuple[int, int, int],
     environ: Mapping[str, str],
     mask: Collection[int],
+    closes: Collection[int],
     *,
     is_apart: bool,
 ) -> None:
@@ -102,11 +104,8 @@ def _work_as_new(
     kept = [os.dup(stream) for stream in streams]
     for number, file in enumerate(kept):
         os.dup2(file, number)
-    # why: one by one, because the highest number that a file may have is a thousand million on some machines
-    for file in [int(entry.name) for entry in _OPEN.iterdir()]:
-        if file >= _FIRST_OF_OURS:
-            with contextlib.suppress(OSError):  # it was open to list these
-                os.close(file)
+    for file in (*kept, *closes):
+        os.close(file)
     variables = dict(environ)
     os.environ.clear()
     os.environ.update(variables)

@@ -61,7 +61,7 @@ def test_a_fork_has_its_own_variables_files_and_session(tmp_path: Path) -> None:
     script = f"""{CHILD}
 kept = open({str(tmp_path / "file")!r}, "w")
 work = lambda: print(dict(os.environ), os.getsid(0) == os.getpid(), os.path.exists(f"/proc/self/fd/{{kept.fileno()}}"))
-child(work, is_apart=True).wait()
+child(work, is_apart=True, closes=[kept.fileno()]).wait()
 """
     assert output(script) == ["{'ONLY': 'this'} True False"]
 
