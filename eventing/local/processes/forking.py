@@ -84,7 +84,7 @@ def fork(
         pid = os.fork()
         if pid:
             return pid
-        end_after(lambda: _work_as_new(work, streams, environ, before, closes, is_apart=is_apart))
+        end_after(lambda: _work_as_new(work, streams, environ, before, closes=closes, is_apart=is_apart))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -94,8 +94,8 @@ def _work_as_new(
     streams: tuple[int, int, int],
     environ: Mapping[str, str],
     mask: Collection[int],
-    closes: Collection[int],
     *,
+    closes: Collection[int],
     is_apart: bool,
 ) -> None:
     gc.freeze()  # why: what is freed later must not close a file that is not its own any more
