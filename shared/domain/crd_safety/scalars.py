@@ -51,7 +51,8 @@ def is_whole(value: object) -> bool:
 def _is_in_range(value: float, kind: str, form: str) -> bool:
     if kind != "integer":
         return form != "float" or abs(value) <= _LARGEST_FLOAT
-    return float(value).is_integer() and -(2 ** _BITS[form]) <= int(value) < 2 ** _BITS[form]
+    bits = _BITS.get(form, 63)  # of a schema that is not valid the format may be that of a text
+    return float(value).is_integer() and -(2**bits) <= int(value) < 2**bits
 
 
 _LARGEST_FLOAT: Final = (2 - 2**-23) * 2.0**127

@@ -34,6 +34,7 @@ def defects_of(schema: Schema, value: object) -> list[str]:
         ({"nullable": True}, None),
         ({"x-kubernetes-int-or-string": True}, "5%"),
         ({"x-kubernetes-int-or-string": True}, 5),
+        ({"x-kubernetes-int-or-string": True, "type": "integer", "format": "byte"}, 5),
         (TEXT | {"format": "nonsense"}, "x"),
         (WHOLE | {"format": "date"}, 1),
         (TEXT | {"format": "date"}, []),
