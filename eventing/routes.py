@@ -30,6 +30,7 @@ from eventing.events.predicates import (
     a_copy,
     always,
     automatic,
+    beyond_progress,
     both,
     came_or_went,
     edited,
@@ -37,7 +38,6 @@ from eventing.events.predicates import (
     limited,
     named,
     no_bundle,
-    not_pulling,
     of_servers,
     original,
     over,
@@ -102,7 +102,7 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
-    Route(kinds.CATALOG_SOURCE, "catalog_source/notify_catalog_users", itself, not_pulling, "bulk"),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/notify_catalog_users", itself, beyond_progress, "bulk"),
     Route(names.CATALOG_SNAPSHOTTED, "catalog_source/notify_catalog_users", itself, always, "bulk"),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/guard_catalog", itself, present),
     Route(kinds.CLUSTER_CATALOG, "cluster_catalog/unpack_catalog", itself, present, "long"),
@@ -129,13 +129,13 @@ ROUTES: tuple[Route, ...] = (
     Route(names.AUDIT_REQUESTED, "cluster_object_set/audit_objects", whole_cluster, always, "bulk"),
     # subscriptions: resolve, unpack, plan
     Route(names.CATALOG_CHANGED, "subscription/resolve_subscriptions", itself, always),
-    Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, always),  # of one that is gone nothing is kept
+    Route(kinds.SUBSCRIPTION, "subscription/track_subscription", itself, always),  # one that is gone is forgotten
     Route(kinds.SUBSCRIPTION, "subscription/resolve_subscriptions", its_namespace, always),
     Route(names.SUBSCRIPTION_OUTDATED, "subscription/track_subscription", itself, always),
     Route(kinds.OPERATOR_GROUP, "subscription/resolve_subscriptions", its_namespace, always),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, original)),
     Route(CSV, "subscription/resolve_subscriptions", its_namespace, both(came_or_went, a_copy), "bulk"),
-    Route(CSV, "subscription/resolve_subscriptions", its_namespace, original, "bulk", GATHER),  # what it says decides
+    Route(CSV, "subscription/resolve_subscriptions", its_namespace, original, "bulk", GATHER),  # its properties count
     Route(names.RESOLUTION_COMPUTED, "bundle/unpack_bundle", itself, always),
     Route(names.BUNDLE_REQUESTED, "bundle/pull_bundle", itself, always, "long"),
     Route(kinds.CONFIG_MAP, "bundle/collect_bundle", itself, both(present, unpacks)),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 import orjson
 
+import shared
 from eventing.events.job import RESOLVE, TRACK, Job
 from eventing.runner.steps import Steps
 from shared.api.manifest import Manifest
 from shared.kinds import NAMESPACE, SUBSCRIPTION, Ref
 
 _END: Final = b"\n"
+LARGEST: Final = 16 * 1024
+"""Bytes that are kept of a run. Who asked for more is told of every change: a tenant decides how much he asks for."""
 _STEPS: Final[Mapping[str, str]] = {NAMESPACE.kind: RESOLVE, SUBSCRIPTION.kind: TRACK}
 """Kind to the step whose runs read catalogs for an object of that kind.
 
@@ -38,12 +44,26 @@ class KeptReads:
 
 
 def encoded(code: str, read_set: Manifest | None) -> bytes:
-    """The bytes that are kept of a run of that code; none where nothing is known."""
-    return b"" if read_set is None else code.encode() + _END + orjson.dumps(read_set)
+    """The bytes that are kept of a run of that code; none where nothing is known, or too much was read."""
+    kept = b"" if read_set is None else _mark(code) + _END + orjson.dumps(read_set)
+    return kept if len(kept) <= LARGEST else b""
 
 
 def decoded(code: str, kept: bytes) -> Manifest:
     """The inverse; nothing of what other code read, which may read something else today."""
     of_code, _, content = kept.partition(_END)
-    found: Manifest = orjson.loads(content) if content and of_code == code.encode() else {}
+    found: Manifest = orjson.loads(content) if content and of_code == _mark(code) else {}
     return found
+
+
+def _mark(code: str) -> bytes:
+    return f"{code} {_rules()}".encode()
+
+
+@cache
+def _rules() -> str:
+    """A digest of all modules that steps share: they decide, too, what is asked and how it is stored."""
+    digest = hashlib.blake2b(digest_size=8)
+    for file in sorted(Path(*shared.__path__).rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

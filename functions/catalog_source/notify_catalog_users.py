@@ -42,8 +42,9 @@ def notify_catalog_users(
         *(Emit(names.CATALOG_CHANGED, namespace) for namespace in concerned),
         *(Emit(names.DEPENDENT_CHANGED, subscription) for subscription in tracked),
     )
-    left_out = f"; {len(same)} read nothing that changed" if same else ""
-    summary = f"{len(concerned)} namespaces and {len(tracked)} Subscriptions look again{left_out}"
+    left_out = len(namespaces) - len(concerned)
+    others = f"; {left_out} namespaces need not" if left_out else ""
+    summary = f"{len(concerned)} namespaces and {len(tracked)} Subscriptions look again{others}"
     return Outcome(emits=emits, summary=summary)
 
 

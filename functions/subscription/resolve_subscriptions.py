@@ -47,7 +47,7 @@ def resolve_subscriptions(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock:
         again_in=_RETRY if snapshot.is_partial else None,
         wait=_wait(snapshot, resolution, now),
         statements=tuple(statements(ref.name, snapshot.inputs.subscribers, resolution)),
-        # Otherwise something goes on, or anything might help.
+        # None while something goes on, and where anything might help.
         read_set=None if emits or resolution.refused else snapshot.read_set(policy),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from shared.api.manifest import Manifest
 from shared.domain.resolver.facts import Gvk
@@ -14,6 +15,9 @@ from shared.policy import Policy
 from shared.ports import Catalogs, ReadSets, Unavailable
 from shared.reading.indexed_catalog import IndexedCatalog
 from shared.step import Ref
+
+MOST_REQUESTS: Final = 5000
+"""Packages and APIs for which one look at a catalog asks; each is kept in the record of its run."""
 
 
 def read_set_of(
@@ -38,8 +42,20 @@ def unaffected(refs: Sequence[Ref], catalog: Catalog, read_sets: ReadSets, other
         read_set = ReadSet.stored(stored)
         if read_set and read_set.settings == _settings(policy) and (reads := read_set.of(catalog.key)):
             known[ref] = reads
+    known = _askable(known)
     present = _Present.of(catalog, catalogs, known.values())
     return {ref for ref, reads in known.items() if present.answers(reads)}
+
+
+def _askable(known: Mapping[Ref, CatalogReads]) -> dict[Ref, CatalogReads]:
+    """Those that asked for least, up to a limit of all together: whoever asked for much costs the others nothing."""
+    asked, found = set[str | Gvk](), dict[Ref, CatalogReads]()
+    for ref, reads in sorted(known.items(), key=lambda one: len(one[1].requests)):
+        new = reads.requests - asked
+        if len(asked) + len(new) <= MOST_REQUESTS:
+            asked |= new
+            found[ref] = reads
+    return found
 
 
 def _settings(policy: Policy) -> str:

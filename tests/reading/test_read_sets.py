@@ -15,7 +15,7 @@ from shared.domain.resolver.model import Catalog
 from shared.kinds import NAMESPACE
 from shared.ports import Policy, Unavailable
 from shared.reading.indexed_catalog import IndexedCatalog
-from shared.reading.read_sets import read_set_of, unaffected
+from shared.reading.read_sets import MOST_REQUESTS, read_set_of, unaffected
 from tests.functions.catalog_source.stored_reads import StoredReads
 from tests.functions.subscription.world import FakeCatalogs, a_package
 
@@ -170,6 +170,20 @@ def test_each_question_of_many_is_asked_once() -> None:
     counting = Counting(content.content, content.digests)
     found = unaffected(refs, catalog_of(content), StoredReads(dict.fromkeys(refs, stored)), (counting, Policy()))
     assert (found, sorted(asked)) == (set(refs), ["package_digests", "packages", "providers"])
+
+
+def test_whoever_has_too_many_requests_is_concerned_and_nobody_else() -> None:
+    content = catalogs()
+    greedy = [NAMESPACE.ref(f"greedy-{number}") for number in range(6)]
+
+    def asks(number: int) -> Callable[[IndexedCatalog], object]:
+        return lambda one: [one.providers(Gvk(f"g{number}-{each}", "v1", "K")) for each in range(MOST_REQUESTS // 5)]
+
+    stored = {ref: read(content, asks(number)) for number, ref in enumerate(greedy)}
+    found = unaffected(
+        [*greedy, NS], catalog_of(content), StoredReads({**stored, NS: read(content, everything)}), (content, Policy())
+    )
+    assert (NS in found, len(found)) == (True, 5)
 
 
 def test_the_packages_with_a_bundle_are_found_among_those_that_were_asked_for() -> None:

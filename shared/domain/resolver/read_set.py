@@ -35,11 +35,16 @@ class CatalogReads:
         return {"state": self.state, "packages": packages, "providers": providers, "isEmpty": self.is_empty}
 
     @classmethod
-    def of(cls, stored: ReadOnly) -> CatalogReads:
+    def stored(cls, found: ReadOnly) -> CatalogReads:
         """The inverse of `as_json`."""
-        providers: Sequence[Sequence[str]] = stored["providers"]
+        providers: Sequence[Sequence[str]] = found["providers"]
         by_api = {Gvk(*one[:3]): tuple(one[3:]) for one in providers}
-        return cls(stored["state"], stored["packages"], by_api, stored["isEmpty"])
+        return cls(found["state"], found["packages"], by_api, found["isEmpty"])
+
+    @property
+    def requests(self) -> frozenset[str | Gvk]:
+        """The packages and APIs that were asked for."""
+        return frozenset((*self.packages, *self.providers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class ReadSet:
         """The inverse of `as_json`; None where nothing is stored."""
         if not found:
             return None
-        return cls(found["settings"], {key: CatalogReads.of(one) for key, one in found["catalogs"].items()})
+        return cls(found["settings"], {key: CatalogReads.stored(one) for key, one in found["catalogs"].items()})
 
 
 def state_of(catalog: Catalog) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
+import shared
 from eventing.events.job import RESOLVE, TRACK, Job
-from eventing.runner.kept_reads import KeptReads, decoded, encoded
+from eventing.runner import kept_reads
+from eventing.runner.kept_reads import LARGEST, KeptReads, decoded, encoded
 from eventing.runner.steps import Steps
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.kube import ApiError
@@ -26,10 +29,22 @@ READ: Manifest = {"catalogs": {}}
         pytest.param(encoded("0.9+ab", READ), {}, id="other code may read something else"),
         pytest.param(encoded("1.0+ab", None), {}, id="the run knew nothing"),
         pytest.param(b"", {}, id="nothing is kept"),
+        pytest.param(encoded("1.0+ab", {"catalogs": "x" * LARGEST}), {}, id="more than anybody may have kept"),
     ],
 )
 def test_only_the_same_code_knows_what_was_read(kept: bytes, want: object) -> None:
     assert decoded("1.0+ab", kept) == want
+
+
+def test_other_rules_know_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept = encoded("1.0+ab", READ)
+    (tmp_path / "resolver.py").write_text("asks for something else")
+    monkeypatch.setattr(shared, "__path__", [str(tmp_path)])
+    kept_reads._rules.cache_clear()
+    assert decoded("1.0+ab", kept) == {}
+    monkeypatch.undo()
+    kept_reads._rules.cache_clear()
+    assert decoded("1.0+ab", kept) == READ
 
 
 def test_each_kind_has_the_step_that_reads_catalogs_for_it() -> None:

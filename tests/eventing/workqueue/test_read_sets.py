@@ -95,15 +95,6 @@ def test_an_entry_that_rests_with_what_it_read_is_in_no_state(rig: Rig) -> None:
     assert (rig.states(), rig.queue.depth().running, rig.queue.claim(["subscription"])) == ({}, 0, None)
 
 
-def test_a_run_of_an_older_build_leaves_nothing(rig: Rig) -> None:
-    """Such a build keeps nothing, and deletes what is stored of an entry that rests: here by its own last line."""
-    ran(rig, read_set=READ)
-    rig.queue.add([a_job()], "event")
-    claim = rig.claim()
-    rig.queue.finish(claim, a_result())
-    assert known(rig) == [b""]
-
-
 def test_a_redis_that_lost_all_knows_nothing(rig: Rig) -> None:
     ran(rig, read_set=READ)
     rig.client.flushall()
