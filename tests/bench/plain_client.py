@@ -107,9 +107,13 @@ def _bare(manifest: Manifest) -> Manifest:
 
 
 def _is_late(manifest: Manifest, every: Iterable[Manifest]) -> bool:
-    """Whether it needs a definition to be served, or would send requests of others to a webhook that nobody serves."""
+    """Whether it needs an account or a definition, or would send requests of others to a webhook without a server."""
     groups = {each["spec"]["group"] for each in every if each["kind"] == CUSTOM_RESOURCE_DEFINITION.kind}
-    return manifest["apiVersion"] == WEBHOOKS or manifest["apiVersion"].partition("/")[0] in groups
+    return (
+        manifest["kind"] == "Pod"
+        or manifest["apiVersion"] == WEBHOOKS
+        or manifest["apiVersion"].partition("/")[0] in groups
+    )
 
 
 def _make(cluster: KubeClient, manifest: Manifest) -> None:
