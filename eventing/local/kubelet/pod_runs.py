@@ -26,8 +26,8 @@ SHORT_RUN_SECONDS = 0.7
 FIRST_POLL_SECONDS = 0.5
 LONGEST_POLL_SECONDS = 5.0
 STARTING = Obstacle("", "ContainerCreating", "its program is not ready yet")
-FAREWELL_SECONDS = 2.0
-"""How long the server of a deleted Pod still answers."""
+FAREWELL_SECONDS = 10.0
+"""How long the server of a deleted Pod still answers those who chose it before; nobody waits for its end."""
 log = structlog.get_logger()
 
 

@@ -17,6 +17,7 @@ from typing import Never, Self
 from eventing.local.processes.interrupt import ending_signals
 
 _POLL_SECONDS = 0.02
+_STDERR = 2
 
 
 class Child:
@@ -73,8 +74,9 @@ def fork(
 ) -> int:
     """Fork a process that does `work` and ends; returns its pid.
 
-    `streams` are the files of its standard streams; it keeps all that are open but those that it `closes`, for instance
-    our end of a pipe. `is_apart` gives it a session of its own.
+    `streams` are the files of its standard streams. It keeps what this process has opened but those that it `closes`,
+    for instance our end of a pipe. What this process was given it does not keep: the lock of a script, for example,
+    would be held as long as the fork runs. `is_apart` gives it a session of its own.
     """
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -104,7 +106,7 @@ def _work_as_new(
     kept = [os.dup(stream) for stream in streams]
     for number, file in enumerate(kept):
         os.dup2(file, number)
-    for file in (*kept, *closes):
+    for file in {*kept, *closes, *_given()}:
         os.close(file)
     variables = dict(environ)
     os.environ.clear()
@@ -114,6 +116,19 @@ def _work_as_new(
         signal.signal(ending, signal.default_int_handler if ending == signal.SIGINT else signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     work()
+
+
+def _given() -> list[int]:
+    """The files beside the standard streams that this process was given: what Python opens is not inheritable."""
+    with os.scandir("/dev/fd") as found:
+        return [number for number in (int(one.name) for one in found) if number > _STDERR and _is_given(number)]
+
+
+def _is_given(number: int) -> bool:
+    try:
+        return os.get_inheritable(number)
+    except OSError:  # not open
+        return False
 
 
 def end_after(work: Callable[[], object]) -> Never:

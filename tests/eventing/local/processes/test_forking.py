@@ -66,6 +66,16 @@ child(work, is_apart=True, closes=[kept.fileno()]).wait()
     assert output(script) == ["{'ONLY': 'this'} True False"]
 
 
+def test_a_fork_keeps_what_we_opened_and_not_what_we_were_given(tmp_path: Path) -> None:
+    script = f"""{CHILD}
+ours, given = (open({str(tmp_path / "file")!r}, "w") for _ in range(2))
+os.set_inheritable(given.fileno(), True)
+work = lambda: print(*(os.path.exists(f"/proc/self/fd/{{one.fileno()}}") for one in (ours, given)))
+child(work).wait()
+"""
+    assert output(script) == ["True False"]
+
+
 def test_a_signal_that_comes_with_the_birth_of_a_fork_ends_it() -> None:
     script = f"""{CHILD}
 with Interrupt():
