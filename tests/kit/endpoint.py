@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from eventing.local.processes.parent_watch import READY_FILE
-from tests.kit.forked import Program, olmf
+from tests.kit import verbs
 from tests.kit.waiting import wait_for
 
 NOWHERE = {
@@ -28,7 +29,7 @@ class Endpoint:
     """A running endpoint."""
 
     address: str
-    process: Program
+    process: verbs.Started
 
     @property
     def memory(self) -> int:
@@ -48,10 +49,11 @@ def running_endpoint(
         "OLMF_REDIS_URL": redis_url, "OLMF_KUBECONFIG": str(kubeconfig), "OLMF_PORT": "0", READY_FILE: str(ready),
         "OLMF_CONTENT": str(folder / "content"),
     }  # fmt: skip
-    process = Program(olmf, {**os.environ, **arguments, **(environ or {})}, "run", "endpoint", *words)
-    try:
+    variables = {**os.environ, **arguments, **(environ or {})}
+    with verbs.running("run", "endpoint", *words, environ=variables) as process:
         output = wait_for(lambda: ready.read_text() if ready.exists() else "", "the start of the endpoint")
-        yield Endpoint(json.loads(output)["address"], process)
-    finally:
-        process.terminate()
-        assert process.wait() == 0
+        try:
+            yield Endpoint(json.loads(output)["address"], process)
+        finally:
+            process.send(signal.SIGTERM)
+            assert process.wait() == 0

@@ -22,6 +22,7 @@ from eventing.cli import main as main_module
 from eventing.local.kubelet import program
 from eventing.local.objects import definitions
 from eventing.local.processes import supervisor
+from eventing.local.processes.forking import end_after
 
 LARGEST_REQUEST = 256 * 1024
 STDOUT, STDERR = 1, 2
@@ -72,7 +73,7 @@ def _wait_for(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
     pid = os.fork()
     if pid == 0:
         os.close(answers)
-        _become(request, streams)
+        end_after(lambda: _become(request, streams))
     os.write(answers, f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
     os.write(answers, f"{os.waitstatus_to_exitcode(status)}\n".encode())
@@ -85,29 +86,18 @@ def _anew(number: int, former: TextIO) -> TextIO:
     return os.fdopen(number, "w", buffering, former.encoding, former.errors, closefd=False)
 
 
-def _become(request: dict[str, Any], streams: Sequence[int]) -> NoReturn:
-    """End as the interpreter of that verb would."""
-    code = 1
-    try:
-        for number, file in enumerate(streams):
-            os.dup2(file, number)
-            os.close(file)
-        sys.stdout, sys.stderr = _anew(STDOUT, sys.stdout), _anew(STDERR, sys.stderr)
-        os.chdir(request["folder"])
-        os.environ.clear()
-        os.environ.update(request["environ"])
-        sys.argv = [str(main_module.__file__), *request["words"]]
-        sys.modules["__main__"].__package__ = main_module.__package__  # as after `python -m eventing.cli.main`
-        importlib.import_module(request["program"]).main()
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except BaseException:  # noqa: BLE001  # why: like an interpreter, which prints and exits with 1
-        sys.excepthook(*sys.exc_info())
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(code)
+def _become(request: dict[str, Any], streams: Sequence[int]) -> None:
+    """Run as the interpreter of that verb would."""
+    for number, file in enumerate(streams):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdout, sys.stderr = _anew(STDOUT, sys.stdout), _anew(STDERR, sys.stderr)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environ"])
+    sys.argv = [str(main_module.__file__), *request["words"]]
+    sys.modules["__main__"].__package__ = main_module.__package__  # as after `python -m eventing.cli.main`
+    importlib.import_module(request["program"]).main()
 
 
 if __name__ == "__main__":

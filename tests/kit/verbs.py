@@ -9,11 +9,13 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -68,6 +70,7 @@ class Started:
             socket.send_fds(_server(), [json.dumps(request).encode()], [theirs.fileno(), *streams])
         self._answers = self._ours.makefile("r")
         self.pid = int(self._answers.readline())
+        self._code: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -77,13 +80,35 @@ class Started:
         self._ours.close()
 
     def send(self, number: int) -> None:
-        """Send it a signal."""
-        os.kill(self.pid, number)
+        """Send it a signal, if it runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def poll(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return self._ended(0)
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
-        """Its exit code, negative for a signal. TimeoutError."""
-        self._ours.settimeout(seconds)
-        return int(self._answers.readline())
+        """The same, at its end. TimeoutError."""
+        if (code := self._ended(seconds)) is None:
+            raise TimeoutError(f"process {self.pid} did not end within {seconds} s")
+        return code
+
+    def _ended(self, seconds: float) -> int | None:
+        if self._code is None and select.select([self._ours], [], [], seconds)[0]:
+            self._code = int(self._answers.readline())
+        return self._code
+
+
+@contextmanager
+def running(*words: str, environ: Mapping[str, str] | None = None) -> Iterator[Started]:
+    """A verb beside the test, with our outputs; it is killed in the end if it is still there."""
+    with open(os.devnull) as nothing, Started(words, (nothing.fileno(), 1, 2), environ) as verb:  # noqa: PTH123
+        try:
+            yield verb
+        finally:
+            verb.send(signal.SIGKILL)
+            verb.wait()
 
 
 def _read(file: IO[bytes]) -> str:

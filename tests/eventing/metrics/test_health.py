@@ -35,7 +35,7 @@ from eventing.metrics.health import (  # fmt: skip
 from eventing.wiring.worker import health_of
 from shared.adapters.kube import KubeClient
 from shared.config import Settings
-from tests.kit.forked import Program, olmf
+from tests.kit import verbs
 from tests.kit.sandbox import running_sandbox
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -184,16 +184,13 @@ class Version(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def a_program(name: str, **environ: str) -> Iterator[tuple[Program, int]]:
+def a_program(name: str, **environ: str) -> Iterator[tuple[verbs.Started, int]]:
     """`olmf run NAME` and its health port."""
     port = free_port()
-    process = Program(olmf, {**os.environ, "OLMF_HEALTH_PORT": str(port), **environ}, "run", name)
-    try:
+    variables = {**os.environ, "OLMF_HEALTH_PORT": str(port), **environ}
+    with verbs.running("run", name, environ=variables) as process:
         wait_for(lambda: asked(port, "/livez")[0] == 200)
         yield process, port
-    finally:
-        process.kill()
-        process.wait()
 
 
 def test_a_worker_is_ready_when_redis_and_the_api_server_answer(tmp_path: Path) -> None:
@@ -228,7 +225,7 @@ def test_a_scheduler_is_ready_when_redis_answers_and_ends_on_request(tmp_path: P
         assert answer_of(port, "/readyz")[0] == 503
         server = redis_server.start(redis)
         wait_for(lambda: asked(port, "/readyz")[0] == 200)
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         assert process.wait(PATIENCE_SECONDS) == 0
         server.stop()
 
@@ -238,7 +235,7 @@ def test_a_scheduler_ends_while_redis_hangs(own_redis: RedisServer) -> None:
         wait_for(lambda: asked(port, "/readyz")[0] == 200)
         os.kill(own_redis.pid, signal.SIGSTOP)
         try:
-            process.send_signal(signal.SIGTERM)
+            process.send(signal.SIGTERM)
             assert process.wait(PATIENCE_SECONDS) == 0
         finally:
             os.kill(own_redis.pid, signal.SIGCONT)
@@ -248,20 +245,18 @@ def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path
     with running_sandbox(tmp_path) as kubeconfig:
         port = free_port()
         environ = {"OLMF_REDIS_URL": own_redis.url, "KUBECONFIG": str(kubeconfig), "OLMF_PORT": str(port)}
-        watcher = Program(olmf, {**os.environ, **environ}, "run", "watch")
-        try:
+        with verbs.running("run", "watch", environ={**os.environ, **environ}) as watcher:
             wait_for(lambda: asked(port, "/readyz")[0] == 200)
             os.kill(own_redis.pid, signal.SIGSTOP)
-            KubeClient.from_kubeconfig(str(kubeconfig)).create(
-                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "news"}}
-            )
-            wait_for(lambda: asked(port, "/readyz")[0] == 503)
-            watcher.send_signal(signal.SIGTERM)
-            assert watcher.wait(PATIENCE_SECONDS) == 0
-        finally:
-            os.kill(own_redis.pid, signal.SIGCONT)
-            watcher.kill()
-            watcher.wait()
+            try:
+                KubeClient.from_kubeconfig(str(kubeconfig)).create(
+                    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "news"}}
+                )
+                wait_for(lambda: asked(port, "/readyz")[0] == 503)
+                watcher.send(signal.SIGTERM)
+                assert watcher.wait() == 0
+            finally:
+                os.kill(own_redis.pid, signal.SIGCONT)
 
 
 def taken(port: HealthPort, number: int, body: bytes) -> tuple[int, bytes]:

@@ -1,4 +1,6 @@
-"""The worker of the tests, as a program: `python -m tests.eventing.worker.program REDIS_URL SECONDS`, for each run.
+"""The worker of the tests, as a program: `python -m tests.eventing.worker.program REDIS_URL [SECONDS PER RUN [LANE]]`.
+
+It has as many runs under way at a time as the variable CONCURRENCY says, one without it.
 
 Its step `copy` copies `wanted:<name>` to `seen:<name>`, like a controller that brings a cluster to a wanted state.
 Where that changes something it enqueues `tell`, which copies `seen:<name>` to `told:<name>`; else it enqueues nobody.
@@ -16,8 +18,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Literal
 
 from redis import Redis
 
@@ -136,16 +136,18 @@ def has_to_stop() -> bool:
     return isinstance(drainer, Drainer) and drainer.is_stopping
 
 
-def serve(url: str, seconds: int, lane: Literal["direct", "long"], concurrency: int, ready: Callable[[], None]) -> int:
-    """Run until told to stop; `ready` is called when it listens."""
+def main() -> None:
+    """Run until told to stop; `ready` on standard output says that it listens."""
     configure_logging("warning")
     end_with_supervisor()
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 30
     settings = Settings(
-        redis_url=url, steps=(GROUP,), lane=lane, concurrency=concurrency, run_seconds=seconds, long_seconds=seconds,
-        lease_seconds=2, max_failures=3, run_memory_bytes=256 * 1024**2,
+        redis_url=sys.argv[1], steps=(GROUP,), lane="long" if sys.argv[3:] == ["long"] else "direct",
+        concurrency=int(os.environ.get("CONCURRENCY", "1")),
+        run_seconds=seconds, long_seconds=seconds, lease_seconds=2, max_failures=3, run_memory_bytes=256 * 1024**2,
     )  # fmt: skip
-    return work(settings, make_run, ready)
+    sys.exit(work(settings, make_run, lambda: print("ready", flush=True)))
 
 
 if __name__ == "__main__":
-    sys.exit(serve(sys.argv[1], int(sys.argv[2]), "direct", 1, lambda: None))
+    main()

@@ -112,7 +112,7 @@ def test_no_wake_up_is_lost_when_the_whole_worker_is_killed(redis_url: str, worl
         with a_worker(redis_url, concurrency=4) as process:
             world.change(rng.sample(NAMES, 30))
             time.sleep(rng.uniform(0, 0.02))
-            process.kill()
+            process.send(signal.SIGKILL)
 
     with a_worker(redis_url):
         wait_for(world.has_converged)

@@ -36,7 +36,7 @@ def the_rq_job(client: Redis, name: str) -> RqJob:
 
 def test_it_runs_what_is_enqueued_and_nothing_stays_in_rq(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:one", "yes")
-    with a_worker(redis_url, 30, "long"):
+    with a_worker(redis_url, "30", "long"):
         queue.add([a_long("one")], "event")
         wait_for(has_seen(client, "one"))
         wait_for(lambda: not list(client.scan_iter("rq:job:*")))
@@ -46,7 +46,7 @@ def test_it_runs_what_is_enqueued_and_nothing_stays_in_rq(redis_url: str, client
 
 def test_an_rq_job_that_is_doubled_leaves_the_run_alone(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:pause", "yes")
-    with a_worker(redis_url, 30, "long"), a_worker(redis_url, 30, "long"):
+    with a_worker(redis_url, "30", "long"), a_worker(redis_url, "30", "long"):
         queue.add([a_long("pause")], "event")
         wait_for(lambda: client.llen("started"))
         workers = client.smembers(f"rq:workers:{LONG_QUEUE}")
@@ -60,7 +60,7 @@ def test_an_rq_job_that_is_doubled_leaves_the_run_alone(redis_url: str, client: 
 
 def test_a_slow_run_holds_no_worker_of_the_direct_lane(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:one", "yes")
-    with a_worker(redis_url, 30, "long"), a_worker(redis_url):
+    with a_worker(redis_url, "30", "long"), a_worker(redis_url):
         queue.add([a_long("slow"), a_long("slow-too")], "event")
         wait_for(lambda: client.llen("started"))
         queue.add([a_job("one")], "event")
@@ -68,7 +68,7 @@ def test_a_slow_run_holds_no_worker_of_the_direct_lane(redis_url: str, client: R
 
 
 def test_rq_shows_the_run_with_its_progress(redis_url: str, client: Redis, queue: WorkQueue) -> None:
-    with a_worker(redis_url, 30, "long"):
+    with a_worker(redis_url, "30", "long"):
         queue.add([a_long("pause")], "event")
         wait_for(lambda: client.llen("started"))
         wait_for(lambda: the_rq_job(client, "pause").meta)
@@ -83,14 +83,14 @@ def test_rq_shows_the_run_with_its_progress(redis_url: str, client: Redis, queue
 def test_a_run_over_its_time_is_ended_and_its_next_attempt_is_reported(
     redis_url: str, client: Redis, queue: WorkQueue
 ) -> None:
-    with a_worker(redis_url, 1, "long"):
+    with a_worker(redis_url, "1", "long"):
         queue.add([a_long("slow")], "event")
         wait_for(lambda: client.get("ended:slow") == b"ended after 1 s: its time limit")
 
 
 def test_canceling_in_rq_ends_the_run(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:good", "yes")
-    with a_worker(redis_url, 30, "long"):
+    with a_worker(redis_url, "30", "long"):
         queue.add([a_long("slow")], "event")
         wait_for(lambda: client.llen("started"))
         the_rq_job(client, "slow").cancel()
@@ -104,7 +104,7 @@ def test_canceling_in_rq_ends_the_run(redis_url: str, client: Redis, queue: Work
 def test_a_dead_letter_is_released_with_rq(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     queue.add([a_long("bug")], "event")
     failed = Queue("olmf", connection=client).failed_job_registry
-    with a_worker(redis_url, 30, "long"):
+    with a_worker(redis_url, "30", "long"):
         (name,) = wait_for(failed.get_job_ids)
         before = client.llen("started")
         failed.requeue(name)
@@ -114,17 +114,17 @@ def test_a_dead_letter_is_released_with_rq(redis_url: str, client: Redis, queue:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_idle_worker_stops_on_request(redis_url: str, number: int) -> None:
-    with a_worker(redis_url, 30, "long") as process:
-        process.send_signal(number)
+    with a_worker(redis_url, "30", "long") as process:
+        process.send(number)
         assert process.wait(PATIENCE_SECONDS) == 0
 
 
 def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redis, queue: WorkQueue) -> None:
     client.set("wanted:pause", "yes")
-    with a_worker(redis_url, 30, "long") as process:
+    with a_worker(redis_url, "30", "long") as process:
         queue.add([a_long("pause")], "event")
         wait_for(lambda: client.llen("started"))
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         client.set("go", 1)
         assert process.wait(PATIENCE_SECONDS) == 0
 
@@ -134,7 +134,7 @@ def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redi
 @pytest.mark.crash
 def test_no_wake_up_is_lost_when_the_child_is_killed_at_any_instant(redis_url: str, world: World) -> None:
     rng = random.Random(16)
-    with a_worker(redis_url, 30, "long"), a_worker(redis_url):
+    with a_worker(redis_url, "30", "long"), a_worker(redis_url):
         world.client.delete("child")
         world.change(NAMES[:1], "long")
         for _ in range(max(3, CRASHES // 4)):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
-from multiprocessing import Pipe
 from pathlib import Path
 from typing import Literal
 
@@ -27,8 +26,8 @@ from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
 from eventing.workqueue.run_result import RunResult
 from shared.config import SettingError, Settings
 from shared.kinds import Ref
-from tests.eventing.worker.program import GROUP, serve
-from tests.kit.forked import Program
+from tests.eventing.worker.program import GROUP
+from tests.kit.verbs import Started
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
 
@@ -37,20 +36,20 @@ def a_job(name: str, lane: Lane = "direct", namespace: str = "ns") -> Job:
 
 
 @contextmanager
-def a_worker(
-    url: str, seconds: int = 30, lane: Literal["direct", "long"] = "direct", concurrency: int = 1
-) -> Iterator[Program]:
-    """A worker that is ready, with that limit for each run; it is killed in the end if it is still there."""
-    ready, told = Pipe(duplex=False)
-    process = Program(serve, url, seconds, lane, concurrency, partial(told.send, True))
-    told.close()
-    assert ready.recv()
-    try:
-        yield process
-    finally:
-        process.kill()
-        with suppress(EOFError):
-            ready.recv()  # its child has the other end of the pipe, too, and ends a moment later
+def a_worker(url: str, *arguments: str, concurrency: int = 1) -> Iterator[Started]:
+    """A worker that is ready; it is killed in the end if it is still there."""
+    environ = {**os.environ, "CONCURRENCY": str(concurrency)}
+    ours, theirs = os.pipe()
+    with open(ours, "rb") as output, open(os.devnull) as nothing:  # noqa: PTH123  # a number, and no file
+        streams = nothing.fileno(), theirs, sys.stderr.fileno()
+        with Started([url, *arguments], streams, environ, program="tests.eventing.worker.program") as process:
+            os.close(theirs)
+            assert output.readline() == b"ready\n"
+            try:
+                yield process
+            finally:
+                process.send(signal.SIGKILL)
+                output.read()  # its child has the same output, and ends a moment later
 
 
 @pytest.fixture
@@ -163,7 +162,7 @@ def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
     with a_worker(redis_url, concurrency=3) as process:
         queue.add(jobs, "event")
         wait_for(lambda: len(started(client)) == 3)
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         wait_for(lambda: client.exists("stopping"))
         client.set("go", 1)
         assert process.wait(PATIENCE_SECONDS) == 0
@@ -174,7 +173,7 @@ def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_an_idle_worker_stops_on_request(redis_url: str, number: int) -> None:
     with a_worker(redis_url) as process:
-        process.send_signal(number)
+        process.send(number)
         assert process.wait(PATIENCE_SECONDS) == 0
 
 
@@ -183,7 +182,7 @@ def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redi
     with a_worker(redis_url) as process:
         queue.add([a_job("pause")], "event")
         wait_for(lambda: client.llen("started"))
-        process.send_signal(signal.SIGTERM)
+        process.send(signal.SIGTERM)
         wait_for(lambda: client.exists("stopping"))
         client.set("go", 1)
         assert process.wait(PATIENCE_SECONDS) == 0
@@ -193,7 +192,7 @@ def test_a_busy_worker_ends_its_run_before_it_stops(redis_url: str, client: Redi
 
 
 def test_a_run_over_its_time_is_ended_and_tried_again(redis_url: str, client: Redis, queue: WorkQueue) -> None:
-    with a_worker(redis_url, 1):
+    with a_worker(redis_url, "1"):
         queue.add([a_job("slow")], "event")
         (job,) = wait_for(lambda: [job for job in queue.ls() if job.attempts])
         wait_for(lambda: client.llen("started") >= 2)
@@ -205,7 +204,7 @@ def test_a_run_that_is_always_over_its_time_is_parked_while_others_go_on(
     redis_url: str, client: Redis, queue: WorkQueue
 ) -> None:
     client.set("wanted:good", "yes")
-    with a_worker(redis_url, 1):
+    with a_worker(redis_url, "1"):
         queue.add([a_job("slow")], "event")
         wait_for(queue.dead)
         queue.add([a_job("good")], "event")
@@ -219,7 +218,7 @@ def test_a_run_that_needs_too_much_memory_dies_alone_with_a_sentence(
     redis_url: str, client: Redis, queue: WorkQueue, lane: Literal["direct", "long"]
 ) -> None:
     client.set("wanted:good", "yes")
-    with a_worker(redis_url, 30, lane) as process:
+    with a_worker(redis_url, "30", lane) as process:
         queue.add([a_job("hungry", lane), a_job("good", lane)], "event")
         wait_for(queue.dead)
         wait_for(has_seen(client, "good"))
@@ -281,7 +280,7 @@ def test_a_worker_whose_leases_nobody_renews_ends_and_is_started_again(
 def test_a_child_ends_with_its_parent(redis_url: str, client: Redis) -> None:
     with a_worker(redis_url) as process:
         child = int(client.get("child") or 0)
-        process.kill()
+        process.send(signal.SIGKILL)
         process.wait()
         wait_for(lambda: not os.path.exists(f"/proc/{child}"))  # noqa: PTH110  # a question to the kernel
 
