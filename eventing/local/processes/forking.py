@@ -106,7 +106,7 @@ def _work_as_new(
     kept = [os.dup(stream) for stream in streams]
     for number, file in enumerate(kept):
         os.dup2(file, number)
-    for file in {*kept, *closes, *_given()}:
+    for file in {*kept, *closes, *_inherited()}:
         os.close(file)
     variables = dict(environ)
     os.environ.clear()
@@ -118,17 +118,12 @@ def _work_as_new(
     work()
 
 
-def _given() -> list[int]:
+def _inherited() -> list[int]:
     """The files beside the standard streams that this process was given: what Python opens is not inheritable."""
     with os.scandir("/dev/fd") as found:
-        return [number for number in (int(one.name) for one in found) if number > _STDERR and _is_given(number)]
-
-
-def _is_given(number: int) -> bool:
-    try:
-        return os.get_inheritable(number)
-    except OSError:  # not open
-        return False
+        return [
+            number for number in (int(one.name) for one in found) if number > _STDERR and os.get_inheritable(number)
+        ]
 
 
 def end_after(work: Callable[[], object]) -> Never:

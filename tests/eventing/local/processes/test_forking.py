@@ -66,11 +66,11 @@ child(work, is_apart=True, closes=[kept.fileno()]).wait()
     assert output(script) == ["{'ONLY': 'this'} True False"]
 
 
-def test_a_fork_keeps_what_we_opened_and_not_what_we_were_given(tmp_path: Path) -> None:
+def test_a_fork_keeps_what_we_opened_and_not_what_we_inherited(tmp_path: Path) -> None:
     script = f"""{CHILD}
-ours, given = (open({str(tmp_path / "file")!r}, "w") for _ in range(2))
-os.set_inheritable(given.fileno(), True)
-work = lambda: print(*(os.path.exists(f"/proc/self/fd/{{one.fileno()}}") for one in (ours, given)))
+ours, inherited = (open({str(tmp_path / "file")!r}, "w") for _ in range(2))
+os.set_inheritable(inherited.fileno(), True)
+work = lambda: print(*(os.path.exists(f"/proc/self/fd/{{one.fileno()}}") for one in (ours, inherited)))
 child(work).wait()
 """
     assert output(script) == ["True False"]
