@@ -220,6 +220,10 @@ class ReadSets(Protocol):
         """
         ...
 
+    def keep_only(self, refs: Sequence[Ref]) -> int:
+        """Forget what was read for others, which are gone; returns for how many something was known."""
+        ...
+
 
 class Runs(Protocol):
     """The runs that are going on."""

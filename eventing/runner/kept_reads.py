@@ -34,13 +34,23 @@ class KeptReads:
 
     kept: Callable[[Sequence[Job]], Iterable[bytes]]
     """What the queue keeps of each entry."""
+    forget_others: Callable[[Sequence[Job]], int]
+    """Makes the queue forget what it keeps of all other entries; returns of how many."""
     steps: Steps
 
     def of(self, refs: Sequence[Ref]) -> tuple[Manifest, ...]:
         """What the last decision about each read; empty where nothing is known."""
-        jobs = [Job(_STEPS[ref.kind], ref) for ref in refs]
+        jobs = _jobs(refs)
         found = zip(jobs, self.kept(jobs), strict=True)
         return tuple(decoded(self.steps[job.step].code, one) for job, one in found)
+
+    def keep_only(self, refs: Sequence[Ref]) -> int:
+        """Forget what was read for others; returns for how many."""
+        return self.forget_others(_jobs(refs))
+
+
+def _jobs(refs: Sequence[Ref]) -> list[Job]:
+    return [Job(_STEPS[ref.kind], ref) for ref in refs]
 
 
 def encoded(code: str, read_set: Manifest | None) -> bytes:

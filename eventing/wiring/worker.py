@@ -26,7 +26,7 @@ from eventing.worker.crew import one_per_thread
 from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue
 from eventing.workqueue import connect as connect_redis
-from eventing.workqueue.read_sets import read_sets
+from eventing.workqueue.read_sets import keep_only, read_sets
 from eventing.workqueue.run_result import RunResult
 from eventing.workqueue.trace_notes import TraceNotes
 from shared import ports
@@ -98,7 +98,7 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
         queue.on_end = sender.end if sender else queue.on_end
 
         def of_thread() -> Run:
-            kept = KeptReads(partial(read_sets, queue.client), steps)
+            kept = KeptReads(partial(read_sets, queue.client), partial(keep_only, queue.client), steps)
             provided = {
                 **_ports(values, cluster), ports.Journal: journal, ports.Runs: runs, ports.ReadSets: kept
             }  # fmt: skip

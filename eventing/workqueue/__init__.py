@@ -20,6 +20,8 @@ so some, like `held` and `bell`, are older than the terms above)
                                  before); ended (why the run before was ended by force); alone (its
                                  next run is to be alone); wrote (own events); parked; read_set (what
                                  its last run read of catalogs: counts while it is the only field)
+    read-sets              set   entries with such a read_set, and some that have it no more: an audit forgets what was
+                                 read for objects that are gone
     ready:<group>:<lane>   zset  entries in line, by seq: the order of arrival
     order:<group>:<lane>:<namespace>  zset  the same, of one namespace (not `long`), by its `order`
     next:<group>:<lane>    zset  these namespaces, by what they have spent and how far their first entry is from the end

@@ -145,9 +145,12 @@ call('ZREM', LEASES, ref)
 call('SREM', running_key(namespace_of(ref)), ref)
 for _, waiting in ipairs(call('SMEMBERS', blocked_key(ref))) do line_up(waiting, now) end
 call('DEL', blocked_key(ref))
-local seq, due, parked = unpack(call('HMGET', job, 'seq', 'due', 'parked'))
+local seq, due, parked, known = unpack(call('HMGET', job, 'seq', 'due', 'parked', 'read_set'))
 if not (seq or due or parked) then
   call('DEL', job)
-  if ARGV[READ_SET] ~= '' and failure == '' then call('HSET', job, 'read_set', ARGV[READ_SET]) end
+  if ARGV[READ_SET] ~= '' and failure == '' then
+    call('HSET', job, 'read_set', ARGV[READ_SET])
+    call('SADD', READ_SETS, entry)
+  elseif known then call('SREM', READ_SETS, entry) end
 end
 return true

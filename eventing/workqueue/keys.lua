@@ -4,7 +4,7 @@ local CLAIMED, LEASES, DELAYED, DEAD = 'olmf:held', 'olmf:leases', 'olmf:delayed
 local TOKEN, SEQUENCE, GROUPS, SWEEPER_WAKEUP = 'olmf:token', 'olmf:sequence', 'olmf:groups', 'olmf:alarm'
 local WAKEUP, WAKER, AWAKE = 'olmf:bell:', 'olmf:waker', 'olmf:awake'
 local LONG_NAMESPACES, LONG_WORKERS = 'olmf:turns', 'rq:workers:olmf-long'
-local CLAIMS, READS, CHANGES = 'olmf:claims', 'olmf:reads:', 'olmf:changes:'
+local CLAIMS, READS, CHANGES, READ_SETS = 'olmf:claims', 'olmf:reads:', 'olmf:changes:', 'olmf:read-sets'
 local MAX_CAUSES, TRACE_SECONDS, BULK_EVERY = 32, 300, 8
 local CHANGES_SECONDS, MAX_WRITERS, MAX_REPORTED = 86400, 50, 32
 

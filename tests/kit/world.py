@@ -289,7 +289,7 @@ class World:
         self.keys = StoredKeys(self)
         self.ports: dict[type, Any] = {
             Cluster: self, Discovery: self, Copies: ListedCopies(self), Inventory: ListedInventory(self),
-            ReadSets: KeptReads(self._kept_of, _STEPS),
+            ReadSets: KeptReads(self._kept_of, self._forget_others, _STEPS),
             Accounts: KubeAccounts(self.api), Warnings: KubeWarnings(self.api), Keys: self.keys, **self._own_ports,
         }  # fmt: skip
         self._steps, self._recorder = NotedSteps(), Recorder(b"key")
@@ -435,6 +435,11 @@ class World:
         waiting = {(job.step, job.ref) for job in (*self.jobs, *self.delayed)}
         for key in ((job.step, job.ref) for job in jobs):
             yield b"" if key in waiting else self._kept.get(key, b"")
+
+    def _forget_others(self, jobs: Sequence[Job]) -> int:
+        others = self._kept.keys() - {(job.step, job.ref) for job in jobs}
+        self._kept = {key: one for key, one in self._kept.items() if key not in others}
+        return len(others)
 
     def _finish(self, job: Job, result: RunResult) -> None:
         assert result.failure in ("", "retry"), result.message

@@ -29,6 +29,7 @@ class NotRecorded(LookupError):
 
 NOT_ASKED_EARLIER: Mapping[tuple[type, str], Callable[..., Any]] = {
     (ReadSets, "of"): NothingRead().of,
+    (ReadSets, "keep_only"): NothingRead().keep_only,
 }
 """What steps of earlier builds did not ask, to an answer with which they decide as they did."""
 

@@ -122,6 +122,10 @@ class NothingRead:
         """Nothing of each."""
         return tuple({} for _ in refs)
 
+    def keep_only(self, _: Sequence[Ref]) -> int:
+        """0: there is nothing to forget."""
+        return 0
+
 
 class NothingKept:
     """Implements `Content`: there is no stored content."""

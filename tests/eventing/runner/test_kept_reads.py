@@ -55,8 +55,10 @@ def test_each_kind_has_the_step_that_reads_catalogs_for_it() -> None:
         return [encoded(steps[job.step].code, {"of": job.step}) for job in jobs]
 
     refs = [NAMESPACE.ref("ns"), SUBSCRIPTION.ref("a", "ns")]
-    found = KeptReads(kept, steps).of(refs)
-    assert (found, asked) == (({"of": RESOLVE}, {"of": TRACK}), [Job(RESOLVE, refs[0]), Job(TRACK, refs[1])])
+    jobs = [Job(RESOLVE, refs[0]), Job(TRACK, refs[1])]
+    read_sets = KeptReads(kept, lambda others: 7 if others == jobs else 0, steps)
+    assert (read_sets.of(refs), asked) == (({"of": RESOLVE}, {"of": TRACK}), jobs)
+    assert read_sets.keep_only(refs) == 7
 
 
 def ran(api: FakeApi) -> RunResult:

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from eventing.workqueue.read_sets import read_sets
+from eventing.workqueue.read_sets import READ_SETS, keep_only, read_sets
+from eventing.workqueue.values import entry_of
 from tests.eventing.workqueue.conftest import Rig, a_job, a_result, rq_failed
 
 READ = b'code\n{"catalogs":{}}'
@@ -86,13 +87,34 @@ def test_the_next_run_says_what_is_known(rig: Rig) -> None:
     ran(rig, read_set=b"more")
     assert known(rig) == [b"more"]
     ran(rig)
-    assert (known(rig), rig.client.keys("olmf:job:*")) == ([b""], [])
+    assert (known(rig), rig.client.keys("olmf:job:*"), rig.client.keys(READ_SETS)) == ([b""], [], [])
 
 
 def test_an_entry_that_rests_with_what_it_read_is_in_no_state(rig: Rig) -> None:
     ran(rig, read_set=READ)
     rig.queue.sweep()
     assert (rig.states(), rig.queue.depth().running, rig.queue.claim(["subscription"])) == ({}, 0, None)
+
+
+def test_of_objects_that_are_gone_nothing_stays(rig: Rig) -> None:
+    """Nobody enqueues an entry whose object was deleted while no watcher ran."""
+    for name in ("one", *(f"gone-{number}" for number in range(1201))):
+        ran(rig, name, read_set=READ)
+    assert keep_only(rig.client, [a_job(), a_job("other")]) == 1201
+    assert (rig.client.keys("olmf:job:*"), rig.client.scard(READ_SETS)) == (
+        [f"olmf:job:{entry_of(a_job())}".encode()],
+        1,
+    )
+    assert (known(rig), keep_only(rig.client, [a_job()])) == ([READ], 0)
+
+
+def test_an_entry_that_waits_goes_on_without_it(rig: Rig) -> None:
+    """It may be about an object that was made again just now."""
+    ran(rig, read_set=READ)
+    rig.queue.add([a_job()], "event")
+    assert keep_only(rig.client, []) == 1
+    rig.queue.finish(rig.claim(), a_result(read_set=b"anew"))
+    assert known(rig) == [b"anew"]
 
 
 def test_a_redis_that_lost_all_knows_nothing(rig: Rig) -> None:

@@ -19,3 +19,6 @@ class StoredReads:
 
     def of(self, refs: Sequence[Ref]) -> tuple[Manifest, ...]:
         return tuple(orjson.loads(orjson.dumps(self.stored.get(ref) or {})) for ref in refs)
+
+    def keep_only(self, refs: Sequence[Ref]) -> int:
+        return 0

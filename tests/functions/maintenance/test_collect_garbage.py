@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from eventing.diagnosis.replay.world_ports import NothingRead
 from functions.maintenance.collect_garbage import collect_garbage
 from shared import kinds
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR, WEBHOOK_CONFIGURATIONS, Kind
-from shared.step import Delete
+from shared.step import Delete, Ref
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
 from tests.kit.copies import FakeCopies
@@ -47,6 +48,17 @@ class FakeContent:
         return self.surplus
 
 
+@dataclass
+class FakeReadSets(NothingRead):
+    """Implements `ReadSets`: something is kept of three others."""
+
+    kept: list[Ref] = field(default_factory=list)
+
+    def keep_only(self, refs: Sequence[Ref]) -> int:
+        self.kept += refs
+        return 3
+
+
 def a_catalog(name: str, address: str | None) -> dict[str, Any]:
     kind = kinds.CATALOG_SOURCE
     status = {"connectionState": {"address": address}} if address is not None else {}
@@ -59,19 +71,30 @@ def test_catalogs_that_no_object_refers_to_are_forgotten() -> None:
         [a_catalog("b", "q.io/b@sha256:2"), a_catalog("a", "grpc://a:1@sha256:1"), a_catalog("c", None)]
     )
     content = FakeContent(surplus=70)
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), content)
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), content, NothingRead())
     assert content.kept == ["grpc://a:1@sha256:1", "q.io/b@sha256:2"]
     assert outcome.message == "deletes 0 objects; forgets 70 bytes of catalogs that nothing refers to"
 
 
 def test_where_nothing_is_to_be_forgotten_nothing_is_said() -> None:
     cluster = FakeCluster()
-    assert collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).message == "deletes 0 objects"
+    assert (
+        collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).message
+        == "deletes 0 objects"
+    )
+
+
+def test_what_was_read_for_objects_that_are_gone_is_forgotten() -> None:
+    """They were deleted while no watcher ran; who has no Subscription any more needs no catalog."""
+    cluster, read_sets = FakeCluster([a_subscription("plan")]), FakeReadSets()
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), read_sets)
+    assert read_sets.kept == [kinds.NAMESPACE.ref("ns"), kinds.SUBSCRIPTION.ref("s", "ns")]
+    assert outcome.message == "deletes 0 objects; forgets what was read of catalogs for 3 objects that are gone"
 
 
 def deleted(*objects: dict[str, Any]) -> list[str]:
     cluster = FakeCluster(objects)
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent())
+    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead())
     assert outcome.emits == ()
     assert all(isinstance(write, Delete) and write.uid for write in outcome.writes)
     return [f"{write.ref.namespace}/{write.ref.name}" for write in outcome.writes if isinstance(write, Delete)]
@@ -183,7 +206,7 @@ def test_a_permission_that_others_share_does_not_go_with_its_first_owner_csv_md_
         "subjects": [{"kind": "ServiceAccount", "name": "x", "namespace": place} for place in ("ns", *others)],
     }  # fmt: skip
     cluster = FakeCluster([binding])
-    writes = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).writes
+    writes = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).writes
     assert bool(writes) != is_kept
 
 
@@ -249,7 +272,7 @@ def test_roles_that_earlier_builds_wrote_for_claims_go(
         },
     }
     cluster = FakeCluster([csv, role])
-    gone = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent()).writes
+    gone = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).writes
     assert gone == (() if is_kept else (Delete(CLUSTER_ROLE.ref("geese.birds.com-v1-edit"), "u"),))
 
 
