@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from email.utils import format_datetime
 from http import HTTPStatus
@@ -157,7 +157,7 @@ def running(
     """The port of a server that answers until the end of the block; over TLS with `trust`. PortTakenError.
 
     `catalogs` is looked at for each request: what it holds may change meanwhile. No host: every address.
-    `queries` answers GraphQL, in threads of its own.
+    `queries` answers GraphQL, in threads of its own, and is closed in the end.
     """
     try:
         listening = prompt_server.listening(host, port)
@@ -165,5 +165,5 @@ def running(
         raise PortTakenError(f"{host}:{port} cannot be listened on: {error}") from error
     api, threads = CatalogApi(catalogs, queries), THREADS + (WAITING if queries else 0)
     asked = Asked(api.answer, takes_body=api.takes_body, observe=observe, threads=threads)
-    with prompt_server.running(listening, asked, trust=trust) as found:
+    with closing(queries) if queries else nullcontext(), prompt_server.running(listening, asked, trust=trust) as found:
         yield found

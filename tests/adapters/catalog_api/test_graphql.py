@@ -238,7 +238,7 @@ def test_while_queries_run_other_answers_do_not_wait(tmp_path: Path, monkeypatch
         free.wait(PATIENCE_SECONDS)
         raise OSError("over")
 
-    monkeypatch.setattr("shared.adapters.catalog_api.graphql.queries.subprocess.run", wait)
+    monkeypatch.setattr("shared.adapters.catalog_api.graphql.forks.Forks.run", wait)
     with running({"tea": lines_of(tmp_path)}, queries=Queries()) as port, ThreadPoolExecutor(queries.WAITING) as pool:
         client = Client(port)
         asked = [pool.submit(client.send, '{"query":"{a}"}') for _ in range(queries.WAITING)]

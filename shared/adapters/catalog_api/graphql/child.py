@@ -1,29 +1,28 @@
-"""A process that answers one query and ends: `python -m shared.adapters.catalog_api.graphql.child LINES FIELDS BYTES`.
-
-The query comes on standard input, the answer leaves on standard output. Whoever starts it ends it when it takes long.
-"""
+"""A process that answers one query and ends: a fork of `fork_server`, whose memory and time are bounded."""
 
 from __future__ import annotations
 
+import os
 import resource
-import sys
+import signal
+import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Never, TypeAlias
 
+import msgspec
 import orjson
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, execute_sync, parse, validate
 
 from shared.adapters.catalog_api.graphql.fields import Schemas, decoded, document_of
 from shared.adapters.catalog_api.graphql.limits import TooComplexError, check
+from shared.adapters.catalog_api.graphql.request import ANSWERED, BEGUN, FAILED, Request
 from shared.adapters.catalog_api.graphql.types import schema_of
 from shared.adapters.catalog_api.line_file import Opened
 
 LARGEST_ANSWER: Final = 16 * 1024 * 1024
 """Bytes."""
 _LARGEST_LINE: Final = 16 * 1024 * 1024
-_LONGEST_SECONDS: Final = 30
-"""Of processor time, should nobody be left to end it."""
 _VALUE_BYTES: Final = 32
 """What the answer holds of a value besides its text: its name, quotes, a comma."""
 _TOO_LARGE: Final = f"answer exceeds maximum size of {LARGEST_ANSWER} bytes: ask for fewer fields, or a lower limit"
@@ -89,21 +88,28 @@ def refusal(message: str) -> Mapping[str, _Value]:
     return {"data": None, "errors": [{"message": message, "locations": []}]}
 
 
-def _limit(what: int, most: int) -> None:
-    """Lower a limit of this process, and raise none."""
-    _, hard = resource.getrlimit(what)
+def run(client: socket.socket) -> Never:
+    """Read a request to its end, answer it, and end; or be ended by the alarm of the system."""
+    try:
+        client.sendall(BEGUN)
+        with client.makefile("rb") as sent:
+            request = msgspec.json.decode(sent.read(), type=Request)
+        signal.setitimer(signal.ITIMER_REAL, request.seconds)
+        _bound_memory(request.memory)
+        client.sendall(ANSWERED + _answer(request))
+    except Exception as error:  # noqa: BLE001  # why: whatever it is, one query has failed
+        client.sendall(FAILED + f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(0)
+
+
+def _answer(request: Request) -> bytes:
+    schemas = decoded(Path(request.fields).read_bytes())
+    return written(Answers(Opened(Path(request.lines)), schemas).answer(request.query))
+
+
+def _bound_memory(most: int) -> None:
+    """Lower the limit of this process, and raise none."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(what, (most, most))
-
-
-def main(lines: str, fields: str, memory: str) -> None:
-    """Answer the query."""
-    _limit(resource.RLIMIT_DATA, int(memory))
-    _limit(resource.RLIMIT_CPU, _LONGEST_SECONDS)
-    schemas = decoded(Path(fields).read_bytes())
-    found = Answers(Opened(Path(lines)), schemas).answer(sys.stdin.buffer.read().decode())
-    sys.stdout.buffer.write(written(found))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))

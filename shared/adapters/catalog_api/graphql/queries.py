@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from http import HTTPStatus
 from pathlib import Path
@@ -14,6 +12,8 @@ import orjson
 import structlog
 
 from shared.adapters.catalog_api.graphql.fields import decoded, discovered
+from shared.adapters.catalog_api.graphql.forks import DeadlineExceeded, Forks, QueryFailed
+from shared.adapters.catalog_api.graphql.request import Request
 from shared.adapters.catalog_api.lines import Lines
 from shared.adapters.content.snapshot import BrokenSnapshot
 from shared.adapters.oci.errors import OciError
@@ -28,7 +28,6 @@ _RUNNING: Final = 2
 WAITING: Final = 8
 """Queries under way, those that run among them; who comes beyond is asked to come again."""
 _MEMORY_BYTES: Final = 256 * 1024 * 1024
-_CHILD: Final = "shared.adapters.catalog_api.graphql.child"
 _FAILED: Final = "500 Internal Server Error"
 log = structlog.get_logger()
 
@@ -64,6 +63,7 @@ class Queries:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
+        self._forks = Forks()
         self._running = threading.Semaphore(_RUNNING)
         self._waiting = threading.Semaphore(WAITING)
 
@@ -83,19 +83,20 @@ class Queries:
 
     def _run(self, name: str, lines: Lines, query: str) -> Answer:
         try:
-            command = (sys.executable, "-m", _CHILD, str(lines.file()), str(_fields(lines)), str(_MEMORY_BYTES))
-            run = subprocess.run(command, input=query.encode(), capture_output=True, timeout=self._seconds, check=True)
-        except subprocess.TimeoutExpired:
+            request = Request(query, str(lines.file()), str(_fields(lines)), _MEMORY_BYTES, self._seconds)
+            return _json(self._forks.run(request))
+        except DeadlineExceeded:
             late = {"data": None, "errors": [{"message": "context deadline exceeded", "locations": []}]}
             return _json(orjson.dumps(late) + b"\n")
-        except subprocess.CalledProcessError as error:
-            lines_of_error = error.stderr.decode(errors="replace").splitlines()
-            log.warning("query_failed", catalog=name, error=lines_of_error[-1:], status=error.returncode)
+        except QueryFailed as error:
+            log.warning("query_failed", catalog=name, error=str(error))
         except (OciError, OSError, BrokenSnapshot) as error:
             log.warning("catalog_unreadable", catalog=name, error=str(error))
-        else:
-            return _json(run.stdout)
         return text_answer(HTTPStatus.INTERNAL_SERVER_ERROR, _FAILED)
+
+    def close(self) -> None:
+        """End what waits for queries."""
+        self._forks.close()
 
 
 def _json(content: bytes) -> Answer:
