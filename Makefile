@@ -12,7 +12,7 @@ PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner w
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo quick pure pure-steps pure-extensions pure-domain test lint domain measured-steps \
-	measured-domain stories-steps stories-extensions pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs clean
+	measured-domain stories-steps stories-extensions pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs crds clean
 
 setup: $(VENV)/.ready
 
@@ -119,6 +119,11 @@ lock: setup
 # The messages of the registry API; a test compares them with what is generated.
 stubs: setup
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. shared/adapters/catalog_client/registry.proto
+
+# Our CustomResourceDefinitions again from the models in shared/api; a test compares them with what is generated.
+crds: setup
+	$(BIN)/olmf crds --out k8s/crds
+	$(BIN)/python -m eventing.deploy.crds
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache

@@ -1,11 +1,13 @@
-"""The files of `k8s/crds`, made from the models in `shared/api`."""
+"""The files of `k8s/crds`, and that of `shared/api/crds.py`, made from the models in `shared/api`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import orjson
 import yaml
 
+from shared.api.crds import FILE
 from shared.api.definitions import DEFINITIONS
 from shared.api.schema import custom_resource_definition
 
@@ -19,3 +21,12 @@ def render_crds() -> Mapping[str, str]:
         + yaml.safe_dump(custom_resource_definition(definition), sort_keys=False, allow_unicode=True, width=120)
         for definition in DEFINITIONS
     }
+
+
+def render_lines() -> bytes:
+    """The same as lines of JSON, which our programs read."""
+    return b"".join(orjson.dumps(custom_resource_definition(one)) + b"\n" for one in DEFINITIONS)
+
+
+if __name__ == "__main__":
+    FILE.write_bytes(render_lines())

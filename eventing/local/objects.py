@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import structlog
@@ -11,6 +10,7 @@ from eventing.local.marker import InstallationMarker
 from eventing.local.plan import Plan
 from eventing.packages.objects import service, simulated
 from shared import names
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest, labels_of, uid_of
 from shared.api.views import ApiService
 from shared.domain.command import olmf
@@ -90,17 +90,8 @@ def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
     return bool(ours)
 
 
-@cache
-def definitions() -> tuple[Manifest, ...]:
-    """Our CustomResourceDefinitions, made once from their models."""
-    from shared.api.definitions import DEFINITIONS
-    from shared.api.schema import custom_resource_definition
-
-    return tuple(map(custom_resource_definition, DEFINITIONS))
-
-
 def apply_definitions(cluster: KubeClient) -> None:
-    """Apply them; server-side apply changes nothing when they are current."""
+    """Apply our CustomResourceDefinitions; server-side apply changes nothing when they are current."""
     for definition in definitions():
         cluster.apply(definition)
 

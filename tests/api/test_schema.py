@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from eventing.deploy.crds import render_crds
+from eventing.deploy.crds import render_crds, render_lines
 from shared import kinds
+from shared.api.crds import FILE, definitions
 from shared.api.definitions import DEFINITIONS
 from shared.api.expressions import V1
 from shared.api.resource import Definition
@@ -44,6 +45,11 @@ def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def test_the_files_are_current() -> None:
     assert {path.name: path.read_text() for path in CRDS.glob("*.*.yaml")} == dict(render_crds())
+
+
+def test_what_our_programs_read_is_current() -> None:
+    assert FILE.read_bytes() == render_lines()
+    assert definitions() == tuple(map(custom_resource_definition, DEFINITIONS))
 
 
 def test_the_files_are_yaml_of_one_definition_each() -> None:

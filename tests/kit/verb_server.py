@@ -20,7 +20,6 @@ import eventing.wiring
 import functions
 from eventing.cli import main as main_module
 from eventing.local.kubelet import program
-from eventing.local.objects import definitions
 from eventing.local.processes import supervisor
 from eventing.local.processes.forking import end_after
 
@@ -56,12 +55,11 @@ def _import_all_of(package: ModuleType) -> None:
 
 @cache
 def _prepare_installations() -> None:
-    """Import what their programs import one after the other, and make what each makes at its start."""
+    """Import what their programs import one after the other."""
     for package in (eventing.wiring, functions):
         _import_all_of(package)
     for module in ("eventing.local.installation", *supervisor.WARM, *program.WARM):
         importlib.import_module(module)
-    definitions()
     gc.freeze()
 
 

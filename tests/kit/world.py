@@ -37,9 +37,8 @@ from shared.adapters.kube import ApiError, Connection, KubeClient
 from shared.adapters.kube.accounts import KubeAccounts
 from shared.adapters.kube.transport import Transport
 from shared.adapters.kube.warnings import KubeWarnings
-from shared.api.definitions import DEFINITIONS
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest, metadata, uid_of
-from shared.api.schema import custom_resource_definition
 from shared.errors import RetryLater, StepError
 from shared.kinds import NAMESPACE, Kind, Ref
 from shared.ports import (
@@ -79,8 +78,8 @@ def _template() -> Sandbox:
     """A new cluster that serves our kinds."""
     world = Sandbox(Store(), Registry(), token="", secret=b"", clock=lambda: NOW)
     client = KubeClient(Direct(world))
-    for definition in DEFINITIONS:
-        client.create(custom_resource_definition(definition))
+    for definition in definitions():
+        client.create(definition)
     return world
 
 

@@ -8,10 +8,8 @@ from datetime import datetime
 
 from eventing.diagnosis.doctor.finding import Finding
 from shared.api import fields
-from shared.api.definitions import DEFINITIONS
+from shared.api.crds import definitions
 from shared.api.manifest import ReadOnly
-from shared.api.resource import Definition
-from shared.api.schema import custom_resource_definition
 from shared.api.views import Csv, CustomResourceDefinition
 from shared.domain.command import Fix, kubectl, olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, Ref
@@ -47,24 +45,26 @@ def check_needed(cluster: Cluster, _: datetime) -> Iterator[Finding]:
 
 def check_definitions(cluster: Cluster, _: datetime) -> Iterator[Finding]:
     """Definitions that are missing, going, not established, or that lack one of our versions."""
-    refs = [CUSTOM_RESOURCE_DEFINITION.ref(one.name) for one in DEFINITIONS]
-    for ref, definition, stored in zip(refs, DEFINITIONS, cluster.get_all(refs), strict=True):
+    ours = CustomResourceDefinition.each(definitions())
+    refs = [CUSTOM_RESOURCE_DEFINITION.ref(one.name) for one in ours]
+    for ref, definition, stored in zip(refs, ours, cluster.get_all(refs), strict=True):
         found = CustomResourceDefinition.of(stored)
         state, effect = _missing(definition) if found is None else _fault(definition, found)
         if state:
             yield Finding(ref, state, effect, _APPLY)
 
 
-def _missing(definition: Definition) -> tuple[str, str]:
-    return "is missing", f"no {definition.kind} can exist, and nothing that needs one goes on"
+def _missing(definition: CustomResourceDefinition) -> tuple[str, str]:
+    return "is missing", f"no {definition.resource_kind} can exist, and nothing that needs one goes on"
 
 
-def _older(definition: Definition, found: CustomResourceDefinition) -> Iterator[str]:
+def _older(definition: CustomResourceDefinition, found: CustomResourceDefinition) -> Iterator[str]:
     """The fields of our definition that the stored one does not know, each with the path that is the first to lack."""
     stored = {fields.text(one, "name"): one for one in fields.parts(found.raw, "spec", "versions")}
-    for version in custom_resource_definition(definition)["spec"]["versions"]:
-        theirs = fields.part(stored[version["name"]], "schema", "openAPIV3Schema")
-        yield from _lacking(version["schema"]["openAPIV3Schema"], theirs, version["name"])
+    for version in fields.parts(definition.raw, "spec", "versions"):
+        name = fields.text(version, "name")
+        ours, theirs = (fields.part(one, "schema", "openAPIV3Schema") for one in (version, stored[name]))
+        yield from _lacking(ours, theirs, name)
 
 
 def _lacking(ours: ReadOnly, theirs: ReadOnly, path: str) -> Iterator[str]:
@@ -83,13 +83,13 @@ def _lacking(ours: ReadOnly, theirs: ReadOnly, path: str) -> Iterator[str]:
             yield from _lacking(ours[key], theirs[key], path)
 
 
-def _fault(definition: Definition, found: CustomResourceDefinition) -> tuple[str, str]:
+def _fault(definition: CustomResourceDefinition, found: CustomResourceDefinition) -> tuple[str, str]:
     if found.is_deleted:
-        return "is being deleted", f"every {definition.kind} is deleted with it"
+        return "is being deleted", f"every {definition.resource_kind} is deleted with it"
     if not found.is_established:
         why = next((one.message for one in found.conditions if not one.is_true and one.message), "the API server waits")
-        return f"is not established: {why}", f"no {definition.kind} is served"
-    lacking = [one.name for one in definition.versions if one.name not in found.served]
+        return f"is not established: {why}", f"no {definition.resource_kind} is served"
+    lacking = [one for one in definition.served if one not in found.served]
     if lacking:
         return f"does not serve {', '.join(lacking)}", "who asks for that version gets an error"
     versions = {fields.text(one, "name") for one in fields.parts(found.raw, "spec", "versions")}

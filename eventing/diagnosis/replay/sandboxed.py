@@ -10,9 +10,9 @@ from eventing.diagnosis.replay.external_changes import stripped
 from eventing.diagnosis.replay.perturbation import Perturbation
 from eventing.diagnosis.replay.world import WorldReport, replay_world
 from eventing.local.apiserver.direct import fresh_sandbox
-from eventing.local.objects import definitions
 from eventing.runner import Steps
 from shared.adapters.kube import ApiError, KubeClient
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest
 from shared.kinds import NAMESPACE, Ref
 

@@ -21,8 +21,7 @@ from eventing.local.state import Addresses, StateDirectory
 from eventing.wiring.environment import settings
 from eventing.workqueue import Client, WorkQueue, connect
 from shared.adapters.kube import KubeClient
-from shared.api.definitions import DEFINITIONS
-from shared.api.schema import custom_resource_definition
+from shared.api.crds import definitions
 
 
 class NotEmpty(RuntimeError):
@@ -63,8 +62,8 @@ def _live(path: Path, until: str, place: Settings, client: Client) -> int:
 
     opened = open_world(place)
     with contextlib.closing(opened.store), contextlib.closing(KubeClient(Direct(opened))) as world:
-        for definition in DEFINITIONS:
-            world.create(custom_resource_definition(definition))
+        for definition in definitions():
+            world.create(definition)
         queue = live_until(path, until, world, note)
     _keep(queue, WorkQueue(client, settings()))
     return len(queue.index.runs)

@@ -13,9 +13,8 @@ from eventing.routes import jobs_for
 from eventing.watch.program import Watcher
 from shared import names
 from shared.adapters.kube import KubeClient, connect
-from shared.api.definitions import DEFINITIONS
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest
-from shared.api.schema import custom_resource_definition
 from shared.api.views import Csv
 from shared.domain.objects.ownership import owner_reference
 from shared.kinds import CLUSTER_SERVICE_VERSION, SECRET, Ref
@@ -31,8 +30,8 @@ CSV = CLUSTER_SERVICE_VERSION.ref("a.v1", "default")
 def kubeconfig(tmp_path: Any) -> Iterator[str]:
     with running_sandbox(tmp_path) as path:
         client = KubeClient.from_kubeconfig(str(path))
-        for definition in DEFINITIONS:
-            client.create(custom_resource_definition(definition))
+        for definition in definitions():
+            client.create(definition)
         yield str(path)
 
 

@@ -17,9 +17,8 @@ from eventing.watch.older_lists import Restored
 from eventing.watch.program import Watcher
 from shared import names
 from shared.adapters.kube import Connection, KubeClient, connect
-from shared.api.definitions import DEFINITIONS
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest, uid_of
-from shared.api.schema import custom_resource_definition
 from shared.kinds import CLUSTER_OBJECT_SET, CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, SECRET, Ref
 from tests.functions.cluster_object_set.test_revisions import a_set, held
 from tests.functions.subscription.world import a_crd
@@ -35,8 +34,8 @@ GAUGE = Ref("example.com/v1", "Etcds", "gauge", "default")
 def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with running_sandbox(tmp_path_factory.mktemp("sandbox")) as path:
         client = KubeClient.from_kubeconfig(str(path))
-        for definition in DEFINITIONS:
-            client.create(custom_resource_definition(definition))
+        for definition in definitions():
+            client.create(definition)
         yield str(path)
 
 

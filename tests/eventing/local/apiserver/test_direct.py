@@ -11,9 +11,8 @@ import pytest
 
 from eventing.local.apiserver.direct import fresh_sandbox
 from shared.adapters.kube import ApiError, KubeClient
-from shared.api.definitions import DEFINITIONS
+from shared.api.crds import definitions
 from shared.api.manifest import Manifest
-from shared.api.schema import custom_resource_definition
 from shared.kinds import CONFIG_MAP, NAMESPACE, Ref
 from tests.kit.sandbox import running_sandbox
 
@@ -67,8 +66,8 @@ def test_what_follows_from_a_deletion_has_followed(here: KubeClient) -> None:
 def test_both_serve_and_refuse_alike(here: KubeClient, there: KubeClient) -> None:
     answers = []
     for client in (here, there):
-        for definition in DEFINITIONS:
-            client.create(custom_resource_definition(definition))
+        for definition in definitions():
+            client.create(definition)
         client.create(a_config_map("tea"))
         unknown = a_config_map("tee") | {"surplus": 1}
         client.create(unknown)
