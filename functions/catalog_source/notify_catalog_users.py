@@ -14,7 +14,7 @@ from shared.api.views import CatalogSource, Subscription
 from shared.domain.resolution_inputs.namespace import catalog_of
 from shared.domain.subscription import health
 from shared.ports import Catalogs, Cluster, Policy, ReadSets
-from shared.reading.read_sets import unaffected
+from shared.reading.read_sets import known_reads, unaffected, unchanged
 from shared.step import Emit, Outcome, Ref
 
 
@@ -29,8 +29,8 @@ def notify_catalog_users(
     sources = CatalogSource.each(cluster.list(kinds.CATALOG_SOURCE))
     # A dependency may come from any catalog in sight, so each namespace may use it.
     namespaces = [kinds.NAMESPACE.ref(name) for name in sorted({one.namespace for one in subscriptions})]
-    users = [Ref.of(one) for one in subscriptions if _uses(one, ref)]
-    same = _unaffected([*namespaces, *users], ref, sources, (catalogs, read_sets, policy))
+    users = [one for one in subscriptions if _uses(one, ref)]
+    same = _unaffected(namespaces, users, [one for one in sources if Ref.of(one) == ref], (catalogs, read_sets, policy))
     concerned = [one for one in namespaces if one not in same]
     tracked = [
         Ref.of(one)
@@ -49,17 +49,22 @@ def notify_catalog_users(
 
 
 def _unaffected(
-    refs: Sequence[Ref],
-    catalog: Ref,
+    namespaces: Sequence[Ref],
+    users: Sequence[Subscription],
     sources: Sequence[CatalogSource],
     ports: tuple[Catalogs, ReadSets, Policy],
 ) -> set[Ref]:
-    """Those whose last decisions read nothing of the catalog that is otherwise now; none where it is gone."""
+    """Those whose last decisions read nothing of the catalog that is otherwise now, and statuses that it leaves as is.
+
+    Nobody where it is gone.
+    """
     catalogs, read_sets, policy = ports
-    for source in sources:
-        if Ref.of(source) == catalog:
-            return unaffected(refs, catalog_of(source), read_sets, (catalogs, policy))
-    return set()
+    found = set[Ref]()
+    for catalog in map(catalog_of, sources):
+        known = known_reads([*namespaces, *map(Ref.of, users)], catalog, read_sets, policy)
+        found |= unaffected(known, catalog, catalogs)
+        found |= unchanged([one for one in users if Ref.of(one) in known.keys() - found], catalog, catalogs)
+    return found
 
 
 def _uses(subscription: Subscription, catalog: Ref) -> bool:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from shared.api.manifest import Manifest
+from shared.api.views import Subscription
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog
 from shared.domain.resolver.read_set import CatalogReads, ReadSet, state_of
+from shared.domain.subscription.track import has_conditions_of
 from shared.policy import Policy
 from shared.ports import Catalogs, ReadSets, Unavailable
 from shared.reading.indexed_catalog import IndexedCatalog
@@ -18,6 +20,9 @@ from shared.step import Ref
 
 MOST_REQUESTS: Final = 5000
 """Packages and APIs for which one look at a catalog asks; each is kept in the record of its run."""
+
+MOST_PACKAGES: Final = 100
+"""Packages of which one look reads all that a catalog has, because they changed."""
 
 
 def read_set_of(
@@ -34,17 +39,38 @@ def read_set_of(
     return ReadSet(_settings(policy), found).as_json() if found else None
 
 
-def unaffected(refs: Sequence[Ref], catalog: Catalog, read_sets: ReadSets, others: tuple[Catalogs, Policy]) -> set[Ref]:
-    """Those of the refs whose last decisions read nothing of the catalog that is otherwise now."""
-    catalogs, policy = others
+def known_reads(
+    refs: Sequence[Ref], catalog: Catalog, read_sets: ReadSets, policy: Policy
+) -> Mapping[Ref, CatalogReads]:
+    """What the last decisions about the refs read of the catalog, of each of which that is known."""
     known: dict[Ref, CatalogReads] = {}
     for ref, stored in zip(refs, read_sets.of(refs), strict=True):
         read_set = ReadSet.stored(stored)
         if read_set and read_set.settings == _settings(policy) and (reads := read_set.of(catalog.key)):
             known[ref] = reads
-    known = _askable(known)
+    return _askable(known)
+
+
+def unaffected(known: Mapping[Ref, CatalogReads], catalog: Catalog, catalogs: Catalogs) -> set[Ref]:
+    """Those whose last decisions read nothing of the catalog that is otherwise now."""
     present = _Present.of(catalog, catalogs, known.values())
     return {ref for ref, reads in known.items() if present.answers(reads)}
+
+
+def unchanged(subscriptions: Iterable[Subscription], catalog: Catalog, catalogs: Catalogs) -> set[Ref]:
+    """Those of the Subscriptions to a catalog whose status says of their packages already what follows from it now.
+
+    A status that is written meanwhile is looked at again when its event comes.
+    """
+    reader = IndexedCatalog(catalogs, catalog.reference, catalog.source)
+    found = set[Ref]()
+    for one in subscriptions if catalog.reference else ():
+        if one.package not in reader.asked and len(reader.asked) == MOST_PACKAGES:
+            continue
+        package = reader.package(one.package)
+        if not reader.problem(one.package) and has_conditions_of(one, package):
+            found.add(Ref.of(one))
+    return found
 
 
 def _askable(known: Mapping[Ref, CatalogReads]) -> dict[Ref, CatalogReads]:

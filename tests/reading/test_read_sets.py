@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
 from shared.api.manifest import Manifest
+from shared.api.views import Subscription
 from shared.domain.catalog.model import Package, Property
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog
-from shared.kinds import NAMESPACE
+from shared.kinds import NAMESPACE, Ref
 from shared.ports import Policy, Unavailable
 from shared.reading.indexed_catalog import IndexedCatalog
-from shared.reading.read_sets import MOST_REQUESTS, read_set_of, unaffected
+from shared.reading.read_sets import MOST_PACKAGES, MOST_REQUESTS, known_reads, read_set_of, unaffected, unchanged
 from tests.functions.catalog_source.stored_reads import StoredReads
-from tests.functions.subscription.world import FakeCatalogs, a_package
+from tests.functions.subscription.world import FakeCatalogs, a_package, a_subscription
 
 IMAGE, KEY, API = "registry/local:v1", CatalogKey("olm", "local"), Gvk("g", "v1", "K")
 NS = NAMESPACE.ref("ns")
@@ -58,8 +59,11 @@ def read(
 
 
 def is_left_out(content: FakeCatalogs, stored: Manifest | None, catalog: Catalog | None = None) -> bool:
-    found = unaffected([NS], catalog or catalog_of(content), StoredReads({NS: stored}), (content, Policy()))
-    return found == {NS}
+    return left_out(content, {NS: stored}, catalog or catalog_of(content)) == {NS}
+
+
+def left_out(content: FakeCatalogs, stored: Mapping[Ref, Manifest | None], catalog: Catalog) -> set[Ref]:
+    return unaffected(known_reads([*stored], catalog, StoredReads(stored), Policy()), catalog, content)
 
 
 @pytest.mark.parametrize("ask", [nothing, everything])
@@ -168,7 +172,7 @@ def test_each_question_of_many_is_asked_once() -> None:
 
     refs = [NAMESPACE.ref(f"ns-{number}") for number in range(50)]
     counting = Counting(content.content, content.digests)
-    found = unaffected(refs, catalog_of(content), StoredReads(dict.fromkeys(refs, stored)), (counting, Policy()))
+    found = left_out(counting, dict.fromkeys(refs, stored), catalog_of(content))
     assert (found, sorted(asked)) == (set(refs), ["package_digests", "packages", "providers"])
 
 
@@ -180,10 +184,29 @@ def test_whoever_has_too_many_requests_is_concerned_and_nobody_else() -> None:
         return lambda one: [one.providers(Gvk(f"g{number}-{each}", "v1", "K")) for each in range(MOST_REQUESTS // 5)]
 
     stored = {ref: read(content, asks(number)) for number, ref in enumerate(greedy)}
-    found = unaffected(
-        [*greedy, NS], catalog_of(content), StoredReads({**stored, NS: read(content, everything)}), (content, Policy())
-    )
+    found = left_out(content, {**stored, NS: read(content, everything)}, catalog_of(content))
     assert (NS in found, len(found)) == (True, 5)
+
+
+def users(*packages: str) -> list[Subscription]:
+    return [Subscription(a_subscription(name)) for name in packages]
+
+
+def test_who_could_get_another_status_from_what_cannot_be_read_is_concerned() -> None:
+    content = catalogs()
+    content.written["sick"] = ()
+    found = unchanged(users("etcd", "sick", "nosuch"), catalog_of(content), content)
+    assert {ref.name for ref in found} == {"etcd", "nosuch"}
+    assert unchanged(users("etcd"), Catalog(KEY, IMAGE, problem="no answer"), content) == set()
+    content.trouble = TROUBLE
+    assert unchanged(users("etcd"), catalog_of(content), content) == set()
+
+
+def test_no_more_packages_are_read_whole_than_one_look_may() -> None:
+    content, names = catalogs(), [f"package-{number:03}" for number in range(MOST_PACKAGES + 5)]
+    content.publish(IMAGE, *(a_package(name, "1.0.0") for name in names))
+    twice = [*users(*names), *users(names[0])]
+    assert {ref.name for ref in unchanged(twice, catalog_of(content), content)} == set(names[:MOST_PACKAGES])
 
 
 def test_the_packages_with_a_bundle_are_found_among_those_that_were_asked_for() -> None:

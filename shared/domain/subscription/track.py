@@ -55,18 +55,34 @@ def tracked(subscription: Subscription, around: Surroundings, now: datetime) -> 
     fields, put, drop = _plan(subscription, around, csvs, is_deleted=is_deleted)
     put.append(health.condition(subscription, around.sources))
     put += _ours(subscription, state_now.with_csvs(csvs), is_deleted=is_deleted)
-    if around.package is not None:
-        installed = state_now.with_csvs(csvs).installed_csv
-        deprecations = deprecation_conditions(subscription, installed, around.package)
-        put += (*(deprecations or ()), *pin_conditions(subscription, installed, around.package))
-        drop += DEPRECATION_CONDITIONS if deprecations is not None else ()
-    if around.package is not None or not subscription_policy_of(subscription).version:
-        drop.append(PINNED)
+    offered, decided = _of_package(subscription, state_now.with_csvs(csvs).installed_csv, around.package)
+    put, drop = [*put, *offered], [*drop, *decided]
     catalog_health = health.catalog_health(subscription, around.sources, now)
     shown = {one.type for one in put}
     gone = [kind for kind in (*drop, CSV_MISSING, HELD) if kind not in shown]
     fields = {**adopted, **fields, "catalogHealth": catalog_health or None}
     return changed(status, now, put=put, drop=gone, **fields)
+
+
+def has_conditions_of(subscription: Subscription, package: Package | None) -> bool:
+    """Whether the conditions of a Subscription that follow from its package are those of this content of it."""
+    desired, decided = _of_package(
+        subscription, subscription.installed_csv, package if subscription.current_csv else None
+    )
+    present = [subscription.condition(kind) for kind in decided]
+    shown = {one.type: (one.status, one.reason, one.message) for one in present if one.type}
+    return shown == {one.type: (one.status, one.reason, one.message) for one in desired}
+
+
+def _of_package(
+    subscription: Subscription, installed_csv: str, package: Package | None
+) -> tuple[tuple[Condition, ...], tuple[str, ...]]:
+    """The conditions that follow from a package, and the types of those that it decides; None: it was not read."""
+    if package is None:
+        return (), () if subscription_policy_of(subscription).version else (PINNED,)
+    deprecations = deprecation_conditions(subscription, installed_csv, package)
+    pins = pin_conditions(subscription, installed_csv, package)
+    return (*(deprecations or ()), *pins), (PINNED, *(DEPRECATION_CONDITIONS if deprecations is not None else ()))
 
 
 def _adopted(subscription: Subscription, plan: InstallPlan | None) -> Manifest:
