@@ -8,7 +8,7 @@ from typing import TypeAlias
 from eventing.events import event as events
 from eventing.events.event import Event, Owner
 from shared.domain.endpoints.sharing import service_behind
-from shared.kinds import Kind
+from shared.kinds import NAMESPACE, Kind
 
 Predicate: TypeAlias = Callable[[Event], bool]
 
@@ -96,3 +96,13 @@ beyond_progress = either(came_or_went, hint(events.PHASE, ""))  # its status doe
 limited = hint(events.LIMITED, "true")
 automatic = both(lambda event: events.AUTOMATIC in event.hints, hint(events.AUTOMATIC, "true"))
 over = either(gone, hint(events.PHASE, events.OVER))
+
+
+def needs_no_repetition(event: Event) -> bool:
+    """Whether nothing is lost when an event about the same version of the object is left out (`wiring.watcher`).
+
+    A watcher that starts makes an event of each object that there is. Namespaces and copied CSVs are many, and what was
+    missed about one is found by the steps of the OperatorGroups and originals, whose events come again, too.
+    """
+    is_namespace = (event.ref.api_version, event.ref.kind) == (NAMESPACE.api_version, NAMESPACE.kind)
+    return present(event) and (is_namespace or a_copy(event))

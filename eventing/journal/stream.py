@@ -106,8 +106,8 @@ class RedisJournal:
         self._client.execute_command("SET", KEY, secrets.token_bytes(32), "NX")
         return bytes(self._client.execute_command("GET", KEY))
 
-    def record_events(self, events: Iterable[Event]) -> None:
-        """Note events, in one trip."""
+    def record_events(self, events: Iterable[Event]) -> tuple[bool, ...]:
+        """Note events, in one trip; of each whether it told of something new."""
         pipe = self._client.pipeline(transaction=False)
         count = size = 0
         for event in events:
@@ -118,9 +118,11 @@ class RedisJournal:
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
             keys = keys_of(event.ref, event.ref.namespace)
             _note(pipe, event, versions=VERSIONS, keys=keys, day=self._versions.today, keep_seconds=KEEP_SECONDS)
-        if count:
-            pipe.execute()
-            self.grew(size, count)
+        if not count:
+            return ()
+        noted = pipe.execute()[1::2]
+        self.grew(size, count)
+        return tuple(map(bool, noted))
 
     def ran(self, record: bytes) -> None:
         """Append the record of a run that no claim of the queue has."""

@@ -17,23 +17,37 @@ from eventing.workqueue.trace_notes import TraceNotes
 from shared.config import Settings
 
 
-def sink(values: Settings, *, most: int = 0) -> Callable[[Sequence[Event]], None]:
+def sink(
+    values: Settings, *, most: int = 0, needs_no_repetition: Callable[[Event], bool] = lambda _: False
+) -> Callable[[Sequence[Event]], None]:
     """A function that writes events to the journal and adds their jobs to the queue, durably when it returns.
 
-    It raises QueueFull when `most` jobs of their namespace wait already (0: any number may wait).
+    It raises QueueFull when `most` jobs of their namespace wait already (0: any number may wait). An event that
+    `needs_no_repetition` adds no jobs when an earlier one was about the same version of its object.
     """
     client = connect(values.redis_url)
     queue = WorkQueue(client, values)
     journal = RedisJournal(client, max_bytes=values.journal_bytes, also=journal_files(values, "events"))
     note = noting(TraceNotes(client)) if values.traces else None
 
+    unfinished = set[str]()
+    """Events that may be noted without their jobs being in the queue: Redis refused, and they come again."""
+
     def accept(events: Sequence[Event]) -> None:
-        journal.record_events(events)
-        additions = [addition(event) for event in events]
-        for event, added in zip(events, additions, strict=True):
+        ids = {event.id for event in events}
+        retried = ids & unfinished
+        unfinished.update(ids)
+        needed = [
+            event
+            for event, is_new in zip(events, journal.record_events(events), strict=True)
+            if is_new or event.id in retried or not needs_no_repetition(event)
+        ]
+        additions = [addition(event) for event in needed]
+        for event, added in zip(needed, additions, strict=True):
             if note and added.jobs and not added.trace:
                 note(event)
         queue.add_each(additions, most=most)
+        unfinished.difference_update(ids)
 
     return accept
 
