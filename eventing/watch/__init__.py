@@ -41,7 +41,7 @@ Decisions:
   every 30 seconds, because an installation without them is not complete.
 - A watcher that starts makes an event of each object that there is: of what was deleted while none ran nothing else
   tells, and a new release looks at everything. Namespaces and copied CSVs, of which a large cluster has most, enqueue
-  nothing when an event was about that version before (`predicates.needs_no_repetition`): a copy that is gone or lacks is
+  nothing when an event was about that version before (`predicates.needs_no_repetition`): a copy that is lacking is
   found by the steps of its original, whose event comes again, and one whose original is gone by the next audit.
 - Unrelated objects. Jobs, Deployments, ServiceAccounts and RBAC objects make events only when they are ours or affect
   one of our objects: when they have the label `olm.managed`, or when their event enqueues a step. A CSV
