@@ -23,7 +23,7 @@ from eventing.journal.records import (
     unpack_event,
     unpack_run,
 )  # fmt: skip
-from shared.adapters.kube.answers import MODULUS
+from shared.adapters.kube.answers import MODULUS, place_of
 from shared.kinds import Ref
 from shared.resource_versions import weight
 
@@ -116,7 +116,7 @@ class RedisJournal:
             size += len(entry)
             self._also(entry)
             pipe.execute_command("XADD", STREAM, "*", EVENT, entry)
-            keys = keys_of(event.ref, event.ref.namespace)
+            keys = keys_of(event.ref, place_of(event.ref))
             _note(pipe, event, versions=VERSIONS, keys=keys, day=self._versions.today, keep_seconds=KEEP_SECONDS)
         if not count:
             return ()

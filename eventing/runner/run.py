@@ -32,6 +32,7 @@ from eventing.workqueue import is_temporary
 from eventing.workqueue.run_result import RunResult
 from shared.adapters.keys import Keyring, StoredKeys
 from shared.adapters.kube import ApiError
+from shared.adapters.kube.answers import place_of
 from shared.adapters.kube.reported import PRESENT_READS, PresentRun
 from shared.adapters.kube.transport import PRESENT_RUN
 from shared.kinds import Ref
@@ -128,7 +129,7 @@ class Runner:
                 self._hold(progress, self._recorder.decision(calls, decided, Performed()), pause)
                 return
             changed = (target(write) for write in decided.writes if not isinstance(write, Record))
-            writes = (key for ref in changed for key in keys_of(ref, ref.namespace))
+            writes = (key for ref in changed for key in keys_of(ref, place_of(ref)))
             may_rest = self._may_rest(claim, decided)
             lease.records_jobs(self._jobs(progress, decided.emits), writes, may_rest=may_rest)
             progress.announced = decided.emits

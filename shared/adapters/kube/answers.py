@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from shared.api.manifest import Manifest, carries, labels_of, resource_version_of
-from shared.kinds import Kind, Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Kind, Ref
 from shared.names import V1_MANAGED_BY, V1_MANAGER, V1_REVISION_NAME
 from shared.resource_versions import weight
 
@@ -36,7 +36,19 @@ class ChangeCounts:
 
 
 Place: TypeAlias = tuple[Kind, str]
-"""A kind in a namespace; empty: in all namespaces."""
+"""A kind in a namespace; empty: in all namespaces. Of definitions an API group is in place of it (`place_of`)."""
+
+
+def place_of(ref: Ref) -> str:
+    """Where the changes of an object are counted: in its namespace; those of a definition in the API group it defines.
+
+    Each definition that is installed changes four times within a second, which outdates no other operator's.
+    """
+    is_definition = (ref.api_version, ref.kind) == (
+        CUSTOM_RESOURCE_DEFINITION.api_version,
+        CUSTOM_RESOURCE_DEFINITION.kind,
+    )
+    return ref.name.partition(".")[2] if is_definition else ref.namespace
 
 
 OWN = "*"

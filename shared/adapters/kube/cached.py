@@ -1,7 +1,7 @@
 """A client that caches what it read until an event reports that another client changed it.
 
-The receiver of events keeps, for each kind and namespace, the sum of weights (hashes) of the resourceVersions of all
-reported changes (`Changes`). An answer is cached together with the sum at that time. The answer to a write of this
+The receiver of events keeps, for each kind and namespace (or API group: `place_of`), the sum of weights (hashes) of the
+resourceVersions of all reported changes (`Changes`). An answer is cached together with the sum at that time. The answer to a write of this
 client contains the new resourceVersion, so the sum that its event will lead to is known before the event arrives; any
 other sum means that another client wrote, and the next read asks the API server. Between such a change and its event
 the cache is as old as that of an informer; the event enqueues the step again, and every write is guarded by the
@@ -35,6 +35,7 @@ from shared.adapters.kube.answers import (
     Moment,
     by_place,
     is_of_revision,
+    place_of,
 )
 from shared.adapters.kube.client import JSON, KubeClient, Propagation, Query
 from shared.adapters.kube.connection import Connection
@@ -109,15 +110,15 @@ class CachedClient(KubeClient):
         kind = self._found.get((ref.api_version, ref.kind)) or self.find(ref.api_version, ref.kind)
         if kind is None or self._acting_as:  # why: its answers are what we may read
             return super().get(ref)
-        key, moments = Key(kind, ref.namespace, ref.name), self._moments(kind, ref.namespace)
+        key, moments = Key(kind, place := place_of(ref), ref.name), self._moments(kind, place)
         with self._lock:
-            if (entry := self._good(key, moments[ref.namespace]) or self._listed(kind, moments)) is not None:
+            if (entry := self._good(key, moments[place]) or self._listed(kind, moments)) is not None:
                 return entry.objects.get(ref)
-        if self._is_absent(kind, ref, moments[ref.namespace]):
+        if self._is_absent(kind, ref):
             return None
         found = super().get(ref)
         if self._is_reported(kind, found):
-            self._remember(key, moments[ref.namespace], {ref: found})
+            self._remember(key, moments[place], {ref: found})
         return found
 
     def list(
@@ -143,7 +144,7 @@ class CachedClient(KubeClient):
         """JSON merge patch; it may be sent by the thread of another run, and counts for this one, too."""
         answer = super().merge(ref, patch, subresource=subresource, field_manager=field_manager)
         if (kind := self._countable(ref, answer)) is not None:
-            self._reported.wrote_also(kind, ref.namespace)
+            self._reported.wrote_also(kind, place_of(ref))
         return answer
 
     def delete(
@@ -168,18 +169,19 @@ class CachedClient(KubeClient):
         is_fixed = all((one or {}).get("immutable") is True for one in objects.values())
         return GOOD_SECONDS if key.kind in self._remembered or is_fixed else BRIEF_SECONDS
 
-    def _is_absent(self, kind: Kind, ref: Ref, moment: Moment) -> bool:
-        """Whether the list of names lacks the object; it is read when a second object of the kind is missing."""
+    def _is_absent(self, kind: Kind, ref: Ref) -> bool:
+        """Whether the list of names lacks the object; it is read when a second object of its place is missing."""
         if kind not in MANY:
             return False
+        key, moment = Key(kind, "", _NAMES), self._moment(kind, "")
         with self._lock:
-            names = self._good(Key(kind, ref.namespace, _NAMES), moment)
-            missed = any(None in entry.objects.values() for _, entry in self._cache.touching(kind, ref.namespace))
+            names = self._good(key, moment)
+            missed = any(None in entry.objects.values() for _, entry in self._cache.touching(kind, place_of(ref)))
         if names is None:
             if not missed:
                 return False
             listed = named(self, kind, self._freshness.query(kind))
-            names = self._remember(Key(kind, ref.namespace, _NAMES), moment, dict.fromkeys(listed, _PRESENT))
+            names = self._remember(key, moment, dict.fromkeys(listed, _PRESENT))
         return ref not in names.objects
 
     def pages(
@@ -260,7 +262,7 @@ class CachedClient(KubeClient):
                 self._count(ref)
                 if metadata(answer).get("deletionTimestamp") or not self._is_reported(kind, answer):
                     self._forget(ref)  # this write may have removed it, with its last finalizer, or its label
-                for key, entry in self._cache.touching(kind, ref.namespace):
+                for key, entry in self._cache.touching(kind, place_of(ref)):
                     entry.add(ref, answer, is_selected=key.selects(answer))
         return answer
 
@@ -269,11 +271,11 @@ class CachedClient(KubeClient):
         kind = self._found.get((ref.api_version, ref.kind))
         if kind is None or self._acting_as or not self._is_reported(kind, body):
             return None
-        return self._moment(kind, ref.namespace)
+        return self._moment(kind, place_of(ref))
 
     def _expect(self, ref: Ref, before: Moment) -> None:
         """An object that was just made is cached as one that was absent before."""
-        key = Key(before.kind, ref.namespace, ref.name)
+        key = Key(before.kind, place_of(ref), ref.name)
         if key not in self._cache:
             self._remember(key, before, {ref: None})
 
@@ -285,15 +287,14 @@ class CachedClient(KubeClient):
     def _count(self, ref: Ref) -> None:
         """Count a write for the other workers, if its kind may be cached."""
         if kind := self._found.get((ref.api_version, ref.kind)):
-            self._reported.wrote(kind, ref.namespace)
-            self._written.note(kind, ref.namespace)
+            self._reported.wrote(kind, place_of(ref))
+            self._written.note(kind, place_of(ref))
             if kind in DEFINING:
                 self._kinds.forget()
 
     def _forget(self, ref: Ref) -> None:
-        kind = self._found.get((ref.api_version, ref.kind))
-        if kind is not None:
+        if kind := self._found.get((ref.api_version, ref.kind)):
             with self._lock:
-                self._written.note(kind, ref.namespace)
-                for key, _ in self._cache.touching(kind, ref.namespace):
+                self._written.note(kind, place_of(ref))
+                for key, _ in self._cache.touching(kind, place_of(ref)):
                     self._cache.drop(key)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.kube import ApiError, CachedClient, ChangeCounts, KubeClient, connect
-from shared.adapters.kube.answers import BRIEF_SECONDS, Place
+from shared.adapters.kube.answers import BRIEF_SECONDS, Place, place_of
 from shared.adapters.kube.cached import MAX_OBJECTS
 from shared.adapters.kube.reported import PRESENT_READS, PresentRun
 from shared.api.manifest import Manifest, resource_version_of
@@ -520,3 +520,55 @@ def test_a_run_that_another_worker_enqueued_reads_what_that_one_wrote(
     in_a_run(lambda: cached.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}))
     assert in_a_run(lambda: labels(cached.get(REF))) == {"colour": "red"}
     other.delete(second)
+
+
+class NotifierOfPlaces(Notifier):
+    """Tells of changes where they were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.totals: dict[str, int] = {}
+
+    def counts(self, places: Sequence[Place]) -> list[ChangeCounts]:
+        return [ChangeCounts(self.totals.get(place, 0)) for _, place in places]
+
+    def notify_of(self, manifest: Manifest) -> None:
+        for place in (place_of(Ref.of(manifest)), ""):
+            self.totals[place] = self.totals.get(place, 0) + weight(resource_version_of(manifest))
+
+
+def things_of(group: str, **annotations: str) -> Manifest:
+    names, schema = {"plural": "things", "kind": "Thing"}, {"openAPIV3Schema": {"type": "object"}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    meta = {"name": f"things.{group}", "annotations": annotations}
+    spec = {"group": group, "names": names, "scope": "Namespaced", "versions": [version]}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": meta, "spec": spec}
+
+
+def test_a_definition_is_outdated_by_those_of_its_group_alone(kubeconfig: Path, other: KubeClient) -> None:
+    """Operators that are installed at the same time bring a hundred, each of which changes four times."""
+    notifier = NotifierOfPlaces()
+    cached = CachedClient(connect(str(kubeconfig)), notifier, [CUSTOM_RESOURCE_DEFINITION])
+    own, foreign = (other.create(things_of(f"{name}.example.com")) for name in ("own", "foreign"))
+    ref = Ref.of(own)
+    for each in (own, foreign):
+        notifier.notify_of(each)
+    cached.get(ref)
+    notifier.notify_of(other.merge(Ref.of(foreign), {"metadata": {"annotations": {"told": "yes"}}}))
+    assert requests(cached, ref) == 0
+    notifier.notify_of(other.merge(ref, {"metadata": {"annotations": {"told": "yes"}}}))
+    assert requests(cached, ref) == 1
+    for each in (own, foreign):
+        other.delete(Ref.of(each))
+
+
+def test_where_nobody_counts_groups_every_definition_outdates_the_others(kubeconfig: Path, other: KubeClient) -> None:
+    """A watcher of before this build counts all of them together."""
+    notifier = NotifierOfPlaces()
+    cached = CachedClient(connect(str(kubeconfig)), notifier, [CUSTOM_RESOURCE_DEFINITION])
+    ref = Ref.of(other.create(things_of("own.example.com")))
+    notifier.totals[""] = 1
+    cached.get(ref)
+    notifier.totals[""] = 2
+    assert requests(cached, ref) == 1
+    other.delete(ref)

@@ -12,7 +12,7 @@ from eventing.workqueue import connect
 from shared import names
 from shared.adapters.kube import ChangeCounts
 from shared.adapters.kube.answers import MODULUS
-from shared.kinds import NAMESPACE, SUBSCRIPTION, Kind
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, SUBSCRIPTION, Kind
 from shared.resource_versions import weight
 
 REF = SUBSCRIPTION.ref("etcd", "ns")
@@ -36,6 +36,16 @@ def test_changes_are_summed_in_their_namespace_and_over_all(redis_url: str) -> N
         assert counts(changes, SUBSCRIPTION, "ns") == ChangeCounts(weight("7") + weight("9"), "9")
         assert counts(changes, SUBSCRIPTION, "") == counts(changes, SUBSCRIPTION, "ns")
         assert counts(changes, SUBSCRIPTION, "other") == ChangeCounts()
+
+
+def test_those_of_definitions_are_summed_in_their_api_group(redis_url: str) -> None:
+    ref = CUSTOM_RESOURCE_DEFINITION.ref("things.example.com")
+    with connect(redis_url) as client:
+        journal, changes = RedisJournal(client), RedisChanges(client)
+        journal.record_events([replace(an_event("7"), ref=ref)])
+        for place in ("example.com", ""):
+            assert counts(changes, CUSTOM_RESOURCE_DEFINITION, place) == ChangeCounts(weight("7"), "7")
+        assert counts(changes, CUSTOM_RESOURCE_DEFINITION, "other.example.com") == ChangeCounts()
 
 
 @pytest.mark.parametrize(
