@@ -39,7 +39,7 @@ def request_of_all(tmp_path_factory: pytest.TempPathFactory) -> Request:
     return Request("{olmpackages{name}}", str(lines), str(fields), MEMORY, PATIENCE_SECONDS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
     with closing(Forks()) as found:
         yield found
