@@ -33,6 +33,8 @@ class Direct(Transport):
     Whom it impersonates has only his own.
     """
 
+    is_remote = False
+
     def __init__(self, world: World) -> None:
         super().__init__(Connection("sandbox://here"))
         self._world = replace(world, asks_others=False)

@@ -23,7 +23,9 @@ T = TypeVar("T")
 class AtOnce:
     """Threads that begin when they are first needed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_needed: bool = True) -> None:
+        """No thread begins where none `is_needed`: one call is made after the other."""
+        self._is_needed = is_needed
         self._threads: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
 
@@ -32,7 +34,7 @@ class AtOnce:
 
         The calling thread makes the first call itself.
         """
-        if len(calls) < 2:
+        if len(calls) < 2 or not self._is_needed:
             return tuple(ask() for ask in calls)
         first, *others = calls
         threads = self._started()

@@ -49,7 +49,7 @@ class KubeClient:
         self._kinds = KindIndex(lambda path: self.request("GET", path))
         self._version = (float("-inf"), "")
         self._freshness = Freshness()
-        self._at_once = AtOnce()
+        self._at_once = AtOnce(is_needed=self._transport.is_remote)
         self._joint = JointPatches()
         self._acting_as = ""
 

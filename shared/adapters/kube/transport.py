@@ -58,6 +58,9 @@ class Transport:
     The API server writes what a run of a step asked for into its audit log under `<id of the run>.<number>`.
     """
 
+    is_remote = True
+    """Whether this process can do something else while an answer is on its way."""
+
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.requests_made = 0

@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
+from eventing.local.apiserver.direct import Direct
 from shared.adapters.kube.at_once import THREADS, AtOnce
-from shared.adapters.kube.transport import PRESENT_RUN
+from shared.adapters.kube.transport import PRESENT_RUN, Transport
 
 
 def answer(value: int) -> int:
@@ -24,6 +25,13 @@ def test_answers_are_in_the_order_of_the_requests_however_many() -> None:
 def test_no_request_waits_for_another() -> None:
     meeting = threading.Barrier(THREADS)
     assert len(AtOnce().ask([meeting.wait] * THREADS)) == THREADS
+
+
+def test_where_no_answer_is_on_its_way_no_thread_begins() -> None:
+    here = threading.current_thread()
+    assert AtOnce(is_needed=False).ask([threading.current_thread] * THREADS) == (here,) * THREADS
+    assert Transport.is_remote
+    assert not Direct.is_remote
 
 
 def test_each_is_asked_in_the_name_of_the_run() -> None:
