@@ -54,6 +54,13 @@ def seconds_of(*pids: int) -> float:
     return sum(_used({each: "" for pid in pids for each in (pid, *below(pid))}).values())
 
 
+def switches_of(*pids: int) -> int:
+    """How often the threads of these processes and those below them have waited for something so far."""
+    found = (each for pid in pids for each in (pid, *below(pid)))
+    statuses = (path.read_text() for pid in found for path in Path(f"/proc/{pid}/task").glob("*/status"))
+    return sum(int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for text in statuses)
+
+
 def _proportional(pid: int) -> int:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))

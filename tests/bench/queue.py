@@ -172,7 +172,9 @@ def _be_worker(behaviour: str, url: str) -> int:
         return run
 
     configure_logging("warning")
-    return work(Settings(redis_url=url, steps=(GROUP,)), make_run, lambda: print("ready", flush=True))
+    at_once = int(os.environ.get("OLMF_CONCURRENCY", Settings().concurrency))
+    settings = Settings(redis_url=url, steps=(GROUP,), concurrency=at_once)
+    return work(settings, make_run, lambda: print("ready", flush=True))
 
 
 if __name__ == "__main__":

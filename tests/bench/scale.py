@@ -22,14 +22,14 @@ from shared.kinds import Ref
 from tests.bench import queue as queue_page
 from tests.bench import scale_cluster, watch
 from tests.bench.large_cluster import Cluster, serving
-from tests.bench.processors import seconds_of
+from tests.bench.processors import seconds_of, switches_of
 from tests.bench.row import Row
 from tests.bench.scale_cluster import sized
 
 KEYS, REFS = sized(1_000_000, least=1_000), sized(100_000, least=100)
 CLAIMS = 2_000
 WORKERS = (1, 2, 4)
-NO_OPS = sized(200_000, least=10_000)
+NO_OPS = sized(200_000, least=30_000)
 GROWTH = 1.7
 """How much faster twice as many workers have to be, at least."""
 
@@ -98,20 +98,21 @@ def _workers() -> Iterator[Row]:
     for count, cost in each.items():
         yield Row(f"processor time of {count} workers, for a no-op key", 1e6 * cost["workers"], 1_000, "µs")
         yield Row(f"processor time of Redis under {count} workers, for a no-op key", 1e6 * cost["redis"], 500, "µs")
+        yield Row(f"waits of the threads of {count} workers, for a no-op key", cost["switches"], 10, "waits")
 
 
 def _cost(count: int) -> Mapping[str, float]:
-    """Seconds of processor time for a key that waits: of the workers, and of Redis."""
+    """For a key: seconds of processor time of the workers and of Redis, and how often a thread of a worker waited."""
     with queue_page.fresh() as client:
         queue, server = WorkQueue(client, Settings()), int(client.info("server")["process_id"])
         for first in range(0, NO_OPS, 10_000):
             queue.add([_job(number, 0) for number in range(first, min(first + 10_000, NO_OPS))], "event")
         with queue_page.workers(client, "nothing", count) as pids:
-            begun, before = _waiting(queue), (seconds_of(*pids), seconds_of(server))
+            begun, before = _waiting(queue), (seconds_of(*pids), seconds_of(server), switches_of(*pids))
             while _waiting(queue):
                 time.sleep(0.1)
-            used = seconds_of(*pids) - before[0], seconds_of(server) - before[1]
-    return {"workers": used[0] / begun, "redis": used[1] / begun}
+            used = seconds_of(*pids) - before[0], seconds_of(server) - before[1], switches_of(*pids) - before[2]
+    return {"workers": used[0] / begun, "redis": used[1] / begun, "switches": used[2] / begun}
 
 
 def _waiting(queue: WorkQueue) -> int:

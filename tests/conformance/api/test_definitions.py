@@ -138,6 +138,20 @@ def test_the_status_has_its_own_door(http: Api, widgets: str, word: str) -> None
     assert (body["status"], body["spec"]["size"], body["metadata"]["generation"]) == ({"phase": "Yes"}, 3, 1)
 
 
+def test_no_write_makes_an_object_with_its_status(http: Api, widgets: str, word: str) -> None:
+    """So a copy of a ClusterServiceVersion takes two writes (tests/bench/SCALE.md)."""
+    widget = {**a_widget(word), "status": {"phase": "Yes"}}
+    made = {name: {**widget, "metadata": {**widget["metadata"], "name": name}} for name in ("a", "b", "c")}
+    assert http.put(f"{widgets}/a/status", made["a"]).status == 404
+    assert http.post(f"{widgets}/a/status", made["a"]).status == 405
+    merge, apply = "merge-patch+json", "apply-patch+yaml"
+    assert http.patch(f"{widgets}/a/status", made["a"], merge).status == 404
+    assert http.patch(f"{widgets}/a/status?fieldManager=one", made["a"], apply).status == 404
+    assert "status" not in http.patch(f"{widgets}/b?fieldManager=one", made["b"], apply).body
+    assert "status" not in http.post(widgets, made["c"]).body
+    assert "status" not in http.put(f"{widgets}/c", {**http.get(f"{widgets}/c").body, "status": {"phase": "Yes"}}).body
+
+
 def test_without_a_status_door_the_status_is_part_of_the_object(http: Api, namespace: str, word: str) -> None:
     base = define(http, a_definition(word, subresources={}))
     path = f"{base}/namespaces/{namespace}/widgets"
