@@ -40,6 +40,8 @@ class FakeCatalogs:
     left_out: tuple[str, ...] = ()
     written: dict[str, tuple[Manifest, ...]] = field(default_factory=dict)
     """The documents of packages that make none, by name."""
+    _loaded: dict[str, LoadedCatalog] = field(default_factory=dict, repr=False, compare=False)
+    """Content that was asked who provides something: as on disk, that is looked up once for a digest."""
 
     def publish(self, image: str, *packages: Package) -> None:
         self.digests[image] = self.digests.get(image, 0) + 1
@@ -76,7 +78,9 @@ class FakeCatalogs:
     def providers(
         self, reference: str, api: tuple[str, str, str], source: ImageSource
     ) -> tuple[str, ...] | Unavailable:
-        return self.trouble or tuple(LoadedCatalog(self.content[reference]).providers(Gvk(*api)))
+        if reference not in self._loaded:
+            self._loaded[reference] = LoadedCatalog(self.content[reference])
+        return self.trouble or tuple(self._loaded[reference].providers(Gvk(*api)))
 
 
 @dataclass
