@@ -71,10 +71,7 @@ class Route:
 
 
 CSV = kinds.CLUSTER_SERVICE_VERSION
-OF_AUDITS = (
-    "operator_group/make_defaults", "maintenance/audit_cluster", "cluster_service_version/check_certificates",
-    "maintenance/collect_garbage",
-)  # fmt: skip
+OF_AUDITS = ("operator_group/make_defaults", "maintenance/audit_cluster", "cluster_service_version/check_certificates")
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 PERMISSIONS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
@@ -94,6 +91,7 @@ OF_A_REVISION = owned_by(kinds.CLUSTER_OBJECT_SET)
 """Its definitions come one after the other, a look lists the versions of every group, and no install waits for it."""
 CRD_SETTLE = timedelta(milliseconds=250)
 """An API server serves an API, or stops that, up to 50 ms after the event of its definition or APIService."""
+REMEMBERED = timedelta(seconds=12)  # why: a worker's answers are up to ten seconds old where no event outdates them
 
 ROUTES: tuple[Route, ...] = (
     # catalogs
@@ -251,6 +249,8 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(names.AUDIT_REQUESTED, "maintenance/certify_catalogs", our_deployment(names.CATALOGS), always),
     *(Route(names.AUDIT_REQUESTED, step, whole_cluster, always, "bulk") for step in OF_AUDITS),
+    Route(names.AUDIT_REQUESTED, "maintenance/collect_garbage", whole_cluster, always, "bulk"),
+    Route(names.WATCH_BEGUN, "maintenance/collect_garbage", whole_cluster, always, "bulk", REMEMBERED),
 )
 
 NOTIFICATIONS = (

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeAlias
+from uuid import uuid4
 
 import aiohttp
 import orjson
@@ -36,6 +37,7 @@ from eventing.watch.skips import Guarded, Skips
 from eventing.watch.stream import Stream, request_options
 from eventing.watch.watch_health import WatchHealth
 from eventing.workqueue import UNREACHABLE, answering
+from shared import names
 from shared.adapters.kube import Connection, connect
 from shared.adapters.kube.answers import Changes
 from shared.config import Settings
@@ -44,6 +46,7 @@ from shared.kinds import (
     CLUSTER_OBJECT_SET,
     CLUSTER_SERVICE_VERSION,
     CUSTOM_RESOURCE_DEFINITION,
+    OLM_CONFIG,
     WATCHED,
     Kind,
     Watch,
@@ -139,6 +142,12 @@ class Watcher:
             counting = Following(counting, follower) if follower else counting
         return counting
 
+    async def report_start(self) -> None:
+        """Once everything that exists was delivered, have looked for what is left of what does not exist any more."""
+        await self.health.complete.wait()
+        begin = Event(f"watch-{uuid4()}", names.WATCH_BEGUN, self._connection.origin, OLM_CONFIG.ref("cluster"))
+        await self.deliver([begin])
+
     async def metrics(self, accept: str = "") -> Exposition:
         """The answer of `/metrics`; neither the request to Redis nor the writing of many series must block a watch."""
         work = await asyncio.to_thread(self._work)
@@ -224,7 +233,7 @@ async def _run(settings: Settings, watcher: Watcher, on_ready: Ready | None) -> 
     has_redis = answering(settings.redis_url)
     health = await serve_health(watcher.health, listening, watcher.metrics, has_redis=has_redis)
     ready = on_ready and partial(on_ready, address, f"{address}/livez")
-    watching = asyncio.create_task(watcher.run(ready))
+    watching, reporting = asyncio.create_task(watcher.run(ready)), asyncio.create_task(watcher.report_start())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, watching.cancel)
@@ -233,6 +242,7 @@ async def _run(settings: Settings, watcher: Watcher, on_ready: Ready | None) -> 
     except asyncio.CancelledError:
         log.info("watch_ends")
     finally:
+        reporting.cancel()
         await health.cleanup()
 
 

@@ -8,6 +8,7 @@ from eventing.events import event
 from eventing.events.event import Event
 from eventing.routes import jobs_for
 from shared import kinds, names
+from shared.adapters.kube.answers import GOOD_SECONDS
 from shared.kinds import Ref
 
 LOOKUP = "fanout/notify_dependents"
@@ -65,6 +66,13 @@ def test_audits_of_any_namespace_are_one() -> None:
 
     for step in steps:
         assert {key for jobs in found for each, key in jobs if each == step} == {str(kinds.OLM_CONFIG.ref("cluster"))}
+
+
+def test_a_watcher_that_begins_has_looked_for_what_nobody_told_of() -> None:
+    """What was deleted while none ran is in no list, and so in no event."""
+    (job,) = jobs_for(Event("1", names.WATCH_BEGUN, "test", kinds.OLM_CONFIG.ref("cluster")))
+    assert job.step == "maintenance/collect_garbage"
+    assert job.delay > timedelta(seconds=GOOD_SECONDS), "workers may still remember what is gone"
 
 
 @pytest.mark.parametrize("server", [names.PACKAGES, names.CATALOGS])

@@ -312,3 +312,11 @@ async def test_a_watch_is_alive_while_the_server_speaks() -> None:
             await asyncio.wait_for(api.is_over.wait(), PATIENCE_SECONDS)
             assert watcher.health.stale() == {}
             assert watcher.health.complete.is_set()
+
+
+async def test_what_was_deleted_while_no_watcher_ran_is_asked_for_after_what_exists() -> None:
+    """The roles of an OperatorGroup stayed for five minutes: it went while the watcher began anew."""
+    sink = Sink(failures=1)
+    async with an_api(Listed([A], "5"), Lines([])) as (_, connection), watching(connection, sink) as watcher:
+        await watcher.report_start()
+    assert [event.type for event in sink.events] == [names.ADDED, names.WATCH_BEGUN]
