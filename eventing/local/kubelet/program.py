@@ -18,7 +18,7 @@ from eventing.local.kubelet.parts import NodeAndControllers, NodeOnly, Watched
 from eventing.local.kubelet.pod_network import PodNetwork
 from eventing.local.kubelet.pods import NODE_NAME
 from eventing.local.kubelet.programs import Programs
-from eventing.local.kubelet.requests import insist
+from eventing.local.kubelet.requests import FORBIDDEN, insist
 from eventing.local.processes import Launcher
 from eventing.watch.kind_watch import KindWatch
 from eventing.watch.namespaced import ListedKeys
@@ -33,6 +33,8 @@ WARM = ("eventing.cli.main", "eventing.content.unpack", "eventing.packages.progr
 """What the programs of Pods import, imported once for all."""
 PROGRAMS_AT_ONCE = max(4, 2 * (os.cpu_count() or 1))
 RETRY_SECONDS = 1.0
+FORBIDDEN_TIMES = 10
+"""So often a 403 is not believed: an API server that has just begun does not know yet who may do what."""
 log = structlog.get_logger()
 
 
@@ -174,13 +176,14 @@ async def _stand_in(connection: Connection, settings: Settings, on_ready: Callab
 
 async def refuse_nodes(connection: Connection) -> None:
     """Exit with a sentence where the cluster has Nodes; wait for an API server that does not answer yet."""
-    cluster = KubeClient(replace(connection, agent="olmf/kubelet"))
+    cluster, forbidden = KubeClient(replace(connection, agent="olmf/kubelet")), 0
     while True:
         try:
             nodes = [node for node in await asyncio.to_thread(cluster.list, NODE) if not is_simulated(node)]
             break
         except ApiError as error:
-            if not error.is_unreachable:
+            forbidden += error.status == FORBIDDEN
+            if is_final(error, forbidden):
                 sys.exit(f"olmf: the kubelet's stand-in could not list the Nodes: {error}")
             log.warning("kubelet_waits", error=str(error))
         await asyncio.sleep(RETRY_SECONDS)
@@ -190,3 +193,8 @@ async def refuse_nodes(connection: Connection) -> None:
             f"olmf: {connection.origin} has Nodes ({name_of(nodes[0])} is one), so real kubelets run its workloads: "
             "the stand-in would report Deployments as available that are not"
         )
+
+
+def is_final(error: ApiError, forbidden: int) -> bool:
+    """Whether waiting helps no more, after so many answers that it is forbidden."""
+    return forbidden > FORBIDDEN_TIMES or not (forbidden or error.is_unreachable)
