@@ -1,7 +1,9 @@
 """`k8s/keda`: as many workers as the age of the backlog asks for, on clusters with KEDA and without Knative.
 
 Decision: KEDA reads the age from the watcher's own `/metrics`, so no Prometheus is needed. One worker stays: an install
-waits for nobody. Turned down: the number of jobs (hundreds that take a millisecond each are no reason to grow).
+waits for nobody, and `kubectl exec deploy/olmf-worker` finds one. Who wants none at rest sets `minReplicaCount` to 0:
+the last one stays while something runs, because a pull of minutes waits for nobody and so has no age.
+Turned down: the number of jobs (hundreds that take a millisecond each are no reason to grow).
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from shared.telemetry import Metric
 
 TARGET_SECONDS: Final = 5
 """A worker is added while the job that came first waits for longer."""
+NEVER: Final = 1_000_000
+"""So many workers' worth of running jobs would add one: that something runs keeps a worker, and adds none."""
 MOST: Final = 6
+REST_SECONDS: Final = 120
+"""What was added goes after so long without need: of many all but one by the autoscaler, the last one by KEDA."""
+LANES: Final = ("direct", "long")
+RUNNING: Final = Metric.olmf_queue_running.name
 PLACES: Final = ("keda", "openshift-keda")
 """The namespaces where KEDA usually is; another one gets the label `metrics: enabled`."""
 
@@ -32,10 +40,15 @@ def files() -> dict[str, list[Manifest]]:
         "spec": {
             "scaleTargetRef": {"name": WORKER},
             "pollingInterval": 5,
-            "cooldownPeriod": 120,
+            "cooldownPeriod": REST_SECONDS,
             "minReplicaCount": 1,
             "maxReplicaCount": MOST,
-            "triggers": [_age(lane) for lane in ("direct", "long")],
+            "advanced": {
+                "horizontalPodAutoscalerConfig": {
+                    "behavior": {"scaleDown": {"stabilizationWindowSeconds": REST_SECONDS}}
+                }
+            },
+            "triggers": [*(_more_while(_age(lane), TARGET_SECONDS) for lane in LANES), _more_while(RUNNING, NEVER)],
         },
     }
     asks = {**from_namespaces(*PLACES), **tcp(PORT)}
@@ -49,14 +62,19 @@ def patches() -> list[Manifest]:
     return [{"target": {"kind": "Deployment", "name": WORKER}, "patch": json.dumps(change)}]
 
 
-def _age(lane: str) -> Manifest:
+def _age(lane: str) -> str:
+    return f'{Metric.olmf_queue_oldest_seconds.name}{{lane="{lane}"}}'
+
+
+def _more_while(series: str, exceeds: int) -> Manifest:
+    """A trigger: active while the series is not 0, and asking for more workers while it exceeds the target."""
     return {
         "type": "metrics-api",
         "metricType": "Value",
         "metadata": {
             "url": f"http://{WATCHER}.{NAMESPACE}.svc:{PORT}/metrics",
             "format": "prometheus",
-            "valueLocation": f'{Metric.olmf_queue_oldest_seconds.name}{{lane="{lane}"}}',
-            "targetValue": str(TARGET_SECONDS),
+            "valueLocation": series,
+            "targetValue": str(exceeds),
         },
     }

@@ -18,6 +18,7 @@ from eventing.deploy.broker import RETRIES
 from eventing.deploy.knative import INTAKE, SLEEPERS
 from eventing.deploy.oidc import AUDIENCE, OF_BROKER
 from eventing.events.cloudevents import to_request
+from eventing.events.job import Job
 from eventing.metrics import work
 from eventing.metrics.exposition import text
 from eventing.routes import ROUTES, STEPS
@@ -27,7 +28,7 @@ from eventing.workqueue import WorkQueue, connect
 from shared import names
 from shared.config import Settings
 from shared.domain.selectors import matches
-from shared.kinds import HIGH_CARDINALITY, OPTIONAL, WATCHED
+from shared.kinds import HIGH_CARDINALITY, NAMESPACE, OPTIONAL, WATCHED
 from tests.kit.manifests import K8S, objects
 
 needs_kubectl = pytest.mark.skipif(not (shutil.which("kubectl") or os.environ.get("CI")), reason="there is no kubectl")
@@ -325,6 +326,23 @@ def test_keda_reads_ages_that_the_watcher_reports_and_reports_how_many_workers_t
     for trigger in scaled["spec"]["triggers"]:
         assert re.search(rf"^{re.escape(trigger['metadata']['valueLocation'])} 0", reported, re.MULTILINE)
         assert trigger["metadata"]["url"] == "http://olmf-watch.olm.svc:8080/metrics"
+
+
+@needs_kubectl
+def test_keda_keeps_a_worker_while_something_runs(redis_url: str) -> None:
+    """A pull of minutes has no age: without workers at rest it would be ended, and begun again, without end."""
+    (scaled,) = (each["spec"] for each in built("keda") if each["kind"] == "ScaledObject")
+    job = Job("subscription/resolve_subscriptions", NAMESPACE.ref("ns"))
+    with connect(redis_url) as client:
+        queue = WorkQueue(client, Settings())
+        queue.add([job], "cause")
+        claim = queue.claim(["subscription"])
+        reported = text(work.measures(queue))
+    assert claim
+    series = {each["metadata"]["valueLocation"] for each in scaled["triggers"]}
+    assert {each for each in series if f"{each} 0" not in reported} == {"olmf_queue_running"}
+    behavior = scaled["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    assert behavior["scaleDown"]["stabilizationWindowSeconds"] == scaled["cooldownPeriod"]
 
 
 def test_with_oidc_triggers_and_services_speak_of_one_audience_and_every_service_may_review() -> None:
