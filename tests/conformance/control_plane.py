@@ -99,6 +99,7 @@ class ControlPlane:
         self._words = server_words
         self._client, self._peer, self._secure = free_port(), free_port(), free_port()
         self._running = ExitStack()
+        self._programs: dict[str, tuple[subprocess.Popen[bytes], tuple[str, ...]]] = {}
         make_keys(folder / "pki")
         (folder / "tokens.csv").write_text(f'{TOKEN},admin,admin-uid,"system:masters"\n{PLAIN},{PLAIN},{PLAIN}-uid\n')
         write_kubeconfig(self.kubeconfig, self._secure, folder / "pki" / "ca.crt")
@@ -124,6 +125,24 @@ class ControlPlane:
         """End everything; what is stored stays."""
         self._running.close()
 
+    def names(self) -> tuple[str, ...]:
+        """Its programs."""
+        return tuple(self._programs)
+
+    def kill(self, name: str) -> bool:
+        """Kill a program, which is started again at once, as whoever runs a control plane sees to it."""
+        running, words = self._programs[name]
+        running.kill()
+        running.wait()
+        return self._run(name, *words).poll() is None
+
+    def is_ready(self) -> bool:
+        """Whether it serves; programs that ended because another was away are started again."""
+        for name, (running, words) in self._programs.items():
+            if running.poll() is not None:
+                self._run(name, *words)
+        return is_served(f"https://127.0.0.1:{self._secure}/readyz", self._folder / "pki" / "ca.crt")
+
     def back_up(self) -> None:
         """Keep what is stored, while it is stopped."""
         shutil.rmtree(self._folder / "backup", ignore_errors=True)
@@ -139,7 +158,9 @@ class ControlPlane:
         make_server_keys(self._folder / "pki")
 
     def _run(self, name: str, *words: str) -> subprocess.Popen[bytes]:
-        return self._running.enter_context(process(self._folder, program(name), *words))
+        running = self._running.enter_context(process(self._folder, program(name), *words))
+        self._programs[name] = running, words
+        return running
 
 
 @contextmanager
@@ -194,15 +215,19 @@ def wait_ready(url: str, authority: Path, server: subprocess.Popen[bytes]) -> No
     """Return when the API server answers 200 there, which is meant to be due to `server`."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and server.poll() is None:
-        if authority.exists():
-            with urllib3.PoolManager(ca_certs=str(authority), retries=False, timeout=5) as pool:
-                try:
-                    if pool.request("GET", url, headers={"Authorization": f"Bearer {TOKEN}"}).status == 200:
-                        return
-                except urllib3.exceptions.HTTPError:
-                    pass  # not listening yet: that is what this loop is for
+        if authority.exists() and is_served(url, authority):
+            return
         time.sleep(0.1)
     raise NoControlPlane(f"{url} was not ready within {START_SECONDS} s; see the logs beside {authority.parent}")
+
+
+def is_served(url: str, authority: Path) -> bool:
+    """Whether the API server answers 200 there."""
+    with urllib3.PoolManager(ca_certs=str(authority), retries=False, timeout=5) as pool:
+        try:
+            return pool.request("GET", url, headers={"Authorization": f"Bearer {TOKEN}"}).status == 200
+        except urllib3.exceptions.HTTPError:
+            return False  # nobody listens, or not yet
 
 
 def write_kubeconfig(path: Path, port: int, authority: Path) -> None:

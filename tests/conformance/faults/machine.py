@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.conformance.faults.killing import is_survived, kill_seconds
+from tests.conformance.faults.programs import victims_of
 from tests.conformance.faults.servers import result
 from tests.conformance.faults.worlds import Worlds
 from tests.conformance.lifecycle.outages import (
@@ -20,7 +20,6 @@ from tests.conformance.lifecycle.outages import (
     World,
     is_healthy,
     kill,
-    kill_some,
     processes,
     seconds_to_converge,
 )
@@ -28,9 +27,6 @@ from tests.conformance.report import ROOT
 from tests.kit.installation import SAMPLES, installed
 from tests.kit.waiting import wait_for
 
-KILL_SECONDS = float(os.environ.get("OLMF_KILL_SECONDS", "600"))
-AT_ONCE = 6
-"""So many are killed, one after the other, while the three samples are installed; then they have to converge."""
 DISK_BYTES = 160 * 1024 * 1024
 FULL_SECONDS = 10.0
 ROUNDS = 3
@@ -38,22 +34,8 @@ CLOCK = Path(__file__).with_name("other_clock.c")
 
 
 def processes_are_killed(worlds: Worlds, *, target: str) -> str:
-    """Rounds of installs, for so long; in each of them programs and their children are killed."""
-    world, rng = worlds.of(target), random.Random(time.time())
-    until, took = time.monotonic() + KILL_SECONDS, list[float]()
-
-    @contextmanager
-    def some_die(hurt: World) -> Iterator[None]:
-        yield
-        kill_some(hurt.installation, rng, AT_ONCE)
-        wait_for(lambda: is_healthy(hurt.installation), "programs that run again")
-
-    while time.monotonic() < until:
-        took.append(seconds_to_converge(world, f"killed-{len(took)}", some_die, seconds=0))
-    return (
-        f"nothing; {len(took) * AT_ONCE} killed in {KILL_SECONDS / 60:.0f} minutes, {len(took)} rounds of installs; "
-        f"{sorted(took)[len(took) // 2]:.1f} s after the last of a round, at most {max(took):.1f} s"
-    )
+    """Rounds of installs and removals, meanwhile programs, their children and those of the API server are killed."""
+    return is_survived(victims_of(worlds.of(target)), kill_seconds(default=600))
 
 
 def all_processes_are_killed(worlds: Worlds, *, target: str) -> str:

@@ -25,8 +25,12 @@ sample operators are asked for while the fault lasts (before it, where nobody ca
 measured how long they take to be installed. A row says that nothing is lost only if every operator then works at its
 newest version, nothing was made twice, no job is left over or parked, and nothing is written any more. Seconds are
 those of the whole row: what is started before, the fault itself, and the wait until nothing is written any more.
-They are of 2026-11-28, on two cores that did much else (load 5 to 18); processes are killed for ten minutes by default,
-here for as long as the rows say.
+They are of 2026-11-28 and 29, on two cores that did much else (load 5 to 18).
+
+Where processes are killed at random, it is for ten minutes by default (`OLMF_KILL_SECONDS`), with half a second to
+three and a half between two deaths, and of a real API server also etcd, kube-apiserver and kube-controller-manager.
+Seconds are then from the last of a round until all three samples work, or until nothing is left of them,
+and contain the start of what was killed.
 
 On a node, with pods instead of processes, the same is in [NODE.md](NODE.md); with a Broker in [KNATIVE.md](KNATIVE.md).
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import random
 import signal
 import tempfile
 import threading
@@ -247,25 +247,28 @@ ASKED_BEFORE = (api_is_down, api_has_another_authority)
 
 def processes(installation: Installation) -> list[int]:
     """Our processes, and their children."""
-    ours = [int(process["pid"]) for process in installation.status()["processes"] if process["pid"] > 0]  # -1: all
-    children: list[int] = []
-    for pid in ours:
+    return [pid for _, pid in programs(installation)]
+
+
+def programs(installation: Installation) -> list[tuple[str, int]]:
+    """Name and pid of each of our processes, and of their children."""
+    found = list[tuple[str, int]]()
+    for process in json.loads((installation.state / "olmf.json").read_text())["processes"]:
+        name, pid = process["name"], process["pid"]
+        found.append((name, pid))
         with suppress(FileNotFoundError, ProcessLookupError):
-            children += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return [*ours, *children]
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            found += [(f"child of {name}", int(child)) for child in children]
+    return found
 
 
-def kill_some(installation: Installation, rng: random.Random, times: int) -> None:
-    """Kill that many of them, one after the other."""
-    for _ in range(times):
-        time.sleep(rng.uniform(0.0, 0.5))
-        kill(rng.choice(processes(installation)))
-
-
-def kill(pid: int) -> None:
-    """Kill a process, if it is still there."""
-    with suppress(ProcessLookupError):
+def kill(pid: int) -> bool:
+    """Kill a process; whether it was still there."""
+    try:
         os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def is_healthy(installation: Installation) -> bool:

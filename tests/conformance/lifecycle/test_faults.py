@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
+import os
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -20,20 +21,24 @@ from shared.kinds import (
     INSTALL_PLAN,
     JOB,
     OPERATOR_CONDITION,
+    OPERATOR_GROUP,
     ROLE,
     ROLE_BINDING,
     SERVICE_ACCOUNT,
     Kind,
     Ref,
 )
+from tests.conformance.faults.killing import is_survived, kill_seconds
+from tests.conformance.faults.programs import victims_of
 from tests.conformance.lifecycle.conftest import TARGETS
-from tests.conformance.lifecycle.outages import is_healthy, kill, kill_some, processes
+from tests.conformance.lifecycle.outages import World, is_healthy, kill, processes, programs
 from tests.conformance.lifecycle.samples import VERSIONS, converges, samples
 from tests.conformance.targets import running
 from tests.kit.installation import SAMPLES, Installation
 from tests.kit.waiting import wait_for
 
-KILLS = 6
+KILL_SECONDS = 9.0
+"""With `OLMF_KILL_SECONDS` it is as long as that says."""
 
 
 @pytest.fixture(scope="module", params=TARGETS)
@@ -69,10 +74,11 @@ def delete(victim: Installation, kind: Kind, namespace: str) -> None:
                 raise
 
 
-def test_processes_die_at_random_while_operators_are_installed(victim: Installation, place: str) -> None:
-    kill_some(victim, random.Random(f"{place}-{time.time()}"), KILLS)
-    wait_for(lambda: is_healthy(victim))
-    converges(victim, place)
+def test_processes_die_at_random_while_operators_come_and_go(
+    victim: Installation, record_property: Callable[[str, object], None]
+) -> None:
+    seconds = kill_seconds(default=KILL_SECONDS)
+    record_property("result", is_survived(victims_of(World(victim)), seconds))
 
 
 def test_all_processes_die_at_once(victim: Installation, place: str) -> None:
@@ -81,6 +87,22 @@ def test_all_processes_die_at_once(victim: Installation, place: str) -> None:
         kill(pid)
     wait_for(lambda: is_healthy(victim))
     converges(victim, place)
+
+
+def test_a_group_that_goes_while_no_watcher_runs_leaves_no_role(victim: Installation, place: str) -> None:
+    """Its roles have no owner that Kubernetes would follow; an audit, five minutes later, is not waited for."""
+
+    def roles() -> list[str]:
+        owner = {names.OWNER_KIND: OPERATOR_GROUP.kind, names.OWNER_NAMESPACE: place}
+        return [name_of(each) for each in victim.cluster.list(CLUSTER_ROLE, labels=owner)]
+
+    converges(victim, place)
+    assert roles()
+    [watcher] = [pid for name, pid in programs(victim) if name == "watch"]
+    os.kill(watcher, signal.SIGSTOP)
+    delete(victim, OPERATOR_GROUP, place)
+    kill(watcher)
+    wait_for(lambda: not roles(), "the end of its roles")
 
 
 def test_redis_forgets_everything_in_mid_flow(victim: Installation, place: str) -> None:

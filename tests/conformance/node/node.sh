@@ -3,6 +3,7 @@
 #   node.sh build            programs and images, once per machine
 #   node.sh up DIR           start; DIR/kubeconfig is the administrator's
 #   node.sh restart DIR      end kubelet, containerd and every container, and start them again, as when a machine restarts
+#   node.sh kill DIR NAME    kill a program, of those that `status` shows, and start it again
 #   node.sh down DIR         stop, and take away every container, mount, interface, rule and cgroup
 #   node.sh status DIR       what runs
 #   node.sh image FOLDER DOCKERFILE NAME   build an image, and push it
@@ -76,6 +77,7 @@ verb=${1:-}; [ $# = 0 ] || shift
 case $verb in
   build) build ;;
   up|restart|down|status) D=$(realpath -m "${1:?DIR}"); $verb ;;
+  kill) D=$(realpath -m "${1:?DIR}"); again "${2:?NAME}" ;;
   image|push) $verb "$@" ;;
-  *) sed -n '2,9p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '2,10p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -2,7 +2,8 @@
 
 `make cluster` makes the node; `$OLMF_NODE` is its folder. Words choose the steps that hold one of them; the report
 keeps the rows of the others. `$OLMF_OLDER_IMAGE` is the image of an older release that the node's registry has,
-`$OLMF_OLM_PROGRAM` OLM's operator, made of its source with `go build ./cmd/olm`.
+`$OLMF_OLM_PROGRAM` OLM's operator, made of its source with `go build ./cmd/olm`. `$OLMF_KILL_SECONDS` is for how long
+everything is killed at random, ten minutes without it. `keda.sh up` brings KEDA.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tests.conformance.node.steps import (
     attack,
     extensions,
     faults,
+    keda,
     operators,
     releases,
     removal,
@@ -62,6 +64,8 @@ STEPS = Steps[InPods](
         "an uninstall": operators.uninstalls,
         "the installation is taken away": removal.is_taken_away,
         "a tenant attacks": attack.is_attacked,
+        "KEDA counts the workers": keda.is_scaled,
+        "everything is killed at random": faults.loses_anything,
     },
 )
 

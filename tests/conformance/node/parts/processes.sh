@@ -4,8 +4,15 @@ state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1; }
 
 start() { # NAME COMMAND...
   local name=$1; shift
+  mkdir -p "$D/commands"; printf '%q ' "$@" >"$D/commands/$name"
   setsid "$@" >"$D/log/$name.log" 2>&1 </dev/null &
   echo "$! $(began $!)" >"$D/pid/$name"
+}
+
+again() { # NAME: killed, and started at once, as whoever runs a node sees to it
+  local pid _
+  if lives "$1"; then read -r pid _ <"$D/pid/$1"; kill -9 "$pid" || true; while lives "$1"; do sleep 0.05; done; fi
+  eval "start $1 $(cat "$D/commands/$1")"
 }
 
 lives() { # NAME

@@ -6,14 +6,18 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from shared.api.manifest import name_of
 from shared.kinds import POD, Ref
+from tests.conformance.faults.killing import is_survived, kill_seconds
 from tests.conformance.node.in_pods import OURS, InPods
-from tests.conformance.node.steps.operators import PLACE, removes_beacon
+from tests.conformance.node.steps.operators import PLACE, reads_the_catalog, removes_beacon
+from tests.conformance.node.victims import victims_of
 from tests.kit.installation import a_subscription
 
 HALT_SECONDS = 15
+OPERATORS = Path(__file__).parents[1] / "operators.yaml"
 
 
 def anew(host: InPods, harm: Callable[[], object]) -> str:
@@ -71,3 +75,16 @@ def loses_the_api(host: InPods) -> str:
 def loses_the_node(host: InPods) -> str:
     """kubelet, containerd and every container end, and begin again, as when a machine restarts."""
     return f"{anew(host, lambda: host.node('restart', str(host.state)))}"
+
+
+def loses_anything(host: InPods) -> str:
+    """Rounds of installs and removals, meanwhile pods, processes in them and programs of the node are killed.
+
+    One of the samples is for all namespaces, so those of `make cluster` go before, and come back.
+    """
+    host.kubectl("delete", "namespace", "sea", "--ignore-not-found", namespace="")
+    reads_the_catalog(host)
+    try:
+        return is_survived(victims_of(host), kill_seconds(default=600))
+    finally:
+        host.kubectl("apply", "-f", str(OPERATORS), namespace="")
