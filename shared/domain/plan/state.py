@@ -22,7 +22,8 @@ RETRY = timedelta(seconds=5)
 SLOWLY = timedelta(minutes=5)
 """For a plan whose account or author lacks a right: RBAC objects wake it, this is for rights from elsewhere."""
 _ACCOUNT = "attenuatedServiceAccountRef"
-_YOUNG = timedelta(seconds=10)
+_PART = 20
+"""A plan without an error is looked at again after this part of its age."""
 _UNWRITTEN = timedelta(minutes=1)
 """How long a plan may be without steps: whoever made it, we or OLM, writes them right after it."""
 
@@ -176,13 +177,14 @@ def _without_safety(status: ReadOnly) -> Manifest:
 def next_check(
     status: ReadOnly, now: datetime, *, is_denied: bool = False, has_authors: bool = False
 ) -> timedelta | None:
-    """When to run a plan again: at once while it is young, because its APIs will be served soon; None: at an event."""
+    """When to run a plan again: soon while it is young, because its APIs will be served soon; None: at an event."""
     if status["phase"] != "Installing":
         return None
     if is_denied and (has_authors or _ACCOUNT in status):
         return SLOWLY
-    is_young = now - _started(status, now) < _YOUNG
-    return NEXT_PASS if is_young and not fields.text(status, "message") else RETRY
+    if fields.text(status, "message"):
+        return RETRY
+    return min(RETRY, max(NEXT_PASS, (now - _started(status, now)) / _PART))
 
 
 def after(status: Manifest, error: str, now: datetime, *, retry: timedelta | None) -> Manifest:
