@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # why: the queue imports the Redis client, which a replay doe
     from eventing.workqueue import Claim
 
 CHANGES = "olmf:changes:"
-"""With `<apiVersion>/<kind>/<namespace>` a Redis hash: `sum` of the weights of all changes there (`stream`), `newest`
-resourceVersion among decimal ones, number of `writes` of ours (of `finish.lua`: of runs that wrote) and of each worker
-among them, `writes:<worker>`; and of all namespaces, `restored`: which time it was that the API server went back to an
-older state. It is gone a day after the last of them: namespaces come and go."""
+"""With `<apiVersion>/<kind>/<namespace>` (of definitions: their API group) a Redis hash: `sum` of the weights of all
+changes there (`stream`), `newest` resourceVersion among decimal ones, number of `writes` of ours (of `finish.lua`: of
+runs that wrote) and of each worker among them, `writes:<worker>`; and of all namespaces, `restored`: which time it was
+that the API server went back to an older state. It is gone a day after the last of them: namespaces come and go."""
 READS = "olmf:reads:"
 """With a step a Redis set: which of these its runs ask for, without the prefix; a day after the last was added it is
 learned anew."""
@@ -95,5 +95,5 @@ def keys_of_all(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def keys_of(of: Ref | Kind, namespace: str) -> tuple[str, ...]:
-    """The keys of the namespace, and of all namespaces. Names are valid, so none of them contains a separator."""
+    """The keys of the place (`place_of`), and of all places. Names are valid, so none of them contains a separator."""
     return tuple(f"{CHANGES}{of.api_version}/{of.kind}/{each}" for each in dict.fromkeys((namespace, "")))
