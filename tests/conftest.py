@@ -47,13 +47,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | Non
 
 
 def pytest_collection_finish() -> None:
-    """What was collected stays to the end, so that nobody looks for garbage in it again and again.
-
-    What tests make ends mostly with them, and hardly any of it in circles: to look after every 700 objects takes 3 % of
-    the time.
-    """
+    """What was collected stays to the end, so that nobody looks for garbage in it again and again."""
     gc.freeze()
-    gc.set_threshold(10_000, 20, 20)
     gc.enable()
 
 

@@ -16,6 +16,8 @@ PATH = "/apis/operators.coreos.com/v1alpha1/clusterserviceversions"
 class PagedServer:
     """Answers with the given pages, one after the other; a page may be an error. Stands for a `Transport`."""
 
+    is_remote = True
+
     def __init__(self, *pages: list[str] | ApiError) -> None:
         self._pages = list(pages)
         self.asked: list[Mapping[str, str]] = []

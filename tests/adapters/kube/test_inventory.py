@@ -13,6 +13,8 @@ from shared.adapters.kube.transport import Transport
 class PagedServer:
     """Answers with the given pages of names, one after the other; a page may be an error. Stands for a `Transport`."""
 
+    is_remote = True
+
     def __init__(self, *pages: list[str] | ApiError) -> None:
         self._pages = list(pages)
         self.asked: list[Mapping[str, str]] = []

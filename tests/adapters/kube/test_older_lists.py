@@ -21,6 +21,8 @@ Read: TypeAlias = Callable[[CachedClient], object]
 class Server:
     """Answers every list with an empty one, of the version that it has; stands for a `Transport`."""
 
+    is_remote = True
+
     def __init__(self, version: str) -> None:
         self.version = version
         self.requests_made = 0
