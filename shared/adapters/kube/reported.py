@@ -87,8 +87,9 @@ class ReportedChanges:
         if kind not in self._restored:
             self._restored.setdefault(kind, self._of((kind, "")).counts.restored)
         found = self._of((kind, namespace))
-        is_counted = kind.is_namespaced or found.counts != ChangeCounts()  # an older watcher counts no groups
-        return found if is_counted else self._of((kind, ""))
+        if namespace and not kind.is_namespaced and found.counts == ChangeCounts():
+            return self._of((kind, ""))  # an older watcher counts no groups
+        return found
 
     def is_restored(self, kind: Kind, version: str) -> bool:
         """Whether the API server went back to an older state since the last time, and a list may have this version."""
