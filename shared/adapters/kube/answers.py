@@ -18,7 +18,7 @@ BRIEF_SECONDS = 3.0
 """Maximum age of a cached object of a revision whose kind nobody need watch: within a roll-out, little more."""
 MODULUS = 2**48
 """Of the sums; the arithmetic of every writer is exact up to it."""
-MAX_CACHE_ENTRIES = 256
+MAX_CACHE_ENTRIES = 128
 
 
 @dataclass(frozen=True, slots=True)
