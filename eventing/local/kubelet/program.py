@@ -197,4 +197,4 @@ async def refuse_nodes(connection: Connection) -> None:
 
 def is_final(error: ApiError, forbidden: int) -> bool:
     """Whether waiting helps no more, after so many answers that it is forbidden."""
-    return forbidden > FORBIDDEN_TIMES or not (forbidden or error.is_unreachable)
+    return forbidden > FORBIDDEN_TIMES or not (error.status == FORBIDDEN or error.is_unreachable)

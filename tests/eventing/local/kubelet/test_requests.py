@@ -60,6 +60,7 @@ def test_what_an_api_server_forbids_that_has_just_begun_is_written_later() -> No
         pytest.param(0, 1, False, id="no answer after that"),
         pytest.param(403, 11, True, id="forbidden again and again"),
         pytest.param(401, 0, True, id="an unknown user"),
+        pytest.param(401, 1, True, id="an unknown user, by one that has just begun"),
     ],
 )
 def test_a_kubelet_waits_for_an_api_server_that_begins(status: int, forbidden: int, want: bool) -> None:
