@@ -182,7 +182,7 @@ ROUTES: tuple[Route, ...] = (
     Route(CSV, "operator_group/update_provided_apis", its_namespace, original),
     Route(names.GROUP_CHANGED, "operator_group/select_namespaces", itself, always),
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
-    Route(names.GRANT_DUE, "operator_group/grant_access", itself, always, "bulk"),
+    Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
     Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
     Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
