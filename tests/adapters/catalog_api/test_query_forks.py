@@ -99,6 +99,17 @@ def test_who_forks_them_is_started_again(forks: Forks, request_of_all: Request, 
     assert is_answered(forks, request_of_all)
 
 
+def test_one_that_hangs_is_replaced(forks: Forks, request_of_all: Request) -> None:
+    assert is_answered(forks, request_of_all)
+    hanging = forks._server
+    assert hanging
+    hanging.send_signal(signal.SIGSTOP)
+    with pytest.raises(DeadlineExceeded):
+        forks.run(msgspec.structs.replace(request_of_all, seconds=MOMENT))
+    assert hanging.poll() == -signal.SIGKILL
+    assert is_answered(forks, request_of_all)
+
+
 def test_a_query_that_comes_while_it_ends_is_handed_over_again(
     forks: Forks, request_of_all: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:

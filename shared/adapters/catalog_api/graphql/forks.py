@@ -29,6 +29,10 @@ class DeadlineExceeded(RuntimeError):
     """A query has no answer within its time."""
 
 
+class _NobodyCame(DeadlineExceeded):
+    """Nobody has begun with it: the server hangs."""
+
+
 class Forks:
     """The processes of queries. Threads may use it at the same time."""
 
@@ -42,7 +46,12 @@ class Forks:
         deadline = time.monotonic() + request.seconds
         for _ in range(_ATTEMPTS):
             with self._connected() as client:
-                if content := _exchanged(client, msgspec.json.encode(request), deadline):
+                try:
+                    content = _exchanged(client, msgspec.json.encode(request), deadline)
+                except _NobodyCame:
+                    self.close()
+                    raise
+                if content:
                     return _result(content)
         raise QueryFailed("no process could be forked for it")
 
@@ -90,7 +99,7 @@ def _exchanged(client: socket.socket, content: bytes, deadline: float) -> bytes:
             received += piece
             client.settimeout(max(deadline - time.monotonic(), _SHORTEST))
     except TimeoutError as error:
-        raise DeadlineExceeded from error
+        raise (DeadlineExceeded if received else _NobodyCame) from error
     except (BrokenPipeError, ConnectionResetError):
         pass  # what came before counts
     return bytes(received)
