@@ -43,7 +43,9 @@ async def test_a_change_enqueues_once(tmp_path: Path) -> None:
 async def changed_until_heard(folder: Path, heard: asyncio.Queue[str]) -> str:
     """Change the folder; once more where the change came before the first look at the folder, which nobody sees."""
     for number in range(10):
-        (folder / f"{number}.yaml").write_text("x")
+        ready = folder.with_name(f"{folder.name}-{number}")
+        ready.write_text("x")
+        ready.rename(folder / f"{number}.yaml")  # in one step: a file that comes empty is a change of its own
         with contextlib.suppress(TimeoutError):
             return await asyncio.wait_for(heard.get(), 5)
     raise AssertionError("no change was heard of")
