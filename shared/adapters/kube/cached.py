@@ -81,7 +81,7 @@ class CachedClient(KubeClient):
     ) -> None:
         """`changes` reports every change of the `kinds`; of the `labelled` ones those of objects labelled as ours."""
         super().__init__(server)
-        self._kinds = KindIndex(lambda path: self.request("GET", path), absent=FRESH_SECONDS)
+        self._kinds = KindIndex(lambda path: self.request("GET", path), now, absent=FRESH_SECONDS)
         self._remembered = frozenset((*kinds, *labelled))
         self._reported = ReportedChanges(changes, self._remembered, self._freshness.at_least, now)
         self._labelled = frozenset(labelled)
