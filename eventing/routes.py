@@ -184,7 +184,7 @@ ROUTES: tuple[Route, ...] = (
     Route(names.GROUP_CHANGED, "operator_group/grant_access", itself, always),
     Route(names.GRANT_DUE, "operator_group/grant_access", itself, always),
     Route(kinds.CLUSTER_ROLE, "operator_group/grant_access", its_owner(kinds.OPERATOR_GROUP), edited),
-    Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(kinds.CUSTOM_RESOURCE_DEFINITION), edited, "bulk"),
+    Route(kinds.CLUSTER_ROLE, "fanout/notify_providers", its_owner(*kinds.API_PROVIDERS), edited, "bulk"),
     Route(names.GROUP_CONFLICT_CHANGED, "operator_group/update_provided_apis", its_namespace, always),
     Route(kinds.OPERATOR, "operator/update_operator", itself, came_or_went, "bulk", GATHER),
     *(

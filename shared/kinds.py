@@ -186,6 +186,9 @@ WEBHOOK_CONFIGURATIONS = (VALIDATING_WEBHOOKS, MUTATING_WEBHOOKS)
 COMPONENTS = (DEPLOYMENT, SERVICE_ACCOUNT, *RBAC)
 """The kinds of the objects that an operator consists of."""
 
+API_PROVIDERS = (CUSTOM_RESOURCE_DEFINITION, API_SERVICE)
+"""The kinds that bring an API to a cluster."""
+
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind.watch)
 """The kinds of which events tell: those that a route may name."""
 

@@ -35,6 +35,9 @@ class Policy:
     lift_foreign_roles: bool = False
     """Give the rights of every Role with the owner labels of a version to its operator in all target namespaces, as
     OLM does, whoever made the Role; otherwise only those of the permissions that an InstallPlan gave it."""
+    grant_claimed_apis: bool = False
+    """Give the users of a namespace their roles for every API that a version claims and that is there, as OLM does,
+    whoever made its definition, and for aggregated APIs; otherwise only where an InstallPlan brought the definition."""
     bundle_kinds: tuple[str, ...] = ()
     """Kinds that bundles may hold besides those that OLM allows: `Certificate`, or `Certificate.cert-manager.io`."""
     execute_foreign_plans: bool = False

@@ -25,12 +25,13 @@ def its_namespace(event: Event) -> tuple[Ref, ...]:
     return () if ref is None else (ref,)
 
 
-def its_owner(kind: Kind) -> Key:
-    """The owners of that kind that the event names as keys; no keys when the event names none."""
+def its_owner(*owning: Kind) -> Key:
+    """The owners of those kinds that the event names as keys; no keys when the event names none."""
+    by_name = {kind.kind: kind for kind in owning}
 
     def key(event: Event) -> tuple[Ref, ...]:
-        owners = (one for one in events.Owner.split(event.hints.get(events.OWNERS, "")) if one.kind == kind.kind)
-        found = (kind.ref_or_none(one.name, one.namespace or event.ref.namespace) for one in owners)
+        owners = (one for one in events.Owner.split(event.hints.get(events.OWNERS, "")) if one.kind in by_name)
+        found = (by_name[one.kind].ref_or_none(one.name, one.namespace or event.ref.namespace) for one in owners)
         return tuple(filter(None, found))
 
     return key

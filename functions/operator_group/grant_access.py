@@ -12,17 +12,16 @@ from collections.abc import Sequence
 
 from shared import names
 from shared.api.manifest import Manifest
-from shared.api.views import ApiService, Csv, CustomResourceDefinition, OperatorGroup, Role
+from shared.api.views import Csv, OperatorGroup, Role
 from shared.domain.csv.admission import is_admitted
 from shared.domain.operator_groups import members, roles, targets
 from shared.domain.operator_groups.group import Group
 from shared.domain.operator_groups.identity import Nobody
-from shared.domain.operator_groups.provision import claims, provisions, reserved
-from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Attempt, Cluster, Inventory, Policy
 from shared.reading.identity import identity_in
-from shared.reading.objects import read_all
 from shared.reading.permissions import missing_permissions
+from shared.reading.provided_apis import provided_apis
 from shared.step import Apply, Delete, Merge, Outcome, Record, Ref, Write, acting_as
 
 
@@ -31,8 +30,7 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     present = {Ref.of(role): role for role in Role.each(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"}))}
     found = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace))
     csvs = [csv for csv in found if not csv.is_copy and not csv.is_deleted]
-    taken = reserved(ApiService.each(cluster.list(API_SERVICE) if any(map(claims, csvs)) else ()))
-    provided = {csv.name: tuple(provisions(csv, _definitions(csv, cluster), taken)) for csv in csvs}
+    provided = provided_apis(csvs, cluster, policy)
     everything = [one for each in provided.values() for one in each]
     gone = roles.withdrawn(present.values(), ref.namespace, everything)
     stored = OperatorGroup.of(cluster.get(ref))
@@ -56,10 +54,6 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     writes += _grants(lacking, stored, cluster, attempt)
     summary = f"{len(writes)} roles or bindings to write, {len(deletions)} to withdraw"
     return Outcome((*deletions, *writes), summary=unfit_name or summary)
-
-
-def _definitions(csv: Csv, cluster: Cluster) -> dict[Ref, CustomResourceDefinition | None]:
-    return {ref: CustomResourceDefinition.of(found) for ref, found in read_all(cluster, claims(csv)).items()}
 
 
 def _write(role: Manifest, present: Role | None) -> Write:

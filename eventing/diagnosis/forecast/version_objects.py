@@ -21,7 +21,7 @@ from shared.domain.csv.deployments import desired_deployments
 from shared.domain.operator_groups import members, roles
 from shared.domain.operator_groups.group import Api, Group
 from shared.domain.operator_groups.provision import BUILT_IN, Provision, provider_of
-from shared.kinds import ROLE, ROLE_BINDING
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, ROLE, ROLE_BINDING
 
 
 def installed_objects(
@@ -50,7 +50,7 @@ def _provisions(csv: Csv, known: Mapping[str, Manifest]) -> Iterator[Provision]:
         definition = CustomResourceDefinition(known.get(entry.name, {}))
         if entry.version in definition.served and definition.group not in BUILT_IN:
             api = Api(definition.group, entry.version, definition.resource_kind)
-            yield Provision(api, definition.resource, "", provider_of(csv))
+            yield Provision(api, definition.resource, provider_of(csv), CUSTOM_RESOURCE_DEFINITION, definition.name, "")
 
 
 def _elsewhere(csv: Csv, group: Group) -> Iterator[Manifest]:

@@ -9,14 +9,14 @@ from typing import TypeVar
 from shared import names
 from shared.api.views import Csv, InstallPlan, Object, Role, Subscription
 from shared.domain.objects.plan_record import is_refused
-from shared.domain.operator_groups.provision import claims
+from shared.domain.operator_groups.provision import claimed_stems
 from shared.domain.operator_groups.roles import provided_by
-from shared.kinds import API_SERVICE, CLUSTER_SERVICE_VERSION, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
+from shared.kinds import API_PROVIDERS, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 
 _Owned = TypeVar("_Owned", bound=Object)
 KEPT_PLANS = 5
 """Number of InstallPlans that stay in a namespace, besides those that a Subscription names."""
-_PROVIDERS = frozenset({API_SERVICE.kind, CUSTOM_RESOURCE_DEFINITION.kind})
+_PROVIDERS = frozenset(kind.kind for kind in API_PROVIDERS)
 _KINDS = {kind.kind: kind for kind in (CLUSTER_SERVICE_VERSION, OPERATOR_GROUP)}
 
 
@@ -84,6 +84,5 @@ def unprovided(roles: Iterable[Role], provider: Csv | None) -> Iterator[Role]:
 
     Another version that provides the API gets them back at once: their deletion wakes its group.
     """
-    claimed = {} if provider is None or provider.is_copy or provider.is_deleted else claims(provider)
-    owned = {f"{ref.name}-{version}-" for ref, versions in claimed.items() for version in versions}
-    yield from (role for role in roles if not any(role.name.startswith(one) for one in owned))
+    stems = () if provider is None or provider.is_copy or provider.is_deleted else tuple(claimed_stems(provider))
+    yield from (role for role in roles if not role.name.startswith(stems))

@@ -94,19 +94,20 @@ def api_roles(provided: Provision) -> Iterator[Manifest]:
     for suffix in SUFFIXES:
         rule = {"verbs": list(_VERBS[suffix]), "apiGroups": [provided.api.group], "resources": [provided.plural]}
         yield _api_role(provided, suffix, suffix, rule)
-    rule = {
-        "verbs": ["get"],
-        "apiGroups": [CUSTOM_RESOURCE_DEFINITION.group],
-        "resources": [CUSTOM_RESOURCE_DEFINITION.plural],
-        "resourceNames": [provided.definition],
-    }
-    yield _api_role(provided, "crdview", "view", rule)
+    if provided.kind == CUSTOM_RESOURCE_DEFINITION:
+        rule = {
+            "verbs": ["get"],
+            "apiGroups": [CUSTOM_RESOURCE_DEFINITION.group],
+            "resources": [CUSTOM_RESOURCE_DEFINITION.plural],
+            "resourceNames": [provided.name],
+        }
+        yield _api_role(provided, "crdview", "view", rule)
 
 
 def _api_role(provided: Provision, word: str, suffix: str, rule: Manifest) -> Manifest:
-    role = _role(f"{provided.definition}-{provided.api.version}-{word}", _labels(provided.api, suffix))
+    role = _role(f"{provided.stem}{word}", _labels(provided.api, suffix))
     role["metadata"]["annotations"] = {names.PROVIDED_BY: provided.provider}
-    role["metadata"]["ownerReferences"] = [reference_to(CUSTOM_RESOURCE_DEFINITION, provided.definition, provided.uid)]
+    role["metadata"]["ownerReferences"] = [reference_to(provided.kind, provided.name, provided.uid)]
     return {**role, "rules": [rule]}
 
 

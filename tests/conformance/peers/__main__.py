@@ -108,7 +108,7 @@ def run(peer: Peer, options: argparse.Namespace) -> int:
             perform(peer, program, [each for each in chosen if each not in together], places[:1], options)
     found = results.read(kept)
     if options.report:
-        peer.report.write_text(peer.head + results.table(specs, found, peer.left_out, peer.causes))
+        peer.report.write_text(peer.head + results.table(specs, found, peer))
     return int(any(found[each.text].result == "failed" for each in chosen))
 
 

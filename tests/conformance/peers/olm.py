@@ -12,7 +12,7 @@ from shared.adapters.kube import KubeClient
 from shared.kinds import CATALOG_SOURCE, NAMESPACE
 from tests.conformance.peers import stand_ins, suite
 from tests.conformance.peers.images import BUNDLES, CATALOGS, registries_conf
-from tests.conformance.peers.left_out import CAUSES, LEFT_OUT
+from tests.conformance.peers.left_out import ALTERED, CAUSES, LEFT_OUT
 from tests.conformance.peers.peer import Peer
 from tests.conformance.peers.scenarios import stand_in_for_kubectl
 from tests.conformance.peers.suite import Result, Spec
@@ -31,11 +31,13 @@ HEAD = """# The suites of our peers
 Written by `python -m tests.conformance.peers olm --checkout DIR --report`: the end-to-end suite of Operator Lifecycle
 Manager itself (commit 992bb09), against our programs on a real control plane with a simulated node. What is changed of
 it is listed with its reason in `peers/olm_edits.py`, images that nobody here can pull are made anew in
-`peers/images.py`. Our programs run with `OLMF_EXECUTE_FOREIGN_PLANS` and `OLMF_LIFT_FOREIGN_ROLES`, because specs write
-plans and roles by hand, with `OLMF_CRD_SAFETY=step`, because one waits for the version of a plan whose definition is
-refused, and with `OLMF_BUNDLE_KINDS=Deprecated`, a kind that OLM itself has to be built with for the suite. What specs
-ask of the pods of catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row is the
-last result of its spec, of the revision that is named. The suite of OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
+`peers/images.py`. Our programs run with `OLMF_EXECUTE_FOREIGN_PLANS`, `OLMF_LIFT_FOREIGN_ROLES` and
+`OLMF_GRANT_CLAIMED_APIS`, because specs write plans, roles, versions and definitions by hand, with
+`OLMF_CATALOG_POLICY=strict`, because one breaks a catalog that nobody uses to stop a resolution, with
+`OLMF_CRD_SAFETY=step`, because one waits for the version of a plan whose definition is refused, and with
+`OLMF_BUNDLE_KINDS=Deprecated`, a kind that OLM itself has to be built with for the suite. What specs ask of the pods of
+catalogs is not asked: a row about such a pod that passes shows what else the spec asks. A row is the last result of its
+spec, of the revision that is named. The suite of OLM v1 is in [PEERS_V1.md](PEERS_V1.md).
 
 """
 
@@ -90,5 +92,6 @@ OLM = Peer(
     specs_of=suite.specs_of,
     run=run,
     left_out=LEFT_OUT,
+    altered=ALTERED,
     causes=CAUSES,
 )

@@ -198,11 +198,6 @@ OLM_EDITS = (
         "what is deleted is there again within milliseconds, and the spec looks once a second: another uid shows it",
     ),
     Edit(
-        "test/e2e/catalog_exclusion_test.go", "Annotations: nil,",
-        'Annotations: map[string]string{"olmf.io/catalog-policy": "strict"},',
-        "that a catalog which nobody uses stops a resolution has to be asked for",
-    ),
-    Edit(
         "test/e2e/operator_test.go",
         LABELLED.format("saA") + LABELLED.format("saB") + TOLD + REFERRED.format("saA") + REFERRED.format("saB"),
         LABELLED.format("saA") + REFERRED.format("saA") + LABELLED.format("saB") + TOLD + REFERRED.format("saB"),

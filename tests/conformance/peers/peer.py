@@ -36,6 +36,8 @@ class Peer:
     """Run one spec of them in a world, with a log."""
     left_out: Mapping[str, str]
     """Why a spec is not run, by its text."""
+    altered: Mapping[str, str] = field(default_factory=dict)
+    """What is changed of a spec, by its text, where that is more than what it asks of the world around it."""
     causes: Mapping[str, str] = field(default_factory=dict)
     """What a spec that fails waits for, by its text."""
     alone: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from tests.conformance.peers.peer import Peer
 from tests.conformance.peers.suite import Result, Spec
 
 
@@ -23,17 +24,17 @@ def add(path: Path, result: Result) -> None:
         file.write(json.dumps(asdict(result)) + "\n")
 
 
-def table(
-    specs: Iterable[Spec], results: Mapping[str, Result], reasons: Mapping[str, str], causes: Mapping[str, str]
-) -> str:
-    """The specs by file, each with its result; `reasons` says why one is left out, `causes` why one fails."""
+def table(specs: Iterable[Spec], results: Mapping[str, Result], peer: Peer) -> str:
+    """The specs by file, each with its result, and what the peer's description says of it."""
     rows, counts, file = [], Counter[str](), ""
     for spec in specs:
         if spec.file != file:
             file = spec.file
             rows.append(f"\n## {file}\n\n| spec | result | seconds | reason |\n|---|---|---|---|")
-        outcome, seconds, reason = _cells(results.get(spec.text), reasons.get(spec.text, ""))
-        if outcome == "fails" and (cause := causes.get(spec.text)):
+        outcome, seconds, reason = _cells(results.get(spec.text), peer.left_out.get(spec.text, ""))
+        if outcome == "passes" and (change := peer.altered.get(spec.text)):
+            outcome, reason = "passes with a change", change
+        if outcome == "fails" and (cause := peer.causes.get(spec.text)):
             reason = f"{cause} ({reason})" if reason else cause  # why: it may fail for something else by now
         counts[outcome] += 1
         rows.append(f"| {_cell(spec.text)} | {outcome} | {seconds} | {_cell(reason)} |")

@@ -77,8 +77,8 @@ def running(
         environ = {
             **rules, "OLMF_POD_NETWORK": kubelet, "GRPC_PROXY": proxy, "grpc_proxy": proxy, "no_proxy": "127.0.0.1",
             "OLMF_CATALOGS_ADDRESS": "localhost:50051",
-            "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true", "OLMF_CRD_SAFETY": "step",
-            "OLMF_BUNDLE_KINDS": "Deprecated",
+            "OLMF_EXECUTE_FOREIGN_PLANS": "true", "OLMF_LIFT_FOREIGN_ROLES": "true", "OLMF_GRANT_CLAIMED_APIS": "true",
+            "OLMF_CATALOG_POLICY": "strict", "OLMF_CRD_SAFETY": "step", "OLMF_BUNDLE_KINDS": "Deprecated",
         }  # fmt: skip
         programs = Programs(folder / "olmf", ("--kubeconfig", str(kubeconfig), "--take-over"), environ)
         stack.callback(lambda: programs.present.close())

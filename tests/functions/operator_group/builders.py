@@ -65,6 +65,7 @@ def a_csv(name: str = "op.v1", namespace: str = "ns", **more: Any) -> Object:
             "displayName": name,
             "installModes": more.pop("modes", ALL_MODES),
             "customresourcedefinitions": {"owned": owned, "required": more.pop("required", [])},
+            "apiservicedefinitions": {"owned": more.pop("services", [])},
             "nativeAPIs": more.pop("native", []),
             "install": {"strategy": "deployment", "spec": more.pop("install", {})},
         },

@@ -7,6 +7,7 @@ import pytest
 from functions.operator_group.grant_access import grant_access
 from shared.api.views import Csv
 from shared.domain.csv.rbac import objects_for
+from shared.domain.objects.ownership import owner_labels
 from shared.kinds import CLUSTER_ROLE, INSTALL_PLAN, OPERATOR_GROUP, Kind, Ref
 from shared.ports import Attempt, Policy
 from shared.step import Apply, Delete, Merge, Outcome
@@ -18,15 +19,16 @@ REF = OPERATOR_GROUP.ref("g", "ns")
 GOOSE_CRD = "geese.birds.com/v1/Goose"
 GOOSE = "Goose.v1.birds.com"
 RULES = [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
+DEFAULTS, LIFTING = Policy(), Policy(lift_foreign_roles=True)
+TRUSTING = Policy(grant_claimed_apis=True)
 NEEDS_ROLES = {"permissions": [{"serviceAccountName": "sa", "rules": RULES}]}
 
 
-def run(*objects: dict[str, Any], lift_foreign_roles: bool = False) -> Outcome:
-    return ran(FakeCluster(objects), lift_foreign_roles=lift_foreign_roles)
+def run(*objects: dict[str, Any], policy: Policy = DEFAULTS) -> Outcome:
+    return ran(FakeCluster(objects), policy=policy)
 
 
-def ran(cluster: FakeCluster, ref: Ref = REF, *, lift_foreign_roles: bool = False) -> Outcome:
-    policy = Policy(lift_foreign_roles=lift_foreign_roles)
+def ran(cluster: FakeCluster, ref: Ref = REF, *, policy: Policy = DEFAULTS) -> Outcome:
     return grant_access(ref, cluster, FakeInventory(cluster), policy, attempt=Attempt())
 
 
@@ -602,7 +604,7 @@ def test_roles_that_no_plan_made_are_lifted_where_the_administrator_wants_it() -
     stray = a_role("RoleBinding", csv=csv, roleRef=to_other, subjects=[{"kind": "ServiceAccount", "name": "sa"}])
     stray["metadata"]["name"] = "stray"
 
-    roles = applied(run(group, csv, *forged_permissions_of(csv), stray, lift_foreign_roles=True))
+    roles = applied(run(group, csv, *forged_permissions_of(csv), stray, policy=LIFTING))
 
     assert {name for name in roles if "olm.og." not in name} == {"ClusterRole//op-role", "ClusterRoleBinding//op-role"}
     assert roles["ClusterRoleBinding//op-role"]["subjects"] == [
@@ -619,7 +621,7 @@ def test_a_cluster_role_of_somebody_else_is_never_bound() -> None:
     kind = CLUSTER_ROLE
     theirs = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "cluster-admin"}, "rules": []}
 
-    roles = applied(run(group, csv, role, binding, theirs, lift_foreign_roles=True))
+    roles = applied(run(group, csv, role, binding, theirs, policy=LIFTING))
 
     assert all("olm.og." in name for name in roles)
 
@@ -631,7 +633,7 @@ def test_permissions_of_an_earlier_version_of_the_same_name_are_not_projected() 
     copy = a_csv(namespace="a", labels={"olm.copiedFrom": "ns"})
     left = forged_permissions_of({"metadata": {**csv["metadata"], "uid": "earlier"}})
 
-    assert not [name for name in applied(run(group, csv, copy, *left, lift_foreign_roles=True)) if "op-role" in name]
+    assert not [name for name in applied(run(group, csv, copy, *left, policy=LIFTING)) if "op-role" in name]
 
 
 def test_permissions_are_lifted_for_a_global_group() -> None:
@@ -701,3 +703,78 @@ def test_a_projected_role_that_was_changed_is_restored() -> None:
     role["rules"] = []
 
     assert list(applied(run(*world))) == [named("Role", csv, "a")]
+
+
+def test_a_claim_gives_roles_where_the_administrator_wants_it() -> None:
+    """csv.md 8.8, 128, as OLM: definitions that nobody's plan brought, and aggregated APIs of its own APIService."""
+    group, csv, service = a_server(resource="hats")
+
+    roles = applied(run(group, csv, a_definition(of=""), service, policy=TRUSTING))
+
+    assert {name for name in roles if "olm.og." not in name} == {
+        *(f"ClusterRole//geese.birds.com-v1-{suffix}" for suffix in ("admin", "edit", "view", "crdview")),
+        *(f"ClusterRole//hats.heads.com-v1-{suffix}" for suffix in ("admin", "edit", "view")),
+    }
+    edit = roles["ClusterRole//hats.heads.com-v1-edit"]
+    verbs = ["create", "update", "patch", "delete"]
+    assert edit["rules"] == [{"verbs": verbs, "apiGroups": ["heads.com"], "resources": ["hats"]}]
+    (owner,) = edit["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"]) == ("APIService", "v1.heads.com", "service-uid")
+
+
+def test_a_claim_gives_no_roles_otherwise() -> None:
+    group, csv, service = a_server(resource="hats")
+
+    assert all("olm.og." in name for name in applied(run(group, csv, a_definition(of=""), service)))
+
+
+@pytest.mark.parametrize("resource", ["*", "pods/exec", "hats/status", ""])
+def test_a_trusted_claim_names_one_resource(resource: str) -> None:
+    group, csv, service = a_server(resource=resource)
+
+    roles = applied(run(group, csv, service, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def test_a_trusted_claim_needs_an_api_service_of_its_own() -> None:
+    """Neither the API server's own nor that of another version, nor definitions that share a group with either."""
+    group, csv, theirs = a_server(resource="hats", owner="op.v0")
+    group["metadata"]["annotations"]["olm.providedAPIs"] += ",Deployment.v1.apps"
+    own = {"name": "deployments", "group": "apps", "version": "v1", "kind": "Deployment"}
+    native = a_csv("op.v2", member_of=group, services=[own])
+    apps = a_service_of("v1.apps", csv=native)
+    goose = a_service_of("v2.birds.com", csv=a_csv("op.v0"))
+
+    roles = applied(run(group, csv, native, theirs, apps, goose, a_definition(of=""), policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def test_roles_of_a_trusted_claim_are_withdrawn_with_it() -> None:
+    group, csv, service = a_server(resource="hats")
+    roles = applied(run(group, csv, service, policy=TRUSTING)).values()
+
+    outcome = run(group, a_csv(member_of=group), service, *roles, policy=TRUSTING)
+
+    gone = {write.ref.name for write in outcome.writes if isinstance(write, Delete)}
+    assert gone == {f"hats.heads.com-v1-{suffix}" for suffix in ("admin", "edit", "view")}
+
+
+def a_server(*, resource: str, owner: str = "op.v1") -> tuple[dict[str, Any], ...]:
+    """A group, a version that claims a definition and an aggregated API, and the APIService of the latter."""
+    group = a_group(targets=["a"], provided=f"{GOOSE},Hat.v1.heads.com")
+    service = {"name": resource, "group": "heads.com", "version": "v1", "kind": "Hat", "deploymentName": "op"}
+    csv = a_csv(member_of=group, owns=[GOOSE_CRD], services=[service])
+    return group, csv, a_service_of("v1.heads.com", csv=a_csv(owner))
+
+
+def a_service_of(name: str, *, csv: dict[str, Any]) -> dict[str, Any]:
+    version, _, group = name.partition(".")
+    labels = owner_labels(Csv(csv))
+    return {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": name, "uid": "service-uid", "labels": labels},
+        "spec": {"group": group, "version": version, "service": {"name": "op", "namespace": "ns"}},
+    }
