@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from shared import names
 from shared.api.views import Csv
-from shared.domain.operator_groups.provision import claims
+from shared.domain.operator_groups.provision import aggregated, claims
 from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 from shared.step import Emit, Outcome, Ref
 
 
 def notify_providers(ref: Ref, cluster: Cluster) -> Outcome:
-    """Enqueue each group with a member that claims the CustomResourceDefinition at `ref`."""
+    """Enqueue each group with a member that claims the CustomResourceDefinition or APIService at `ref`."""
     groups = [Ref.of(group) for group in cluster.list(OPERATOR_GROUP)]
     # why: a namespace may have many groups, and its versions are read once
     providing = [
@@ -27,4 +27,4 @@ def notify_providers(ref: Ref, cluster: Cluster) -> Outcome:
 
 def _provides(namespace: str, api: Ref, cluster: Cluster) -> bool:
     members = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
-    return any(api in claims(csv) and not csv.is_copy for csv in members)
+    return any(api in {**claims(csv), **aggregated(csv)} and not csv.is_copy for csv in members)

@@ -62,11 +62,18 @@ def provider_of(csv: Csv) -> str:
 
 
 def claims(csv: Csv) -> dict[Ref, tuple[ApiEntry, ...]]:
-    """The definitions and APIServices that a version says it owns, with what it says of each."""
+    """The definitions that a version says it owns, with what it says of each."""
+    return _by_ref((CUSTOM_RESOURCE_DEFINITION.ref_or_none(entry.name), entry) for entry in csv.owned_definitions)
+
+
+def aggregated(csv: Csv) -> dict[Ref, tuple[ApiEntry, ...]]:
+    """The APIServices that a version says it owns, with what it says of each."""
+    return _by_ref((API_SERVICE.ref_or_none(entry.service), entry) for entry in csv.owned_services)
+
+
+def _by_ref(entries: Iterable[tuple[Ref | None, ApiEntry]]) -> dict[Ref, tuple[ApiEntry, ...]]:
     found: dict[Ref, tuple[ApiEntry, ...]] = {}
-    definitions = ((CUSTOM_RESOURCE_DEFINITION.ref_or_none(entry.name), entry) for entry in csv.owned_definitions)
-    services = ((API_SERVICE.ref_or_none(entry.service), entry) for entry in csv.owned_services)
-    for ref, entry in (*definitions, *services):
+    for ref, entry in entries:
         if ref:
             found[ref] = (*found.get(ref, ()), entry)
     return found
@@ -92,11 +99,13 @@ def provisions(
     known = {Ref.of(service): service for service in services}
     foreign = reserved(known.values())
     for ref, entries in claims(csv).items():
-        if definition := definitions.get(ref):
-            is_meant = trusts_claims or provider_of(csv) in definition.installers
-            if is_meant and Ref.read(definition) == ref and definition.group not in foreign:
-                yield from _defined(csv, definition, entries)
-        elif trusts_claims and (service := known.get(ref)):
+        definition = definitions.get(ref)
+        if definition is None or Ref.read(definition) != ref or definition.group in foreign:
+            continue
+        if trusts_claims or provider_of(csv) in definition.installers:
+            yield from _defined(csv, definition, entries)
+    for ref, entries in aggregated(csv).items() if trusts_claims else ():
+        if service := known.get(ref):
             yield from _aggregated(csv, service, entries)
 
 
