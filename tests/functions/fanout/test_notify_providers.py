@@ -6,13 +6,14 @@ import pytest
 
 from functions.fanout.notify_providers import notify_providers
 from shared import names
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
+from shared.kinds import API_SERVICE, CUSTOM_RESOURCE_DEFINITION, OPERATOR_GROUP, Ref
 from shared.step import Emit
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
 
 GEESE = CUSTOM_RESOURCE_DEFINITION.ref("geese.birds.com")
 OWNER = a_csv(owns=["geese.birds.com/v1/Goose"])
+HATS = {"name": "hats", "group": "heads.com", "version": "v1", "kind": "Hat"}
 COPY = a_csv(namespace="other", owns=["geese.birds.com/v1/Goose"], labels={"olm.copiedFrom": "ns"})
 
 
@@ -21,6 +22,7 @@ COPY = a_csv(namespace="other", owns=["geese.birds.com/v1/Goose"], labels={"olm.
     [
         pytest.param(OWNER, GEESE, True, id="csv.md 8.8: a member owns the definition"),
         pytest.param(OWNER, CUSTOM_RESOURCE_DEFINITION.ref("cows.m.com"), False, id="it owns another definition"),
+        pytest.param(a_csv(services=[HATS]), API_SERVICE.ref("v1.heads.com"), True, id="it serves the aggregated API"),
         pytest.param(a_csv(), GEESE, False, id="it owns none"),
     ],
 )

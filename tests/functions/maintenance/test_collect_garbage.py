@@ -237,6 +237,13 @@ def test_a_role_of_an_api_goes_with_its_version(provider: dict[str, Any], *, is_
     assert found == ([] if is_kept else ["/geese.birds.com-v1-admin"])
 
 
+def test_a_role_of_an_aggregated_api_goes_with_its_version() -> None:
+    hats = {"name": "hats", "group": "heads.com", "version": "v1", "kind": "Hat"}
+    role = an_api_role("hats.heads.com-v1-admin", "ns/op.v1")
+    assert not [name for name in deleted(a_csv(services=[hats]), role) if name.startswith("/")]
+    assert "/hats.heads.com-v1-admin" in deleted(a_csv(), role)
+
+
 AGGREGATED = "olm.opgroup.permissions/aggregate-to-1a2b-edit"
 
 
