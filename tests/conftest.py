@@ -21,10 +21,11 @@ for _name in [name for name in os.environ if name.startswith("OLMF_") and name n
     del os.environ[_name]
 
 # A property is not timed, because a loaded machine would fail it, and has the same examples in every run: what passed
-# here passes in CI. `--hypothesis-profile=default` searches further.
+# here passes in CI. `--hypothesis-profile=default` searches further, `quick` (of `make quick`) less far.
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=10)
 settings.load_profile("repeatable")
 
 # A traceback as Python prints it: with the values of all variables one takes seconds to be laid out.
