@@ -27,10 +27,9 @@ newest version, nothing was made twice, no job is left over or parked, and nothi
 those of the whole row: what is started before, the fault itself, and the wait until nothing is written any more.
 They are of 2026-11-28 and 29, on two cores that did much else (load 5 to 18).
 
-Where processes are killed at random, it is for ten minutes by default (`OLMF_KILL_SECONDS`; here and on the node for as
-long as the rows say: ten minutes on the real API server lost nothing, either, while the kubelet's stand-in ended three
-times by itself, which is mended since), with half a second to
-three and a half between two deaths, and of a real API server also etcd, kube-apiserver and kube-controller-manager.
+Where processes are killed at random, it is for ten minutes unless `OLMF_KILL_SECONDS` says otherwise (the rows say for
+how long), with half a second to three and a half between two deaths, and of a real API server also etcd,
+kube-apiserver and kube-controller-manager.
 Seconds are then from the last of a round until all three samples work, or until nothing is left of them,
 and contain the start of what was killed.
 
