@@ -70,14 +70,14 @@ class Route:
             raise ValueError(f"{self.step}: nobody watches {self.on.kind}; say `watched` of it in shared/kinds.py")
 
 
-CSV = kinds.CLUSTER_SERVICE_VERSION
+CSV, CRD = kinds.CLUSTER_SERVICE_VERSION, kinds.CUSTOM_RESOURCE_DEFINITION
 OF_AUDITS = ("operator_group/make_defaults", "maintenance/audit_cluster", "cluster_service_version/check_certificates")
 BEFORE_AND_AFTER_INSTALLING = ("Pending", "Failed", "Succeeded", "Replacing")
 """Between these phases only the status changes, so steps that use only the spec need not run for them."""
 PERMISSIONS = (kinds.SERVICE_ACCOUNT, *kinds.RBAC)
 """Kinds that give an operator its permissions."""
 ROLLED_OUT = (
-    *kinds.COMPONENTS, kinds.SERVICE, kinds.CONFIG_MAP, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE,
+    *kinds.COMPONENTS, kinds.SERVICE, kinds.CONFIG_MAP, kinds.NETWORK_POLICY, CRD, kinds.NAMESPACE,
     *kinds.WEBHOOK_CONFIGURATIONS,
 )  # fmt: skip
 """Watched kinds that revisions consist of. Others are watched while one has objects of them (`watch/demands`)."""
@@ -97,6 +97,8 @@ ROUTES: tuple[Route, ...] = (
     # catalogs
     Route(kinds.CATALOG_SOURCE, "catalog_source/check_catalog", itself, present),
     Route(kinds.SERVICE, "catalog_source/check_catalog", its_owner(kinds.CATALOG_SOURCE), gone),
+    Route(kinds.CATALOG_SOURCE, "catalog_source/isolate_unpacking", itself, present),
+    Route(kinds.NETWORK_POLICY, "catalog_source/isolate_unpacking", its_owner(kinds.CATALOG_SOURCE), edited),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_catalog", itself, present, "long"),
     Route(kinds.CATALOG_SOURCE, "catalog_source/snapshot_config_map", itself, present),
     Route(kinds.CONFIG_MAP, "catalog_source/snapshot_config_map", its_owner(kinds.CATALOG_SOURCE), no_bundle),
@@ -207,14 +209,8 @@ ROUTES: tuple[Route, ...] = (
     Route(kinds.NAMESPACE, "fanout/notify_dependents", itself, always, "bulk"),
     Route(kinds.OPERATOR_GROUP, "fanout/notify_install_plans", itself, always),
     Route(kinds.OPERATOR_GROUP, "fanout/notify_webhook_users", itself, present),
-    Route(kinds.CUSTOM_RESOURCE_DEFINITION, "fanout/notify_api_users", its_api_group, OF_A_REVISION, "bulk", DEBOUNCE),
-    Route(
-        kinds.CUSTOM_RESOURCE_DEFINITION,
-        "fanout/notify_api_users",
-        its_api_group,
-        unlike(OF_A_REVISION),
-        delay=CRD_SETTLE,
-    ),
+    Route(CRD, "fanout/notify_api_users", its_api_group, OF_A_REVISION, "bulk", DEBOUNCE),
+    Route(CRD, "fanout/notify_api_users", its_api_group, unlike(OF_A_REVISION), delay=CRD_SETTLE),
     Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, automatic, "bulk", DEBOUNCE),
     Route(kinds.API_SERVICE, "fanout/notify_api_users", itself, unlike(automatic), delay=CRD_SETTLE),
     Route(kinds.OLM_CONFIG, "maintenance/report_copying", itself, always, "bulk"),

@@ -143,6 +143,9 @@ POD = Kind("v1", "Pod", "pods")
 NODE = Kind("v1", "Node", "nodes", is_namespaced=False)
 EVENT = Kind("v1", "Event", "events")
 DEPLOYMENT = watched(Kind("apps/v1", "Deployment", "deployments"), is_high_cardinality=True)
+NETWORK_POLICY = watched(
+    Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"), is_high_cardinality=True, is_ours_alone=True
+)
 JOB = watched(Kind("batch/v1", "Job", "jobs"), is_high_cardinality=True, is_whole=True, is_ours_alone=True)
 ROLE = watched(Kind(_RBAC, "Role", "roles"), is_high_cardinality=True)
 ROLE_BINDING = watched(Kind(_RBAC, "RoleBinding", "rolebindings"), is_high_cardinality=True)

@@ -13,6 +13,8 @@ LOCAL_PUBLISHER: Final = "olmf up"
 
 # Labels and annotations of OLM (csv.md §0, catalog.md §1.4, §3.3, §5.1)
 MANAGED: Final = "olm.managed"
+OF_CATALOG: Final = "olm.catalogSource"
+"""On what OLM makes for a catalog: its name."""
 OWNER: Final = "olm.owner"
 OWNER_NAMESPACE: Final = "olm.owner.namespace"
 OWNER_KIND: Final = "olm.owner.kind"

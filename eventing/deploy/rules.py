@@ -82,6 +82,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
         *_read(kinds.SUBSCRIPTION),  # to tell the users of a catalog
         *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Rule(kinds.SERVICE, ("get", "create", "update", "delete")),
+        Rule(kinds.NETWORK_POLICY, ("create", "update")),  # of the pods that unpack; owners take it away
         Rule(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         Rule(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),
@@ -104,7 +105,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
     "cluster_object_set": (
         Rule(kinds.CLUSTER_OBJECT_SET, (*READ, "patch")),  # finalizer; the end of those that are replaced
         *_write(kinds.SERVICE, kinds.CONFIG_MAP, kinds.SECRET, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NAMESPACE),
-        *_write(*kinds.COMPONENTS, *kinds.WEBHOOK_CONFIGURATIONS),
+        *_write(*kinds.COMPONENTS, kinds.NETWORK_POLICY, *kinds.WEBHOOK_CONFIGURATIONS),
         *GIVE_AWAY,
         Rule(kinds.CLUSTER_OBJECT_SET, ("update",), "finalizers"),  # to name it as the owner of its objects
         *_status(kinds.CLUSTER_OBJECT_SET),
@@ -126,7 +127,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
     "install_plan": (
         *_read(kinds.OPERATOR_GROUP, kinds.NAMESPACE),
         *_write(CSV, kinds.SUBSCRIPTION, kinds.SERVICE_ACCOUNT, kinds.SECRET, kinds.SERVICE, kinds.CONFIG_MAP),
-        *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, *kinds.RBAC),
+        *_write(kinds.INSTALL_PLAN, kinds.CUSTOM_RESOURCE_DEFINITION, kinds.NETWORK_POLICY, *kinds.RBAC),
         APPROVE,  # Subscriptions of dependencies
         *GIVE_AWAY,
         *ACT_AS,
@@ -184,18 +185,17 @@ BUNDLED_API_GROUPS: Mapping[str, tuple[str, ...]] = {
     "policy": ("poddisruptionbudgets",),
     "scheduling.k8s.io": ("priorityclasses",),
     "autoscaling.k8s.io": ("verticalpodautoscalers",),
-    "networking.k8s.io": ("networkpolicies",),
     "console.openshift.io": (
         "consoleyamlsamples", "consolequickstarts", "consoleclidownloads", "consolelinks", "consoleplugins",
     ),
 }  # fmt: skip
-"""API group to the resources that a bundle may carry besides the core ones (catalog.md §4.5)."""
+"""API group to the resources that a bundle may carry besides those that have a name in code (catalog.md §4.5)."""
 
 V1_API_GROUPS: Mapping[str, tuple[str, ...]] = {
     **BUNDLED_API_GROUPS,
     "": ("persistentvolumes", "persistentvolumeclaims"),
     "monitoring.coreos.com": ("prometheusrules", "servicemonitors", "podmonitors"),
-    "networking.k8s.io": ("networkpolicies", "ingresses"),
+    "networking.k8s.io": ("ingresses",),
     "storage.k8s.io": ("storageclasses",),
     "cert-manager.io": ("issuers", "certificates"),
     "route.openshift.io": ("routes",),

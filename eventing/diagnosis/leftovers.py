@@ -3,7 +3,7 @@
 Objects are known by the names that OLM gives them, by the CatalogSource that owns them, and by what they lead to, never
 by a label alone; the namespaces of OLM by the account to which its ClusterRoleBinding gives its rights, which no tenant
 can write. What both use alike stays: definitions, OperatorGroups, roles of groups and of APIs, unpacked bundles, the
-policy that lets unpack Jobs out, and what monitors OLM.
+policy of unpack Jobs, and what monitors OLM.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import CatalogSource, Csv, Deployment, Object, RoleBinding
 from shared.domain.serving.publication import API
-from shared.kinds import Kind, Ref
-from shared.names import ANY, OLM_PROGRAMS
+from shared.kinds import Ref
+from shared.names import ANY, OF_CATALOG, OLM_PROGRAMS
 from shared.ports import Cluster, Listing
 
-NETWORK_POLICY: Final = Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies")
-_OF_CATALOG: Final = "olm.catalogSource"
 _UPDATE: Final = "catalogsource.operators.coreos.com/update"
-"""The labels of the Pods of catalogs, and of those that look for a newer image."""
+"""The label of the Pods that look for a newer image of a catalog."""
 _ACCOUNT: Final = "olm-operator-serviceaccount"
 _ROLE: Final = "system:controller:operator-lifecycle-manager"
 _PACKAGES: Final = "packageserver"
@@ -59,7 +57,7 @@ def leftovers(cluster: Cluster) -> tuple[Leftover, ...]:
 def _of_catalogs(cluster: Cluster) -> Iterator[Leftover]:
     """Pods, accounts, roles and policies of CatalogSources that exist: those of others go by garbage collection."""
     sources = {one.uid: one for one in CatalogSource.each(cluster.list(kinds.CATALOG_SOURCE))}
-    pods = cluster.list_all([Listing(kinds.POD, labels={label: ANY}) for label in (_OF_CATALOG, _UPDATE)])
+    pods = cluster.list_all([Listing(kinds.POD, labels={label: ANY}) for label in (OF_CATALOG, _UPDATE)])
     named = cluster.get_all([ref for one in sources.values() for ref in _named_after(one)])
     for one in Object.each(filter(None, (*(pod for listed in pods for pod in listed), *named))):
         owner = next((sources[each.uid] for each in one.owners if each.uid in sources), None)
@@ -75,7 +73,7 @@ def _named_after(source: CatalogSource) -> Iterator[Ref]:
         *(kinds.SERVICE_ACCOUNT.ref_or_none(one, source.namespace) for one in (name, server)),
         kinds.ROLE.ref_or_none(f"{name}-configmap-reader", source.namespace),
         kinds.ROLE_BINDING.ref_or_none(f"{name}-server-configmap-reader", source.namespace),
-        NETWORK_POLICY.ref_or_none(f"{name}-grpc-server", source.namespace),
+        kinds.NETWORK_POLICY.ref_or_none(f"{name}-grpc-server", source.namespace),
     )
     yield from filter(None, found)
 
@@ -115,7 +113,7 @@ def _named(namespace: str) -> Iterator[Ref]:
     yield kinds.CLUSTER_SERVICE_VERSION.ref(_PACKAGES, namespace)
     yield from (kinds.DEPLOYMENT.ref(name, namespace) for name in OLM_PROGRAMS)
     policies = ("default-deny-all-traffic", *OLM_PROGRAMS, _PACKAGES, "olm-catalog-grpc-ingress")
-    yield from (NETWORK_POLICY.ref(name, namespace) for name in policies)
+    yield from (kinds.NETWORK_POLICY.ref(name, namespace) for name in policies)
     yield kinds.SERVICE_ACCOUNT.ref(_ACCOUNT, namespace)
 
 

@@ -82,6 +82,30 @@ def test_a_copy_that_came_or_went_lets_its_namespace_be_resolved_again(verb: str
     assert Job("subscription/resolve_subscriptions", kinds.NAMESPACE.ref("ns"), "bulk") in jobs_for(event)
 
 
+ISOLATE = "catalog_source/isolate_unpacking"
+
+
+@pytest.mark.parametrize(
+    ("ref", "verb", "enqueues"),
+    [
+        pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "add", True, id="a catalog is new, or a watcher begins"),
+        pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "update", True, id="that it is new may have been missed"),
+        pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "delete", False, id="its policy goes with it"),
+        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "add", False, id="its policy was just made"),
+        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "update", True, id="its policy was edited"),
+        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "delete", True, id="its policy is gone"),
+    ],
+)
+def test_catalog_md_8_1_row_21_the_policy_of_a_catalog_is_looked_at(ref: Ref, verb: str, enqueues: bool) -> None:
+    event = Event("i", f"{names.RESOURCE_EVENT}{verb}", "t", ref, hints={"owners": "CatalogSource/c"})
+    assert (Job(ISOLATE, kinds.CATALOG_SOURCE.ref("c", "ns")) in jobs_for(event)) == enqueues
+
+
+def test_an_audit_that_missed_a_catalog_has_its_policy_looked_at() -> None:
+    event = Event("i", names.DEPENDENT_CHANGED, "t", kinds.CATALOG_SOURCE.ref("c", "ns"))
+    assert Job(ISOLATE, event.ref) in jobs_for(event)
+
+
 RESOLVE = "subscription/resolve_subscriptions"
 
 

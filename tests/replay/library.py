@@ -60,6 +60,7 @@ SANDBOX: Mapping[str, tuple[str, ...]] = MappingProxyType({
         "a_cluster_catalog_is_served", "an_unavailable_cluster_catalog_is_not_served",
         "a_deleted_cluster_catalog_is_not_served", "an_image_that_is_not_there_is_tried_again",
     ),
+    "test_isolation": ("nobody_connects_to_the_pods_that_unpack",),
     "test_operators": ("an_installed_package_is_an_operator_that_comes_back",),
     "test_blocking_webhooks": ("a_webhook_that_holds_an_operator_up_is_named_until_it_goes_Deployments",),
     "test_openshift": ("the_proxy_of_the_cluster_reaches_operators",),
@@ -82,6 +83,7 @@ REAL: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "test_extensions": ("an_extension_is_upgraded", "nothing_of_an_extension_is_left"),
     "test_object_sets": ("a_kind_that_is_defined_later_is_waited_for",),
     "test_config_maps": ("a_config_map_that_comes_late_or_again",),
+    "test_isolation": ("nobody_connects_to_the_pods_that_unpack",),
     "test_plans": ("nobody_but_an_approver_gets_a_plan_executed",),
 })  # fmt: skip
 TARGETS: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType({"sandbox": SANDBOX, "real": REAL})

@@ -21,6 +21,8 @@ _CLUSTER_SCOPED: Final = (
 )  # fmt: skip
 _NAMED_ALIKE: Final = (kinds.OPERATOR_CONDITION.kind, kinds.ROLE.kind, kinds.ROLE_BINDING.kind)
 """What has the name of its version."""
+_PLANNED: Final = (None, kinds.SECRET, kinds.NETWORK_POLICY)
+"""What only plans name: Secrets, and the kinds that not every operator has."""
 _OWNERS: Final = (kinds.CLUSTER_SERVICE_VERSION.kind, kinds.OPERATOR_CONDITION.kind)
 
 
@@ -48,7 +50,7 @@ def _planned(csv: Csv, present: PresentObjects) -> Iterator[Ref]:
         for step in plan.steps:
             kind = "Secret" if step.kind == "BundleSecret" else step.kind
             api_version = "/".join(filter(None, (step.group, step.version)))
-            if step.csv != csv.name or (BY_IDENTITY.get((api_version, kind)) or kinds.SECRET) != kinds.SECRET:
+            if step.csv != csv.name or BY_IDENTITY.get((api_version, kind)) not in _PLANNED:
                 continue
             found = present.kind_of({"apiVersion": api_version, "kind": kind})
             if found and (ref := found.ref_or_none(step.name, present.namespace if found.is_namespaced else "")):

@@ -24,7 +24,6 @@ BUILT_IN = {
         Kind("apps/v1", "DaemonSet", "daemonsets"),
         Kind("apps/v1", "StatefulSet", "statefulsets"),
         Kind("networking.k8s.io/v1", "Ingress", "ingresses"),
-        Kind("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies"),
         Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
         Kind("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", is_namespaced=False),
     )

@@ -65,6 +65,10 @@ SOUND: tuple[Json, ...] = (
     {"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"}},
     {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "stringData": {"k": "v"}},
     {"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": "p", "port": 80}], "selector": {"a": "b"}}},
+    {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {
+        "podSelector": {"matchLabels": {"a": "b"}}, "policyTypes": ["Ingress"],
+        "ingress": [{"from": [{"podSelector": {}}], "ports": [{"port": "p", "protocol": "TCP"}]}],
+    }},
     {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": [
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"], "resourceNames": ["x"]},
     ]},

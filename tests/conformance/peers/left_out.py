@@ -16,9 +16,8 @@ _RESTRICTED = (
     "fails to become come up because of lack of permission"
 )
 _POLICIES = [
-    f"{_CATALOGS}{what} registry {policy} network policy triggers {then}"
+    f"{_CATALOGS}{what} registry grpc-server network policy triggers {then}"
     for what, then in (("delete", "recreation"), ("change", "revert to desired"))
-    for policy in ("grpc-server", "unpack-bundles")
 ]
 
 LEFT_OUT: Mapping[str, str] = {

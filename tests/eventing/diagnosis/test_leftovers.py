@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.leftovers import NETWORK_POLICY, leftovers, running
+from eventing.diagnosis.leftovers import leftovers, running
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.kinds import Kind, Ref
@@ -51,7 +51,7 @@ def of_catalog(label: str) -> dict[str, Any]:
         pytest.param(made(kinds.SERVICE_ACCOUNT, "my.cat-configmap-server", meta=OWNED), id="that of a ConfigMap"),
         pytest.param(made(kinds.ROLE, "my.cat-configmap-reader", meta=OWNED), id="a Role"),
         pytest.param(made(kinds.ROLE_BINDING, "my.cat-server-configmap-reader", meta=OWNED), id="a RoleBinding"),
-        pytest.param(made(NETWORK_POLICY, "my.cat-grpc-server", meta=OWNED), id="a NetworkPolicy"),
+        pytest.param(made(kinds.NETWORK_POLICY, "my.cat-grpc-server", meta=OWNED), id="a NetworkPolicy"),
     ],
 )
 def test_what_olm_makes_for_a_catalog(one: Manifest) -> None:
@@ -64,7 +64,7 @@ def test_what_olm_makes_for_a_catalog(one: Manifest) -> None:
     "one",
     [
         pytest.param(made(kinds.SERVICE, "my-cat", meta=OWNED, spec={"type": "ExternalName"}), id="our Service"),
-        pytest.param(made(NETWORK_POLICY, "my.cat-unpack-bundles", meta=OWNED), id="what lets unpack Jobs out"),
+        pytest.param(made(kinds.NETWORK_POLICY, "my.cat-unpack-bundles", meta=OWNED), id="the policy of unpack Jobs"),
         pytest.param(made(kinds.CONFIG_MAP, "h" * 63, meta=OWNED), id="an unpacked bundle"),
     ],
 )
@@ -88,10 +88,10 @@ def test_what_its_chart_made_is_found_in_whatever_namespace_in_the_order_in_whic
     deployments = [
         made(kinds.DEPLOYMENT, name, "marine", spec={"replicas": 0}) for name in ("olm-operator", "catalog-operator")
     ]
-    policy = made(NETWORK_POLICY, "default-deny-all-traffic", "marine")
+    policy = made(kinds.NETWORK_POLICY, "default-deny-all-traffic", "marine")
     account = made(kinds.SERVICE_ACCOUNT, "olm-operator-serviceaccount", "marine")
     others = [
-        made(NETWORK_POLICY, "default-deny-all-traffic", "other"),
+        made(kinds.NETWORK_POLICY, "default-deny-all-traffic", "other"),
         made(kinds.SERVICE, "olm-operator-metrics", "marine"),
     ]
     found = listed(ROLE, account, policy, *deployments, PACKAGE_SERVER, BINDING, *others)
@@ -133,7 +133,7 @@ def test_only_programs_with_replicas_run() -> None:
 def test_a_tenant_who_calls_a_deployment_like_a_program_of_olm_loses_nothing_and_stops_nobody() -> None:
     theirs = [
         made(kinds.DEPLOYMENT, "olm-operator", "tenant"), made(kinds.DEPLOYMENT, "catalog-operator", "tenant"),
-        made(NETWORK_POLICY, "default-deny-all-traffic", "tenant"),
+        made(kinds.NETWORK_POLICY, "default-deny-all-traffic", "tenant"),
         made(kinds.SERVICE_ACCOUNT, "olm-operator-serviceaccount", "tenant"),
     ]  # fmt: skip
     assert listed(*theirs, BINDING, ROLE) == [Ref.of(BINDING), Ref.of(ROLE)]

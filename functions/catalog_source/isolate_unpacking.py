@@ -1,0 +1,44 @@
+"""Let nobody connect to the pods that unpack the bundles of a CatalogSource.
+
+Reads:  the CatalogSource; the NetworkPolicy `<its name>-unpack-bundles`.
+Writes: that NetworkPolicy, as OLM makes it; an Event when it cannot be.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from shared.api.views import CatalogSource, Object
+from shared.domain.unpack import network_policy
+from shared.ports import Attempt, Cluster
+from shared.step import NOTHING, Create, Outcome, Record, Ref, Replace
+
+_RECHECK: Final = timedelta(minutes=15)
+
+
+def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcome:
+    """Write the NetworkPolicy of a CatalogSource, unless it is right."""
+    source = CatalogSource.of(cluster.get(ref))
+    if source is None or source.is_deleted:
+        return NOTHING
+    policy = network_policy.policy_ref(source)
+    if policy is None:
+        return _without(ref, "no NetworkPolicy can have its name")
+    present = Object.of(cluster.get(policy))
+    if present is not None and not network_policy.is_its_own(source, present):
+        return _without(ref, f"the NetworkPolicy {policy.name} is not its own: rename one of the two", _RECHECK)
+    if attempt.failure and attempt.failure.ref == policy:
+        return _without(ref, f"its NetworkPolicy cannot be written: {attempt.failure.message}", _RECHECK)
+    desired = network_policy.policy_of(source, policy)
+    if present is None:
+        return Outcome((Create(desired, must_be_new=True),))
+    repaired = network_policy.repaired(present, desired)
+    if repaired is None or present.is_deleted:  # one that goes is made again when it is gone
+        return NOTHING
+    return Outcome((Replace(repaired),))
+
+
+def _without(ref: Ref, why: str, again_in: timedelta | None = None) -> Outcome:
+    note = Record(ref, "Warning", "NoNetworkPolicy", f"pods that unpack its bundles are not isolated: {why}")
+    return Outcome((note,), again_in=again_in, summary=why)
