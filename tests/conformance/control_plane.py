@@ -22,7 +22,7 @@ CACHE = Path.home() / ".cache" / "olmf" / f"kube-{KUBE}-etcd-{ETCD}"
 MODULES = Path(__file__).parent / "kube"
 PACKAGES = {
     "etcd": (MODULES / "etcd", "go.etcd.io/etcd/server/v3"), "coredns": (MODULES / "coredns", "."),
-    "pause": (MODULES / "pause", "."),
+    "pause": (MODULES / "pause", "."), "operator": (MODULES / "operator", "."),
 }  # fmt: skip
 """Programs that are not of Kubernetes: their modules, and the packages in them."""
 TOKEN, PLAIN = "conformance", "plain"

@@ -27,6 +27,8 @@ PREPARED = {
 FIRST = "prometheus"
 """The package that brings what another one needs: the plan of `opentelemetry-operator` waits a minute for it."""
 RULES = CUSTOM_RESOURCE_DEFINITION.ref("prometheusrules.monitoring.coreos.com")
+SOURCE = "local"
+"""The catalog, in the namespace `olm`."""
 PATIENCE_SECONDS = 600.0
 """For all packages together: a bound against hanging, not a measure."""
 OBSOLETE = frozenset(("prometheusoperator.0.37.0",))
@@ -45,6 +47,13 @@ class Head:
     modes: frozenset[str]
     """The install modes that it supports."""
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The namespaces that the narrowest of them asks for; none means all."""
+        if "OwnNamespace" in self.modes:
+            return (self.package,)
+        return (f"{self.package}-target",) if "SingleNamespace" in self.modes else ()
+
 
 def versions(bundles: Path) -> Iterator[Manifest]:
     """Every ClusterServiceVersion of the bundles."""
@@ -56,23 +65,22 @@ def versions(bundles: Path) -> Iterator[Manifest]:
 
 def heads(cluster: KubeClient, bundles: Path) -> dict[str, Head]:
     """Package to the head of its default channel, as the catalog that the cluster serves has it."""
+    rows = [row for row in offered(cluster) if row["default"]]
+    return heads_of(((str(row["package"]), str(row["version"])) for row in rows), bundles)
+
+
+def heads_of(found: Iterable[tuple[str, str]], bundles: Path) -> dict[str, Head]:
+    """Package to its head, of packages and the names of their heads."""
     modes = {
         csv["metadata"]["name"]: frozenset(mode["type"] for mode in csv["spec"]["installModes"] if mode["supported"])
         for csv in versions(bundles)
     }
-    rows = [row for row in offered(cluster) if row["default"]]
-    found = (Head(str(row["package"]), head := str(row["version"]), modes[head]) for row in rows)
-    return {head.package: head for head in found}
+    return {package: Head(package, head, modes[head]) for package, head in found}
 
 
 def prepare(installation: Installation, head: Head) -> None:
     """A namespace for the package, with an OperatorGroup for the narrowest install mode that it supports."""
-    home, other = head.package, f"{head.package}-target"
-    targets: tuple[str, ...] = ()
-    if "OwnNamespace" in head.modes:
-        targets = (home,)
-    elif "SingleNamespace" in head.modes:
-        targets = (other,)
+    home, targets = head.package, head.targets
     installation.apply(*(a_namespace(name) for name in {home, *targets}))
     if needed := PREPARED.get(home):
         meta = {"name": needed.name, "namespace": needed.namespace}
@@ -80,15 +88,17 @@ def prepare(installation: Installation, head: Head) -> None:
     installation.apply(an_operator_group(home, targets=targets))
 
 
-def subscribe(installation: Installation, head: Head, starting: str = "") -> None:
+def subscribe(installation: Installation, head: Head, starting: str = "", source: str = SOURCE) -> None:
     """A Subscription to the package in its prepared namespace; `starting` is a version to begin with."""
-    installation.apply(a_subscription(head.package, head.package, startingCSV=starting))
+    installation.apply(a_subscription(head.package, head.package, source=source, startingCSV=starting))
 
 
-def subscribe_all(installation: Installation, found: Iterable[Head], starting: Mapping[str, str] = NO_STARTS) -> None:
+def subscribe_all(
+    installation: Installation, found: Iterable[Head], starting: Mapping[str, str] = NO_STARTS, source: str = SOURCE
+) -> None:
     """The same for several packages at once, behind `FIRST`; `starting` are versions to begin with, by head."""
     for head in sorted(found, key=lambda head: head.package != FIRST):
-        subscribe(installation, head, starting.get(head.csv, ""))
+        subscribe(installation, head, starting.get(head.csv, ""), source)
         if head.package == FIRST:
             wait_for(lambda: installation.cluster.get(RULES), f"{RULES}", seconds=PATIENCE_SECONDS)
 

@@ -1,0 +1,3 @@
+module olmf.dev/operator
+
+go 1.25.0
