@@ -92,7 +92,7 @@ def containers_of(csv: Manifest) -> Iterator[Manifest]:
 
 
 def ports_of(csv: Manifest) -> set[int]:
-    """Every port that its containers, their probes, its webhooks and its APIs name; names of ports are of containers."""
+    """Every port that its containers, probes, webhooks and APIs name by number; those with names are of containers."""
     found: list[Any] = []
     for container in containers_of(csv):
         found += [port["containerPort"] for port in container.get("ports") or ()]
