@@ -120,8 +120,10 @@ class RedisJournal:
             _note(pipe, event, versions=VERSIONS, keys=keys, day=self._versions.today, keep_seconds=KEEP_SECONDS)
         if not count:
             return ()
-        noted = pipe.execute()[1::2]
-        self.grew(size, count)
+        try:
+            noted = pipe.execute()[1::2]
+        finally:  # one that is full refuses, and trimming is what makes room in it
+            self.grew(size, count)
         return tuple(map(bool, noted))
 
     def ran(self, record: bytes) -> None:
@@ -151,7 +153,8 @@ class RedisJournal:
         self._bytes_until_trim = self._max_bytes // _TRIM_SHARE
         self._versions.forget()
         for _ in range(_TRIMS):
-            size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 100) or 0
+            # All of it is weighed: a sample is of the oldest entries, and later ones may be ten times as large.
+            size = self._client.execute_command("MEMORY USAGE", STREAM, "SAMPLES", 0) or 0
             if size <= self._max_bytes:
                 return
             length = self._client.execute_command("XLEN", STREAM)

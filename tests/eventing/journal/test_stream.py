@@ -16,9 +16,10 @@ from eventing.events.event import Event, change_id
 from eventing.events.job import Job
 from eventing.journal import RUN, STREAM, ReceivedEvent, Recorded, RedisJournal, Run
 from eventing.journal.records import Answer, Decision, Write, pack
+from eventing.local.redis_server import RedisServer
 from eventing.wiring.worker import runner_factory
 from eventing.worker.drainer import Drainer
-from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue import REFUSED, WorkQueue, connect
 from eventing.workqueue.run_result import RunResult
 from shared import names
 from shared.config import Settings
@@ -146,6 +147,39 @@ def test_a_few_large_entries_are_trimmed_like_many_small_ones(client: Redis) -> 
         journal.grew(len(data))
         assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
     assert journal.index().run("run-39") is not None
+
+
+def test_entries_that_are_larger_than_the_oldest_ones_count_in_full(client: Redis) -> None:
+    """A quiet hour and then many installs: Redis estimates a stream by its first entries."""
+    journal = RedisJournal(client, max_bytes=1_000_000)
+    for number in range(400):
+        client.xadd(STREAM, {RUN: a_run(f"quiet-{number}", secrets.token_hex(1000))})
+    for number in range(150):
+        data = a_run(f"run-{number}", secrets.token_hex(20_000))
+        client.xadd(STREAM, {RUN: data})
+        journal.grew(len(data))
+        assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
+    assert journal.index().run("run-149") is not None
+
+
+def test_a_full_redis_gets_room_from_the_journal(own_redis: RedisServer) -> None:
+    """What was written before is larger than the bound: whoever is refused trims it in the end."""
+    with connect(own_redis.url) as client:
+        journal = RedisJournal(client, max_bytes=1_000_000)
+        for number in range(100):
+            client.xadd(STREAM, {RUN: a_run(f"run-{number}", secrets.token_hex(25_000))})
+        client.config_set("maxmemory-policy", "noeviction")
+        client.config_set("maxmemory", int(client.info("memory")["used_memory"]) - 500_000)
+        attempts = [is_taken(journal) for _ in range(600)]
+        assert (attempts[0], attempts[-1]) == (False, True)
+
+
+def is_taken(journal: RedisJournal) -> bool:
+    """Whether the journal takes one more event."""
+    try:
+        return journal.record_events([an_event()]) is not None
+    except REFUSED:
+        return False
 
 
 def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
