@@ -61,22 +61,24 @@ class StoodIn(BundleFolder):
 
     def files(self) -> dict[str, bytes]:
         """With other images in its ClusterServiceVersion."""
-        return super().files() | {path: orjson.dumps(csv) for path, csv in self._csvs()}
+        return super().files() | {self._changed[0]: orjson.dumps(self.csv)}
 
-    def _csvs(self) -> Iterator[tuple[str, Manifest]]:
-        """It, changed, and its place."""
+    @property
+    def csv(self) -> Manifest:
+        """Its ClusterServiceVersion, with the other images."""
+        return self._changed[1]
+
+    @cached_property
+    def _changed(self) -> tuple[str, Manifest]:
+        """That, and its place."""
         for path, content in super().files().items():
             if b"ClusterServiceVersion" in content and (csv := goyaml.load_value(content))["kind"] == CSV:
                 for pod in pods_of(csv):
                     for field, image in (("containers", self.container), ("initContainers", self.initialization)):
                         for container in pod.get(field) or ():
                             container["image"] = image
-                yield path, csv
-
-    @cached_property
-    def csv(self) -> Manifest:
-        """Its ClusterServiceVersion, with the other images."""
-        return next(csv for _, csv in self._csvs())
+                return path, csv
+        raise AssertionError(f"{self} has no ClusterServiceVersion")
 
 
 def pods_of(csv: Manifest) -> Iterator[Manifest]:
