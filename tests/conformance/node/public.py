@@ -24,6 +24,7 @@ from shared.adapters.oci.verify import Descriptor, digest_of
 from shared.api.manifest import Manifest, name_of
 from shared.domain.authoring.from_bundles import Published, from_bundles
 from shared.domain.bundle.annotations import CONFIGS
+from shared.domain.catalog.model import PACKAGE_REQUIRED
 from shared.domain.go import yaml as goyaml
 from shared.kinds import CLUSTER_SERVICE_VERSION
 from tests.conformance.control_plane import program
@@ -67,6 +68,13 @@ class StoodIn(BundleFolder):
     def csv(self) -> Manifest:
         """Its ClusterServiceVersion, with the other images."""
         return self._changed[1]
+
+    @property
+    def required(self) -> set[str]:
+        """Packages that are installed with it, in its namespace."""
+        offer, _ = self.offer()
+        found = [one.value for one in offer.properties if one.type == PACKAGE_REQUIRED] if offer else []
+        return {str(value["packageName"]) for value in found if isinstance(value, dict)}
 
     @cached_property
     def _changed(self) -> tuple[str, Manifest]:

@@ -20,10 +20,11 @@ from shared.kinds import (
     NAMESPACE,
     POD,
     SUBSCRIPTION,
+    Ref,
 )
 from tests.conformance.node import examples
 from tests.conformance.node.in_pods import OURS, InPods
-from tests.conformance.node.public import CATALOG, pods_of, push_all
+from tests.conformance.node.public import CATALOG, StoodIn, pods_of, push_all
 from tests.conformance.packages.offers import FIRST, Head, heads_of, oldest, prepare, subscribe_all
 from tests.conformance.packages.results import EXPECTED, SUCCEEDED, result
 from tests.conformance.packages.test_upgrades import is_upgraded, left, phases
@@ -100,7 +101,8 @@ class Round:
         """Operators, all that leads to them, and their namespaces."""
         cluster = self.host.cluster
         for head in self.heads:
-            cluster.delete(SUBSCRIPTION.ref(head.package, head.package))
+            for subscription in cluster.list(SUBSCRIPTION, head.package):
+                cluster.delete(Ref.of(subscription))
             for name in phases(self.host, head.package):
                 cluster.delete(CLUSTER_SERVICE_VERSION.ref(name, head.package))
         for package in [head.package for head in self.installed]:
@@ -117,10 +119,11 @@ def installs(host: InPods) -> str:
     before = {name_of(one) for one in host.cluster.list(CUSTOM_RESOURCE_DEFINITION)}
     with tempfile.TemporaryDirectory() as name:
         bundles = extracted(Path(name))
-        requests = {one.name: cpu_of(one.csv) for one in push_all(bundles)}
+        found = {one.name: one for one in push_all(bundles)}
         heads, first = offered(host, bundles), oldest(bundles)
+        needs = {package: needed(head, heads, first, found) for package, head in heads.items()}
     began, calls = time.monotonic(), examples.called(host)
-    rounds = [Round(host, members, first) for members in parted(host, heads.values(), first, requests)]
+    rounds = [Round(host, members, first) for members in parted(heads.values(), needs, free_cpu(host))]
     for one in rounds:
         one.run()
     took, calls = time.monotonic() - began, examples.called(host) - calls
@@ -167,17 +170,20 @@ def head_of(package: Manifest) -> str:
     return str(head)
 
 
-def parted(
-    host: InPods, heads: Iterable[Head], first: Mapping[str, str], requests: Mapping[str, Decimal]
-) -> list[list[Head]]:
-    """Rounds, each no more than the node has processors for, with both versions of an upgrade beside each other."""
-    free, rounds = free_cpu(host), list[tuple[Decimal, list[Head]]]()
+def needed(head: Head, heads: Mapping[str, Head], first: Mapping[str, str], bundles: Mapping[str, StoodIn]) -> Decimal:
+    """Processors for a package and those that it requires, with both ends of an upgrade beside each other."""
+    found = [head, *(heads[package] for package in bundles[head.csv].required)]
+    return sum((cpu_of(bundles[csv].csv) for one in found for csv in {one.csv, first[one.csv]}), Decimal())
+
+
+def parted(heads: Iterable[Head], needs: Mapping[str, Decimal], free: Decimal) -> list[list[Head]]:
+    """Rounds, each no more than the node has processors for; what others need comes first."""
+    rounds = list[tuple[Decimal, list[Head]]]()
     for head in sorted(heads, key=lambda head: head.package != FIRST):
-        needed = sum((requests[csv] for csv in {head.csv, first[head.csv]}), Decimal())
-        if not rounds or rounds[-1][0] + needed > free:
+        if not rounds or rounds[-1][0] + needs[head.package] > free:
             rounds.append((Decimal(), []))
         total, members = rounds.pop()
-        rounds.append((total + needed, [*members, head]))
+        rounds.append((total + needs[head.package], [*members, head]))
     return [members for _, members in rounds]
 
 
