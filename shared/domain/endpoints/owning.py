@@ -29,13 +29,13 @@ def is_named(csv: Csv, definition: CustomResourceDefinition) -> bool:
 def other_owner(csv: Csv, definition: CustomResourceDefinition, objects: Objects) -> str:
     """Another living version that owns the definition, as `<namespace>/<name>`; empty without one.
 
-    Only versions among the objects count. Those before and after this one are no rivals.
+    Only versions among the objects count. Those before and after this one are no rivals, however many are between.
     """
     for provider in definition.installers:
         namespace, _, name = provider.partition("/")
         found = CLUSTER_SERVICE_VERSION.look_up(objects.get, name, namespace)
         other = Csv.of(found) if provider != provider_of(csv) else None
-        if other and _owns(other, definition) and not _is_related(csv, other):
+        if other and _owns(other, definition) and not _is_related(csv, other, objects):
             return provider
     return ""
 
@@ -46,8 +46,18 @@ def _owns(other: Csv, definition: CustomResourceDefinition) -> bool:
     return claimed and not other.is_copy and not other.is_deleted
 
 
-def _is_related(csv: Csv, other: Csv) -> bool:
-    """Whether one of the two takes the place of the other."""
+def _is_related(csv: Csv, other: Csv, objects: Objects) -> bool:
+    """Whether one of the two takes the place of the other, perhaps after versions between them."""
     if other.namespace != csv.namespace:
         return False
-    return other.phase in _LEAVING or other.predecessor == csv.name or csv.predecessor == other.name
+    return other.phase in _LEAVING or csv.name in _before(other, objects) or other.name in _before(csv, objects)
+
+
+def _before(csv: Csv, objects: Objects) -> set[str]:
+    """The names of the versions in whose place one comes, back to the first that is not among the objects."""
+    found: Csv | None = csv
+    names = set[str]()
+    while found and found.predecessor and found.predecessor not in names:
+        names.add(found.predecessor)
+        found = Csv.of(CLUSTER_SERVICE_VERSION.look_up(objects.get, found.predecessor, csv.namespace))
+    return names

@@ -64,6 +64,20 @@ def test_what_a_version_replaces_is_no_conflicting_one() -> None:
     assert other_owner(csv, a_definition("ns/a.v1", "ns/a.v2"), read(a_version())) == ""
 
 
+def test_versions_that_wait_in_a_row_are_no_conflicting_ones() -> None:
+    """An operator that is two versions behind: both are there before the first one works."""
+    row = [a_version(f"a.v{number}", phase="Pending", replaces=f"a.v{number - 1}") for number in (2, 3, 4)]
+    definition, objects = a_definition(*(f"ns/a.v{number}" for number in (1, 2, 3, 4))), read(a_version(), *row)
+    assert [other_owner(Csv(one), definition, objects) for one in (a_version(), *row)] == [""] * 4
+    assert other_owner(CSV, definition, read(a_version(), row[2])) == "ns/a.v4"
+
+
+def test_versions_that_replace_each_other_end() -> None:
+    round_about = [a_version("a.v2", replaces="a.v3"), a_version("a.v3", replaces="a.v2")]
+    definition = a_definition("ns/a.v1", "ns/a.v2", "ns/a.v3")
+    assert other_owner(CSV, definition, read(a_version(), *round_about)) == "ns/a.v2"
+
+
 PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call webhook to do the conversion"
 
 
