@@ -33,6 +33,8 @@ _OUT_OF_MEMORY = 71
 """Exit code of a child whose run got no more memory."""
 _REDIS_LOST = 72
 """Exit code of a child that Redis did not answer, or refused: no run is the reason."""
+STACK_BYTES = 2 * 1024 * 1024
+"""Of each thread that runs no steps; the usual 8 MiB count towards the memory of the process, used or not."""
 AWAKE_SECONDS = 4
 """For how long a worker on call says that it is awake; it says so each second."""
 _PAUSE_SECONDS = 1
@@ -89,6 +91,7 @@ class Child:
 
     def run(self) -> NoReturn:
         """Serve the lane until told to stop, or until something happens that is not to be handled here."""
+        threading.stack_size(STACK_BYTES)
         threading.Thread(target=die_with, args=(self.parent_watch,), daemon=True).start()
         self.health.begin_child()
         run_or_die(self._serve)

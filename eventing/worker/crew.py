@@ -47,12 +47,12 @@ class ThreadedDrainer(Drainer):
     def begin(self, guard: Guard) -> None:
         """Start the threads."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        threading.stack_size(STACK_BYTES)
+        before = threading.stack_size(STACK_BYTES)
         for slot in range(self.stopwatch.slots):
             threading.Thread(target=guard, args=(partial(self._serve, slot),), daemon=True).start()
         for _ in range(self.stopwatch.slots - 1):
             self._rooms.put(None)
-        threading.stack_size(0)
+        threading.stack_size(before)
 
     def execute(self, claims: Sequence[Claim]) -> None:
         """Give the claims to threads, and wait until one more can be taken."""

@@ -14,8 +14,9 @@ from typing import TypeVar
 
 THREADS = 8
 """Of one client, however many runs ask."""
-STACK_BYTES = 1024 * 1024
-"""Of each thread; it counts towards the memory of the process."""
+STACK_BYTES = 2 * 1024 * 1024
+"""Of each thread; it counts towards the memory of the process. With half of it the JSON of Python 3.13 ends the process
+before it refuses a text that is nested too deep."""
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ import pytest
 
 from eventing.local.apiserver.direct import Direct
 from shared.adapters.kube.at_once import THREADS, AtOnce
+from shared.adapters.kube.decoding import LARGE_BYTES, decoded
 from shared.adapters.kube.transport import PRESENT_RUN, Transport
 
 
@@ -25,6 +26,12 @@ def test_answers_are_in_the_order_of_the_requests_however_many() -> None:
 def test_no_request_waits_for_another() -> None:
     meeting = threading.Barrier(THREADS)
     assert len(AtOnce().ask([meeting.wait] * THREADS)) == THREADS
+
+
+def test_an_answer_that_is_nested_too_deep_is_refused_in_a_thread_as_well() -> None:
+    text = b'{"a":' * LARGE_BYTES
+    with pytest.raises(ValueError, match="nested too deep"):
+        AtOnce().ask([partial(answer, 1), partial(decoded, text)])
 
 
 def test_where_no_answer_is_on_its_way_no_thread_begins() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
 
 from eventing.events.job import Job, Lane
+from eventing.worker.child import STACK_BYTES
 from eventing.worker.drainer import Drainer
 from eventing.workqueue import Claim, WorkQueue, connect
 from eventing.workqueue.rq_jobs import RQ_QUEUE, Payload
@@ -152,6 +155,16 @@ def test_runs_that_take_all_memory_are_no_failure_of_those_beside_them(
     assert {job.ref.name for job in failed} <= {"hungry-1", "hungry-2"}
     assert {job.error for job in failed} == {"ended: it needed more than 256 MiB"}
     assert 2 <= started(client).count(b"large") <= 4, "it ran beside one of them at most once each time, then alone"
+
+
+def test_no_thread_of_a_worker_has_a_stack_that_it_does_not_need(redis_url: str) -> None:
+    """Stacks count towards the memory of the process, used or not: those of seven threads were a seventh of it."""
+    with a_worker(redis_url, concurrency=3) as process:
+        [child] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        sizes = Path(f"/proc/{child}/smaps").read_text()
+    usual, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    assert re.findall(rf"^Size: +{STACK_BYTES // 1024} kB", sizes, re.MULTILINE)
+    assert not re.findall(rf"^Size: +{usual // 1024} kB", sizes, re.MULTILINE)
 
 
 def test_a_busy_worker_with_several_runs_ends_them_before_it_stops(
