@@ -36,8 +36,8 @@ class Policy:
     """Give the rights of every Role with the owner labels of a version to its operator in all target namespaces, as
     OLM does, whoever made the Role; otherwise only those of the permissions that an InstallPlan gave it."""
     grant_claimed_apis: bool = False
-    """Give the users of a namespace their roles for every API that a version claims and that is there, as OLM does,
-    whoever made its definition, and for aggregated APIs; otherwise only where an InstallPlan brought the definition."""
+    """Write the roles of an API (into `admin`, `edit` and `view` of the cluster) for each that a version claims and
+    that is there, as OLM does, whoever made it; otherwise only where an InstallPlan brought its definition."""
     bundle_kinds: tuple[str, ...] = ()
     """Kinds that bundles may hold besides those that OLM allows: `Certificate`, or `Certificate.cert-manager.io`."""
     execute_foreign_plans: bool = False

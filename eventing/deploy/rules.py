@@ -82,7 +82,7 @@ _BEYOND: Mapping[str, tuple[Rule, ...]] = {
         *_read(kinds.SUBSCRIPTION),  # to tell the users of a catalog
         *_read(kinds.NAMESPACE, kinds.SECRET, *kinds.MIRROR_SETS),
         Rule(kinds.SERVICE, ("get", "create", "update", "delete")),
-        Rule(kinds.NETWORK_POLICY, ("create", "update")),  # of the pods that unpack; owners take it away
+        Rule(kinds.NETWORK_POLICY, ("create", "update")),  # of the pods that unpack; deleted by garbage collection
         Rule(kinds.CATALOG_SOURCE, ("patch",)),  # `spec.image` of those that carry a template
         Rule(kinds.CONFIG_MAP, ("patch",)),  # label and owner of those that hold a catalog
         *_status(kinds.CATALOG_SOURCE),

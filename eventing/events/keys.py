@@ -37,6 +37,13 @@ def its_owner(*owning: Kind) -> Key:
     return key
 
 
+def its_catalog(event: Event) -> tuple[Ref, ...]:
+    """The CatalogSource after which a NetworkPolicy is called, whoever owns it now."""
+    name = event.ref.name.removesuffix(names.UNPACK_POLICY_SUFFIX)
+    found = None if name == event.ref.name else kinds.CATALOG_SOURCE.ref_or_none(name, event.ref.namespace)
+    return () if found is None else (found,)
+
+
 def its_reporter(event: Event) -> tuple[Ref, ...]:
     """The CSVs whose OperatorConditions own the object: they have the same names."""
     return tuple(

@@ -34,8 +34,9 @@ Decisions:
   Likewise a kind that is not found takes the objects that were seen along only if discovery does not name it either.
 - Of each object of a watched kind, ours or not, the watcher keeps key, uid, version and shared hints: 19 MB for
   50,000 objects that are not ours (measured), so 400 bytes each, and up to 300 more where names are as long as may be.
-- Of Jobs and ConfigMaps only those with the label `olm.managed` are watched, by a selector: the others, which are most
-  objects of a large cluster, cost nothing. The other kinds of high cardinality may concern us without the label.
+- Of Jobs, ConfigMaps, Services and NetworkPolicies only those with the label `olm.managed` are watched, by a selector:
+  the others, which are most objects of a large cluster, cost nothing. The other kinds of high cardinality may concern
+  us without the label.
 - Kinds that only some clusters serve (`is_optional`) are asked for once, and then when their CustomResourceDefinition
   changes: such a watch rests, and has no age that could make it stale. Other kinds that are not served are asked for
   every 30 seconds, because an installation without them is not complete.

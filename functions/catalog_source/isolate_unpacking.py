@@ -1,4 +1,4 @@
-"""Let nobody connect to the pods that unpack the bundles of a CatalogSource.
+"""Close the pods that unpack the bundles of a CatalogSource to connections, where a cluster enforces NetworkPolicies.
 
 Reads:  the CatalogSource; the NetworkPolicy `<its name>-unpack-bundles`.
 Writes: that NetworkPolicy, as OLM makes it; an Event when it cannot be.
@@ -20,7 +20,7 @@ _RECHECK: Final = timedelta(minutes=15)
 def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcome:
     """Write the NetworkPolicy of a CatalogSource, unless it is right."""
     source = CatalogSource.of(cluster.get(ref))
-    if source is None or source.is_deleted:
+    if source is None or source.is_deleted or source.is_by_address:
         return NOTHING
     policy = network_policy.policy_ref(source)
     if policy is None:
@@ -28,7 +28,7 @@ def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcom
     present = Object.of(cluster.get(policy))
     if present is not None and not network_policy.is_its_own(source, present):
         return _without(ref, f"the NetworkPolicy {policy.name} is not its own: rename one of the two", _RECHECK)
-    if attempt.failure and attempt.failure.ref == policy:
+    if attempt.failure:
         return _without(ref, f"its NetworkPolicy cannot be written: {attempt.failure.message}", _RECHECK)
     desired = network_policy.policy_of(source, policy)
     if present is None:
@@ -40,5 +40,5 @@ def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcom
 
 
 def _without(ref: Ref, why: str, again_in: timedelta | None = None) -> Outcome:
-    note = Record(ref, "Warning", "NoNetworkPolicy", f"pods that unpack its bundles are not isolated: {why}")
+    note = Record(ref, "Warning", "NoNetworkPolicy", f"pods that unpack its bundles lack a NetworkPolicy: {why}")
     return Outcome((note,), again_in=again_in, summary=why)

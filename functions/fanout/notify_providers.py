@@ -27,4 +27,4 @@ def notify_providers(ref: Ref, cluster: Cluster) -> Outcome:
 
 def _provides(namespace: str, api: Ref, cluster: Cluster) -> bool:
     members = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace))
-    return any(api in {**claims(csv), **aggregated(csv)} and not csv.is_copy for csv in members)
+    return any((api in claims(csv) or api in aggregated(csv)) and not csv.is_copy for csv in members)

@@ -21,7 +21,7 @@ from shared.kinds import CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Attempt, Cluster, Inventory, Policy
 from shared.reading.identity import identity_in
 from shared.reading.permissions import missing_permissions
-from shared.reading.provided_apis import provided_apis
+from shared.reading.provisions import provisions_of
 from shared.step import Apply, Delete, Merge, Outcome, Record, Ref, Write, acting_as
 
 
@@ -30,7 +30,7 @@ def grant_access(ref: Ref, cluster: Cluster, inventory: Inventory, policy: Polic
     present = {Ref.of(role): role for role in Role.each(cluster.list(CLUSTER_ROLE, labels={names.MANAGED: "true"}))}
     found = Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, ref.namespace))
     csvs = [csv for csv in found if not csv.is_copy and not csv.is_deleted]
-    provided = provided_apis(csvs, cluster, policy)
+    provided = provisions_of(csvs, cluster, policy)
     everything = [one for each in provided.values() for one in each]
     gone = roles.withdrawn(present.values(), ref.namespace, everything)
     stored = OperatorGroup.of(cluster.get(ref))

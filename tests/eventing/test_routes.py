@@ -91,19 +91,27 @@ ISOLATE = "catalog_source/isolate_unpacking"
         pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "add", True, id="a catalog is new, or a watcher begins"),
         pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "update", True, id="that it is new may have been missed"),
         pytest.param(kinds.CATALOG_SOURCE.ref("c", "ns"), "delete", False, id="its policy goes with it"),
-        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "add", False, id="its policy was just made"),
-        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "update", True, id="its policy was edited"),
-        pytest.param(kinds.NETWORK_POLICY.ref("p", "ns"), "delete", True, id="its policy is gone"),
+        pytest.param(kinds.NETWORK_POLICY.ref("c-unpack-bundles", "ns"), "add", False, id="its policy was just made"),
+        pytest.param(kinds.NETWORK_POLICY.ref("c-unpack-bundles", "ns"), "update", True, id="its policy was edited"),
+        pytest.param(kinds.NETWORK_POLICY.ref("c-unpack-bundles", "ns"), "delete", True, id="its policy is gone"),
     ],
 )
 def test_catalog_md_8_1_row_21_the_policy_of_a_catalog_is_looked_at(ref: Ref, verb: str, enqueues: bool) -> None:
-    event = Event("i", f"{names.RESOURCE_EVENT}{verb}", "t", ref, hints={"owners": "CatalogSource/c"})
+    event = Event("i", f"{names.RESOURCE_EVENT}{verb}", "t", ref)  # its owner may have been edited away
     assert (Job(ISOLATE, kinds.CATALOG_SOURCE.ref("c", "ns")) in jobs_for(event)) == enqueues
 
 
-def test_an_audit_that_missed_a_catalog_has_its_policy_looked_at() -> None:
-    event = Event("i", names.DEPENDENT_CHANGED, "t", kinds.CATALOG_SOURCE.ref("c", "ns"))
-    assert Job(ISOLATE, event.ref) in jobs_for(event)
+def test_a_policy_that_is_called_otherwise_is_nobodys() -> None:
+    event = Event("i", f"{names.RESOURCE_EVENT}update", "t", kinds.NETWORK_POLICY.ref("c", "ns"))
+    assert ISOLATE not in steps_enqueued_by(event)
+
+
+@pytest.mark.parametrize(
+    "missed", [kinds.CATALOG_SOURCE.ref("c", "ns"), kinds.NETWORK_POLICY.ref("c-unpack-bundles", "ns")]
+)
+def test_what_an_audit_finds_has_the_policy_looked_at(missed: Ref) -> None:
+    event = Event("i", names.DEPENDENT_CHANGED, "t", missed)
+    assert Job(ISOLATE, kinds.CATALOG_SOURCE.ref("c", "ns")) in jobs_for(event)
 
 
 RESOLVE = "subscription/resolve_subscriptions"

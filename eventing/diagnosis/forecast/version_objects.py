@@ -50,7 +50,7 @@ def _provisions(csv: Csv, known: Mapping[str, Manifest]) -> Iterator[Provision]:
         definition = CustomResourceDefinition(known.get(entry.name, {}))
         if entry.version in definition.served and definition.group not in BUILT_IN:
             api = Api(definition.group, entry.version, definition.resource_kind)
-            yield Provision(api, definition.resource, provider_of(csv), CUSTOM_RESOURCE_DEFINITION, definition.name, "")
+            yield Provision(api, definition.resource, provider_of(csv), CUSTOM_RESOURCE_DEFINITION.ref(entry.name), "")
 
 
 def _elsewhere(csv: Csv, group: Group) -> Iterator[Manifest]:

@@ -73,6 +73,11 @@ class ApiService(Object):
     """The API group, empty for the core group."""
 
     @property
+    def api(self) -> tuple[str, str]:
+        """The API group and the version of it."""
+        return self.group, fields.text(self.raw, "spec", "version")
+
+    @property
     def is_available(self) -> bool:
         """Whether it is served now."""
         return self.condition("Available").is_true

@@ -52,6 +52,11 @@ class CatalogSource(Object):
     """`status.message`: what is wrong."""
 
     @property
+    def is_by_address(self) -> bool:
+        """Whether a server of somebody else serves it."""
+        return self.type == "grpc" and bool(self.address) and not self.image
+
+    @property
     def content(self) -> str:
         """The reference by digest of the content that was read last; empty when none was.
 

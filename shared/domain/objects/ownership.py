@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import Csv, Object, OwnerReference
-from shared.kinds import CLUSTER_OBJECT_SET, CLUSTER_SERVICE_VERSION, Kind
+from shared.kinds import CLUSTER_OBJECT_SET, CLUSTER_SERVICE_VERSION, Kind, Ref
 
 CSV_KIND = CLUSTER_SERVICE_VERSION.kind
 
@@ -34,7 +34,7 @@ def owner_reference(owner: Object, *, controller: bool = False) -> Manifest:
     return {**named, **{key: value for key, value in reference.items() if value}, "controller": controller}
 
 
-def reference_to(kind: Kind, name: str, uid: str = "") -> Manifest:
+def reference_to(kind: Kind | Ref, name: str, uid: str = "") -> Manifest:
     """An owner reference for garbage collection that never blocks the deletion of the owner.
 
     Without uid: effects fill it in when they write the object.

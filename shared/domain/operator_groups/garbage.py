@@ -9,7 +9,7 @@ from typing import TypeVar
 from shared import names
 from shared.api.views import Csv, InstallPlan, Object, Role, Subscription
 from shared.domain.objects.plan_record import is_refused
-from shared.domain.operator_groups.provision import claimed_stems
+from shared.domain.operator_groups.provision import role_name_prefixes
 from shared.domain.operator_groups.roles import provided_by
 from shared.kinds import API_PROVIDERS, CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 
@@ -84,5 +84,5 @@ def unprovided(roles: Iterable[Role], provider: Csv | None) -> Iterator[Role]:
 
     Another version that provides the API gets them back at once: their deletion wakes its group.
     """
-    stems = () if provider is None or provider.is_copy or provider.is_deleted else tuple(claimed_stems(provider))
-    yield from (role for role in roles if not role.name.startswith(stems))
+    kept = () if provider is None or provider.is_copy or provider.is_deleted else role_name_prefixes(provider)
+    yield from (role for role in roles if not role.name.startswith(kept))

@@ -94,20 +94,20 @@ def api_roles(provided: Provision) -> Iterator[Manifest]:
     for suffix in SUFFIXES:
         rule = {"verbs": list(_VERBS[suffix]), "apiGroups": [provided.api.group], "resources": [provided.plural]}
         yield _api_role(provided, suffix, suffix, rule)
-    if provided.kind == CUSTOM_RESOURCE_DEFINITION:
+    if provided.served_by.kind == CUSTOM_RESOURCE_DEFINITION.kind:
         rule = {
             "verbs": ["get"],
             "apiGroups": [CUSTOM_RESOURCE_DEFINITION.group],
             "resources": [CUSTOM_RESOURCE_DEFINITION.plural],
-            "resourceNames": [provided.name],
+            "resourceNames": [provided.served_by.name],
         }
         yield _api_role(provided, "crdview", "view", rule)
 
 
 def _api_role(provided: Provision, word: str, suffix: str, rule: Manifest) -> Manifest:
-    role = _role(f"{provided.stem}{word}", _labels(provided.api, suffix))
+    role = _role(f"{provided.role_name_prefix}{word}", _labels(provided.api, suffix))
     role["metadata"]["annotations"] = {names.PROVIDED_BY: provided.provider}
-    role["metadata"]["ownerReferences"] = [reference_to(provided.kind, provided.name, provided.uid)]
+    role["metadata"]["ownerReferences"] = [reference_to(provided.served_by, provided.served_by.name, provided.uid)]
     return {**role, "rules": [rule]}
 
 

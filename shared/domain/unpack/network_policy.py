@@ -15,17 +15,18 @@ from shared.kinds import CATALOG_SOURCE, NETWORK_POLICY, Ref
 
 def policy_ref(source: CatalogSource) -> Ref | None:
     """OLM's name for it; None where no object can be called so."""
-    return NETWORK_POLICY.ref_or_none(f"{source.name}-unpack-bundles", source.namespace)
+    return NETWORK_POLICY.ref_or_none(f"{source.name}{names.UNPACK_POLICY_SUFFIX}", source.namespace)
 
 
 def is_its_own(source: CatalogSource, present: Object) -> bool:
-    """Whether a policy is that of the catalog, made by us or by OLM: the owner says it, or without any the labels.
+    """Whether a policy is that of the catalog, made by us or by OLM: an owner says so, or without any the labels.
 
-    That of a former catalog of its name is none of somebody else: it goes, and its end is an event.
+    Also one whose owner is a former catalog of the same name: it is about to be deleted, and that is an event.
     """
     if not present.owners:
         return _labels(source).items() <= present.labels.items()
-    return [one.name for one in present.owners if one.kind == CATALOG_SOURCE.kind] == [source.name]
+    catalog = (CATALOG_SOURCE.kind, CATALOG_SOURCE.group, source.name)
+    return any((one.kind, one.group, one.name) == catalog for one in present.owners)
 
 
 def policy_of(source: CatalogSource, ref: Ref) -> Manifest:

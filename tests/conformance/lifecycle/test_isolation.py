@@ -9,7 +9,6 @@ from tests.kit.installation import Installation
 from tests.kit.waiting import wait_for
 
 IN_A_CONFIG_MAP = {"sourceType": "internal", "configMap": "kitchen"}
-BY_ADDRESS = {"sourceType": "grpc", "address": "127.0.0.1:9"}
 
 
 def a_catalog(namespace: str, **spec: str) -> Manifest:
@@ -59,7 +58,7 @@ def test_a_policy_of_somebody_else_is_left_alone_and_named(installation: Install
     theirs = cluster.create(
         {"apiVersion": policy.api_version, "kind": policy.kind, "metadata": meta, "spec": {"podSelector": {}}}
     )
-    cluster.create(a_catalog(namespace, **BY_ADDRESS))
+    cluster.create(a_catalog(namespace, **IN_A_CONFIG_MAP))
 
     def noted() -> list[Manifest]:
         return [one for one in cluster.list(EVENT, namespace) if one.get("reason") == "NoNetworkPolicy"]

@@ -83,6 +83,8 @@ def test_what_no_policy_can_be_called(name: str, is_possible: bool) -> None:
         pytest.param({}, False, id="somebody's"),
         pytest.param({"labels": {"olm.managed": "true"}}, False, id="it is not labelled for the catalog"),
         pytest.param({"ownerReferences": [{**OWNERS[0], "name": "tea"}], "labels": OURS}, False, id="of another one"),
+        pytest.param({"ownerReferences": [*OWNERS, {**OWNERS[0], "name": "tea"}]}, True, id="somebody added an owner"),
+        pytest.param({"ownerReferences": [{**OWNERS[0], "apiVersion": "a.b/v1"}]}, False, id="a kind of the same name"),
         pytest.param({"ownerReferences": [{"kind": "App", "name": "x"}], "labels": OURS}, False, id="somebody owns it"),
     ],
 )
@@ -117,6 +119,8 @@ def test_row_21_what_is_equal_in_meaning_is_right(present: Object) -> None:
         pytest.param(changed(spec={"egress": [{}]}), id="a rule is lacking"),
         pytest.param(changed(spec={"egress": [*DESIRED["spec"]["egress"], {}]}), id="a rule is added"),
         pytest.param(changed(spec={"podSelector": {"matchLabels": {"a": "b"}}}), id="about other pods"),
+        pytest.param(changed(spec={"podSelector": {}}), id="about all pods"),
+        pytest.param(changed(spec={"egress": [{}, {}]}), id="a rule is about all ports"),
         pytest.param(changed(spec={"policyTypes": ["Egress"]}), id="about one direction"),
         pytest.param(changed(metadata={"labels": {"olm.catalogSource": "my.tea"}}), id="a label is lacking"),
         pytest.param(changed(metadata={"ownerReferences": []}), id="its owner is lacking"),

@@ -20,7 +20,7 @@ REF = kinds.CATALOG_SOURCE.ref("local", "olm")
 POLICY = kinds.NETWORK_POLICY.ref("local-unpack-bundles", "olm")
 SPECS = [
     pytest.param({}, id="an image"),
-    pytest.param({"image": "", "address": "registry.olm:50051"}, id="an address, where OLM makes none"),
+    pytest.param({"address": "registry.olm:50051"}, id="an image, and an address that does not count"),
     pytest.param({"sourceType": "configmap", "image": "", "configMap": "c"}, id="a ConfigMap"),
     pytest.param({"sourceType": "internal", "image": "", "configMap": "c"}, id="an internal ConfigMap"),
 ]
@@ -56,6 +56,10 @@ def test_catalog_md_2_4_1_each_catalog_gets_its_policy_once(spec: dict[str, Any]
     assert decided(a_catalog(**spec), write.manifest) == NOTHING
 
 
+def test_a_catalog_by_address_gets_none_as_with_olm() -> None:
+    assert decided(a_catalog(image="", address="registry.olm:50051")) == NOTHING
+
+
 def test_row_21_an_edited_policy_is_repaired_as_it_was_read() -> None:
     edited = deepcopy(made())
     edited["spec"]["ingress"] = [{}]
@@ -65,7 +69,7 @@ def test_row_21_an_edited_policy_is_repaired_as_it_was_read() -> None:
 def test_a_policy_of_somebody_else_is_left_alone_and_named() -> None:
     outcome = decided(a_catalog(), of_somebody())
     why = "the NetworkPolicy local-unpack-bundles is not its own: rename one of the two"
-    note = Record(REF, "Warning", "NoNetworkPolicy", f"pods that unpack its bundles are not isolated: {why}")
+    note = Record(REF, "Warning", "NoNetworkPolicy", f"pods that unpack its bundles lack a NetworkPolicy: {why}")
     assert outcome == Outcome((note,), again_in=timedelta(minutes=15), summary=why)
 
 

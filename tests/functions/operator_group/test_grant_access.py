@@ -708,6 +708,8 @@ def test_a_projected_role_that_was_changed_is_restored() -> None:
 def test_a_claim_gives_roles_where_the_administrator_wants_it() -> None:
     """csv.md 8.8, 128, as OLM: definitions that nobody's plan brought, and aggregated APIs of its own APIService."""
     group, csv, service = a_server(resource="hats")
+    group["metadata"]["annotations"]["olm.providedAPIs"] += f",{GOOSE}"
+    csv["spec"]["customresourcedefinitions"] = a_csv(owns=[GOOSE_CRD])["spec"]["customresourcedefinitions"]
 
     roles = applied(run(group, csv, a_definition(of=""), service, policy=TRUSTING))
 
@@ -738,11 +740,11 @@ def test_a_trusted_claim_names_one_resource(resource: str) -> None:
 
 
 def test_a_trusted_claim_needs_an_api_service_of_its_own() -> None:
-    """Neither the API server's own nor that of another version, nor definitions that share a group with either."""
+    """Neither the API server's own nor that of another version, nor a definition in the group of another server."""
     group, csv, theirs = a_server(resource="hats", owner="op.v0")
-    group["metadata"]["annotations"]["olm.providedAPIs"] += ",Deployment.v1.apps"
+    group["metadata"]["annotations"]["olm.providedAPIs"] += f",Deployment.v1.apps,{GOOSE}"
     own = {"name": "deployments", "group": "apps", "version": "v1", "kind": "Deployment"}
-    native = a_csv("op.v2", member_of=group, services=[own])
+    native = a_csv("op.v2", member_of=group, services=[own], owns=[GOOSE_CRD])
     apps = a_service_of("v1.apps", csv=native)
     goose = a_service_of("v2.birds.com", csv=a_csv("op.v0"))
 
@@ -761,12 +763,63 @@ def test_roles_of_a_trusted_claim_are_withdrawn_with_it() -> None:
     assert gone == {f"hats.heads.com-v1-{suffix}" for suffix in ("admin", "edit", "view")}
 
 
-def a_server(*, resource: str, owner: str = "op.v1") -> tuple[dict[str, Any], ...]:
-    """A group, a version that claims a definition and an aggregated API, and the APIService of the latter."""
-    group = a_group(targets=["a"], provided=f"{GOOSE},Hat.v1.heads.com")
-    service = {"name": resource, "group": "heads.com", "version": "v1", "kind": "Hat", "deploymentName": "op"}
-    csv = a_csv(member_of=group, owns=[GOOSE_CRD], services=[service])
-    return group, csv, a_service_of("v1.heads.com", csv=a_csv(owner))
+@pytest.mark.parametrize("api", ["apps", "heads.com"])
+def test_a_trusted_claim_that_is_two_claims_in_one_text_gives_nothing(api: str) -> None:
+    """`v1.x.apps` names version `v1` of `x.apps` and version `v1.x` of `apps`."""
+    group, csv, service = a_server(resource="deployments", api=api, version="v1.x")
+
+    roles = applied(run(group, csv, service, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def test_a_trusted_claim_on_an_api_service_of_definitions_gives_nothing() -> None:
+    group, csv, service = a_server(resource="hats", owner="op.v0")
+    service["spec"].pop("service")
+
+    roles = applied(run(group, csv, service, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def test_a_trusted_claim_on_a_definition_of_olm_gives_nothing() -> None:
+    """Rights on InstallPlans are rights to approve them."""
+    plans = "installplans.operators.coreos.com"
+    group = a_group(targets=["a"], provided="InstallPlan.v1.operators.coreos.com")
+    csv = a_csv(member_of=group, owns=[f"{plans}/v1/InstallPlan"])
+    definition = a_definition(of="", name=plans, kind="InstallPlan")
+
+    roles = applied(run(group, csv, definition, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+@pytest.mark.parametrize("api", ["heads.com", "operators.coreos.com", "olm.operatorframework.io"])
+def test_a_trusted_claim_on_the_group_of_another_server_gives_nothing(api: str) -> None:
+    """A role names no server: that of the other one would be meant as well; who approves plans is OLM's."""
+    group, csv, _ = a_server(resource="hats", api=api, version="v9")
+    other = a_service_of("v1.heads.com", csv=a_csv("op.v0"))
+
+    roles = applied(run(group, csv, a_service_of(f"v9.{api}", csv=csv), other, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def test_a_trusted_claim_ends_with_its_api_service() -> None:
+    group, csv, service = a_server(resource="hats")
+    going = {**service, "metadata": {**service["metadata"], "deletionTimestamp": "2025-01-01T00:00:00Z"}}
+
+    roles = applied(run(group, csv, going, policy=TRUSTING))
+
+    assert all("olm.og." in name for name in roles)
+
+
+def a_server(*, resource: str, owner: str = "op.v1", api: str = "heads.com", version: str = "v1") -> tuple[Any, ...]:
+    """A group, a version that claims an aggregated API, and the APIService of that."""
+    service = {"name": resource, "group": api, "version": version, "kind": "Hat", "deploymentName": "op"}
+    group = a_group(targets=["a"], provided=f"Hat.{version}.{api}")
+    csv = a_csv(member_of=group, services=[service])
+    return group, csv, a_service_of(f"{version}.{api}", csv=a_csv(owner))
 
 
 def a_service_of(name: str, *, csv: dict[str, Any]) -> dict[str, Any]:

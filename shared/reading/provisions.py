@@ -11,11 +11,11 @@ from shared.ports import Cluster, Policy
 from shared.reading.objects import read_all
 
 
-def provided_apis(csvs: Sequence[Csv], cluster: Cluster, policy: Policy) -> dict[str, tuple[Provision, ...]]:
-    """The APIs of each version, by its name."""
+def provisions_of(csvs: Sequence[Csv], cluster: Cluster, policy: Policy) -> dict[str, tuple[Provision, ...]]:
+    """The APIs of each version, by its name; it asks only for what the answer depends on."""
     trusts = policy.grant_claimed_apis
-    are_asked = any(claims(csv) or (trusts and aggregated(csv)) for csv in csvs)
-    services = ApiService.each(cluster.list(API_SERVICE) if are_asked else ())
+    needs_services = any(claims(csv) or (trusts and aggregated(csv)) for csv in csvs)
+    services = ApiService.each(cluster.list(API_SERVICE) if needs_services else ())
     return {
         csv.name: tuple(provisions(csv, _definitions(csv, cluster), services, trusts_claims=trusts)) for csv in csvs
     }
