@@ -92,11 +92,12 @@ def plan(
     """
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
     report = _report(source, check_images=check_images)
-    if only_grants:
-        sys.stdout.write(as_yaml(report.grants) if report.grants else "")
-        sys.stderr.write("" if report.grants else "# nothing is lacking\n")
+    if only_grants and report.grants:
+        sys.stdout.write(as_yaml(report.grants))
         return
-    if output == "text":
+    if only_grants:
+        sys.stderr.write(_without_grants(report))
+    elif output == "text":
         sys.stdout.write(as_text(report))
     elif output == "markdown":
         sys.stdout.write(as_markdown(report))
@@ -104,6 +105,12 @@ def plan(
         document(as_value(report), output)
     if report.blockers or report.unknown:
         raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
+
+
+def _without_grants(report: Report) -> str:
+    """What there is to say where no right is lacking, or what the account lacks cannot be told."""
+    stops = [*(f"blocked: {one}" for one in report.blockers), *(f"not known: {one}" for one in report.unknown)]
+    return "".join(f"# {line}\n" for one in stops or ["nothing is lacking"] for line in one.splitlines())
 
 
 def _report(source: NamespaceInputs, *, check_images: bool) -> Report:

@@ -1,4 +1,4 @@
-"""What helps a plan or a version whose ServiceAccount may not do something; pure."""
+"""What helps a plan or a version whose ServiceAccount may not do something, or is not there; pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from collections.abc import Iterator
 from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared.api.views import Csv, Subscription
-from shared.domain.command import Fix, olmf
+from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.objects.denials import denials, summary
+from shared.domain.operator_groups import targets
 from shared.domain.subscription.conditions import PLAN_PENDING
 from shared.kinds import OPERATOR_GROUP, SERVICE_ACCOUNT, Ref
 
 
 def of_denied_plan(subscription: Subscription, package: Package) -> Explanation:
-    """About a plan that goes on when its account is given more."""
-    return of_denials(subscription.condition(PLAN_PENDING).message, subscription.namespace, package)
+    """About a plan that goes on when its account is there, or is given more."""
+    return _of_missing_account(package) or of_denials(
+        subscription.condition(PLAN_PENDING).message, subscription.namespace, package
+    )
 
 
 def of_denied_version(csv: Csv, package: Package) -> Explanation:
-    """About a version that is installed when its account is given more."""
-    return of_denials(csv.message, csv.namespace, package)
+    """About a version that is installed when its account is there, or is given more."""
+    return _of_missing_account(package) or of_denials(csv.message, csv.namespace, package)
 
 
 def of_denials(message: str, namespace: str, package: Package) -> Explanation:
@@ -43,6 +46,20 @@ def of_denials(message: str, namespace: str, package: Package) -> Explanation:
         instead=summary(found).replace(who, f"{who}{named},", 1) if named else summary(found),
         code=Code.PERMISSIONS_LACKING,
     )
+
+
+def _of_missing_account(package: Package) -> Explanation | None:
+    """About the account that a group names, and that is not there; None where no group says so."""
+    group = next((one for one in package.context.groups or () if one.condition(targets.SERVICE_ACCOUNT).is_true), None)
+    if group is None:
+        return None
+    name, namespace = group.service_account, group.namespace
+    make_it = Fix(
+        f"make the ServiceAccount that OperatorGroup {group.name} names",
+        kubectl("create", "serviceaccount", name, namespace=namespace),
+    )
+    evidence = tuple(_evidence(namespace, name, [ref_of(OPERATOR_GROUP, group)]))
+    return Explanation(fixes=(make_it,), until=f"when ServiceAccount {namespace}/{name} is there", evidence=evidence)
 
 
 def _evidence(namespace: str, account: str, groups: list[Ref]) -> Iterator[Ref]:

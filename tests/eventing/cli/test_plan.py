@@ -273,6 +273,8 @@ def test_a_namespace_with_two_groups_is_blocked_with_what_helps(tmp_path: Path) 
     (blocker,) = json.loads(result.stdout)["blockers"]
     assert blocker.startswith("beacon: expected 1 OperatorGroup in the namespace, found 2; fix: ")
     assert blocker.endswith("to keep a: `kubectl -n here delete operatorgroup b`")
+    printed = plan("--grants")
+    assert (printed.exit_code, printed.stdout, printed.stderr) == (NEGATIVE, "", f"# blocked: {blocker}\n")
 
 
 def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:
@@ -292,6 +294,16 @@ def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: 
     write_objects(tmp_path, subscription, limited, account, *found)
     assert plan().exit_code == 0
     assert "nothing is lacking" in plan("--grants").stderr
+
+
+def test_what_an_account_that_is_not_there_lacks_cannot_be_told(tmp_path: Path) -> None:
+    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV="beacon.v1.0.0")
+    group = an_operator_group("here", targets=("here",))
+    write_objects(tmp_path, subscription, {**group, "spec": {**group["spec"], "serviceAccountName": "ghost"}})
+    assert "ServiceAccount ghost of OperatorGroup here-group is not there" in plan().stdout
+    printed = plan("--grants")
+    assert (printed.exit_code, printed.stdout) == (UNKNOWN, ""), "files need not hold every account"
+    assert printed.stderr == "# not known: ServiceAccount ghost of OperatorGroup here-group is not there\n"
 
 
 def test_a_definition_that_loses_a_stored_version_blocks(tmp_path: Path) -> None:

@@ -147,6 +147,19 @@ def test_a_version_that_its_account_may_not_install_is_told_shortly() -> None:
     assert [str(one.command) for one in found.fixes] == ["olmf plan --grants -n ns"]
 
 
+@pytest.mark.parametrize("is_installing", [False, True])
+def test_an_account_that_is_not_there_is_to_be_made(*, is_installing: bool) -> None:
+    """The group says so: of what the plan or the version waits for, the message alone knows."""
+    missing = {"type": "OperatorGroupServiceAccount", "status": "True", "reason": "ServiceAccountNotFound"}
+    group = OperatorGroup({**a_group(serviceAccountName="ghost").raw, "status": {"conditions": [missing]}})
+    read = NamespaceContext(groups=(group,))
+    waits = package_with("InstallPlanPending", "Installing")
+    found = decide(version("Failed", "x", read) if is_installing else replace(waits, context=read))
+    assert [str(one.command) for one in found.fixes] == ["kubectl -n ns create serviceaccount ghost"]
+    assert found.until == found.next_try == "when ServiceAccount ns/ghost is there"
+    assert {OPERATOR_GROUP.ref("mine", "ns"), SERVICE_ACCOUNT.ref("ghost", "ns")} < set(found.evidence)
+
+
 def test_what_the_version_below_may_not_do_is_to_be_given_before_it_is_deleted() -> None:
     package = version("Pending", "InstallWaiting", replaces="a.v0")
     older: Manifest = {**a_csv("Failed", DENIED), "metadata": {"name": "a.v0", "namespace": "ns"}}
