@@ -92,9 +92,6 @@ async def _leave(plan: Plan, registry: str) -> None:
         log.warning("catalogs_stay", kubeconfig=str(plan.kubeconfig), error=f"{type(error).__name__}: {error}")
 
 
-_LOOPBACK = "127.0.0.0/8,::1"
-
-
 async def _start(plan: Plan, supervisor: Supervisor) -> None:
     first = [Program("redis", ("redis", "--state", str(plan.state.root / "redis")))]
     if plan.kubeconfig is None:
@@ -117,8 +114,7 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
         "OLMF_CATALOGS_URL": f"http://127.0.0.1:{plan.state.port_of('catalogs')}",
         "OLMF_CATALOGS_ADDRESS": os.environ.get("OLMF_CATALOGS_ADDRESS", f"localhost:{plan.state.port_of('registry')}"),
         "OLMF_REGISTRY_PORT": str(plan.state.port_of("registry")),
-        # Our own registry is here, as are those that people start on their machine.
-        "OLMF_ALLOWED_REGISTRY_ADDRESSES": os.environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", _LOOPBACK),
+        "OLMF_ALLOWED_REGISTRY_ADDRESSES": allowed_addresses(os.environ),
         # Pods of real Nodes reach neither a registry on our loopback nor an image of this tree.
         **({"OLMF_UNPACK": "direct"} if has_nodes else {}),
         # The sandbox answers within a millisecond: runs beside each other would only share its processor and ours.
@@ -131,6 +127,11 @@ async def _start(plan: Plan, supervisor: Supervisor) -> None:
     programs += [Program(name, ("worker", "--lane", "long"), environ) for name in LONG_WORKERS]
     second = await supervisor.start(programs)
     supervisor.publish(endpoint=second["endpoint"], ready=True)
+
+
+def allowed_addresses(environ: Mapping[str, str]) -> str:
+    """What the caller allows, and this machine: our own registry is here, as are those that people start on it."""
+    return ",".join(("127.0.0.0/8", "::1", environ.get("OLMF_ALLOWED_REGISTRY_ADDRESSES", "")))
 
 
 def _pod_network(plan: Plan) -> str:

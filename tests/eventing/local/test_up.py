@@ -10,9 +10,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 
-from shared.kinds import NAMESPACE
+import pytest
+
+from eventing.local.installation import allowed_addresses
+from shared.adapters.oci.addresses import SETTING, AddressRules
+from shared.api.manifest import Manifest
+from shared.config import Settings
+from shared.kinds import CATALOG_SOURCE, NAMESPACE
 from tests.kit.installation import SAMPLES, a_namespace, installed, olmf
 from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 
@@ -120,6 +127,35 @@ def test_ctrl_c_while_it_starts_in_the_background_ends_everything(tmp_path: Path
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE_SECONDS) == 130
     until_nothing_runs(tmp_path)
+
+
+def test_registries_that_the_caller_allows_are_allowed_besides_that_of_the_sandbox(tmp_path: Path) -> None:
+    environ = {"OLMF_ALLOWED_REGISTRY_ADDRESSES": "registry.corp.example"}
+    with installed(tmp_path, "--bundles", str(SAMPLES), environ=environ) as running_one:
+        local = CATALOG_SOURCE.ref("local", "olm")
+        running_one.until(local, lambda one: state_of(one) in ("READY", "TRANSIENT_FAILURE"), "an answer")
+        assert state_of(running_one.cluster.get(local)) == "READY"
+
+
+def state_of(source: Manifest | None) -> str:
+    """Whether a catalog can be read."""
+    state: str = (source or {})["status"]["connectionState"]["lastObservedState"]
+    return state
+
+
+@pytest.mark.parametrize(
+    ("environ", "name", "is_allowed"),
+    [
+        pytest.param({}, "registry.corp.example", False, id="nothing else"),
+        pytest.param({SETTING: ""}, "registry.corp.example", False, id="an empty value"),
+        pytest.param({SETTING: "registry.corp.example"}, "registry.corp.example", True, id="a registry"),
+        pytest.param({SETTING: "10.0.0.0/8, *.example"}, "registry.corp.example", True, id="several"),
+    ],
+)  # fmt: skip
+def test_this_machine_is_allowed_whatever_else_is(environ: dict[str, str], name: str, *, is_allowed: bool) -> None:
+    rules = AddressRules.parse(Settings.read({SETTING: allowed_addresses(environ)}).allowed_registry_addresses)
+    assert rules.is_named(name, 443) is is_allowed
+    assert [rules.why_not(one, 5000, ip_address(one)) for one in ("127.0.0.1", "::1")] == ["", ""]
 
 
 def test_wrong_words_are_refused_with_a_sentence(tmp_path: Path) -> None:
