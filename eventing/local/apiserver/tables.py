@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -136,6 +137,25 @@ def _pairs(cell: Cell) -> Cell:
     return joined
 
 
+def _selector(*path: str) -> Cell:
+    """A label selector in the syntax of requests: its requirements by key, `a in (b,c),d=e,!f`."""
+    found = _at(*path, default={})
+
+    def joined(manifest: ReadOnly) -> str:
+        selector = found(manifest)
+        required = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
+        required += [(one["key"], _requirement(one)) for one in selector.get("matchExpressions") or ()]
+        return ",".join(text for _, text in sorted(required, key=itemgetter(0))) or "<none>"
+
+    return joined
+
+
+def _requirement(expression: ReadOnly) -> str:
+    form = {"Exists": "{key}", "DoesNotExist": "!{key}", "In": "{key} in ({values})", "NotIn": "{key} notin ({values})"}
+    values = ",".join(sorted(expression.get("values") or ()))
+    return form.get(expression["operator"], "<error>").format(key=expression["key"], values=values)
+
+
 def _containers(name: str) -> Cell:
     spec = _at("spec", "template", "spec", "containers", default=[])
     return lambda manifest: ",".join(str(one.get(name)) for one in spec(manifest))
@@ -173,7 +193,7 @@ def _restarts(manifest: ReadOnly) -> str:
 
 def _workload(**more: Cell) -> dict[str, Cell]:
     return {"Containers": _containers("name"), "Images": _containers("image"),
-            "Selector": _pairs(_at("spec", "selector", "matchLabels")), **more}  # fmt: skip
+            "Selector": _selector("spec", "selector"), **more}  # fmt: skip
 
 
 _READY, _WANT = _at("status", "readyReplicas", default=0), _at("spec", "replicas", default=0)
@@ -215,6 +235,6 @@ CELLS: dict[str, dict[str, Cell]] = {
     "PriorityClass": {"Value": _at("value"), "Global-Default": lambda one: bool(one.get("globalDefault"))},
     "ValidatingWebhookConfiguration": {"Webhooks": _count("webhooks")},
     "MutatingWebhookConfiguration": {"Webhooks": _count("webhooks")},
-    "NetworkPolicy": {"Pod-Selector": _pairs(_at("spec", "podSelector", "matchLabels"))},
+    "NetworkPolicy": {"Pod-Selector": _selector("spec", "podSelector")},
 }  # fmt: skip
 """The functions for cells of built-in kinds, by kind and column."""

@@ -15,6 +15,13 @@ RBAC = "rbac.authorization.k8s.io"
 WORKLOAD = a_deployment()["spec"]
 JOB = {"spec": {"containers": [{"name": "c", "image": "i:1"}], "restartPolicy": "Never"}}
 PORTS = [{"name": "a", "port": 80}, {"name": "b", "port": 53, "protocol": "UDP"}]
+EXPRESSIONS = {
+    "matchLabels": {"e": "f"},
+    "matchExpressions": [
+        {"key": "h", "operator": "NotIn", "values": ["j", "i"]}, {"key": "g", "operator": "Exists"},
+        {"key": "a", "operator": "In", "values": ["c", "b"]}, {"key": "d", "operator": "DoesNotExist"},
+    ],
+}  # fmt: skip
 HOOK = {
     "name": "a.example.com", "clientConfig": {"url": "https://example.com"}, "sideEffects": "None",
     "admissionReviewVersions": ["v1"],
@@ -57,6 +64,14 @@ HOOK = {
         pytest.param(
             "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
             {"spec": {"podSelector": {"matchLabels": {"a": "b"}}}}, {"Pod-Selector": "a=b"}, id="a NetworkPolicy",
+        ),
+        pytest.param(
+            "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies", {"spec": {"podSelector": EXPRESSIONS}},
+            {"Pod-Selector": "a in (b,c),!d,e=f,g,h notin (i,j)"}, id="a NetworkPolicy of requirements",
+        ),
+        pytest.param(
+            "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies", {"spec": {"podSelector": {}}},
+            {"Pod-Selector": "<none>"}, id="a NetworkPolicy of all Pods",
         ),
         pytest.param(
             "/apis/coordination.k8s.io/v1/namespaces/{}/leases", {"spec": {"holderIdentity": "me"}},

@@ -1,4 +1,4 @@
-"""JSON paths of printer columns, and ages."""
+"""JSON paths of printer columns, selectors, and ages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eventing.local.apiserver.tables import json_path
+from eventing.local.apiserver.tables import CELLS, json_path
 from shared.domain.durations import in_two_units
 
 VALUE = {
@@ -31,6 +31,16 @@ VALUE = {
 )
 def test_paths_find(path: str, found: list[Any]) -> None:
     assert json_path(path, VALUE) == found
+
+
+@pytest.mark.parametrize(("kind", "field", "column"), [
+    ("NetworkPolicy", "podSelector", "Pod-Selector"), ("Deployment", "selector", "Selector"),
+])  # fmt: skip
+def test_a_selector_is_shown_with_all_that_it_requires(kind: str, field: str, column: str) -> None:
+    expressions = [{"key": "b", "operator": "In", "values": ["z", "y"]}, {"key": "a", "operator": "Exists"}]
+    selector = {"matchLabels": {"c": "d"}, "matchExpressions": expressions}
+    assert CELLS[kind][column]({"spec": {field: selector}}) == "a,b in (y,z),c=d"
+    assert CELLS[kind][column]({"spec": {field: {}}}) == "<none>"
 
 
 @pytest.mark.parametrize(
