@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,7 +119,7 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
     rows, _ = resolved(source.inputs, resolution)
     refused, undecided = _refused(source.inputs, resolution)
     reasons = tuple(f"{row['subscription']}: {row['has'] or 'nothing'} -> {row['gets']}" for row in rows if row["gets"])
-    begun = [*_begun(source.inputs, _to_approve(present))]
+    begun = [*_begun(source.inputs, present)]
     reasons += tuple(f"{one.subscribers[0]}: {one.bundle.name} is planned already, and {why}" for one, why in begun)
     versions = [_upcoming(source, one, present.group()) for one in (*(one for one, _ in begun), *resolution.chosen)]
     images = list(dict.fromkeys(image for _, needed in versions for image in needed))
@@ -192,15 +192,18 @@ def _graded(found: Forecast, grade: Grade) -> list[str]:
     return [one.text for one in found.findings if one.grade == grade]
 
 
-def _begun(inputs: Inputs, to_approve: Mapping[str, str]) -> Iterator[tuple[Chosen, str]]:
+def _begun(inputs: Inputs, present: PresentObjects) -> Iterator[tuple[Chosen, str]]:
     """The versions of plans that are not ended, and what each waits for: nothing else is resolved before."""
+    to_approve = _to_approve(present)
+    # The version of such a plan may be there: it counts as installed then, and says itself what it replaces.
+    replaced_by = {csv.name: csv.replaces for csv in Csv.each(present.csvs())}
     for one in inputs.subscribers:
         package = inputs.package(one.catalog, one.package) if one.waits else None
         bundle = package.bundles.get(one.planned_csv) if package else None
         if package and bundle:
             entries = (entry for each in package.channels for entry in each.entries if one.follows(each.name))
             former = next((entry.replaces for entry in entries if entry.name == bundle.name), "")
-            catalog, replaced = inputs.catalogs[one.catalog], one.installed_csv or former
+            catalog, replaced = inputs.catalogs[one.catalog], replaced_by.get(bundle.name, one.installed_csv or former)
             yield (
                 Chosen(bundle, one.package, one.channel, catalog, replaced, (one.name,)),
                 to_approve.get(one.name, one.waits),

@@ -18,13 +18,16 @@ from shared.api.views import Csv, CustomResourceDefinition, Namespace, OperatorG
 from shared.domain.csv.admission import joined
 from shared.domain.endpoints.outline import converted
 from shared.domain.extension.outlook import Change, Effect, changes, differences, identity_of
+from shared.domain.extension.scopes import group_kind
 from shared.domain.operator_groups import targets
 from shared.domain.plan import crds
-from shared.domain.plan.execution import StepOwner
+from shared.domain.plan.execution import RULES, StepOwner
 from shared.policy import Policy
 
 _WHOLE: Final = {kinds.CONFIG_MAP.kind: ("data", "binaryData"), kinds.SECRET.kind: ("data", "stringData")}
 """Fields that a plan replaces as they are: the API server adds nothing to them."""
+_NOT_UPDATED: Final = {(one.kind.group, one.kind.kind) for one in RULES.values() if not one.is_updated}
+"""Kinds that a plan only creates: an object that is there stays as it is."""
 _MOST_NAMED: Final = 10
 
 
@@ -129,11 +132,11 @@ def _definition(new: Manifest, version: Version) -> Change:
 
 
 def _replaced(change: Change, before: Manifest) -> Change:
-    """The same change with the entries that go; what differs in nothing that is wanted stays as it is."""
+    """The same change with the entries that go; what differs in nothing that is wanted stays, or is not updated."""
     fields = _WHOLE.get(str(change.manifest.get("kind")), ())
     whole = [one for name in fields for one in _of_field(change, before, name)]
     others = [one for one in change.differs if one.path.partition(".")[0] not in fields]
-    if not (whole or others):
+    if group_kind(change.manifest) in _NOT_UPDATED or not (whole or others):
         return replace(change, effect=Effect.KEEP, differs=())
     return replace(change, effect=Effect.CHANGE, differs=(*others, *whole))
 

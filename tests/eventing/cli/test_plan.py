@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -222,10 +223,10 @@ def a_waiting_subscription() -> Json:
     return a_subscription("beacon", "here", source="local", channel="stable") | {"status": status}
 
 
-def with_plans(*words: Any, **more: Any) -> NamespaceInputs:
+def with_plans(*words: Any, version: str = "beacon.v1.0.0", **more: Any) -> NamespaceInputs:
     """What files hold, with the plan that a cluster would tell of."""
     found = read_inputs(*words, **more)
-    version, waits = "beacon.v1.0.0", "InstallPlan install-1 is under way"
+    waits = "InstallPlan install-1 is under way"
     every = found.inputs.subscribers
     named = [replace(one, waits=waits, planned_csv=version) if one.name == "beacon" else one for one in every]
     return replace(found, inputs=replace(found.inputs, subscribers=tuple(named)))
@@ -243,6 +244,25 @@ def test_what_is_refused_does_not_block_what_waits_for_approval(
     assert [one.partition(":")[0] for one in found["blockers"]] == ["bad"]
     assert any("install-1 waits for approval; `olmf approve install-1 -n here" in one for one in found["reasons"])
     assert found["objects"], "what its plan will make is shown"
+
+
+def test_a_plan_under_way_whose_version_is_there_already_still_replaces_the_former_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former, version = "beacon.v1.0.0", "beacon.v1.1.0"
+    there = [one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]]
+    csv = next(one for one in there if one["kind"] == "ClusterServiceVersion")
+    meta = {**csv["metadata"], "name": version}
+    new = {**csv, "metadata": meta, "spec": {**csv["spec"], "replaces": former}, "status": {"phase": "Pending"}}
+    csv["status"] = {"phase": "Replacing"}
+    status = {"installedCSV": version, "currentCSV": version, "state": "UpgradePending"}
+    subscription = a_subscription("beacon", "here", source="local", channel="stable") | {"status": status}
+    write_objects(tmp_path, subscription, an_operator_group("here", targets=("here",)), *there, new)
+    monkeypatch.setattr("eventing.cli.plan.read_inputs", partial(with_plans, version=version))
+    found = effects(plan("-o", "json"))
+    assert found[f"ClusterServiceVersion here/{version}"] == "keep"
+    assert found[f"ClusterServiceVersion here/{former}"] == "remove"
+    assert found["Deployment here/beacon-controller"] == "change"
 
 
 def test_a_catalog_that_cannot_be_read_leaves_open_only_what_needs_it(

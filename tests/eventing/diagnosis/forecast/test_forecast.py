@@ -170,6 +170,14 @@ def test_of_secrets_that_go_nothing_is_told_but_who_they_are() -> None:
     assert "aHVzaA==" not in str(found)
 
 
+def test_what_a_plan_only_creates_stays_as_it_is_where_it_is_there() -> None:
+    asked = an_object(kinds.SUBSCRIPTION, "needed", spec={"channel": "stable"})
+    there = an_object(kinds.SUBSCRIPTION, "needed", spec={"channel": "beta"})
+    found = in_files(a_group(NS), a_csv(image="op:1"), there, steps=[asked])
+    is_told = {one.manifest["kind"]: (str(one.effect), one.differs) for one in found.changes}
+    assert is_told["ClusterServiceVersion"] == is_told["Subscription"] == ("keep", ())
+
+
 def test_each_field_is_told_with_what_it_is_and_becomes() -> None:
     live = an_object(kinds.CONFIG_MAP, "c", data={"a": "1", "gone": "x"}, meta={"uid": "u"})
     new = an_object(kinds.CONFIG_MAP, "c", data={"a": "2"})
