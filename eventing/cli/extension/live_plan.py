@@ -18,6 +18,7 @@ from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.api.views import ClusterExtension
 from shared.domain.bundle.model import Files
+from shared.domain.extension.decision import request_for
 from shared.kinds import CLUSTER_EXTENSION
 from shared.reading.extension import read_inputs
 
@@ -53,7 +54,7 @@ def report_on(
     )
     inputs = read_inputs(extension, content)
     found = outlook(extension, inputs, place, waivers)
-    lacks = () if inputs.catalogs else (no_catalog(images_in(content)),)
+    lacks = () if inputs.catalogs else (no_catalog(images_in(content, request_for(extension).package)),)
     return Report(found.reasons, found.changes, (), found.blockers, (*lacks, *found.remarks))
 
 

@@ -45,7 +45,7 @@ class ExtensionRead:
     lacks_catalogs: bool = False
     """The cluster has no ClusterCatalog at all, as far as that was read."""
     images: tuple[CatalogSource, ...] = ()
-    """Then: the CatalogSources that one may be made of."""
+    """Then: the CatalogSources that one may be made of, first those that offer the package."""
     job: Listed | None = None
     """The job about it, or about one of its revisions, whose last run failed."""
     due: str = ""

@@ -37,6 +37,7 @@ from tests.functions.cluster_extension.world import (
     installed,
 )
 from tests.functions.subscription.world import a_catalog_source, a_package, a_subscription
+from tests.kit.catalogs import read_status
 
 MINUTE = timedelta(minutes=1)
 SETTINGS = CONFIG_MAP.ref("etcd-settings", PLACE)
@@ -130,6 +131,19 @@ def test_without_any_catalog_of_olm_v1_it_reports_how_to_make_one() -> None:
     with pytest.raises(PackageError, match=r"kubectl apply -f -` makes one of olm/local") as error:
         install(world)
     assert '"ref": "registry/local:v1"' in str(error.value)
+
+
+def test_a_catalog_of_olm_v1_is_to_be_made_of_one_that_offers_the_package() -> None:
+    world = a_catalog_of()
+    world.remove(CLUSTER_CATALOG.ref("c"))
+    for name, package in (("first", "other"), ("local", "etcd")):
+        image = f"registry/{name}:v1"
+        world.catalogs.publish(image, a_package(package, "1.0.0"))
+        world.put({**a_catalog_source(name), "status": read_status(world.catalogs.reference(image))})
+    with pytest.raises(PackageError, match=r"makes one of olm/local$"):
+        install(world)
+    with pytest.raises(PackageError, match=r"makes one of olm/first$"):
+        install(world, package="unknown")
 
 
 def test_what_a_subscription_runs_is_not_installed_by_olm_v1() -> None:
