@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError, Request
@@ -18,6 +18,8 @@ from shared.kinds import CATALOG_SOURCE, OPERATOR_GROUP
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
     from shared.ports import Catalogs
+
+_MOST_NAMED: Final = 5
 
 
 def visible_sources(cluster: KubeClient, namespace: str) -> tuple[Manifest, ...]:
@@ -89,6 +91,9 @@ def hidden_catalogs(cluster: KubeClient, namespace: str) -> str:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return ""
-    if all(namespace_of(source) in places for source in everywhere):
+    others = sorted({namespace_of(source) for source in everywhere} - set(places))
+    if not others:
         return ""
-    return f" (a namespace sees only the catalogs of {' and '.join(places)}; there are others elsewhere)"
+    named = ", ".join(others[:_MOST_NAMED]) + (", …" if len(others) > _MOST_NAMED else "")
+    seen = " and ".join(places)
+    return f" (a namespace sees only the catalogs of {seen}; there are others in {named}: choose one with -n)"

@@ -81,7 +81,9 @@ def replay(
 def replay_index(index: JournalIndex, *, only: str = "", until: str = "", steps: Steps) -> Iterator[Replayed]:
     """The result of each recorded decision, in the order of the runs. NotInCapture when no run has the id `until`."""
     if until and until not in index.runs:
-        raise NotInCapture(f"no run {until} in this capture; `{olmf('replay', 'CAPTURE', '--step')}` lists the ids")
+        raise NotInCapture(
+            f"no run {until} in this capture; `{olmf('events', 'list', '--from', 'CAPTURE')}` lists the ids"
+        )
     for run in _chosen(index.runs.values(), only, until):
         for decision in run.decisions:
             yield _replay(index, run, decision, steps)

@@ -80,12 +80,14 @@ def test_the_catalog_that_is_meant(places: list[str], source: str, want: tuple[s
         pytest.param(
             ["olm/all", "other/theirs"], Request("tide", "mine", source="other/theirs"),
             "--source: mine sees no CatalogSource other/theirs; there are: olm/all (a namespace sees only the catalogs "
-            "of olm and mine; there are others elsewhere)", id="one of another namespace is asked for",
+            "of olm and mine; there are others in other: choose one with -n)",
+            id="one of another namespace is asked for",
         ),
         pytest.param(
             ["other/theirs"], Request("tide", "mine"),
             "mine sees no CatalogSource (a namespace sees only the catalogs of olm and mine; there are others "
-            "elsewhere); `olmf up --catalog PATH` or `kubectl apply -f FILE` makes one", id="none in sight",
+            "in other: choose one with -n); `olmf up --catalog PATH` or `kubectl apply -f FILE` makes one",
+            id="none in sight",
         ),
     ],
 )  # fmt: skip

@@ -54,7 +54,7 @@ def test_step_by_step_shows_what_was_decided_and_written(capsys: pytest.CaptureF
 
 
 def test_a_run_that_is_not_there_is_a_mistake_of_usage() -> None:
-    with pytest.raises(CliError, match="no run nowhere in this capture") as refused:
+    with pytest.raises(CliError, match="no run nowhere in this capture; `olmf events list --from") as refused:
         replay(STORY, until="nowhere")
     assert refused.value.code == 2
 
