@@ -8,12 +8,15 @@ from eventing.diagnosis.why.correlation import Correlation
 from eventing.diagnosis.why.facts import Node, instant
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import ReceivedEvent, Run, Write
-from shared.kinds import NAMESPACE
+from shared import names
+from shared.kinds import NAMESPACE, WATCHED
 
 _MAX_CAUSES = 5
 _MAX_DEPTH = 40
 _LONGEST_MESSAGE = 200
 _NAMESPACES = f"{NAMESPACE.api_version}/{NAMESPACE.kind}//"
+_OURS_ALONE = tuple(f"{one.api_version}/{one.kind}/" for one in WATCHED if one.watch and one.watch.is_ours_alone)
+"""How the refs begin of what is watched by its label: to a watcher, what loses it is gone."""
 
 
 class Tree:
@@ -108,7 +111,9 @@ def _event_text(event: ReceivedEvent | None, writer: tuple[Run, Write] | None) -
     if event is None:
         return f"change of {short(writer[1].ref)}" if writer else "unknown"
     ours = "" if writer or event.type.startswith("io.olmf.") else " (from outside)"
-    return f"{event.type.rpartition('.')[2]} of {short(event.ref)}{ours}"
+    is_either = ours and event.type == names.DELETED and event.ref.startswith(_OURS_ALONE)
+    label = f", or of its label {names.MANAGED}" if is_either else ""
+    return f"{event.type.rpartition('.')[2]} of {short(event.ref)}{label}{ours}"
 
 
 def short(ref: str) -> str:

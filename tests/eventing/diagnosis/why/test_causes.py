@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from eventing.cli.why_text import text_of
 from eventing.diagnosis.why.explain import why
 from eventing.events.event import Event, change_id
@@ -15,7 +17,15 @@ from eventing.journal.records import Decision, StatementRecord, Write
 from eventing.workqueue import Listed
 from shared import names
 from shared.domain.statement import Code, Statement
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, DEPLOYMENT, NAMESPACE, SUBSCRIPTION, Ref
+from shared.kinds import (
+    CATALOG_SOURCE,
+    CLUSTER_SERVICE_VERSION,
+    DEPLOYMENT,
+    NAMESPACE,
+    NETWORK_POLICY,
+    SUBSCRIPTION,
+    Ref,
+)
 
 SUB = SUBSCRIPTION.ref("etcd", "olm")
 CSV = CLUSTER_SERVICE_VERSION.ref("etcd.v1", "olm")
@@ -242,6 +252,19 @@ CROWD: tuple[Recorded | ReceivedEvent, ...] = (
         statements=both("planned atlas.v1", "planned etcd.v1"),
     ),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        (NETWORK_POLICY.ref("p", "olm"), "delete of NetworkPolicy olm/p, or of its label olm.managed (from outside)"),
+        (CSV, "delete of ClusterServiceVersion olm/etcd.v1 (from outside)"),
+    ],
+    ids=["watched by its label", "watched whatever its labels"],
+)
+def test_what_is_watched_by_its_label_may_have_lost_that_alone(gone: Ref, told: str) -> None:
+    again = ran("run-1", "a/repair", NAMESPACE.ref("olm"), ["u.1.delete"], wrote("Create", DEPLOY, "dep", "9"))
+    assert told in text_of(why(JournalIndex.of((received(gone, "u", "1", "delete"), again)), DEPLOY))
 
 
 def test_what_concerns_other_packages_is_folded() -> None:
