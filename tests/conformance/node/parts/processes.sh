@@ -1,6 +1,7 @@
 # Processes of the node: started apart from this shell, and ended by their id and the time each began ($D/pid/NAME).
 began() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
 state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1; }
+threads() { ls "/proc/$1/task" 2>/dev/null | wc -l; }
 
 start() { # NAME COMMAND...
   local name=$1; shift
@@ -15,9 +16,10 @@ again() { # NAME: killed, and started at once, as whoever runs a node sees to it
   eval "start $1 $(cat "$D/commands/$1")"
 }
 
-lives() { # NAME
+lives() { # NAME; also one whose first thread has ended before the others, which still hold its ports
   local pid time
-  read -r pid time 2>/dev/null <"$D/pid/$1" && [ -n "$time" ] && [ "$(began "$pid")" = "$time" ] && [ "$(state "$pid")" != Z ]
+  read -r pid time 2>/dev/null <"$D/pid/$1" && [ -n "$time" ] && [ "$(began "$pid")" = "$time" ] \
+    && { [ "$(state "$pid")" != Z ] || [ "$(threads "$pid")" -gt 1 ]; }
 }
 
 stop() { # NAME: within 10 s, then by force
