@@ -140,9 +140,9 @@ def _report(source: NamespaceInputs, *, check_images: bool) -> Report:
 
 
 def _refused(inputs: Inputs, resolution: Resolution) -> tuple[list[str], list[str]]:
-    """Sentences about what gets nothing, each with a fix that was tried, and about what cannot be decided yet."""
+    """Sentences about what gets nothing, each with a fix, and about what cannot be decided yet."""
     try:
-        fixes = {name: each.fixes for each in explain(inputs, resolution) for name in each.subscribers}
+        fixes = {name: each.advised for each in explain(inputs, resolution) for name in each.subscribers}
     except GaveUp:  # what is refused is known without
         fixes = {}
     blocked: list[str] = []

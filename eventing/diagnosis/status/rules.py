@@ -22,6 +22,7 @@ from shared.api.views import Csv, StoredCondition, Subscription
 from shared.domain.command import Fix, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
+from shared.domain.resolver.explain.proposals import one_group
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.subscription.conditions import (
@@ -74,12 +75,22 @@ def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
 
 
 def _prevented(subscription: Subscription, package: Package) -> Explanation:
-    asked = _see_conflict(subscription, package)
+    found = _of_groups(subscription, package)
+    if found != NONE:
+        return found
+    return replace(_see_conflict(subscription, package), evidence=tuple(_catalog(subscription)))
+
+
+def _of_groups(place: Csv | Subscription, package: Package) -> Explanation:
+    """About a namespace with no group, or several; nothing where they were not read, or there is one by now."""
     groups = package.context.groups
     if groups is None or not are_prohibitive(groups):
-        return Explanation(fixes=asked.fixes, evidence=tuple(_catalog(subscription)))
+        return NONE
+    named = [one.name for one in sorted(groups, key=lambda one: (one.age_key, one.name))]
+    packages = [package.subscription.package] if package.subscription else []
+    fix = Fix(*one_group(place.namespace, named, packages))
     return Explanation(
-        fixes=asked.fixes, until=_GROUPS_CHANGE, evidence=tuple(ref_of(OPERATOR_GROUP, one) for one in groups)
+        fixes=(fix,), until=_GROUPS_CHANGE, evidence=tuple(ref_of(OPERATOR_GROUP, one) for one in groups)
     )
 
 
@@ -146,8 +157,10 @@ OF_CSV: Mapping[str, Rule] = {
     UNSUPPORTED_GROUP: Rule(Code.INSTALL_MODE_UNSUPPORTED, of_csv=of_modes, reads=("csvs", "groups")),
     CONFLICT_REASON: Rule(Code.API_CONFLICT, of_csv=of_conflict, reads=("groups", "all_groups", "providers")),
     STATIC_REASON: Rule(Code.API_CONFLICT, reads=("groups", "all_groups")),
-    "NoOperatorGroup": Rule(Code.NO_OPERATOR_GROUP, reads=("groups",), until=_GROUPS_CHANGE),
-    "TooManyOperatorGroups": Rule(Code.TOO_MANY_OPERATOR_GROUPS, reads=("groups",), until=_GROUPS_CHANGE),
+    "NoOperatorGroup": Rule(Code.NO_OPERATOR_GROUP, of_csv=_of_groups, reads=("groups",), until=_GROUPS_CHANGE),
+    "TooManyOperatorGroups": Rule(
+        Code.TOO_MANY_OPERATOR_GROUPS, of_csv=_of_groups, reads=("groups",), until=_GROUPS_CHANGE
+    ),
     "RequirementsNotMet": Rule(Code.REQUIREMENTS_UNMET, of_csv=of_requirements, reads=("plans",)),
     "InstallWaiting": Rule(
         Code.PREDECESSOR_STUCK, of_csv=_of_chain, reads=("csvs", "plans"), otherwise=Code.INSTALLING

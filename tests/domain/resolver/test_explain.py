@@ -10,7 +10,7 @@ import pytest
 
 from shared.domain.command import Command, kubectl
 from shared.domain.resolver.constraints import Constraint, Id, Prohibited
-from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained, without_command
+from shared.domain.resolver.explain.findings import Fact, Finding, Fix, as_json, explained, fixes_of, without_command
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.model import prevented, unsatisfiable
 from shared.domain.resolver.reasons import Code, Reason
@@ -97,6 +97,21 @@ def test_a_finding_is_reported_to_programs_too() -> None:
             "do": """kubectl -n ns patch subscription a --type merge -p '{"spec":{"channel":"stable"}}'""",
         }
     ]
+
+
+def test_the_group_that_a_namespace_lacks_comes_before_what_else_is_wrong() -> None:
+    """That it is created gives no answer yet, so the stored text is as it was."""
+    wrong = [sub("a", channel="nope"), sub("b")]
+    inputs = seen(catalog(releases("a"), releases("b")), subs=wrong, operatorGroups=[])
+    (finding,), (component, *_) = explain(inputs), resolve(inputs).components
+    assert finding.fixes == ()
+    fix = finding.details()[-1]
+    assert fix.startswith("fix: create an OperatorGroup, here one for all namespaces: echo ")
+    assert fix.endswith(" | kubectl create -f -")
+    assert finding.summary()[-1] == fix
+    assert [one["code"] for one in fixes_of(finding)] == ["OneOperatorGroup"]
+    assert component.refusal
+    assert explained(component.refusal, finding) == "expected 1 OperatorGroup in the namespace, found 0"
 
 
 def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:

@@ -57,6 +57,13 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     default_fix: str = ""
     """What the refusal itself says to do."""
+    needed: Fix | None = None
+    """What has to be done before anything else can help; alone it may help nobody, so it is not stored."""
+
+    @property
+    def advised(self) -> tuple[Fix, ...]:
+        """The fixes; without any what is needed first."""
+        return self.fixes or ((self.needed,) if self.needed else ())
 
     def summary(self, shown: Show = str) -> tuple[str, ...]:
         """At most five lines."""
@@ -78,8 +85,8 @@ class Finding:
 
     def _fixes(self, shown: Show) -> tuple[str, ...]:
         """The fixes; without any what the refusal advises, and an error told in words says itself what to do."""
-        if self.fixes:
-            return tuple(f"{_FIX}{one.what}: {shown(one.do)}" for one in self.fixes)
+        if self.advised:
+            return tuple(f"{_FIX}{one.what}: {shown(one.do)}" for one in self.advised)
         if self.default_fix:
             return (f"{_FIX}{self.default_fix}",)
         has_own_words = any(one.code is Code.PREVENTED for one in self.facts)
@@ -132,7 +139,7 @@ def conflict_of(finding: Finding) -> list[dict[str, str]]:
 
 def fixes_of(finding: Finding, shown: Show = str) -> list[dict[str, str]]:
     """The fixes of a finding as JSON."""
-    return [{"code": one.code, "what": one.what, "do": shown(one.do)} for one in finding.fixes]
+    return [{"code": one.code, "what": one.what, "do": shown(one.do)} for one in finding.advised]
 
 
 def _shortened(line: str) -> str:

@@ -13,6 +13,8 @@ from shared.domain.resolver.explain.findings import Finding, Fix
 from shared.domain.resolver.explain.neighbourhoods import Neighbourhoods
 from shared.domain.resolver.explain.proposals import (
     Proposal,
+    for_group,
+    lacks_group,
     to_installed,
     to_namespace,
     to_subscriptions,
@@ -58,7 +60,9 @@ class _Namespace:
         proposals = _proposals(self.translator, refusal.facts, names)
         fixes = islice(self._working(proposals, names), MAX_FIXES)
         facts = self.translator.facts(refusal)
-        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.default_fix)
+        inputs = self.translator.inputs
+        needed = for_group(inputs) if lacks_group(inputs) else None
+        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.default_fix, needed)
 
     def _working(self, proposals: Iterator[Proposal], names: Sequence[str]) -> Iterator[Fix]:
         seen = set()

@@ -67,8 +67,8 @@ def without_subscriptions(involved: Sequence[Subscriber], inputs: Inputs) -> Ite
 
 def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
     """Repair the namespace: one OperatorGroup, catalogs that can be read, conflicts that stop only their component."""
-    if inputs.problem and inputs.problem.code is Code.OPERATOR_GROUPS:
-        yield _one_group(inputs), replace(inputs, problem=None)
+    if lacks_group(inputs):
+        yield for_group(inputs), replace(inputs, problem=None)
     if inputs.is_strict:
         words = ("annotate", "operatorgroup", "--all", "--overwrite", f"{names.CATALOG_POLICY}=available")
         do = kubectl(*words, namespace=inputs.namespace)
@@ -88,28 +88,37 @@ def to_namespace(inputs: Inputs) -> Iterator[Proposal]:
         yield fix, replace(inputs, is_whole=False)
 
 
-def _one_group(inputs: Inputs) -> Fix:
-    """Create the OperatorGroup of a namespace that has none, or delete all but the first.
+def lacks_group(inputs: Inputs) -> bool:
+    """Whether the namespace has no OperatorGroup, or several."""
+    return inputs.problem is not None and inputs.problem.code is Code.OPERATOR_GROUPS
+
+
+def for_group(inputs: Inputs) -> Fix:
+    """What gives the namespace one OperatorGroup."""
+    return Fix("OneOperatorGroup", *one_group(inputs.namespace, inputs.groups, [x.package for x in inputs.subscribers]))
+
+
+def one_group(namespace: str, groups: Sequence[str], packages: Sequence[str]) -> tuple[str, Command]:
+    """Create the OperatorGroup of a namespace that has none, or delete all but the first; in words, and as a command.
 
     The first is the oldest, with which operators may work. For a single operator `olmf install` creates one that suits.
     """
-    if inputs.groups:
-        kept, *others = inputs.groups
-        what = f"have one of the OperatorGroups {', '.join(inputs.groups)}; to keep {kept}"
-        return Fix("OneOperatorGroup", what, kubectl("delete", "operatorgroup", *others, namespace=inputs.namespace))
-    if len(inputs.subscribers) == 1:
-        (desired,) = inputs.subscribers
-        what = f"create an OperatorGroup with namespaces that {desired.package} can watch"
-        return Fix("OneOperatorGroup", what, olmf("install", desired.package, namespace=inputs.namespace))
+    if groups:
+        kept, *others = groups
+        what = f"have one of the OperatorGroups {', '.join(groups)}; to keep {kept}"
+        return what, kubectl("delete", "operatorgroup", *others, namespace=namespace)
+    if len(packages) == 1:
+        (package,) = packages
+        what = f"create an OperatorGroup with namespaces that {package} can watch"
+        return what, olmf("install", package, namespace=namespace)
     group = {
         "apiVersion": kinds.OPERATOR_GROUP.api_version,
         "kind": kinds.OPERATOR_GROUP.kind,
-        "metadata": {"name": inputs.namespace, "namespace": inputs.namespace},
+        "metadata": {"name": namespace, "namespace": namespace},
         "spec": {},
     }
-    what = "create an OperatorGroup, here one for all namespaces"
     text = json.dumps(group, separators=(",", ":"))
-    return Fix("OneOperatorGroup", what, kubectl("create", "-f", "-", stdin=text))
+    return "create an OperatorGroup, here one for all namespaces", kubectl("create", "-f", "-", stdin=text)
 
 
 def _channels(desired: Subscriber, inputs: Inputs) -> Iterator[Proposal]:

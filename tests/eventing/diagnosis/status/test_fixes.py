@@ -137,8 +137,15 @@ def test_two_groups_that_provide_one_api_are_named_with_the_version_and_the_api(
 
 def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
     assert explained(a_csv()) == NOTHING
-    csv = a_csv(reason="NoOperatorGroup")
-    assert explained(csv) == ("", [], "when the OperatorGroups of the namespace change")
+    until = "when the OperatorGroups of the namespace change"
+    lone = a_csv(reason="NoOperatorGroup")
+    _, [(what, command)], waits = explained(lone)
+    assert (what, waits) == ("create an OperatorGroup, here one for all namespaces", until)
+    assert command.endswith("| kubectl create -f -")
+    several = a_csv(reason="TooManyOperatorGroups")
+    _, [(_, command)], _ = explained(several, a_group("b", "ns"), a_group("a", "ns"))
+    assert command == "kubectl -n ns delete operatorgroup b"
+    assert explained(several, a_group("a", "ns")) == ("", [], until), "one of them was deleted meanwhile"
 
 
 def test_a_list_has_the_fix_and_what_is_installed_beside_what_comes() -> None:

@@ -147,6 +147,22 @@ def test_a_version_that_its_account_may_not_install_is_told_shortly() -> None:
     assert [str(one.command) for one in found.fixes] == ["olmf plan --grants -n ns"]
 
 
+@pytest.mark.parametrize(
+    ("groups", "command"),
+    [
+        pytest.param((), "olmf install etcd-package -n ns", id="no group: installing makes one that suits"),
+        pytest.param(("new", "old"), "kubectl -n ns delete operatorgroup new", id="two groups: the older one stays"),
+        pytest.param(("old",), EXPLAIN, id="one group by now: something else prevents it"),
+    ],
+)
+def test_what_gives_a_namespace_its_one_group_is_advised_at_once(groups: tuple[str, ...], command: str) -> None:
+    made = {"new": "2026-02-02T00:00:00Z", "old": "2026-01-01T00:00:00Z"}
+    meta = ({"name": name, "namespace": "ns", "creationTimestamp": made[name]} for name in groups)
+    context = NamespaceContext(groups=tuple(OperatorGroup({"metadata": one}) for one in meta))
+    found = decide(replace(package_with("ResolutionFailed", "ErrorPreventedResolution"), context=context))
+    assert [str(one.command) for one in found.fixes] == [command]
+
+
 @pytest.mark.parametrize("is_installing", [False, True])
 def test_an_account_that_is_not_there_is_to_be_made(*, is_installing: bool) -> None:
     """The group says so: of what the plan or the version waits for, the message alone knows."""
