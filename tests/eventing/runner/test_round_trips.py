@@ -122,7 +122,11 @@ def test_a_process_that_is_new_knows_what_the_runs_of_others_read(rig: Rig, redi
     for _ in range(3):
         trips(rig, a_job())
     found = []
-    for worker in ("new", "newer", "newest"):  # a run that takes longer than a second asks whether it may go on
+    for worker in (
+        "new",
+        "newer",
+        "newest",
+    ):  # one that writes for longer than its time slice asks whether it may go on
         with connect(redis_url) as client:
             found.append(trips(a_rig(client, kubeconfig, worker), a_job()))
     assert min(found) == 2
