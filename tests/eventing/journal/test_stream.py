@@ -139,27 +139,23 @@ def test_runs_alone_keep_within_the_bound(client: Redis, redis_url: str, tmp_pat
     assert queue.ran()[0].count == 600
 
 
-def test_a_few_large_entries_are_trimmed_like_many_small_ones(client: Redis) -> None:
+@pytest.mark.parametrize(
+    ("quiet", "number", "size"),
+    [
+        pytest.param(0, 40, 50_000, id="a few large ones"),
+        pytest.param(400, 150, 20_000, id="a quiet hour, then many installs: Redis estimates by the first entries"),
+    ],
+)
+def test_large_entries_are_trimmed_like_many_small_ones(client: Redis, quiet: int, number: int, size: int) -> None:
     journal = RedisJournal(client, max_bytes=1_000_000)
-    for number in range(40):
-        data = a_run(f"run-{number}", secrets.token_hex(50_000))
+    for each in range(quiet):
+        client.xadd(STREAM, {RUN: a_run(f"quiet-{each}", secrets.token_hex(1000))})
+    for each in range(number):
+        data = a_run(f"run-{each}", secrets.token_hex(size))
         client.xadd(STREAM, {RUN: data})
         journal.grew(len(data))
         assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
-    assert journal.index().run("run-39") is not None
-
-
-def test_entries_that_are_larger_than_the_oldest_ones_count_in_full(client: Redis) -> None:
-    """A quiet hour and then many installs: Redis estimates a stream by its first entries."""
-    journal = RedisJournal(client, max_bytes=1_000_000)
-    for number in range(400):
-        client.xadd(STREAM, {RUN: a_run(f"quiet-{number}", secrets.token_hex(1000))})
-    for number in range(150):
-        data = a_run(f"run-{number}", secrets.token_hex(20_000))
-        client.xadd(STREAM, {RUN: data})
-        journal.grew(len(data))
-        assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
-    assert journal.index().run("run-149") is not None
+    assert journal.index().run(f"run-{number - 1}") is not None
 
 
 def test_a_full_redis_gets_room_from_the_journal(own_redis: RedisServer) -> None:
