@@ -6,9 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
-import random
 import secrets
-import socket
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -17,6 +15,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
+from eventing.local.ports import free_port
 from shared.adapters.whole_file import write_whole
 from shared.domain.command import Command, olmf
 
@@ -31,9 +30,6 @@ class ForeignFileError(RuntimeError):
 
 _T = TypeVar("_T")
 _POLL_SECONDS = 0.01
-
-PORTS = range(20_000, 32_000)
-"""The ports on which our programs listen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,23 +165,10 @@ def _locks(file: IO[str], kind: int) -> bool:
 
 
 def kept_port(note: Path) -> int:
-    """A free port of loopback: the stored one if possible, so that an address stays valid."""
-    port = free_port(read_json(note, int) or 0)
+    """A free port: the stored one if possible, so that an address stays valid."""
+    port = free_port(read_json(note, int) or 0, note)
     write_json(note, port)
     return port
-
-
-def free_port(desired: int = 0) -> int:
-    """A free port of loopback: the wanted one if possible, else any outside the range of outgoing connections.
-
-    A port that the kernel chooses may be used by a connection before a program listens on it.
-    """
-    while True:
-        port, desired = desired or random.choice(PORTS), 0  # noqa: S311  # nothing secret about a port
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def write_json(path: Path, value: object) -> None:

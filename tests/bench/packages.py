@@ -89,7 +89,7 @@ def resident_megabytes(pid: int) -> float:
 
 def serve_folder(folder: Path, kubeconfig: Path) -> None:
     """What `olmf run packages` does, with catalogs of folders."""
-    from eventing.local.state import free_port
+    from eventing.local.ports import free_port
     from eventing.packages.program import Serving, run
     from shared.adapters.content.anywhere import snapshot_at
     from shared.adapters.content.store import Store

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from shared.api.manifest import Manifest
 from shared.kinds import CUSTOM_RESOURCE_DEFINITION
 from tests.kit.waiting import wait_for

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from shared.adapters.kube import KubeClient
 from tests.bench import v1_programs
 from tests.bench.audit import AuditLog, Line

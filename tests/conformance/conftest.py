@@ -11,7 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from tests.conformance.control_plane import program, running_control_plane
 from tests.conformance.http import Api
 from tests.conformance.targets import running_cluster

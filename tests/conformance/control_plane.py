@@ -13,7 +13,7 @@ from pathlib import Path
 import urllib3
 import yaml
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from tests.conformance.keys import make_keys, make_server_keys
 
 KUBE, ETCD = "1.35.4", "3.6.5"

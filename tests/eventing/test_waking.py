@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from eventing.local.state import StateDirectory, free_port
+from eventing.local.ports import free_port
+from eventing.local.state import StateDirectory
 from shared import names
 from shared.kinds import DEPLOYMENT, OPTIONAL, SUBSCRIPTION, WATCHED
 from tests.kit.api_server_source import ApiServerSource, api_server_source

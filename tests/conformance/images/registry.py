@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from tests.kit.waiting import PATIENCE_SECONDS
 
 USER, PASSWORD = "tester", "secret"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from shared.adapters.kube import KubeClient
 from tests.conformance.lifecycle.conftest import TARGETS
 from tests.conformance.lifecycle.lamps import FIRST, SAMPLE, Lamps, installed, is_whole

@@ -18,8 +18,8 @@ import yaml
 from eventing.deploy import extensions
 from eventing.deploy.rbac import WATCHER, account_of, binding, rules, service_account
 from eventing.deploy.rules import RULES
+from eventing.local.ports import free_port
 from eventing.local.redis_server import start
-from eventing.local.state import free_port
 from eventing.routes import ROUTES
 from shared.adapters.kube import ApiError, KubeClient
 from shared.kinds import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from shared.api.manifest import labels_of, uid_of
 from tests.conformance.keys import leaf, openssl
 from tests.kit.waiting import wait_for

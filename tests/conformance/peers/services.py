@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from shared.adapters.kube import KubeClient
 from shared.api.manifest import labels_of, name_of, uid_of
 from shared.api.views import ConfigMap

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from eventing.local import redis_server
+from eventing.local.ports import free_port
 from eventing.local.redis_server import RedisServer
-from eventing.local.state import free_port
 from eventing.metrics.health import (  # fmt: skip
     API,
     OUTLET,

@@ -16,7 +16,7 @@ import pytest
 import urllib3
 
 from eventing.local.objects import apply_definitions
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from eventing.packages.catalog_follower import NO_ICON
 from eventing.packages.program import Serving, serve
 from shared.adapters.content.anywhere import snapshot_at

@@ -12,8 +12,8 @@ from redis import Redis
 from redis.exceptions import NoPermissionError, RedisError
 
 from eventing.cli.failure import as_cli_error
+from eventing.local.ports import free_port
 from eventing.local.redis_server import RedisServer, find_binary
-from eventing.local.state import free_port
 from eventing.workqueue import NewerFormat, WorkQueue, check_format, connect, is_paused
 from shared.config import SettingError, Settings
 from tests.eventing.workqueue.conftest import GROUPS, Rig, a_job, a_result

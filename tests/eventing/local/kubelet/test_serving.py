@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eventing.local.state import free_port
+from eventing.local.ports import free_port
 from tests.conformance.api.objects import core
 from tests.conformance.http import Api
 from tests.kit.lamps import Lamps
