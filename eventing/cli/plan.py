@@ -13,7 +13,7 @@ import typer
 from eventing.cli.commands import quoted
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.inputs.bundle import opened
+from eventing.cli.inputs.catalog_bundle import files_of
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
 from eventing.cli.output import ReportOption, as_yaml, document
@@ -234,8 +234,8 @@ def _files(source: NamespaceInputs, chosen: Chosen) -> tuple[Files, str]:
     name, image = chosen.bundle.name, chosen.bundle.image
     try:
         if image:
-            with opened(str(Reference.parse(image))) as opened_bundle:
-                return opened_bundle.files(), opened_bundle.image
+            reference = Reference.parse(image)
+            return files_of(reference), str(reference)
         texts = content_of(source.document(chosen) or {}, "", {}).objects
     except OciError as error:
         raise CliError(f"{name}: {error}", UNKNOWN) from error

@@ -20,7 +20,9 @@ def rows() -> Iterable[Row]:
     """Every row of this page."""
     with tempfile.TemporaryDirectory() as name, scripted_registry() as registry:
         folder = Path(name)
-        write_catalog(folder, {one: put(registry, SAMPLES / "beacon" / one) for one in ("1.0.0", "1.1.0")})
+        write_catalog(
+            folder, {one: put(registry, SAMPLES / "beacon" / one, by_digest=True) for one in ("1.0.0", "1.1.0")}
+        )
         subscription = a_subscription("beacon", "here", source="local", channel="stable")
         write_objects(folder, subscription, an_operator_group("here", targets=("here",)))
         words = ["plan", "-n", "here", "--catalog", str(folder / "cat"), "--from", str(folder / "objects")]

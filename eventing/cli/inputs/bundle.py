@@ -52,21 +52,27 @@ def opened(reference: str) -> Iterator[Source]:
     """The bundle that a word names. CliError when it is not there, or no bundle."""
     with cli_errors(reference):
         image = image_named_by(reference)
-    if not image:
-        if not Path(reference).is_dir():
-            raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', USAGE)
+    if image:
+        with pulled(image, reference) as source:
+            yield source
+    elif Path(reference).is_dir():
         yield Source(reference, Path(reference))
-        return
+    else:
+        raise CliError(f'ref "{reference}" is not a directory: not allowed; name the folder of a bundle', USAGE)
+
+
+@contextmanager
+def pulled(image: str, name: str) -> Iterator[Source]:
+    """The bundle in an image that the user names so. CliError when it cannot be pulled, or is no bundle."""
     from shared.adapters.images import OciError, unpacked
 
-    is_local = image.startswith(LOCAL_PREFIXES)
     try:
         with unpacked(image) as found:
             if found.catalog or found.is_database:
-                raise CliError(f"{reference} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
-            yield Source(reference, found.path, "" if is_local else reference)
+                raise CliError(f"{name} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
+            yield Source(name, found.path, "" if image.startswith(LOCAL_PREFIXES) else name)
     except OciError as error:
-        raise CliError(f'failed to pull image "{reference}": {error}', UNKNOWN) from error
+        raise CliError(f'failed to pull image "{name}": {error}', UNKNOWN) from error
 
 
 def read(folder: Path, name: str) -> Files:

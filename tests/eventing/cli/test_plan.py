@@ -45,14 +45,14 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Script
         yield found
 
 
-def put(registry: ScriptedRegistry, bundle: Path) -> str:
-    """Serve a bundle folder, `<package>/<version>`; the image."""
+def put(registry: ScriptedRegistry, bundle: Path, *, by_digest: bool = False) -> str:
+    """Serve a bundle folder, `<package>/<version>`; the image, as catalogs name it."""
     package, version = bundle.parts[-2:]
     files = [path for path in sorted(bundle.rglob("*")) if path.is_file()]
     entries = [a_file(str(path.relative_to(bundle)), path.read_bytes()) for path in files]
     labels = {**MEDIA_TYPE, "operators.operatorframework.io.bundle.package.v1": package}
-    registry.put(package, version, [a_layer(*entries)], labels)
-    return f"{registry.address}/{package}:{version}"
+    digest = registry.put(package, version, [a_layer(*entries)], labels)
+    return f"{registry.address}/{package}" + (f"@{digest}" if by_digest else f":{version}")
 
 
 def write_catalog(folder: Path, images: dict[str, str], package: str = "beacon") -> None:
@@ -463,3 +463,21 @@ def test_a_bundle_that_cannot_be_had_leaves_it_unknown(tmp_path: Path, image: st
     error = plan().exception
     assert isinstance(error, CliError)
     assert error.code == UNKNOWN
+
+
+def test_a_bundle_by_digest_is_pulled_for_the_first_plan_only(tmp_path: Path, registry: ScriptedRegistry) -> None:
+    write_catalog(
+        tmp_path, {one: put(registry, SAMPLES / "beacon" / one, by_digest=True) for one in ("1.0.0", "1.1.0")}
+    )
+    first = plan("-o", "json")
+    assert first.exit_code == 0, first.output
+    registry.answers.clear()
+    assert plan("-o", "json").stdout == first.stdout
+
+
+def test_a_catalog_chooses_no_folder_of_this_machine(tmp_path: Path) -> None:
+    copytree(SAMPLES / "beacon" / "1.0.0", tmp_path / "localhost" / "beacon:1.0.0")
+    write_catalog(tmp_path, dict.fromkeys(("1.0.0", "1.1.0"), "localhost/beacon:1.0.0"))
+    error = plan().exception
+    assert isinstance(error, CliError)
+    assert (error.code, "failed to pull" in str(error)) == (UNKNOWN, True)
