@@ -120,11 +120,8 @@ class RedisJournal:
             _note(pipe, event, versions=VERSIONS, keys=keys, day=self._versions.today, keep_seconds=KEEP_SECONDS)
         if not count:
             return ()
-        try:
-            noted = pipe.execute()[1::2]
-        finally:  # one that is full refuses, and trimming is what makes room in it
-            self.grew(size, count)
-        return tuple(map(bool, noted))
+        self.grew(size, count)  # before: a Redis that is full refuses to write, and trimming makes room in it
+        return tuple(map(bool, pipe.execute()[1::2]))
 
     def ran(self, record: bytes) -> None:
         """Append the record of a run that no claim of the queue has."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from eventing.events.event import Event
 from eventing.journal import RedisJournal
@@ -21,11 +23,12 @@ from shared import names
 from shared.config import Settings
 from shared.kinds import NAMESPACE
 
+_ENDING: Final = (signal.SIGTERM, signal.SIGINT)
+
 
 def main(values: Settings, announce: Callable[[], None]) -> NoReturn:
     """Enqueue what is due, audit, post notifications and wake Services, until SIGTERM."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: sys.exit(0))  # the process 1 of a pod ignores signals without a handler
+    end_on_request()
     audit = request_audit(values)
     waking = Waking(values, audit) if values.broker_namespace else None
     beats = heartbeat(values, waking.on_lost if waking else None)
@@ -35,6 +38,27 @@ def main(values: Settings, announce: Callable[[], None]) -> NoReturn:
         threading.Thread(target=outlet.serve_or_end, args=(values, beats), daemon=True).start()
     announce()
     schedule(values, audit, beats, after_loss=after_loss(values))
+
+
+def end_on_request() -> None:
+    """From now on SIGTERM and SIGINT end this process at once, whatever it waits for.
+
+    A thread reads them. A handler would be called when Redis has answered, and what it raises where it interrupts
+    a destructor is lost.
+    """
+    ours, signalled = socket.socketpair()
+    signalled.setblocking(False)
+    signal.set_wakeup_fd(signalled.detach())
+    for number in _ENDING:
+        signal.signal(number, lambda *_: None)  # without a handler Python writes nothing
+
+    def ends() -> NoReturn:
+        while ours.recv(1)[0] not in _ENDING:
+            pass
+        sys.stderr.flush()
+        os._exit(0)
+
+    threading.Thread(target=ends, name="end", daemon=True).start()
 
 
 def heartbeat(values: Settings, on_lost: Callable[[], None] | None = None) -> Heartbeat:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 import yaml
 from redis import Redis
+from redis.client import Pipeline
 
 from eventing.diagnosis.why.explain import why
 from eventing.events.event import Event, change_id
@@ -158,10 +162,32 @@ def test_large_entries_are_trimmed_like_many_small_ones(client: Redis, quiet: in
     assert journal.index().run(f"run-{number - 1}") is not None
 
 
+def test_a_program_that_is_ended_does_not_wait_for_redis_again(client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def ends_the_program(_: Pipeline) -> None:
+        asked.append("write")
+        sys.exit(0)
+
+    journal = RedisJournal(client, max_bytes=1)  # it trims for each entry
+    monkeypatch.setattr(client, "execute_command", partial(_noted, asked, client.execute_command))
+    monkeypatch.setattr(Pipeline, "execute", ends_the_program)
+    with pytest.raises(SystemExit):
+        journal.record_events([an_event()])
+    assert asked.pop() == "write"
+    assert "MEMORY USAGE" in asked
+
+
+def _noted(asked: list[str], ask: Callable[..., Any], *words: Any) -> Any:
+    asked.append(words[0])
+    return ask(*words)
+
+
 def test_a_full_redis_gets_room_from_the_journal(own_redis: RedisServer) -> None:
     """What was written before is larger than the bound: whoever is refused trims it in the end."""
     with connect(own_redis.url) as client:
         journal = RedisJournal(client, max_bytes=1_000_000)
+        assert is_taken(journal)
         for number in range(100):
             client.xadd(STREAM, {RUN: a_run(f"run-{number}", secrets.token_hex(25_000))})
         client.config_set("maxmemory-policy", "noeviction")

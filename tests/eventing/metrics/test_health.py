@@ -7,6 +7,8 @@ import os
 import select
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -239,6 +241,30 @@ def test_a_scheduler_ends_while_redis_hangs(own_redis: RedisServer) -> None:
             assert process.wait(PATIENCE_SECONDS) == 0
         finally:
             os.kill(own_redis.pid, signal.SIGCONT)
+
+
+IN_A_DESTRUCTOR = """
+from eventing.wiring.scheduler import end_on_request
+class Connection:
+    def __del__(self):
+        print("waits", flush=True)
+        while True:
+            pass
+end_on_request()
+connection = Connection()
+del connection
+"""
+
+
+def test_a_scheduler_ends_while_a_destructor_runs() -> None:
+    with subprocess.Popen([sys.executable, "-c", IN_A_DESTRUCTOR], stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline() == b"waits\n"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE_SECONDS) == 0
+        finally:
+            process.kill()
 
 
 def test_a_watcher_ends_while_redis_hangs(own_redis: RedisServer, tmp_path: Path) -> None:
