@@ -20,6 +20,7 @@ PAGES = (
     "snapshots",
     "serving",
     "packages",
+    "kubectl_packages",
     "many_packages",
     "config_maps",
     "plans",
