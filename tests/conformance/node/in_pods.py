@@ -60,10 +60,20 @@ class InPods(Installation):
         subprocess.run([Path(__file__).with_name("node.sh"), *words], capture_output=True, check=True, timeout=300)
 
     def olmf(self, *words: str, check: bool = True, timeout: float = 180) -> subprocess.CompletedProcess[str]:
-        """Run `olmf` in the pod of a worker."""
+        """Run `olmf` in the pod of a worker, as soon as its container is there: a kubelet knows late of its end."""
         del check
-        output = self.kubectl("exec", "deploy/olmf-worker", "--", "olmf", *words, timeout=timeout)
-        return subprocess.CompletedProcess(words, 0, output, "")
+
+        def ran() -> list[subprocess.CompletedProcess[str]]:
+            try:
+                output = self.kubectl("exec", "deploy/olmf-worker", "--", "olmf", *words, timeout=timeout)
+            except subprocess.CalledProcessError as error:
+                if "container not found" in error.stderr:
+                    return []
+                raise
+            return [subprocess.CompletedProcess(words, 0, output, "")]
+
+        (done,) = wait_for(ran, "a container of a worker")
+        return done
 
     def status(self) -> Any:
         """Our pods, with their restarts."""
