@@ -13,7 +13,7 @@ import typer
 from eventing.cli.commands import quoted
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.inputs.catalog_bundle import files_of
+from eventing.cli.inputs.bundle_files import files_of
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
 from eventing.cli.output import ReportOption, as_yaml, document

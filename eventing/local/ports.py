@@ -13,22 +13,33 @@ PORTS = range(20_000, 32_000)
 A port that the kernel chooses may be used by a connection before a program listens on it.
 """
 
-_claims: dict[int, tuple[Path | None, socket.socket]] = {}
+_owners: dict[int, Path | None] = {}
+"""Of the ports that this process has claimed."""
 
 
 def free_port(desired: int = 0, owner: Path | None = None) -> int:
     """A port on which nobody listens: the desired one if possible. Until we end, only its owner gets it again.
 
     A program listens only seconds after its port was chosen; meanwhile another program, or another installation,
-    may choose one.
+    may choose one. So we claim the datagram port of the same number, which none of our programs needs: the kernel gives
+    it to one process of all users, and takes it back when that process, and whatever it forked, is gone.
     """
-    while not (desired and _nobody_listens(desired) and (_is_owner(owner, desired) or _claim(desired, owner))):
+    while not (desired and _is_claimed(desired, owner)):
         desired = random.choice(PORTS)  # noqa: S311  # nothing secret about a port
     return desired
 
 
-def _is_owner(owner: Path | None, port: int) -> bool:
-    return owner is not None and port in _claims and _claims[port][0] == owner
+def _is_claimed(port: int, owner: Path | None) -> bool:
+    """Whether it is free, and ours from now on. It is claimed first: who had it may begin to listen meanwhile."""
+    if owner is not None and _owners.get(port) == owner:
+        return _nobody_listens(port)
+    with socket.socket(type=socket.SOCK_DGRAM) as claim, contextlib.suppress(OSError):
+        claim.bind(("127.0.0.1", port))
+        if _nobody_listens(port):
+            _owners[port] = owner
+            claim.detach()
+            return True
+    return False
 
 
 def _nobody_listens(port: int) -> bool:
@@ -37,15 +48,3 @@ def _nobody_listens(port: int) -> bool:
         probe.bind(("127.0.0.1", port))
         return True
     return False
-
-
-def _claim(port: int, owner: Path | None) -> bool:
-    """Whether the datagram port of the same number, which none of our programs needs, is ours until we end."""
-    claim = socket.socket(type=socket.SOCK_DGRAM)
-    try:
-        claim.bind(("127.0.0.1", port))
-    except OSError:
-        claim.close()
-        return False
-    _claims[port] = (owner, claim)
-    return True

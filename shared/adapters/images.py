@@ -73,7 +73,9 @@ def folder_of(reference: str, registry: Registry | None = None, *, limits: Limit
 
 
 @contextmanager
-def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits | None = None) -> Iterator[Unpacked]:
+def unpacked(
+    reference: str | Reference, registry: Registry | None = None, *, limits: Limits | None = None
+) -> Iterator[Unpacked]:
     """The labels and files of an image; of a catalog image only the catalog. OciError when it cannot be read."""
     with tempfile.TemporaryDirectory(prefix="olmf-image-") as folder:
         aside, root = Path(folder, "aside"), Path(folder, "root")
@@ -91,17 +93,16 @@ def unpacked(reference: str, registry: Registry | None = None, *, limits: Limits
 
 @contextmanager
 def origin_of(
-    text: str, registry: Registry | None = None, *, limits: Limits | None = None
+    image: str | Reference, registry: Registry | None = None, *, limits: Limits | None = None
 ) -> Iterator[tuple[Origin[Any], Name]]:
-    """The place of an image, of any kind, and its name there. OciError when the text is not a reference."""
-    match local_name(text):
+    """The place of an image, of any kind, and its name there. OciError when a text is not a reference."""
+    match image if isinstance(image, Reference) else local_name(image) or Reference.parse(image):
         case LayoutName() as name:
             yield Layout(limits), name
         case ArchiveName() as name:
             with DockerArchive.open(name, limits) as opened:
                 yield opened, name
-        case None:
-            reference = Reference.parse(text)
+        case reference:
             yield registry or logins.registry_of_machine(os.environ, Path.home(), limits), reference
 
 

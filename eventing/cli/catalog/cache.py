@@ -1,4 +1,4 @@
-"""`olmf catalog cache`: what is kept of catalogs on this machine."""
+"""`olmf catalog cache`: what is kept of catalogs, and of bundles, on this machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def list_catalogs(output: OutputOption = "table") -> None:
 
 
 def clear() -> None:
-    """Forget everything; it is read again when somebody asks for it."""
+    """Forget everything, bundles too; it is read again when somebody asks for it."""
     store = default_store()
     freed = store.forget(lambda _: False)
     sys.stdout.write(f"{freed / _MEGABYTE:.1f} MB freed in {store.folder}\n")

@@ -9,8 +9,7 @@ from eventing.cli.extension.cluster import content_of_cluster, extension_of
 from eventing.cli.extension.files import read_files, source_of
 from eventing.cli.extension.report import Report
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
-from eventing.cli.inputs import catalog_bundle
-from eventing.cli.inputs.bundle import opened
+from eventing.cli.inputs import bundle_files
 from eventing.cli.requests.extensions import no_catalog
 from eventing.diagnosis.forecast.present_objects import stored_in
 from eventing.diagnosis.rollout import Place, outlook
@@ -76,10 +75,7 @@ def files_of(bundle: str, image: str) -> Files:
     """The content of a bundle: of the option, else of its image; a catalog must not name files of this machine."""
     if not (bundle or image):
         raise CliError("the catalog names no image of the bundle; name its content with --bundle DIR", UNKNOWN)
-    if bundle:
-        with opened(bundle) as source:
-            return source.files()
     try:
-        return catalog_bundle.files_of(Reference.parse(image))
+        return bundle_files.files_of(bundle or Reference.parse(image))
     except OciError as error:
         raise CliError(f"{image}: {error}", UNKNOWN) from error

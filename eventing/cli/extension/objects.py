@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
-from eventing.cli.inputs.bundle import opened
+from eventing.cli.inputs.bundle_files import files_of
 from eventing.cli.names import checked_install_namespace
+from shared.adapters.oci.reference import Reference
 from shared.domain.extension.render.load import load
 from shared.domain.extension.render.model import NotRenderedError
 from shared.domain.extension.render.render import render
@@ -40,24 +41,23 @@ class Rendering:
 
 
 def rendered(
-    reference: str, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
+    bundle: str | Reference, namespace: str, *, config: object, cert_provider: str, gates: Mapping[str, bool]
 ) -> Rendering:
-    """The bundle in a folder or image, rendered. CliError when it cannot be had (3), or gives no objects (1)."""
+    """The bundle that the user or a catalog names, rendered. CliError: not to be had (3), or gives no objects (1)."""
     request = {"installNamespace": namespace, "config": config, "certProvider": cert_provider, "gates": gates}
     try:
         options = options_of(request)
     except InvalidRequest as error:
         raise CliError(str(error), USAGE) from error
-    with opened(reference) as source:
-        files = source.files()
+    files = files_of(bundle)
     try:
-        bundle = load(files)
-        made = tuple(map(dict, render(bundle, options)))
+        loaded = load(files)
+        made = tuple(map(dict, render(loaded, options)))
     except NotRenderedError as error:
         message = "; ".join(filter(None, (str(error), error.fix)))
-        raise CliError(f"{reference}: {message}", NEGATIVE) from error
-    meta = bundle.csv.get("metadata") or {}
-    return Rendering(bundle.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)
+        raise CliError(f"{bundle}: {message}", NEGATIVE) from error
+    meta = loaded.csv.get("metadata") or {}
+    return Rendering(loaded.package, str(meta.get("name") or ""), meta.get("annotations") or {}, made)
 
 
 def config_of(file: str) -> object:

@@ -32,6 +32,8 @@ from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 from eventing.cli.target import KubeconfigOption, StateOption, choose
 from shared import names
+from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.reference import Reference
 from shared.domain.bundle.shape import name_in
 from shared.domain.extension.openshift import Published, blockers
 from shared.domain.extension.outlook import changes, losses, misfits, obstacles, present, waived
@@ -125,14 +127,14 @@ class _PlanOptions:
         """Of the extension."""
         return self.files.extension.get("spec")
 
-    def rendered(self, reference: str) -> Rendering:
+    def rendered(self, bundle: str | Reference) -> Rendering:
         """A bundle as the extension would have it. CliError."""
         namespace = str(at(self.spec, "namespace") or "")
         if not namespace:
             raise CliError("-f: spec.namespace of the ClusterExtension says where to install; it is missing", USAGE)
         config = at(self.spec, "config", "inline")
         gates = gates_of(self.feature_gates)
-        return rendered(reference, namespace, config=config, cert_provider=self.cert_provider, gates=gates)
+        return rendered(bundle, namespace, config=config, cert_provider=self.cert_provider, gates=gates)
 
     @property
     def is_strict(self) -> bool:
@@ -186,10 +188,13 @@ def _before(options: _PlanOptions, sources: _Sources, installed: str, new: Rende
     return ()
 
 
-def _image(image: str, name: str) -> str:
+def _image(image: str, name: str) -> Reference:
     if not image:
         raise CliError(f"the catalog names no image of {name}; name its content with --bundle DIR", UNKNOWN)
-    return image
+    try:
+        return Reference.parse(image)
+    except OciError as error:
+        raise CliError(f"{name}: {error}", UNKNOWN) from error
 
 
 def _remarks(name: str, new: Rendering, openshift: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import typer
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
+from shared.adapters.oci.reference import Reference
 from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.domain.bundle.model import BadBundle, Files, ParsedBundle
 from shared.domain.bundle.parse import parse
@@ -62,15 +63,17 @@ def opened(reference: str) -> Iterator[Source]:
 
 
 @contextmanager
-def pulled(image: str, name: str) -> Iterator[Source]:
-    """The bundle in an image that the user names so. CliError when it cannot be pulled, or is no bundle."""
+def pulled(image: str | Reference, name: str = "") -> Iterator[Source]:
+    """The bundle in an image, which the user calls so. CliError when it cannot be pulled, or is no bundle."""
     from shared.adapters.images import OciError, unpacked
 
+    name = name or str(image)
+    is_local = isinstance(image, str) and image.startswith(LOCAL_PREFIXES)
     try:
         with unpacked(image) as found:
             if found.catalog or found.is_database:
                 raise CliError(f"{name} is the image of a catalog, not of a bundle: not allowed", NEGATIVE)
-            yield Source(name, found.path, "" if image.startswith(LOCAL_PREFIXES) else name)
+            yield Source(name, found.path, "" if is_local else name)
     except OciError as error:
         raise CliError(f'failed to pull image "{name}": {error}', UNKNOWN) from error
 

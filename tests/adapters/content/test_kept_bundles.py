@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -66,14 +69,47 @@ def test_what_a_tag_names_is_pulled_each_time(registry: Registry, store: Store) 
     assert not store.names(BUNDLE)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x81", b"\x93\x01\x02\x03"])
-def test_a_damaged_file_is_made_again(registry: Registry, store: Store, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda _: b"", id="empty"),
+        pytest.param(lambda kept: kept[:-1], id="cut off"),
+        pytest.param(lambda kept: kept.replace(b"kind: Tea", b"kind: Pea"), id="one letter"),
+    ],
+)
+def test_a_damaged_file_is_made_again(registry: Registry, store: Store, damage: Callable[[bytes], bytes]) -> None:
     files_of(BY_DIGEST, store, registry.pull)
     [name] = store.names(BUNDLE)
-    (store.folder / name).write_bytes(content)
+    file = store.folder / name
+    file.write_bytes(damage(file.read_bytes()))
     for _ in range(3):
         assert files_of(BY_DIGEST, store, registry.pull) == FILES
-    assert len(registry.pulled) == 3, "once instead of the damaged one, and once to keep it"
+    assert len(registry.pulled) == 2
+
+
+@pytest.mark.parametrize("where", ["full", "no folder", "nobody may write"])
+def test_what_cannot_be_kept_is_pulled_each_time(registry: Registry, tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "store" if where == "no folder" else tmp_path
+    store = Store(place, limit_bytes=1 if where == "full" else 1_000_000)
+    with unwritable(tmp_path) if where == "nobody may write" else nullcontext():
+        for _ in range(2):
+            assert files_of(BY_DIGEST, store, registry.pull) == FILES
+    assert len(registry.pulled) == 2
+
+
+@contextmanager
+def unwritable(folder: Path) -> Iterator[None]:
+    """A folder in which this process may write nothing: root may where the mode forbids it."""
+    folder.chmod(0o555)
+    before = os.geteuid()
+    try:
+        if not before:
+            os.seteuid(65534)
+        yield
+    finally:
+        os.seteuid(before)
+        folder.chmod(0o755)
 
 
 def test_of_a_failed_pull_nothing_is_kept(registry: Registry, store: Store) -> None:

@@ -475,9 +475,15 @@ def test_a_bundle_by_digest_is_pulled_for_the_first_plan_only(tmp_path: Path, re
     assert plan("-o", "json").stdout == first.stdout
 
 
-def test_a_catalog_chooses_no_folder_of_this_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("image", ["localhost/beacon:1.0.0", "oci:5000/beacon:1.0.0"])
+def test_a_catalog_chooses_nothing_of_this_machine(tmp_path: Path, image: str) -> None:
+    """The second is a reference to a registry called `oci`, and the words for a layout in the folder `5000/beacon`."""
     copytree(SAMPLES / "beacon" / "1.0.0", tmp_path / "localhost" / "beacon:1.0.0")
-    write_catalog(tmp_path, dict.fromkeys(("1.0.0", "1.1.0"), "localhost/beacon:1.0.0"))
+    built = CliRunner().invoke(
+        app, ["bundle", "build", str(SAMPLES / "beacon" / "1.0.0"), "-t", "oci:5000/beacon:1.0.0"]
+    )
+    assert built.exit_code == 0, built.output
+    write_catalog(tmp_path, dict.fromkeys(("1.0.0", "1.1.0"), image))
     error = plan().exception
     assert isinstance(error, CliError)
     assert (error.code, "failed to pull" in str(error)) == (UNKNOWN, True)

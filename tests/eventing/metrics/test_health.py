@@ -253,6 +253,7 @@ class Connection:
 end_on_request()
 connection = Connection()
 del connection
+raise SystemExit("it went on")
 """
 
 

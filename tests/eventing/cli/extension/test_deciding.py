@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -277,6 +278,21 @@ def test_plan_cannot_know_the_content_of_a_bundle_without_image(tmp_path: Path, 
     words = ("extension", "plan", "-f", extension(tmp_path, version="0.1.0"), "--catalog", catalog)
     refused(UNKNOWN, "the catalog names no image of tide.v0.1.0; name its content with --bundle DIR", *words)
     refused(USAGE, "wanted text, json or yaml", *words, "-o", "xml")
+
+
+@pytest.mark.parametrize("image", ["localhost/tide:1.0.0", "/absolute", "oci:5000/tide:1.0.0"])
+def test_plan_reads_no_folder_that_a_catalog_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, image: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    copytree(TIDE / "1.0.0", tmp_path / "localhost" / "tide:1.0.0")
+    assert run("bundle", "build", TIDE / "1.0.0", "-t", "oci:5000/tide:1.0.0").exit_code == 0
+    documents: list[dict[str, Any]] = [
+        {"schema": "olm.package", "name": "tide", "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": "tide", "name": "stable", "entries": [{"name": "tide.v1.0.0"}]},
+        a_bundle("1.0.0", package="tide") | {"image": str(TIDE / "1.0.0") if image == "/absolute" else image},
+    ]
+    words = ("extension", "plan", "-f", extension(tmp_path), "--catalog", written(tmp_path / "sea", *documents))
+    refused(UNKNOWN, "image", *words)
+    assert run(*words, "--bundle", TIDE / "1.0.0").exit_code == 0
 
 
 def test_plan_is_blocked_by_an_unsafe_definition(tmp_path: Path) -> None:
