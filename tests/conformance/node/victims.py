@@ -19,13 +19,15 @@ from shared.api.manifest import Manifest, name_of, namespace_of, uid_of
 from shared.kinds import POD
 from tests.conformance.faults.killing import Victims
 from tests.conformance.lifecycle.outages import kill
-from tests.conformance.node.in_pods import OURS, InPods
+from tests.conformance.node.in_pods import KILLED, OURS, InPods
 
 PLACES = (OURS, "kube-system", "killed-")
 """Beginnings of the namespaces whose pods are killed."""
 POD_OF_PROCESS = re.compile(r"/pod([0-9a-f-]{36})/")
-KILLED, ASKED_TO_END = 137, (0, 143)
-"""How a container ends that is killed, and how when its pod is begun anew, whose first process was killed."""
+ASKED_TO_END = (0, 143)
+"""How a container ends when its pod is begun anew, whose first process was killed."""
+NOT_BEGUN = "StartError"
+"""Why a container ended whose program had not begun: what starts it is a process of the pod, too, and was killed."""
 Death: TypeAlias = tuple[str, Callable[[], object]]
 
 
@@ -73,7 +75,7 @@ class OnNode:
                 continue
             self._seen.add(moment)
             code, reason = end["exitCode"], end.get("reason", "")
-            if reason == "OOMKilled" or code not in (KILLED, *ASKED_TO_END):
+            if reason != NOT_BEGUN and (reason == "OOMKilled" or code not in (KILLED, *ASKED_TO_END)):
                 self.ends[f"{each['name']} with {code} {reason}"] += 1
 
     def _deaths_of_pods(self, pods: list[Manifest]) -> Iterator[Death]:
