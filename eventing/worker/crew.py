@@ -33,6 +33,7 @@ STACK_BYTES = 4 * 1024 * 1024
 class ThreadedDrainer(Drainer):
     """Runs the jobs of some groups, as many at a time as its stopwatch has slots."""
 
+    clock: Callable[[], float] = time.monotonic
     _claims: SimpleQueue[Claim] = field(default_factory=SimpleQueue)
     _rooms: SimpleQueue[None] = field(default_factory=SimpleQueue)
     """One entry for each run that may begin; the main thread has taken one before it claims."""
@@ -84,9 +85,9 @@ class ThreadedDrainer(Drainer):
         idle = self._rooms.qsize() if self._claim_seconds > SLOW_SECONDS else 0
         for _ in range(idle):
             self._rooms.get()
-        started = time.monotonic()
+        started = self.clock()
         claims = Drainer.claims(self, most + idle)
-        self._claim_seconds = time.monotonic() - started
+        self._claim_seconds = self.clock() - started
         for _ in range(idle - max(len(claims) - most, 0)):
             self._rooms.put(None)
         return claims

@@ -30,11 +30,12 @@ class Ringing:
 
     def __init__(self, *claims: Claim, seconds: float = 0) -> None:
         self.waiting, self.waits, self.finished, self.asked, self.seconds = list(claims), 0, 0, list[int](), seconds
+        self.now = 0.0
 
     def claims(self, _: Sequence[str], *, runs_per_namespace: int, most: int) -> tuple[Claim, ...]:
         assert runs_per_namespace == 1
         self.asked.append(most)
-        time.sleep(self.seconds)
+        self.now += self.seconds
         return tuple(self.waiting.pop() for _ in range(min(most, len(self.waiting))))
 
     def wait(self, _: Sequence[str], __: float) -> None:
@@ -138,7 +139,7 @@ def test_all_idle_threads_claim_at_once_where_a_round_trip_takes_long(
         return DONE
 
     queue = Ringing(*(replace(CLAIM, token=token) for token in range(1, 6)), seconds=seconds)
-    drainer = ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(5))
+    drainer = ThreadedDrainer(cast("WorkQueue", queue), ("bundle",), run, Stopwatch(5), clock=lambda: queue.now)
     drainer.begin(cast("Any", lambda act: act()))
     threading.Timer(0.5, is_over.set).start()
     drainer.drain(keys=5, linger=1)
