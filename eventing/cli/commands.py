@@ -1,4 +1,4 @@
-"""Shows advised commands with the options that lead to the cluster or capture of this verb."""
+"""Shows advised commands with the options that lead to the cluster, the capture or the files of this verb."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from shared.domain.command import Command, Fix
 Options = Mapping[str, Sequence[str]]
 """The words to append, by program or by program and verb."""
 _OPTIONS: ContextVar[Options] = ContextVar("options", default=MappingProxyType({}))  # why: read-only
-_ON_CAPTURE = ("olmf resolve", "olmf explain", "olmf why")
-"""The verbs that answer from a capture, too."""
+_ON_FILES = ("olmf resolve", "olmf explain", "olmf plan")
+"""The verbs that answer from files with catalogs, and from a capture, too."""
+_ON_CAPTURE = "olmf why"
+"""The one that answers from a capture alone."""
 
 
 def lead_to_cluster(olmf: Sequence[str] = (), kubectl: Sequence[str] = ()) -> None:
@@ -22,9 +24,11 @@ def lead_to_cluster(olmf: Sequence[str] = (), kubectl: Sequence[str] = ()) -> No
     _OPTIONS.set({"olmf": tuple(olmf), "kubectl": tuple(kubectl)})
 
 
-def lead_to_capture(path: str) -> None:
-    """From now on commands are for this capture; those that need a cluster are left as they are."""
-    _OPTIONS.set(dict.fromkeys(_ON_CAPTURE, ("--from", path)))
+def lead_to_files(path: str, catalogs: Sequence[str] = (), *, is_capture: bool = False) -> None:
+    """From now on commands are for these objects and catalogs; those that need a cluster are left as they are."""
+    objects = ("--from", path)
+    words = (*objects, *(word for one in catalogs for word in ("--catalog", one)))
+    _OPTIONS.set({**dict.fromkeys(_ON_FILES, words), **({_ON_CAPTURE: objects} if is_capture else {})})
 
 
 def shown(command: Command | str) -> str:

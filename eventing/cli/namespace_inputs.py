@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eventing.cli.catalog.cache import default_store
-from eventing.cli.commands import lead_to_capture, quoted
+from eventing.cli.commands import lead_to_files, quoted
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.manifests import at, manifests
@@ -48,7 +48,11 @@ CatalogsOption = Annotated[
 ]
 FromOption = Annotated[
     Path | None,
-    typer.Option("--from", metavar="DIR|CAPTURE", help="Subscriptions, CSVs and OperatorGroups, or `olmf capture` -o."),
+    typer.Option(
+        "--from",
+        metavar="DIR|CAPTURE",
+        help="Subscriptions, CSVs, OperatorGroups; for `plan` all that is there; or `olmf capture` -o.",
+    ),
 ]
 Where = tuple[Path | None, Path | None]
 """A state directory, and a kubeconfig."""
@@ -133,11 +137,11 @@ def _is_capture(path: Path) -> bool:
     return tarfile.is_tarfile(path)
 
 
-def opened_capture(path: Path) -> Capture:
-    """The capture in a file; commands printed from now on get its path. CliError when there is none."""
+def opened_capture(path: Path, catalogs: Sequence[str] = ()) -> Capture:
+    """The capture in a file; commands printed from now on get its path, and the catalogs. CliError without one."""
     from eventing.diagnosis.replay import NotACapture, open_capture
 
-    lead_to_capture(str(path))
+    lead_to_files(str(path), catalogs, is_capture=True)
     try:
         return open_capture(path)
     except FileNotFoundError as error:
@@ -149,7 +153,7 @@ def opened_capture(path: Path) -> Capture:
 def _of_capture(path: Path, catalogs: Sequence[str], namespace: str, *, is_whole: bool) -> NamespaceInputs:
     from eventing.diagnosis.replay.inputs import inputs_of_capture, objects_of_capture
 
-    capture = opened_capture(path)
+    capture = opened_capture(path, catalogs)
     namespace = _chosen_namespace(namespace, capture.objects, path)
     inputs = inputs_of_capture(capture, namespace, catalog_readers(catalogs, capture.objects), is_whole=is_whole)
     known = cache(partial(objects_of_capture, capture))
@@ -175,7 +179,9 @@ def _document(
 
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> NamespaceInputs:
     if folder is None:
-        raise CliError("name the manifests: --from DIR, with the Subscriptions of the namespace", USAGE)
+        what = "name the manifests: --from DIR, with the Subscriptions of the namespace"
+        raise CliError(f"{what}, or --from FILE, which `olmf capture -o FILE` makes of a cluster", USAGE)
+    lead_to_files(str(folder), catalogs)
     objects = list(manifests([str(folder)]))
     namespace = _chosen_namespace(namespace, objects, folder)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,7 +93,7 @@ def plan(
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
     report = _report(source, check_images=check_images)
     if only_grants and report.grants:
-        sys.stdout.write(as_yaml(report.grants))
+        _write_grants(report.grants, output)
         return
     if only_grants:
         sys.stderr.write(_without_grants(report))
@@ -105,6 +105,14 @@ def plan(
         document(as_value(report), output)
     if report.blockers or report.unknown:
         raise typer.Exit(NEGATIVE if report.blockers else UNKNOWN)
+
+
+def _write_grants(grants: Sequence[Mapping[str, Any]], output: str) -> None:
+    """As kubectl applies them."""
+    if output == "json":
+        document({"apiVersion": "v1", "kind": "List", "items": grants}, output)
+    else:
+        sys.stdout.write(as_yaml(grants))
 
 
 def _without_grants(report: Report) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from eventing.cli.commands import fix_text, fix_value, lead_to_capture, lead_to_cluster, quoted, shown, values
+from eventing.cli.commands import fix_text, fix_value, lead_to_cluster, lead_to_files, quoted, shown, values
 from shared.domain.command import Command, Fix, kubectl, olmf
 
 
@@ -53,8 +53,14 @@ def test_every_command_of_a_value_is_shown() -> None:
     assert values(reported) == {"a": [{"do": ["olmf list --state 's 1'", "edit"], "at": {"b": 1}}]}
 
 
+def test_what_files_can_answer_reports_which_ones() -> None:
+    lead_to_files("objects", ("olm/a=a", "b c"))
+    assert quoted(olmf("plan", "--grants")) == "`olmf plan --grants --from objects --catalog olm/a=a --catalog 'b c'`"
+    assert quoted(olmf("why", namespace="a")) == "`olmf why -n a`"
+
+
 def test_what_a_capture_can_answer_reports_which_one() -> None:
-    lead_to_capture("x.tar")
+    lead_to_files("x.tar", is_capture=True)
     assert quoted(olmf("why", namespace="a")) == "`olmf why -n a --from x.tar`"
     assert quoted(olmf("explain")) == "`olmf explain --from x.tar`"
     assert quoted(olmf("approve", "p")) == "`olmf approve p`"

@@ -305,12 +305,14 @@ def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: 
     write_objects(tmp_path, subscription, limited, account)
     blocked = plan()
     assert blocked.exit_code == NEGATIVE
-    assert "`olmf plan --grants -n here` prints roles and bindings" in blocked.stdout
+    again = "`olmf plan --grants -n here --from objects --catalog cat`"
+    assert f"{again} prints roles and bindings" in blocked.stdout
     printed = plan("--grants")
     assert printed.exit_code == 0
     found = list(yaml.safe_load_all(printed.stdout))
     assert [one["kind"] for one in found] == ["Role", "RoleBinding"]
     assert json.loads(plan("-o", "json").stdout)["grants"] == found
+    assert json.loads(plan("--grants", "-o", "json").stdout) == {"apiVersion": "v1", "kind": "List", "items": found}
     write_objects(tmp_path, subscription, limited, account, *found)
     assert plan().exit_code == 0
     assert "nothing is lacking" in plan("--grants").stderr
