@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
-from eventing.cli.requests.hints import is_catalog_ready, near
+from eventing.cli.requests.hints import is_catalog_settled, near
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription, waiting_plan
 from eventing.cli.status_text import message_of
@@ -151,7 +151,7 @@ def _is_stuck(cluster: KubeClient, observation: Observation, goal: Goal) -> bool
     """Only a person can help, and no catalog that is still read."""
     if observation.status.reason in REASONS:
         return _helped(cluster, goal).is_stuck
-    return observation.status.is_stuck and is_catalog_ready(cluster, goal.namespace, goal.package)
+    return observation.status.is_stuck and is_catalog_settled(cluster, goal.namespace, goal.package)
 
 
 def _stuck(cluster: KubeClient, now: PackageStatus, goal: Goal) -> str:

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from shared.ports import Catalogs
 
 
-def is_catalog_ready(cluster: KubeClient, namespace: str, package: str) -> bool:
-    """The catalog of the Subscription was read, so what it does not offer is not there."""
+def is_catalog_settled(cluster: KubeClient, namespace: str, package: str) -> bool:
+    """The catalog of the Subscription was read, or there is none, so what it does not offer is not there."""
     subscription = subscription_of(cluster, namespace, package)
     if subscription is None:
         return False
     spec = subscription["spec"]
-    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace")) or {}
-    return ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
+    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
+    return (
+        source is None
+        or ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
+    )
 
 
 def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs | None = None) -> str:

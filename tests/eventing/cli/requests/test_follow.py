@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.cli.requests.carry_on import narrow_group, upgrade
-from eventing.cli.requests.follow import Goal, NotReadyError, check, observations, stand
+from eventing.cli.requests.follow import STABLE_SECONDS, Goal, NotReadyError, check, observations, stand
 from eventing.cli.requests.request import PackageError
 from eventing.diagnosis.status.chain import originals
 from eventing.diagnosis.status.reader import Sources, package_statuses
@@ -247,3 +247,29 @@ def test_what_groups_stop_ends_also_while_its_catalog_is_not_ready() -> None:
     del found.objects[CATALOG_SOURCE.ref("c", "olm")]
     with pytest.raises(NotReadyError, match=r"tide cannot go on: no such mode; OperatorGroup far/other provides Thing"):
         list(upgrade(cast("KubeClient", found), "two", "tide", timeout=timedelta(hours=1)))
+
+
+def refused(*catalogs: Manifest) -> FakeCluster:
+    """A Subscription to a catalog, of which the resolver says that it is not there."""
+    desired = {"name": "tide", "source": "c", "sourceNamespace": "olm"}
+    why = {
+        "type": "ResolutionFailed",
+        "status": "True",
+        "reason": "ConstraintsNotSatisfiable",
+        "message": "no catalog c",
+    }
+    group = an_object(OPERATOR_GROUP, "mine", spec={}, status={"namespaces": ["two"]})
+    subscription = an_object(SUBSCRIPTION, "tide", spec=desired, status={"conditions": [why]})
+    return FakeCluster([subscription, group, *catalogs])
+
+
+def test_an_install_from_a_catalog_that_does_not_exist_is_not_waited_for() -> None:
+    with pytest.raises(NotReadyError, match=r"tide cannot go on: .*no catalog c"):
+        followed(cast("KubeClient", refused()), timedelta(hours=1))
+
+
+def test_an_install_from_a_catalog_that_is_read_just_now_is_waited_for() -> None:
+    catalog = an_object(CATALOG_SOURCE, "c", spec={}, status={"connectionState": {"lastObservedState": "CONNECTING"}})
+    catalog["metadata"]["namespace"] = "olm"
+    with pytest.raises(NotReadyError, match=r"tide is not ready after \d s"):
+        followed(cast("KubeClient", refused(catalog)), timedelta(seconds=STABLE_SECONDS + 1))
