@@ -14,9 +14,10 @@ Options = Mapping[str, Sequence[str]]
 """The words to append, by program or by program and verb."""
 _OPTIONS: ContextVar[Options] = ContextVar("options", default=MappingProxyType({}))  # why: read-only
 _ON_FILES = ("olmf resolve", "olmf explain", "olmf plan")
-"""The verbs that answer from files with catalogs, and from a capture, too."""
-_ON_CAPTURE = "olmf why"
-"""The one that answers from a capture alone."""
+"""The verbs that answer from files with catalogs, too."""
+_ON_CAPTURE = (*_ON_FILES, "olmf why")
+"""Those that answer from a capture, too."""
+_STDIN = "-"
 
 
 def lead_to_cluster(olmf: Sequence[str] = (), kubectl: Sequence[str] = ()) -> None:
@@ -26,9 +27,10 @@ def lead_to_cluster(olmf: Sequence[str] = (), kubectl: Sequence[str] = ()) -> No
 
 def lead_to_files(path: str, catalogs: Sequence[str] = (), *, is_capture: bool = False) -> None:
     """From now on commands are for these objects and catalogs; those that need a cluster are left as they are."""
-    objects = ("--from", path)
+    objects = ("--from", "FILE" if path == _STDIN else path)  # what was piped in once has to be named
     words = (*objects, *(word for one in catalogs for word in ("--catalog", one)))
-    _OPTIONS.set({**dict.fromkeys(_ON_FILES, words), **({_ON_CAPTURE: objects} if is_capture else {})})
+    verbs = _ON_CAPTURE if is_capture else _ON_FILES
+    _OPTIONS.set({verb: words if verb in _ON_FILES else objects for verb in verbs})
 
 
 def shown(command: Command | str) -> str:

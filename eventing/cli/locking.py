@@ -99,8 +99,9 @@ def _write(path: Path, inputs: Inputs, resolution: Resolution, read: Read) -> No
         write_whole(path, [text.encode()])
     except OSError as error:
         raise CliError(f"--lock {path}: {error.strerror}", USAGE) from error
-    again = quoted(olmf("resolve", "--locked", str(path)))
-    sys.stderr.write(f"# locked in {path}; {again} checks whether all is still so\n")
+    again = olmf("resolve", "--locked", str(path))
+    command = f"`{again}`" if source else quoted(again)  # the lock names its sources, with digests
+    sys.stderr.write(f"# locked in {path}; {command} checks whether all is still so\n")
 
 
 def _identified(inputs: Inputs, words: Sequence[str] | None) -> Inputs:

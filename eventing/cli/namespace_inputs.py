@@ -51,7 +51,7 @@ FromOption = Annotated[
     typer.Option(
         "--from",
         metavar="DIR|CAPTURE",
-        help="Subscriptions, CSVs, OperatorGroups; for `plan` all that is there; or `olmf capture` -o.",
+        help="Subscriptions, CSVs, OperatorGroups (`plan`: all objects), or a file of `olmf capture`.",
     ),
 ]
 Where = tuple[Path | None, Path | None]
@@ -180,7 +180,7 @@ def _document(
 def _of_files(catalogs: Sequence[str], folder: Path | None, namespace: str, *, is_whole: bool) -> NamespaceInputs:
     if folder is None:
         what = "name the manifests: --from DIR, with the Subscriptions of the namespace"
-        raise CliError(f"{what}, or --from FILE, which `olmf capture -o FILE` makes of a cluster", USAGE)
+        raise CliError(f"{what}, or --from FILE: {quoted(olmf('capture', '-o', 'FILE'))} makes it", USAGE)
     lead_to_files(str(folder), catalogs)
     objects = list(manifests([str(folder)]))
     namespace = _chosen_namespace(namespace, objects, folder)

@@ -92,8 +92,9 @@ def plan(
     """
     source = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=False)
     report = _report(source, check_images=check_images)
-    if only_grants and report.grants:
+    if only_grants:
         _write_grants(report.grants, output)
+    if only_grants and report.grants:
         return
     if only_grants:
         sys.stderr.write(_without_grants(report))
@@ -108,7 +109,7 @@ def plan(
 
 
 def _write_grants(grants: Sequence[Mapping[str, Any]], output: str) -> None:
-    """As kubectl applies them."""
+    """As kubectl applies them: a List in JSON, else a stream of YAML."""
     if output == "json":
         document({"apiVersion": "v1", "kind": "List", "items": grants}, output)
     else:

@@ -33,18 +33,22 @@ def _is_claimed(port: int, owner: Path | None) -> bool:
     """Whether it is free, and ours from now on. It is claimed first: who had it may begin to listen meanwhile."""
     if owner is not None and _owners.get(port) == owner:
         return _nobody_listens(port)
-    with socket.socket(type=socket.SOCK_DGRAM) as claim, contextlib.suppress(OSError):
-        claim.bind(("127.0.0.1", port))
-        if _nobody_listens(port):
-            _owners[port] = owner
-            claim.detach()
-            return True
-    return False
+    with socket.socket(type=socket.SOCK_DGRAM) as claim:
+        if not (_takes(claim, port) and _nobody_listens(port)):
+            return False
+        _owners[port] = owner
+        claim.detach()
+        return True
 
 
 def _nobody_listens(port: int) -> bool:
-    with socket.socket() as probe, contextlib.suppress(OSError):
+    with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", port))
+        return _takes(probe, port)
+
+
+def _takes(taking: socket.socket, port: int) -> bool:
+    with contextlib.suppress(OSError):
+        taking.bind(("127.0.0.1", port))
         return True
     return False

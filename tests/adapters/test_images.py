@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.images import folder_of, unpacked
+from shared.adapters.images import folder_of, origin_of, unpacked
 from shared.adapters.oci.build import Files, build
 from shared.adapters.oci.docker_archive import DockerArchive
 from shared.adapters.oci.errors import OciError
+from shared.adapters.oci.layout import Layout
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import ArchiveName, LayoutName
+from shared.adapters.oci.reference import Reference
 from shared.adapters.oci.registry import Registry
 from shared.adapters.oci.saving import save_archive, save_layout
 from shared.adapters.oci.transport import Transport
@@ -224,3 +226,17 @@ def test_a_name_too_long_for_the_machine_is_reported(tmp_path: Path) -> None:
 def test_bounds_hold_for_folders_too(tmp_path: Path) -> None:
     with pytest.raises(OciError, match="at least"):
         folder_of(a_layout(tmp_path, "v1"), limits=Limits(layer_bytes=10)).__enter__()
+
+
+IN_TWO_WAYS = "oci:5000/beacon:1.0.0"
+"""A layout in the folder `5000/beacon`, to who types it; a registry called `oci`, as a reference in a catalog."""
+
+
+def test_a_reference_names_nothing_of_this_machine() -> None:
+    with origin_of(IN_TWO_WAYS) as (origin, _):
+        assert isinstance(origin, Layout)
+    reference = Reference.parse(IN_TWO_WAYS)
+    with origin_of(reference) as (place, name):
+        assert isinstance(place, Registry)
+        assert name == reference
+    assert reference.host == "oci:5000"

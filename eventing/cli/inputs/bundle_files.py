@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from eventing.cli.inputs.bundle import opened, pulled
+from eventing.cli.inputs.failures import cli_errors
 from shared.adapters.content import kept_bundles
 from shared.adapters.content.store import Store
 from shared.adapters.oci.reference import Reference
@@ -23,5 +24,5 @@ def files_of(bundle: str | Reference) -> Files:
 
 
 def _pulled(reference: Reference) -> Files:
-    with pulled(reference) as source:
+    with cli_errors(str(reference)), pulled(reference) as source:
         return source.files()

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
-from eventing.cli.requests.hints import is_catalog_settled, near
+from eventing.cli.requests.hints import catalog_of, is_catalog_ready, near
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription, waiting_plan
 from eventing.cli.status_text import message_of
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 STABLE_SECONDS = 3.0
 """How long a package must stand still to be taken for finished while plans are approved, or for stuck."""
+ABSENT_SECONDS = 30.0
+"""How long it must stand still without its catalog, which may be applied after the Subscription."""
 
 
 class NotReadyError(PackageError):
@@ -151,7 +153,10 @@ def _is_stuck(cluster: KubeClient, observation: Observation, goal: Goal) -> bool
     """Only a person can help, and no catalog that is still read."""
     if observation.status.reason in REASONS:
         return _helped(cluster, goal).is_stuck
-    return observation.status.is_stuck and is_catalog_settled(cluster, goal.namespace, goal.package)
+    if not observation.status.is_stuck:
+        return False
+    catalog = catalog_of(cluster, goal.namespace, goal.package)
+    return observation.unchanged_seconds >= ABSENT_SECONDS if catalog is None else is_catalog_ready(catalog)
 
 
 def _stuck(cluster: KubeClient, now: PackageStatus, goal: Goal) -> str:

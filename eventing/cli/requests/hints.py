@@ -18,17 +18,15 @@ if TYPE_CHECKING:
     from shared.ports import Catalogs
 
 
-def is_catalog_settled(cluster: KubeClient, namespace: str, package: str) -> bool:
-    """The catalog of the Subscription was read, or there is none, so what it does not offer is not there."""
-    subscription = subscription_of(cluster, namespace, package)
-    if subscription is None:
-        return False
-    spec = subscription["spec"]
-    source = CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
-    return (
-        source is None
-        or ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
-    )
+def catalog_of(cluster: KubeClient, namespace: str, package: str) -> ReadOnly | None:
+    """The CatalogSource that the Subscription to a package names; None: it does not exist."""
+    spec = (subscription_of(cluster, namespace, package) or {}).get("spec") or {}
+    return CATALOG_SOURCE.look_up(cluster.get, spec.get("source"), spec.get("sourceNamespace"))
+
+
+def is_catalog_ready(source: ReadOnly) -> bool:
+    """The catalog was read, so what it does not offer is not there."""
+    return ((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState") == "READY"
 
 
 def near(cluster: KubeClient, namespace: str, package: str, catalogs: Catalogs | None = None) -> str:

@@ -69,7 +69,7 @@ class InPods(Installation):
             try:
                 output = self.kubectl("exec", "deploy/olmf-worker", "--", "olmf", *words, timeout=timeout)
             except subprocess.CalledProcessError as error:
-                if "container not found" in error.stderr or error.returncode == KILLED:  # it ended before the verb
+                if "container not found" in error.stderr or error.returncode == KILLED:  # with the verb in it
                     return []
                 raise
             return [subprocess.CompletedProcess(words, 0, output, "")]

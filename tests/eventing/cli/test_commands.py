@@ -57,6 +57,8 @@ def test_what_files_can_answer_reports_which_ones() -> None:
     lead_to_files("objects", ("olm/a=a", "b c"))
     assert quoted(olmf("plan", "--grants")) == "`olmf plan --grants --from objects --catalog olm/a=a --catalog 'b c'`"
     assert quoted(olmf("why", namespace="a")) == "`olmf why -n a`"
+    lead_to_files("-", ("a",))
+    assert quoted(olmf("plan")) == "`olmf plan --from FILE --catalog a`", "a terminal would be waited for"
 
 
 def test_what_a_capture_can_answer_reports_which_one() -> None:

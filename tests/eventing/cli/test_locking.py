@@ -47,6 +47,7 @@ def lock(tmp_path: Path, objects: Path) -> Path:
     (tmp_path / "cat" / "catalog.yaml").write_bytes(catalog(2))
     found = olmf("-n", "ns", "--catalog", "cat", "--from", "objects", "--lock", "a.lock")
     assert found.exit_code == 0, found.output
+    assert found.stderr.endswith("# locked in a.lock; `olmf resolve --locked a.lock` checks whether all is still so\n")
     return tmp_path / "a.lock"
 
 
