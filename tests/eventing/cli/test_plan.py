@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -17,9 +18,11 @@ from typer.testing import CliRunner, Result
 
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
+from eventing.cli.inputs.bundle_files import files_of
 from eventing.cli.main import app
 from eventing.cli.namespace_inputs import NamespaceInputs, read_inputs
 from shared import names
+from shared.adapters.oci.reference import Reference
 from shared.domain.extension.outlook import Change, Difference, Effect
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog
@@ -485,3 +488,12 @@ def test_a_catalog_chooses_no_folder_of_this_machine(tmp_path: Path) -> None:
     error = plan().exception
     assert isinstance(error, CliError)
     assert (error.code, "failed to pull" in str(error)) == (UNKNOWN, True)
+
+
+def test_a_disk_that_is_full_is_reported_of_the_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shared.adapters.images.unpacked", full)
+    with pytest.raises(CliError, match=r"localhost/a:1: no space left on device"):
+        files_of(Reference.parse("localhost/a:1"))
