@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.kinds import CATALOG_SOURCE, SUBSCRIPTION
+from shared.kinds import CATALOG_SOURCE, SUBSCRIPTION, Ref
 from tests.conformance.targets import REAL
 from tests.kit.installation import Installation, a_subscription, an_operator_group, condition
 
@@ -15,9 +15,10 @@ def test_a_quota_that_keeps_the_pod_away_is_named(installation: Installation, na
     assert local is not None
     place = {"namespace": namespace}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-pods", **place}}
+    installation.apply({**quota, "spec": {"hard": {"pods": "0"}}})
+    installation.until(Ref.of(quota), lambda each: each["status"]["hard"], "what its controller makes it count from")
     catalog = {"apiVersion": CATALOG_SOURCE.api_version, "kind": CATALOG_SOURCE.kind}
     installation.apply(
-        {**quota, "spec": {"hard": {"pods": "0"}}},
         an_operator_group(namespace, targets=(namespace,)),
         {**catalog, "metadata": {"name": "own", **place}, "spec": {**local["spec"], "sourceType": "grpc"}},
         a_subscription("beacon", namespace, source="own", sourceNamespace=namespace),
