@@ -13,7 +13,7 @@ import typer
 from eventing.cli.commands import quoted
 from eventing.cli.extension.report import Report, as_markdown, as_text, as_value
 from eventing.cli.failure import NEGATIVE, UNKNOWN, CliError
-from eventing.cli.inputs.bundle_files import files_of
+from eventing.cli.inputs.bundle_files import files_of, image_of
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, NamespaceInputs, read_inputs
 from eventing.cli.output import ReportOption, as_yaml, document
@@ -27,8 +27,6 @@ from eventing.diagnosis.status.chain import originals
 from eventing.diagnosis.status.decider import SETTLED
 from eventing.diagnosis.status.rules import TO_APPROVE
 from eventing.wiring.environment import settings
-from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.reference import Reference
 from shared.api.views import Csv, Subscription
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.authoring.bundles.install import InstallStep, Target, install_steps, properties_annotation
@@ -239,15 +237,13 @@ def _upcoming(source: NamespaceInputs, chosen: Chosen, group: OperatorGroup | No
 
 
 def _files(source: NamespaceInputs, chosen: Chosen) -> tuple[Files, str]:
-    """The files of a bundle and its image: of an image only, as a catalog must not choose files of this machine."""
-    name, image = chosen.bundle.name, chosen.bundle.image
+    """The files of a bundle, and its image where it has one."""
+    name = chosen.bundle.name
+    if chosen.bundle.image:
+        image = image_of(chosen.bundle.image, name)
+        return files_of(image), str(image)
     try:
-        if image:
-            reference = Reference.parse(image)
-            return files_of(reference), str(reference)
         texts = content_of(source.document(chosen) or {}, "", {}).objects
-    except OciError as error:
-        raise CliError(f"{name}: {error}", UNKNOWN) from error
     except NotServable as error:
         raise CliError(f"{name}: {error}", NEGATIVE) from error
     if not texts:

@@ -48,10 +48,9 @@ def end_on_request() -> None:
     ours, signalled = socket.socketpair()
     signalled.setblocking(False)
     signal.set_wakeup_fd(signalled.detach())
+    # Without a handler Python writes nothing there, and the kernel sends nothing to the process 1 of a pod.
     for number in _ENDING:
-        signal.signal(
-            number, lambda *_: None
-        )  # without one Python notes nothing, and the process 1 of a pod is sent nothing
+        signal.signal(number, lambda *_: None)
 
     def ends() -> NoReturn:
         while ours.recv(1)[0] not in _ENDING:

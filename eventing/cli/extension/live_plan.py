@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from eventing.cli.extension.cluster import content_of_cluster, extension_of
 from eventing.cli.extension.files import read_files, source_of
 from eventing.cli.extension.report import Report
-from eventing.cli.failure import UNKNOWN, USAGE, CliError
+from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs import bundle_files
 from eventing.cli.requests.extensions import no_catalog
 from eventing.diagnosis.forecast.present_objects import stored_in
 from eventing.diagnosis.rollout import Place, outlook
 from eventing.diagnosis.status.extension_reader import images_in
-from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.reference import Reference
 from shared.api.views import ClusterExtension
 from shared.domain.bundle.model import Files
 from shared.domain.extension.decision import request_for
@@ -72,10 +70,5 @@ def desired(cluster: KubeClient, name: str, file: Sequence[str] | None) -> Clust
 
 
 def files_of(bundle: str, image: str) -> Files:
-    """The content of a bundle: of the option, else of its image; a catalog must not name files of this machine."""
-    if not (bundle or image):
-        raise CliError("the catalog names no image of the bundle; name its content with --bundle DIR", UNKNOWN)
-    try:
-        return bundle_files.files_of(bundle or Reference.parse(image))
-    except OciError as error:
-        raise CliError(f"{image}: {error}", UNKNOWN) from error
+    """The content of a bundle: of the option, else of its image. CliError."""
+    return bundle_files.files_of(bundle or bundle_files.image_of(image, "the bundle"))

@@ -27,12 +27,12 @@ from eventing.cli.extension.objects import CertOption, Rendering, rendered
 from eventing.cli.extension.report import Report, as_text, as_value
 from eventing.cli.extension.resolve import resolved
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle_files import image_of
 from eventing.cli.inputs.manifests import at, manifests
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import TextOption, document
 from eventing.cli.target import KubeconfigOption, StateOption, choose
 from shared import names
-from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.domain.bundle.shape import name_in
 from shared.domain.extension.openshift import Published, blockers
@@ -147,7 +147,7 @@ def _planned(options: _PlanOptions, words: Sequence[str] | None, installed: str,
     if resolution.bundle is None:
         return Report(reasons, blockers=(resolution.error,))
     try:
-        new = options.rendered(sources.bundle or _image(resolution.bundle.image, resolution.bundle.name))
+        new = options.rendered(sources.bundle or image_of(resolution.bundle.image, resolution.bundle.name))
     except CliError as error:
         if error.code != NEGATIVE:
             raise
@@ -186,15 +186,6 @@ def _before(options: _PlanOptions, sources: _Sources, installed: str, new: Rende
             f"{what}; name its bundle with --from DIR|IMAGE, or what the cluster has with --existing", UNKNOWN
         )
     return ()
-
-
-def _image(image: str, name: str) -> Reference:
-    if not image:
-        raise CliError(f"the catalog names no image of {name}; name its content with --bundle DIR", UNKNOWN)
-    try:
-        return Reference.parse(image)
-    except OciError as error:
-        raise CliError(f"{name}: {error}", UNKNOWN) from error
 
 
 def _remarks(name: str, new: Rendering, openshift: str) -> tuple[str, ...]:

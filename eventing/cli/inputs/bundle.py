@@ -63,11 +63,10 @@ def opened(reference: str) -> Iterator[Source]:
 
 
 @contextmanager
-def pulled(image: str | Reference, name: str = "") -> Iterator[Source]:
-    """The bundle in an image, which the user calls so. CliError when it cannot be pulled, or is no bundle."""
+def pulled(image: str | Reference, name: str) -> Iterator[Source]:
+    """The bundle in an image that messages call so. CliError when it cannot be pulled, or is no bundle."""
     from shared.adapters.images import OciError, unpacked
 
-    name = name or str(image)
     is_local = isinstance(image, str) and image.startswith(LOCAL_PREFIXES)
     try:
         with unpacked(image) as found:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import os
 
+from eventing.cli.failure import UNKNOWN, CliError
 from eventing.cli.inputs.bundle import opened, pulled
 from eventing.cli.inputs.failures import cli_errors
 from shared.adapters.content import kept_bundles
 from shared.adapters.content.store import Store
+from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.reference import Reference
 from shared.domain.bundle.model import Files
+
+
+def image_of(image: str, bundle: str) -> Reference:
+    """The image that a catalog names for a bundle. CliError when it names none, or what is no reference."""
+    if not image:
+        raise CliError(f"the catalog names no image of {bundle}; name its content with --bundle DIR", UNKNOWN)
+    try:
+        return Reference.parse(image)
+    except OciError as error:
+        raise CliError(f"{bundle}: {error}", UNKNOWN) from error
 
 
 def files_of(bundle: str | Reference) -> Files:
@@ -24,5 +36,6 @@ def files_of(bundle: str | Reference) -> Files:
 
 
 def _pulled(reference: Reference) -> Files:
-    with cli_errors(str(reference)), pulled(reference) as source:
+    name = str(reference)
+    with cli_errors(name), pulled(reference, name) as source:
         return source.files()
