@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventing.cli.output import manifests_as
 from shared.api.manifest import name_of, without_content
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 _LONGEST = 80
 """Characters of a value that is shown in a line."""
+
+
+class Needed(NamedTuple):
+    """What an account lacks."""
+
+    grants: tuple[Mapping[str, Any], ...] = ()
+    """The roles and bindings that would give it to the account."""
+    versions: tuple[str, ...] = ()
+    """What they are for: the next versions, and those that come after them."""
+    unread: str = ""
+    """Why they may not be all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +46,8 @@ class Report:
     """What could not be found out, and may stop it."""
     under_way: tuple[str, ...] = ()
     """What was begun before and does not work yet."""
-    grants: tuple[Mapping[str, Any], ...] = ()
-    """The roles and bindings that would give an account what it lacks."""
+    needed: Needed = field(default_factory=Needed)
+    """What an account would have to be granted."""
 
 
 def as_text(report: Report) -> str:
@@ -124,7 +135,8 @@ def as_value(report: Report) -> dict[str, Any]:
         "remarks": report.remarks,
         "unknown": report.unknown,
         "underWay": report.under_way,
-        "grants": report.grants,
+        "grants": report.needed.grants,
+        "grantsFor": report.needed.versions if report.needed.grants else (),
         "reasons": [line for line in report.reasons if line],
         "objects": changed,
         "permissions": report.permissions,

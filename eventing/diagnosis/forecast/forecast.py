@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from eventing.diagnosis.forecast.account import Lacking
-from eventing.diagnosis.forecast.checks import CHECKS, Finding, Version, check_account
+from eventing.diagnosis.forecast.checks import CHECKS, Check, Finding, Version, check_account
 from eventing.diagnosis.forecast.leaving import leaving
 from eventing.diagnosis.forecast.present_objects import PresentObjects, definitions
 from eventing.diagnosis.forecast.version_objects import installed_objects, our_objects
@@ -51,8 +51,15 @@ class Forecast:
     permissions: tuple[Mapping[str, Any], ...]
     findings: tuple[Finding, ...]
 
+    @property
+    def lacking(self) -> tuple[Lacking, ...]:
+        """What the account of the group lacks."""
+        return tuple(one.lacking for one in self.findings if one.lacking)
 
-def forecast(upcoming: Iterable[Upcoming], present: PresentObjects, policy: Policy) -> Forecast:
+
+def forecast(
+    upcoming: Iterable[Upcoming], present: PresentObjects, policy: Policy, checks: Sequence[Check] = CHECKS
+) -> Forecast:
     """What the versions would do, one after the other."""
     group = _with_targets(present.group(), present)
     found: list[Change] = []
@@ -62,7 +69,7 @@ def forecast(upcoming: Iterable[Upcoming], present: PresentObjects, policy: Poli
         version, changed = _version(one, group, present)
         found += changed
         permissions += _permissions(version)
-        checked = [each for check in CHECKS for each in check(version, present, policy)]
+        checked = [each for check in checks for each in check(version, present, policy)]
         hidden = (Finding("remark", text) for text in present.unknown([*version.steps, *version.installed]))
         findings |= dict.fromkeys((*checked, *_copies(version, present), *_doubled(version, present), *hidden))
     findings |= dict.fromkeys(Finding("unknown", text) for text in present.refused)
@@ -119,15 +126,15 @@ def _changes(version: Version, desired: Sequence[Manifest]) -> Iterator[Change]:
 
 def _definition(new: Manifest, version: Version) -> Change:
     """A definition as the plan makes it, with the conversion that the version gives it."""
-    live = version.before.get(identity_of(new))
-    if live is None:
-        return Change(Effect.CREATE, converted(version.csv, new))
+    live = CustomResourceDefinition.of(version.before.get(identity_of(new)))
     owner = StepOwner(version.csv.namespace, "", version.csv.name)
-    action = crds.act(converted(version.csv, new), CustomResourceDefinition(live), owner, ())
-    written = action.replace or live
-    if not crds.changes(written, live):
+    action = crds.act(converted(version.csv, new), live, owner, ())
+    if live is None:
+        return Change(Effect.CREATE, action.create or new)
+    written = action.replace or live.raw
+    if not crds.changes(written, live.raw):
         return Change(Effect.KEEP, new)
-    before, after = crds.defined(live), crds.defined(written)
+    before, after = crds.defined(live.raw), crds.defined(written)
     return Change(Effect.CHANGE, written, tuple(differences(before, after, "spec", is_whole=True)))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, TypeVar
 
 from shared import kinds
 from shared.api.manifest import Manifest, labels_of, name_of, namespace_of
 from shared.api.views import CustomResourceDefinition, OperatorGroup
-from shared.domain.extension.outlook import identity_of
+from shared.domain.extension.outlook import Change, Effect, identity_of
 from shared.domain.extension.scopes import CLUSTER_KINDS, group_kind
 from shared.kinds import BY_IDENTITY, Kind, Ref
 from shared.ports import Cluster, Denied, Discovery
@@ -34,11 +34,20 @@ class PresentObjects:
     """Whether there may be more objects than `objects`: a capture has only those of watched kinds."""
     refused: list[str] = field(default_factory=list)
     """Sentences about what may not be read."""
+    changed: frozenset[tuple[str, str, str, str]] = frozenset()
+    """The identities of what is not any more as the cluster has it: where it is still there, it is in `objects`."""
 
     @classmethod
     def of(cls, namespace: str, objects: Iterable[Manifest], *, is_partial: bool) -> PresentObjects:
         """Those of a capture or of files; namespaced objects without a namespace are in this one."""
         return cls(namespace, None, tuple(placed(one, namespace) for one in objects), is_partial)
+
+    def after(self, changes: Iterable[Change]) -> PresentObjects:
+        """The same, once these changes were made."""
+        made = {identity_of(one.manifest): one for one in changes if one.effect is not Effect.KEEP}
+        kept = (one for one in self.objects if identity_of(one) not in made)
+        new = (dict(one.manifest) for one in made.values() if one.effect is not Effect.REMOVE)
+        return replace(self, objects=(*kept, *new), changed=self.changed | made.keys())
 
     def kind_of(self, manifest: Manifest) -> Kind | None:
         """The kind of an object as it is served; None where it is not, or nobody can tell."""
@@ -52,6 +61,7 @@ class PresentObjects:
         ours = set(map(identity_of, desired))
         yield from (one for one in self.objects if identity_of(one) in ours)
         found = ((self.kind_of(one), one) for one in desired) if self.cluster else ()
+        found = ((kind, one) for kind, one in found if identity_of(one) not in self.changed)
         refs = (kind.ref_or_none(name_of(one), namespace_of(one)) for kind, one in found if kind)
         yield from self.read([ref for ref in refs if ref])
 
@@ -88,13 +98,15 @@ class PresentObjects:
 
     def all_of(self, kind: Kind, namespace: str = "", labels: Mapping[str, str] | None = None) -> list[Manifest]:
         """The objects of a kind, of a namespace or of all, that carry all of some labels; none that are hidden."""
+        known = [one for one in self.objects if _is_of(one, kind, namespace, labels or {})]
         if self.cluster is None:
-            return [one for one in self.objects if _is_of(one, kind, namespace, labels or {})]
+            return known
         found = _unless_forbidden(partial(self.cluster.list, kind, namespace, labels=labels))
         if isinstance(found, Denied):
             self.refused.append(found.message)
-            return []
-        return [{"apiVersion": kind.api_version, "kind": kind.kind, **one} for one in found]
+            return known
+        listed = ({"apiVersion": kind.api_version, "kind": kind.kind, **one} for one in found)
+        return [*(one for one in listed if identity_of(one) not in self.changed), *known]
 
     def stored(self, kind: Kind, *, is_converted: bool) -> list[Manifest]:
         """The stored objects of one version of a definition; without a webhook all versions of an object look alike."""

@@ -92,6 +92,11 @@ def installed_as(operator: Operator, owner: str) -> Installed:
     return Installed(operator.name, str(operator.version or ""), operator.facts.properties, owner)
 
 
+def bundle_as_installed(bundle: Bundle, package: str, owner: str) -> Installed:
+    """The bundle as an installed version of that owner, whichever channels have it."""
+    return Installed(bundle.name, str(_version(bundle.version) or ""), _translated(bundle, package), owner)
+
+
 def _translated(bundle: Bundle, package: str) -> tuple[Property, ...]:
     """The properties that a registry lists: dependencies are repeated, and an `olm.package` is always among them."""
     kinds = {one.type for one in bundle.properties}

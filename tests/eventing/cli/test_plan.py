@@ -300,27 +300,89 @@ def test_a_namespace_with_two_groups_is_blocked_with_what_helps(tmp_path: Path) 
     assert (printed.exit_code, printed.stdout, printed.stderr) == (NEGATIVE, "", f"# blocked: {blocker}\n")
 
 
-def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:
-    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV="beacon.v1.0.0")
+ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited", "namespace": "here"}}
+
+
+def scoped(starting: str = "beacon.v1.0.0") -> list[Json]:
+    """A Subscription in a namespace whose group names an account, and the account."""
+    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV=starting)
     group = an_operator_group("here", targets=("here",))
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited", "namespace": "here"}}
-    limited = {**group, "spec": {**group["spec"], "serviceAccountName": "limited"}}
-    write_objects(tmp_path, subscription, limited, account)
+    return [subscription, {**group, "spec": {**group["spec"], "serviceAccountName": "limited"}}, ACCOUNT]
+
+
+def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:
+    write_objects(tmp_path, *scoped())
     blocked = plan()
     assert blocked.exit_code == NEGATIVE
     again = "`olmf plan --grants -n here --from objects --catalog cat`"
-    assert f"{again} prints roles and bindings" in blocked.stdout
+    assert f"{again} prints roles and bindings with what the account lacks for beacon.v1.0.0, beacon" in blocked.stdout
     printed = plan("--grants")
-    assert printed.exit_code == 0
+    assert (printed.exit_code, printed.stderr) == (0, "# for beacon.v1.0.0, beacon.v1.1.0\n")
     found = list(yaml.safe_load_all(printed.stdout))
     assert [one["kind"] for one in found] == ["Role", "RoleBinding"]
-    assert json.loads(plan("-o", "json").stdout)["grants"] == found
+    reported = json.loads(plan("-o", "json").stdout)
+    assert (reported["grants"], reported["grantsFor"]) == (found, ["beacon.v1.0.0", "beacon.v1.1.0"])
     assert json.loads(plan("--grants", "-o", "json").stdout) == {"apiVersion": "v1", "kind": "List", "items": found}
-    write_objects(tmp_path, subscription, limited, account, *found)
+    write_objects(tmp_path, *scoped(), *found)
     assert plan().exit_code == 0
     lacks_nothing = plan("--grants", "-o", "json")
     assert "nothing is lacking" in lacks_nothing.stderr
     assert json.loads(lacks_nothing.stdout)["items"] == []
+
+
+def test_grants_are_enough_for_the_versions_that_come_later(tmp_path: Path) -> None:
+    """What the first version makes, the second one changes: whoever is asked once is not asked again."""
+    write_objects(tmp_path, *scoped())
+    granted = list(yaml.safe_load_all(plan("--grants").stdout))
+    write_objects(tmp_path, *scoped(), *granted)
+    csv, *others = [one["manifest"] for one in json.loads(plan("-o", "json").stdout)["objects"]]
+    status = {"installedCSV": "beacon.v1.0.0", "currentCSV": "beacon.v1.0.0", "state": "AtLatestKnown"}
+    subscription, *rest = scoped()
+    there = [subscription | {"status": status}, *rest, {**csv, "status": {"phase": "Succeeded"}}, *others]
+    write_objects(tmp_path, *there, *granted)
+    second = plan("--grants")
+    assert (second.exit_code, second.stdout, second.stderr) == (0, "", "# nothing is lacking\n")
+    assert "update" in {verb for one in granted for rule in one.get("rules", ()) for verb in rule["verbs"]}
+
+
+def test_grants_count_on_from_a_plan_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eventing.cli.plan.read_inputs", with_plans)
+    write_objects(tmp_path, a_waiting_subscription(), *scoped()[1:])
+    assert plan("--grants").stderr == "# for beacon.v1.0.0, beacon.v1.1.0\n"
+
+
+def test_grants_are_also_for_what_dependencies_become(tmp_path: Path, registry: ScriptedRegistry) -> None:
+    """The plan of the first version makes a Subscription for what it needs; without that version it goes on alone."""
+    needs = {"type": "olm.package.required", "value": {"packageName": "tide", "versionRange": "<0.2.0"}}
+    file = tmp_path / "cat" / "catalog.json"
+    documents = [json.loads(line) for line in file.read_text().splitlines()]
+    next(one for one in documents if one["name"] == "beacon.v1.0.0")["properties"].append(needs)
+    replacing = [{"name": "tide.v0.1.0"}, {"name": "tide.v0.2.0", "replaces": "tide.v0.1.0"}]
+    documents += [
+        {"schema": "olm.package", "name": "tide", "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": "tide", "name": "stable", "entries": replacing},
+    ]
+    for version in ("0.1.0", "0.2.0"):
+        identity = {"type": "olm.package", "value": {"packageName": "tide", "version": version}}
+        image = put(registry, SAMPLES / "tide" / version)
+        bundle = {"schema": "olm.bundle", "package": "tide", "name": f"tide.v{version}", "image": image}
+        documents.append({**bundle, "properties": [identity]})
+    file.write_text("\n".join(map(json.dumps, documents)))
+    write_objects(tmp_path, *scoped())
+    reported = json.loads(plan("-o", "json", catalog="olm/local=cat").stdout)
+    assert sorted(reported["grantsFor"]) == ["beacon.v1.0.0", "beacon.v1.1.0", "tide.v0.1.0", "tide.v0.2.0"]
+
+
+def test_grants_of_versions_that_cannot_be_read_are_known_to_be_missing(
+    tmp_path: Path, registry: ScriptedRegistry
+) -> None:
+    first = put(registry, SAMPLES / "beacon" / "1.0.0")
+    write_catalog(tmp_path, {"1.0.0": first, "1.1.0": f"{registry.address}/gone:1.1.0"})
+    write_objects(tmp_path, *scoped())
+    printed = plan("--grants")
+    assert printed.exit_code == UNKNOWN
+    assert printed.stdout.startswith("---\napiVersion: rbac") or "kind: Role" in printed.stdout
+    assert printed.stderr.startswith("# for beacon.v1.0.0\n# not known: what the versions after beacon.v1.0.0 need: ")
 
 
 def test_what_an_account_that_is_not_there_lacks_cannot_be_told(tmp_path: Path) -> None:

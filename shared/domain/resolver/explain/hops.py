@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from shared.domain.resolver.explain.choices import Choice, choices, operator_of
 from shared.domain.resolver.explain.findings import Finding
 from shared.domain.resolver.explain.fixes import explain
+from shared.domain.resolver.explain.later import later
 from shared.domain.resolver.model import Inputs, Resolution
-from shared.domain.resolver.operators import Operator, installed_as
+from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.request import cache_of, memoized
 from shared.domain.resolver.resolve import resolve
 
 MAX_HOPS: Final = 200
 """The limit of a path: skip ranges can lead back to a version that was visited."""
-_DEPENDENCY: Final = "~"
-"""The owner of installed dependencies, so that they count as claimed and may be updated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +61,9 @@ def _step(inputs: Inputs, resolution: Resolution) -> tuple[Hop, Inputs] | None:
     mine = next((one for one in resolution.chosen if one.subscribers), None)
     if mine is None:
         return None
-    cache, origin = cache_of(inputs), subscriber.installed_csv
-    new = {one.bundle.name: operator_of(one, cache) for one in resolution.chosen}
-    gone = {origin, *(one.replaces for one in resolution.chosen)}
-    kept = (one for one in inputs.installed if one.name not in gone)
-    owners = {mine.bundle.name: subscriber.name}
-    installed = (*kept, *(installed_as(one, owners.get(name, _DEPENDENCY)) for name, one in new.items()))
-    also = tuple(name for name in new if name not in owners)
-    hop = Hop(origin, mine.bundle.name, mine.channel, _why(new[mine.bundle.name], origin), also)
-    moved = replace(subscriber, installed_csv=mine.bundle.name)
-    return hop, replace(inputs, subscribers=(moved,), installed=installed)
+    origin, also = subscriber.installed_csv, tuple(one.bundle.name for one in resolution.chosen if one is not mine)
+    why = _why(operator_of(mine, cache_of(inputs)), origin)
+    return Hop(origin, mine.bundle.name, mine.channel, why, also), later(inputs, resolution.chosen)
 
 
 def _why(one: Operator, origin: str) -> str:

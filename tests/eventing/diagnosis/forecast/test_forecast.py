@@ -345,7 +345,7 @@ def test_what_the_account_lacks_is_given_by_roles_that_can_be_applied() -> None:
     wide = an_object(kinds.CLUSTER_ROLE, "w", rules=[RULE])
     objects = [scoped, ACCOUNT, *bound(RULE)]
     steps = [an_object(kinds.SERVICE, "s"), an_object(kinds.SERVICE_ACCOUNT, "t"), wide]
-    found = grants(one.lacking for one in in_files(*objects, steps=steps).findings if one.lacking)
+    found = grants(in_files(*objects, steps=steps).lacking)
     assert {one["kind"] for one in found} == {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
     by_kind = {one["kind"]: one for one in found}
     assert {"apiGroups": [""], "resources": ["services", "serviceaccounts"], "verbs": ["create"]} in by_kind["Role"][
@@ -376,6 +376,25 @@ def test_what_the_account_lacks_to_install_a_version_that_is_there() -> None:
     assert not any("clusterserviceversions" in str(one) for one in found), "it is there already"
     whole = PresentObjects.of(NS, [scoped, ACCOUNT, a_csv(), *bound(GIVEN)], is_partial=False)
     assert list(lacking_of_versions([Csv(a_csv())], whole, Policy())) == []
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+def test_what_a_version_makes_is_what_the_next_one_finds(*, is_live: bool) -> None:
+    """catalog.md 4.7: the account may change it then, or not; definitions of the namespace are changed with ours."""
+    role, binding = bound({**GIVEN, "verbs": ["create"]}, RULE)
+    there = [a_group(NS, serviceAccountName="limited"), ACCOUNT, a_csv("1"), role, binding]
+    known = PresentObjects(NS, Cluster(there)) if is_live else PresentObjects.of(NS, there, is_partial=False)
+    steps = [an_object(kinds.SERVICE, "s"), a_definition("v1")]
+    first = forecast([of(*steps, replaces="op.v1")], known, Policy())
+    assert first.lacking == ()
+    later = known.after(first.changes)
+    assert [[name_of(one) for one in each.csvs()] for each in (known, later)] == [["op.v1"], ["op.v2"]]
+    again = forecast([of(*steps)], later, Policy())
+    assert {str(one.effect) for one in again.changes} == {"keep"}
+    second = forecast([of(steps[0], a_definition("v1", "v2"), csv=a_csv("3"), replaces="op.v2")], later, Policy())
+    assert [str(one).partition("cannot ")[2] for one in second.lacking] == [
+        f'get, update {what} in the namespace "{NS}"' for what in ("services", "deployments.apps")
+    ]
 
 
 def test_an_account_that_is_not_there() -> None:
