@@ -149,14 +149,16 @@ def _extension(known: _Known, ref: Ref) -> Answer | None:
 
 
 def _status(known: _Known, ref: Ref) -> PackageStatus | None:
-    """Where the package of a Subscription, version or waiting plan stands; None for anything else."""
+    """Where the package of a Subscription, version or unfinished plan stands; None for anything else."""
     sources = known.sources()
     found = package_statuses(sources, ref.namespace) if ref.namespace else []
     named = {SUBSCRIPTION: "subscription", CLUSTER_SERVICE_VERSION: "version", INSTALL_PLAN: "plan"}
     field = next(
         (field for kind, field in named.items() if (ref.api_version, ref.kind) == (kind.api_version, kind.kind)), ""
     )
-    status = next((one for one in found if field and getattr(one, field) == ref.name), None)
+    is_plan = field == "plan"  # which a status names when it waits for approval, and shows else
+    mine = (one for one in found if field and (getattr(one, field) == ref.name or (is_plan and ref in one.evidence)))
+    status = next(mine, None)
     return detailed(replace(sources, index=known.index), status) if status else None
 
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from eventing.events.event import OWNERS, Owner
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Run, StatementRecord
+from shared.domain.objects.denials import plain
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, JOB, NAMESPACE, SUBSCRIPTION, Ref
 
 PACKAGED = frozenset(kind.kind for kind in (SUBSCRIPTION, INSTALL_PLAN, CLUSTER_SERVICE_VERSION, JOB))
@@ -59,10 +60,13 @@ class Correlation:
         return [one for one in found if self.concerns(one.about)]
 
     def message(self, run: Run) -> str:
-        """The messages of the run about the object, or about everybody; of an entry without statements its summary."""
+        """The messages of the run about the object, or about everybody; of an entry without statements its summary.
+
+        What an account may not do is told shortly.
+        """
         if run.message or self.mine is None or not any(each.statements for each in run.decisions[-1:]):
-            return run.summary
-        return "; ".join(one.message for one in self.statements(run))
+            return plain(run.summary)
+        return plain("; ".join(one.message for one in self.statements(run)))
 
     def is_about(self, run: Run) -> bool:
         """Whether a run on the whole namespace is about the object."""

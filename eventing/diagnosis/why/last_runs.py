@@ -14,6 +14,7 @@ from eventing.events.former import step_now
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Run
 from eventing.routes import REPORTS
+from shared.domain.objects.denials import denials
 from shared.kinds import NAMESPACE, Ref
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -70,6 +71,8 @@ def _waiting(last: LastRun, run: Run, job: Listed | None, correlation: Correlati
     last = replace(last, waits_for=wait.get("what", ""), since=wait.get("since", ""))
     if job and job.state == "dead":
         return replace(last, attempts=job.attempts)
+    if _is_denied(run):  # what gives an account more wakes it: the time of the queue is for what nobody sees
+        return replace(last, waits_for=last.message)
     return replace(last, next_try=(job and job.due) or _next_try(run, wait))
 
 
@@ -81,12 +84,17 @@ def _wait(run: Run) -> dict[str, Any]:
     return (last and last.wait) or {}
 
 
+def _is_denied(run: Run) -> bool:
+    """Whether an account lacks a right: the step neither failed nor gave up."""
+    return any(denials(run.summary)) and not run.failure
+
+
 def _failing_since(index: JournalIndex, run: Run) -> str:
-    """When the first of its failures in a row began; empty when it did not fail."""
+    """When the first of its failures in a row began, or of what it was denied; empty when it was neither."""
     first = None
     for each in reversed(index.runs_for(Ref.parse(run.ref))):
         if each.step == run.step:
-            if not each.failure:
+            if not (each.failure or _is_denied(each)):
                 break
             first = each
     return instant(first.at).isoformat(timespec="seconds") if first else ""

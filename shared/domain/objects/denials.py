@@ -43,6 +43,12 @@ def denials(message: str) -> Iterator[Denial]:
     yield from found
 
 
+def plain(message: str) -> str:
+    """What a message says that a ServiceAccount may not do, in a short sentence; any other message as it is."""
+    found = tuple(denials(message))
+    return summary(found) if found else message
+
+
 def summary(found: tuple[Denial, ...]) -> str:
     """All of them, of one account, in a short sentence: which verbs, of which resources, where."""
     by_place: dict[tuple[str, str], list[str]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.objects.denials import Denial, denials, summary
+from shared.domain.objects.denials import Denial, denials, plain, summary
 
 WHO = 'User "system:serviceaccount:ns:limited"'
 HERE = 'in the namespace "ns"'
@@ -43,7 +43,7 @@ GIVES = (
 def test_what_is_denied(message: str, want: list[Denial], said: str) -> None:
     found = tuple(denials(message))
     assert list(found) == want
-    assert summary(found) == said
+    assert summary(found) == plain(message) == said
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,4 @@ def test_what_is_denied(message: str, want: list[Denial], said: str) -> None:
 )
 def test_what_is_no_denial(message: str) -> None:
     assert tuple(denials(message)) == ()
+    assert plain(message) == message

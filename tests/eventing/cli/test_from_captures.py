@@ -15,7 +15,7 @@ from eventing.cli.commands import lead_to_cluster
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
 from shared.domain.resolution_inputs.request import reader_of
-from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
+from shared.kinds import CATALOG_SOURCE, CLUSTER_SERVICE_VERSION, INSTALL_PLAN, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION
 from shared.ports import Bundles, Catalogs
 from tests.domain.resolver.scenery import (
     needs,
@@ -99,6 +99,26 @@ def test_why_reports_a_captured_object_as_of_a_living_one(incident: str) -> None
     assert failure("why", "sub/nobody", "-n", "ns", "--from", incident).code == NEGATIVE
     assert failure("why", "-n", "ns", "--from", incident, "--state", "s").code == USAGE
     assert failure("why", "-n", "ns", "--from", "/nosuch").code == USAGE
+
+
+def test_of_a_plan_that_cannot_go_on_its_package_is_reported(tmp_path: Path) -> None:
+    world = LivingWorld()
+    where = 'in API group "" in the namespace "ns"'
+    message = f'x is forbidden: User "system:serviceaccount:ns:few" cannot create resource "services" {where}'
+    spec = {"name": "a", "channel": "stable", "source": "cat", "sourceNamespace": "ns"}
+    pending = {"type": "InstallPlanPending", "status": "True", "reason": "Installing", "message": message}
+    status = {"state": "UpgradePending", "installPlanRef": {"name": "install-1", "namespace": "ns"}}
+    world.keep(
+        an_object(SUBSCRIPTION, "a", "ns", spec=spec, status={**status, "conditions": [pending]}),
+        an_object(INSTALL_PLAN, "install-1", "ns", spec={"approved": True}, status={"phase": "Installing"}),
+        an_object(OPERATOR_GROUP, "og", "ns", spec={"serviceAccountName": "few"}),
+    )
+    found = olmf("why", "InstallPlan/install-1", "-n", "ns", "--from", str(world.save(tmp_path / "incident.tar")))
+    assert (
+        "ServiceAccount ns/few, which OperatorGroup og names, may not create services in namespace ns" in found.stdout
+    )
+    assert "next try: when ServiceAccount ns/few is given what it lacks" in found.stdout
+    assert "`olmf plan --grants -n ns --from " in found.stdout
 
 
 def test_a_captured_version_that_failed_is_not_reported_as_installed(tmp_path: Path) -> None:

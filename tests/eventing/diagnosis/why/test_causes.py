@@ -151,6 +151,28 @@ def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -
     assert (stuck.since, stuck.next_try) == ("1970-01-01T00:03:00+00:00", due)
 
 
+def test_what_an_account_lacks_is_one_sentence_that_waits_until_it_is_given() -> None:
+    """No time of the queue beside it: the step runs when roles and bindings change, however often it looks besides."""
+    user = 'User "system:serviceaccount:olm:limited" cannot create resource'
+    where = 'in API group "" in the namespace "olm"'
+    summary = f'Service a: x is forbidden: {user} "services" {where}; besides: Secret b: {user} "secrets" {where}'
+    runs = [
+        ran(
+            f"run-{n}", "a/execute", SUB, [], wrote("Merge", SUB, "s", str(n)), summary=text, at=n * 1_000, again_in=9.0
+        )
+        for n, text in enumerate(["waits for approval", summary, summary])
+    ]
+    job = Listed("a/execute", SUB, "direct", "delayed", due=datetime(2026, 5, 5, tzinfo=UTC))
+    answer = why(JournalIndex.of(runs), SUB, [job])
+    plain = "ServiceAccount olm/limited may not create services, secrets in namespace olm"
+    (stuck,) = answer.last
+    assert (stuck.message, stuck.waits_for, stuck.next_try) == (plain, plain, None)
+    assert stuck.since == "1970-01-01T00:00:01+00:00", "since the first time"
+    text = text_of(answer.until("when it is given what it lacks"))
+    assert text.count("forbidden") == 0
+    assert text.count("next try: when it is given what it lacks") == text.count("next try") == 1
+
+
 def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     due = datetime(2026, 5, 5, tzinfo=UTC)
     run = ran("run-1", "a/track", SUB, [], summary="waiting", wait=WAIT)
