@@ -194,7 +194,7 @@ def _policy(present: PresentObjects) -> Policy:
 
 
 def _graded(found: Forecast, grade: Grade) -> list[str]:
-    return [one.text for one in found.findings if one.grade == grade]
+    return list(dict.fromkeys(one.text for one in found.findings if one.grade == grade))
 
 
 def _judged(images: Sequence[str]) -> tuple[list[str], list[str]]:

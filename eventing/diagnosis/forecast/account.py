@@ -6,15 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
-from shared.api.manifest import Manifest
-from shared.api.views import OperatorGroup
+from shared.api.manifest import Manifest, name_of, namespace_of
+from shared.api.views import OperatorGroup, RoleBinding
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.permissions import defined, escalations, resource_of
 from shared.domain.extension.scopes import scope_of
-from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
-from shared.kinds import RBAC, SERVICE_ACCOUNT
+from shared.domain.objects.authorizer import Grants, PolicyRule, binds, is_satisfied
+from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, RBAC, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 
 Identity = tuple[str, str, str, str]
+_ROLES = (ROLE, CLUSTER_ROLE)
 _SENTENCE = "system:serviceaccount:{}:{} cannot {} {}{}"
 
 
@@ -37,6 +38,21 @@ def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
     ref = SERVICE_ACCOUNT.ref_or_none(group.service_account, group.namespace)
     found = present.all_of(SERVICE_ACCOUNT, group.namespace)
     return ref is not None and any(one["metadata"]["name"] == ref.name for one in found)
+
+
+def unread(group: OperatorGroup, present: PresentObjects) -> str:
+    """Why nobody knows what the account may do: files need not hold its roles; a cluster, or a capture of one, does."""
+    if present.cluster is not None or present.is_partial:
+        return ""
+    found = RoleBinding.each((*present.all_of(ROLE_BINDING), *present.all_of(CLUSTER_ROLE_BINDING)))
+    bindings = [one for one in found if binds(one, group.service_account, group.namespace)]
+    known = {(one["kind"], namespace_of(one), name_of(one)) for kind in _ROLES for one in present.all_of(kind)}
+    roles = {(kind, one.namespace if kind == ROLE.kind else "", name) for one in bindings for kind, name in [one.role]}
+    missing = ", ".join(f"{kind} {name}" for kind, _, name in sorted(roles - known))
+    if bindings and not missing:
+        return ""
+    who = f"ServiceAccount {group.namespace}/{group.service_account}"
+    return f"the files lack {missing or 'Roles and RoleBindings'} of {who}: they do not say what it may do"
 
 
 def lacking(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from eventing.diagnosis.forecast.account import Identity, Lacking, is_known, lacking
+from eventing.diagnosis.forecast.account import Identity, Lacking, is_known, lacking, unread
 from eventing.diagnosis.forecast.present_objects import PresentObjects, definitions
 from shared.api.manifest import Manifest, name_of
 from shared.api.views import Csv, CustomResourceDefinition, OperatorGroup
@@ -29,8 +29,8 @@ class Finding(NamedTuple):
 
     grade: Grade
     text: str
-    lacking: Lacking | None = None
-    """The right that it is about."""
+    lacking: tuple[Lacking, ...] = ()
+    """What the account of the group lacks; all that is needed where nobody knows what it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,11 @@ def check_account(version: Version, present: PresentObjects, _: Policy) -> Itera
         yield Finding(grade, f"ServiceAccount {group.service_account} of OperatorGroup {group.name} is not there")
         return
     limited = [one for one in (*version.steps, *version.installed) if _is_limited(one, version)]
-    yield from (Finding("blocks", str(one), one) for one in lacking(limited, version.before.keys(), group, present))
+    lacks = tuple(lacking(limited, version.before.keys(), group, present))
+    if lacks and (why := unread(group, present)):
+        yield Finding("unknown", why, lacks)
+    else:
+        yield from (Finding("blocks", str(one), (one,)) for one in lacks)
 
 
 def _is_limited(one: Manifest, version: Version) -> bool:

@@ -54,7 +54,7 @@ class Forecast:
     @property
     def lacking(self) -> tuple[Lacking, ...]:
         """What the account of the group lacks."""
-        return tuple(one.lacking for one in self.findings if one.lacking)
+        return tuple(each for one in self.findings for each in one.lacking)
 
 
 def forecast(
@@ -82,7 +82,7 @@ def lacking_of_versions(csvs: Iterable[Csv], present: PresentObjects, policy: Po
     for one in csvs:
         version, _ = _version(Upcoming([dict(one.raw)], (), "", ()), group, present)
         found = check_account(replace(version, steps=()), present, policy)
-        yield from (each.lacking for each in found if each.lacking)
+        yield from (each for one in found for each in one.lacking)
 
 
 def _version(one: Upcoming, group: OperatorGroup | None, present: PresentObjects) -> tuple[Version, list[Change]]:

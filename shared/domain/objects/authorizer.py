@@ -93,13 +93,13 @@ class Grants:
 
         Bindings to the groups that contain every ServiceAccount do not count.
         """
-        bound = [item for item in self.cluster_role_bindings if _binds(item, account, account_namespace)]
+        bound = [item for item in self.cluster_role_bindings if binds(item, account, account_namespace)]
         rules = list(self._rules(bound, self.cluster_roles, ""))
         if namespace:
             local = [
                 item
                 for item in self.role_bindings
-                if item.namespace == namespace and _binds(item, account, account_namespace)
+                if item.namespace == namespace and binds(item, account, account_namespace)
             ]
             rules += self._rules(local, self.roles, namespace)
             rules += self._rules(local, self.cluster_roles, "")
@@ -114,7 +114,8 @@ class Grants:
                 yield from map(PolicyRule.of, role.rules)
 
 
-def _binds(binding: RoleBinding, account: str, account_namespace: str) -> bool:
+def binds(binding: RoleBinding, account: str, account_namespace: str) -> bool:
+    """Whether a binding names a ServiceAccount."""
     user = f"system:serviceaccount:{account_namespace}:{account}"
     return any(
         (subject.kind, subject.name) == ("User", user)

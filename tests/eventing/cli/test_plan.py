@@ -300,14 +300,24 @@ def test_a_namespace_with_two_groups_is_blocked_with_what_helps(tmp_path: Path) 
     assert (printed.exit_code, printed.stdout, printed.stderr) == (NEGATIVE, "", f"# blocked: {blocker}\n")
 
 
-ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited", "namespace": "here"}}
+ACCOUNT: Json = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited", "namespace": "here"}}
 
 
-def scoped(starting: str = "beacon.v1.0.0") -> list[Json]:
-    """A Subscription in a namespace whose group names an account, and the account."""
-    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV=starting)
+RBAC = "rbac.authorization.k8s.io/v1"
+BINDING: Json = {
+    "apiVersion": RBAC, "kind": "RoleBinding", "metadata": {"name": "few", "namespace": "here"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "few"},
+    "subjects": [{"kind": "ServiceAccount", "name": "limited", "namespace": "here"}],
+}  # fmt: skip
+ROLE: Json = {"apiVersion": RBAC, "kind": "Role", "metadata": {"name": "few", "namespace": "here"}, "rules": []}
+
+
+def scoped(*more: Json) -> list[Json]:
+    """A Subscription in a namespace whose group names an account, the account, and a role without rules."""
+    subscription = a_subscription("beacon", "here", source="local", channel="stable", startingCSV="beacon.v1.0.0")
     group = an_operator_group("here", targets=("here",))
-    return [subscription, {**group, "spec": {**group["spec"], "serviceAccountName": "limited"}}, ACCOUNT]
+    limited = {**group, "spec": {**group["spec"], "serviceAccountName": "limited"}}
+    return [subscription, limited, ACCOUNT, *(more or (ROLE, BINDING))]
 
 
 def test_what_the_account_of_the_group_lacks_is_printed_to_be_applied(tmp_path: Path) -> None:
@@ -383,6 +393,27 @@ def test_grants_of_versions_that_cannot_be_read_are_known_to_be_missing(
     assert printed.exit_code == UNKNOWN
     assert printed.stdout.startswith("---\napiVersion: rbac") or "kind: Role" in printed.stdout
     assert printed.stderr.startswith("# for beacon.v1.0.0\n# not known: what the versions after beacon.v1.0.0 need: ")
+
+
+@pytest.mark.parametrize(
+    ("roles", "lack"),
+    [
+        ([{**ROLE, "metadata": {"name": "of-others", "namespace": "here"}}], "Roles and RoleBindings"),
+        ([BINDING], "Role few"),
+        ([{**BINDING, "roleRef": {**BINDING["roleRef"], "kind": "ClusterRole", "name": "admin"}}], "ClusterRole admin"),
+    ],
+)  # fmt: skip
+def test_what_an_account_may_do_whose_roles_are_not_in_the_files_is_not_known(
+    tmp_path: Path, roles: list[Json], lack: str
+) -> None:
+    write_objects(tmp_path, *scoped(*roles))
+    why = f"the files lack {lack} of ServiceAccount here/limited: they do not say what it may do"
+    result = plan("-o", "json")
+    reported = json.loads(result.stdout)
+    assert (result.exit_code, reported["unknown"], reported["blockers"]) == (UNKNOWN, [why], [])
+    printed = plan("--grants")
+    assert (printed.exit_code, f"# not known: {why}\n" in printed.stderr) == (0, True), "all that it needs is printed"
+    assert list(yaml.safe_load_all(printed.stdout)) == reported["grants"] != []
 
 
 def test_what_an_account_that_is_not_there_lacks_cannot_be_told(tmp_path: Path) -> None:
