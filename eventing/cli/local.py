@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.validate import bundles_only
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError, as_cli_error
+from eventing.cli.inputs.bundle_folders import bundles_only
 from eventing.cli.output import OutputOption, document, table
 from eventing.cli.target import KubeconfigOption, StateOption, choose, nothing_runs
 from eventing.local.health import report

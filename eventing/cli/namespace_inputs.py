@@ -278,7 +278,7 @@ def _snapshot_at(path: str) -> Snapshot:
         with cli_errors(path):
             return snapshot_at(path, default_store())
     except CliError as error:
-        if not isinstance(error.__cause__, NotACatalog):
+        if error.code == USAGE or not isinstance(error.__cause__, NotACatalog):
             raise CliError(f"--catalog: {error}", error.code) from error
         hint = f"{quoted(olmf('catalog', 'validate', path))} lists all errors"
         raise CliError(f"--catalog {path}: {error}; {hint}", UNKNOWN) from error

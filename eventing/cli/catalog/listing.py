@@ -12,6 +12,7 @@ import typer
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.catalog.source import STDIN, CatalogArgument, Found, NotAllowed, check_form, opened
 from eventing.cli.failure import NEGATIVE, USAGE, CliError
+from eventing.cli.inputs.bundle_folders import bundles_only
 from eventing.cli.inputs.pulling import is_lax, pulling
 from eventing.cli.names import similar
 from eventing.cli.output import document, heading
@@ -142,7 +143,7 @@ def _judged(path: str) -> Config:
 def _check(found: Found) -> None:
     result = judge_files(found.listed())
     if not result.is_valid:
-        raise CliError(result.text(), NEGATIVE)
+        raise CliError(bundles_only(found.reference) or result.text(), NEGATIVE)
 
 
 def _show(rows: _Rows, output: str, columns: tuple[str, ...]) -> None:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from eventing.cli.catalog.source import check_form
-from eventing.cli.commands import quoted
 from eventing.cli.failure import NEGATIVE, UNKNOWN
+from eventing.cli.inputs.bundle_folders import bundles_only
 from eventing.cli.inputs.pulling import pulling
 from shared.adapters.judging import judge
 from shared.adapters.oci.errors import OciError
 from shared.domain.authoring.writing.write_yaml import to_yaml
 from shared.domain.catalog.validation_result import Finding, Place, ValidationResult
-from shared.domain.command import olmf
 
-_ABOUT = "metadata/annotations.yaml"
 PathsArgument = Annotated[list[str], typer.Argument(metavar="PATH…", help="Folders, files, images, or - for stdin.")]
 FormatOption = Annotated[
     str, typer.Option("-o", "--output", help="text; json: a list with every finding; opm or yaml: what opm prints.")
@@ -39,12 +36,6 @@ def validate(paths: PathsArgument, output: FormatOption = "text") -> None:
     _FORMS[output]([(path, result) for path, result, _ in results])
     if code := max(code for _, _, code in results):
         raise typer.Exit(code)
-
-
-def bundles_only(path: str) -> str:
-    """The hint about a folder that holds bundles and no catalog; empty for any other folder, which is not read."""
-    about = next(Path(path).rglob(_ABOUT), None) if Path(path).is_dir() else None
-    return _of_bundles(path, judge(path)) if about else ""
 
 
 def _judged(path: str) -> tuple[ValidationResult, int]:
@@ -98,17 +89,7 @@ def _as_text(results: Sequence[tuple[str, ValidationResult]]) -> None:
     for path, result in results:
         if not result.is_valid:
             heading = f"{path}:\n" if len(results) > 1 else ""
-            sys.stderr.write(f"{heading}{_of_bundles(path, result) or result.text()}\n")
-
-
-def _of_bundles(path: str, result: ValidationResult) -> str:
-    """One hint for a folder of bundles instead of a finding for each of its files; empty for other folders."""
-    folders = [one.place.file.removesuffix(_ABOUT) for one in result.findings if one.place.file.endswith(_ABOUT)]
-    if not folders or not all(one.lacks_schema for one in result.findings):
-        return ""
-    first = quoted(olmf("bundle", "validate", f"{path.rstrip('/')}/{folders[0]}".rstrip("/")))
-    whole = quoted(olmf("up", "--bundles", path))
-    return f"{path} holds {len(folders)} bundles and no catalog: {first} judges one of them, {whole} serves all"
+            sys.stderr.write(f"{heading}{bundles_only(path) or result.text()}\n")
 
 
 _FORMS = {"json": _as_json, "yaml": _as_yaml, "opm": _as_opm, "text": _as_text}

@@ -13,6 +13,7 @@ import typer
 from eventing.cli.catalog.cache import default_store
 from eventing.cli.failure import UNKNOWN, USAGE, CliError
 from eventing.cli.inputs import models
+from eventing.cli.inputs.bundle_folders import bundles_only
 from eventing.cli.inputs.manifests import at, located
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.oci.errors import OciError
@@ -155,6 +156,8 @@ def _view(name: str, path: str, manifest: Mapping[str, Any], package: str, *, ha
     except NoSuchPath as error:
         raise CliError(f"--catalog: {error}", USAGE) from error
     except (NotACatalog, OciError, OSError) as error:
+        if hint := bundles_only(path):
+            raise CliError(f"--catalog: {hint}", USAGE) from error
         raise CliError(f"catalog {path} cannot be read: {error}", UNKNOWN) from error
     except InvalidRequest as error:
         raise CliError(f"catalog {path}: {error}", UNKNOWN) from error

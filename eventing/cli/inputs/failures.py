@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
+from eventing.cli.inputs.bundle_folders import bundles_only
 from shared.adapters.content.store import NoStoreFolder
 from shared.adapters.oci.errors import OciError
 from shared.adapters.paths import NoSuchPath
@@ -24,6 +25,8 @@ def cli_errors(path: str) -> Iterator[None]:
     try:
         yield
     except NotACatalog as error:
+        if hint := bundles_only(path):
+            raise CliError(hint, USAGE) from error
         raise CliError(str(error), NEGATIVE) from error
     except (OciError, NoStoreFolder) as error:
         raise CliError(str(error)) from error
