@@ -7,13 +7,15 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from eventing.cli.failure import CliError, as_cli_error
+from eventing.cli.commands import quoted
+from eventing.cli.failure import USAGE, CliError, as_cli_error
 from eventing.cli.group import Verbs
 from eventing.cli.visible import VisibleText
+from shared.domain.command import olmf
 
 
 class _Olmf(Verbs):
@@ -127,6 +129,16 @@ class _Olmf(Verbs):
             "unpack": "Read a bundle image and write it into a ConfigMap: the program of an unpack Job.",
         },
     }
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The verb and its words. CliError where an option of a verb stands before it."""
+        own = {name for param in self.get_params(ctx) for name in param.opts}
+        verbs = [index for index, word in enumerate(args) if word in self.list_commands(ctx)]
+        if verbs and args[0].startswith("-") and args[0].partition("=")[0] not in own:
+            verb = next((index for index in verbs if not args[index - 1].startswith("-")), verbs[0])  # else a value
+            line = quoted(olmf(args[verb], *args[verb + 1 :], *args[:verb]))
+            raise CliError(f"{args[0]} is an option of verbs, and stands behind them: {line}", USAGE)
+        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(

@@ -12,9 +12,10 @@ from eventing.cli.inputs.failures import cli_errors
 from eventing.cli.inputs.pulling import pulling
 from eventing.cli.output import OutputOption, show
 from shared.adapters.content.anywhere import snapshot_at
+from shared.adapters.content.kept_blobs import unused
 from shared.adapters.content.snapshot import BrokenSnapshot, Snapshot
 from shared.adapters.content.snapshot.needs import FOLDER, IMAGE
-from shared.adapters.content.store import Store
+from shared.adapters.content.store import GRANT, Store
 
 PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image or oci:DIR[:TAG].")]
 _MEGABYTE = 1_000_000
@@ -53,11 +54,20 @@ def list_catalogs(output: OutputOption = "table") -> None:
         origin = snapshot.header.folder or name.removeprefix(IMAGE).replace("-", ":", 1)
         rows.append({"catalog": origin, "packages": len(snapshot.names), "files": len(snapshot.files), "keptAs": name})
     show(rows, output, columns=("catalog", "packages", "files", "keptAs"))
-    sys.stderr.write(f"{store.size() / _MEGABYTE:.1f} MB in {store.folder}\n")
+    sys.stderr.write(f"{_size(store.size())} in {store.folder}\n")
 
 
 def clear() -> None:
-    """Forget everything, bundles too; it is read again when somebody asks for it."""
+    """Forget everything, bundles and what registries granted, too; it is read again when somebody asks for it."""
     store = default_store()
     freed = store.forget(lambda _: False)
-    sys.stdout.write(f"{freed / _MEGABYTE:.1f} MB freed in {store.folder}\n")
+    for path, size in unused(store.folder):
+        path.unlink(missing_ok=True)
+        freed += size
+    for path in store.folder.glob(f"{GRANT}*"):
+        path.unlink(missing_ok=True)
+    sys.stdout.write(f"{_size(freed)} freed in {store.folder}\n")
+
+
+def _size(count: int) -> str:
+    return f"{count / _MEGABYTE:.1f} MB" if count >= _MEGABYTE else f"{-(-count // 1000)} kB"

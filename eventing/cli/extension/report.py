@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eventing.cli.output import manifests_as
@@ -14,11 +15,13 @@ from shared.domain.extension.scopes import scope_of
 from shared.kinds import SECRET
 
 if TYPE_CHECKING:
-    from shared.domain.extension.outlook import Change
+    from shared.domain.extension.outlook import Change, Difference
 
 
 _LONGEST = 80
 """Characters of a value that is shown in a line."""
+_KEPT = 20
+"""Of them, those before what differs."""
 
 
 class Needed(NamedTuple):
@@ -95,16 +98,25 @@ def _cell(text: str) -> str:
 def _shown(change: Change) -> list[str]:
     """The fields that differ, each with its values; of a Secret only which."""
     is_secret = change.manifest.get("kind") == SECRET.kind
-    return [
-        one.path if is_secret else f"{one.path}: {_brief(one.before)} -> {_brief(one.after)}" for one in change.differs
-    ]
+    return [one.path if is_secret else f"{one.path}: {_both(one)}" for one in change.differs]
 
 
-def _brief(value: object) -> str:
-    """A value in a line."""
+def _both(difference: Difference) -> str:
+    """Both values in a line; long ones from a little before where they begin to differ."""
+    before, after = map(_line, (difference.before, difference.after))
+    alike = len([*takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))])
+    start = alike - _KEPT if alike > _LONGEST // 2 and max(len(before), len(after)) > _LONGEST else 0
+    return f"{_cut(before, start)} -> {_cut(after, start)}"
+
+
+def _line(value: object) -> str:
     text = "none" if value is None else value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return " ".join(text.split())
+
+
+def _cut(line: str, start: int) -> str:
+    text = f"…{line[start:]}" if start else line
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _lines(change: Change) -> list[str]:

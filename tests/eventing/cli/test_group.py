@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command, get_group
 from typer.testing import CliRunner
 
+from eventing.cli.failure import USAGE, CliError
 from eventing.cli.group import Verbs
 from eventing.cli.main import app
 
@@ -79,3 +80,22 @@ def test_an_unknown_verb_learns_which_ones_are_alike(words: list[str], name: str
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 2
     assert f"Did you mean '{name}'?" in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--state", "DIR", "up", "--detach"], "olmf up --detach --state DIR"),
+        (["--state=DIR", "list"], "olmf list --state=DIR"),
+        (["-n", "demo", "install", "tide"], "olmf install tide -n demo"),
+    ],
+)
+def test_an_option_before_its_verb_is_reported_with_the_line_that_works(words: list[str], line: str) -> None:
+    error = CliRunner().invoke(app, words).exception
+    assert isinstance(error, CliError)
+    assert (error.code, str(error)) == (USAGE, f"{words[0]} is an option of verbs, and stands behind them: `{line}`")
+
+
+@pytest.mark.parametrize("words", [["--nonsense"], ["--version", "list"], ["semver", "--help"]])
+def test_other_words_are_read_as_ever(words: list[str]) -> None:
+    assert not isinstance(CliRunner().invoke(app, words).exception, CliError)

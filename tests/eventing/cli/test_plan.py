@@ -542,6 +542,13 @@ def test_values_are_shown_but_those_of_secrets() -> None:
     assert as_value(secret)["objects"][0]["differs"] == ["data.a"]
 
 
+def test_long_values_are_cut_so_that_what_differs_shows() -> None:
+    before, after = f"{'a' * 200}old{'b' * 200}", f"{'a' * 200}new{'b' * 200}"
+    change = Change(Effect.CHANGE, {"kind": "ConfigMap", "metadata": {"name": "c"}}, (Difference("x", before, after),))
+    [line] = [line.strip() for line in as_text(Report((), (change,))).splitlines() if "x:" in line]
+    assert line == f"x: …{'a' * 20}old{'b' * 55}… -> …{'a' * 20}new{'b' * 55}…"
+
+
 @pytest.mark.parametrize("effect", Effect)
 def test_no_value_holds_the_content_of_a_secret(effect: Effect) -> None:
     meta = {"name": "c", "annotations": {names.LAST_APPLIED: "hush", "a": "b"}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,8 +84,14 @@ def test_what_is_kept_is_listed_and_forgotten(tmp_path: Path, catalog: Path) -> 
     assert (filled.returncode, filled.stdout.partition(",")[0]) == (0, f"{catalog}: 1 packages")
     (row,) = json.loads(olmf(tmp_path, "cache", "list", "-o", "json").stdout)
     assert (row["catalog"], row["packages"]) == (str(catalog), 1)
-    assert "MB freed" in olmf(tmp_path, "cache", "clear").stdout
+    (folder,) = {path.parent for path in tmp_path.rglob(row["keptAs"])}
+    for name in ("grant-salt", "grant-1", ".blob-1"):
+        (folder / name).write_bytes(b"x" * 100)
+    cleared = olmf(tmp_path, "cache", "clear").stdout
+    assert re.fullmatch(rf"[1-9]\d* kB freed in {re.escape(str(folder))}\n", cleared), cleared
+    assert [*folder.iterdir()] == []
     assert json.loads(olmf(tmp_path, "cache", "list", "-o", "json").stdout) == []
+    assert olmf(tmp_path, "cache", "clear").stdout.startswith("0 kB freed")
 
 
 @pytest.mark.parametrize(
