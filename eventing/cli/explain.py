@@ -61,7 +61,7 @@ def explain(
     """Say why each Subscription and ClusterExtension gets its version, or why it gets none and what would help.
 
     Every fix was tried: with it applied there is an answer. Exit code 0: every Subscription has, or will get, its
-    version; 1: something is unsatisfiable, does not work (yet), or leads nowhere.
+    version; 1: something is unsatisfiable, failed, lacks what only a person gives, or leads nowhere; 3: not known yet.
     """
     extensions, are_all = _extensions(subscription, namespace, (catalog, folder), (state, kubeconfig))
     if are_all:
@@ -81,8 +81,14 @@ def explain(
     else:
         document(_value(findings, found, packages, extensions), output)
     every = [*packages, *(one.answer.status for one in extensions)]
-    if findings or any(one.dead_end for one in found) or any(map(is_failing, every)):
-        raise typer.Exit(NEGATIVE)
+    if code := _exit_code(findings, found, every):
+        raise typer.Exit(code)
+
+
+def _exit_code(findings: list[Finding], found: list[Choice], statuses: Sequence[PackageStatus]) -> int:
+    if any(not one.is_open for one in findings) or any(one.dead_end for one in found) or any(map(is_failing, statuses)):
+        return NEGATIVE
+    return UNKNOWN if findings else 0
 
 
 def _value(

@@ -30,7 +30,6 @@ from shared.domain.bundle.platform import NotInspected
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking as lacking_of
 from shared.domain.resolver.explain.fixes import explain
-from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
 
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
     from shared.policy import Policy
 
 _MOST_NAMED = 5
-_OPEN = (Code.CATALOG_UNREADABLE, Code.GAVE_UP, Code.PREVENTED)
-"""What prevented a decision that may be had later, as it is; everything else takes an edit."""
+_TEXTS = {"text": as_text, "markdown": as_markdown}
 
 
 def register(app: typer.Typer) -> None:
@@ -82,16 +80,19 @@ def plan(
     if only_grants:
         _write_grants(granted, output)
         sys.stderr.write(_about_grants(report))
-    elif output == "text":
-        sys.stdout.write(as_text(report))
-    elif output == "markdown":
-        sys.stdout.write(as_markdown(report))
     else:
-        document(as_value(report), output)
+        _write(report, output)
     if report.blockers and not granted:
         raise typer.Exit(NEGATIVE)
     if report.needed.unread if granted else report.unknown:
         raise typer.Exit(UNKNOWN)
+
+
+def _write(report: Report, output: str) -> None:
+    if output in _TEXTS:
+        sys.stdout.write(_TEXTS[output](report))
+    else:
+        document(as_value(report), output)
 
 
 def _write_grants(grants: Sequence[Mapping[str, Any]], output: str) -> None:
@@ -165,10 +166,11 @@ def _refused(inputs: Inputs, resolution: Resolution) -> tuple[list[str], list[st
     undecided: list[str] = []
     for component in resolution.components:
         if refusal := component.refusal:
-            is_open = refusal.is_prevented and refusal.code in _OPEN
             for name in component.subscribers:
                 advised = [f"fix: {one.what}: {_do(one.do)}" for one in fixes.get(name, ())[:1]]
-                (undecided if is_open else blocked).append("; ".join((f"{name}: {resolution.reasons[name]}", *advised)))
+                (undecided if refusal.is_open else blocked).append(
+                    "; ".join((f"{name}: {resolution.reasons[name]}", *advised))
+                )
     return sorted(blocked), sorted(undecided)
 
 

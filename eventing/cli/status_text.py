@@ -71,7 +71,7 @@ def object_of(status: PackageStatus) -> str:
 
 
 def is_failing(status: PackageStatus) -> bool:
-    """Whether a package neither works nor is on its way: refused by the API server, or its run fails, it is not."""
+    """Whether a package neither works nor is on its way: refused, without permissions, or with a run that fails."""
     if status.phase in _UNDER_WAY:
-        return status.code is Code.UNPACK_REFUSED or status.is_failing
-    return not status.is_well
+        return status.code in (Code.UNPACK_REFUSED, Code.PERMISSIONS_LACKING) or status.is_failing
+    return not status.is_well and (status.code is not Code.INSTALLING or status.is_failing)

@@ -12,7 +12,7 @@ from shared.domain.image_source import ImageSource
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.facts import Gvk
 from shared.domain.resolver.identity import CatalogKey, Installed
-from shared.domain.resolver.reasons import Code, Reason
+from shared.domain.resolver.reasons import OPEN, Code, Reason
 from shared.domain.resolver.subscription_policy import NONE, SubscriptionPolicy
 
 if TYPE_CHECKING:
@@ -169,6 +169,11 @@ class Refusal:
     def is_prevented(self) -> bool:
         """Whether the search was prevented: nobody knows yet whether there is a solution."""
         return self.reason == PREVENTED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a decision may be had later, as things are."""
+        return self.is_prevented and self.code in OPEN
 
     @property
     def why(self) -> Reason:

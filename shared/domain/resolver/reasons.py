@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class Code(StrEnum):
@@ -41,6 +42,10 @@ class Code(StrEnum):
     DEPENDENCIES_REQUIRED = "DependenciesRequired"
     DEMANDED = "Demanded"
     """A version is demanded, only to find out what excludes it."""
+
+
+OPEN: Final = frozenset({Code.CATALOG_UNREADABLE, Code.GAVE_UP, Code.PREVENTED})
+"""What prevents a decision that may be had later, as things are; everything else takes an edit."""
 
 
 @dataclass(frozen=True, slots=True)

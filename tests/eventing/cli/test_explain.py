@@ -196,15 +196,18 @@ def test_the_command_that_approves_a_plan_stands_above_what_comes_after_it() -> 
     ]
 
 
-def test_what_waits_for_approval_is_no_failure() -> None:
+def test_what_waits_for_approval_or_is_being_installed_is_no_failure() -> None:
     assert not is_failing(a_row("a", "InstallPlanPending", "RequiresApproval", "a.v1"))
+    assert not is_failing(replace(a_row("a", "Installing", version="a.v1"), code=StatusCode.INSTALLING))
 
 
 def test_what_is_refused_or_fails_is_a_failure() -> None:
-    unpacking = a_row("a", "BundleUnpacking", "", "")
+    unpacking, pending = a_row("a", "BundleUnpacking"), a_row("a", "InstallPlanPending")
     refused, failing = replace(unpacking, code=StatusCode.UNPACK_REFUSED), replace(unpacking, is_failing=True)
-    found = [is_failing(one) for one in (unpacking, refused, failing)]
-    assert found == [False, True, True]
+    denied = replace(pending, code=StatusCode.PERMISSIONS_LACKING)
+    installing = replace(a_row("a", "Installing"), code=StatusCode.INSTALLING, is_failing=True)
+    found = [is_failing(one) for one in (unpacking, refused, failing, pending, denied, installing)]
+    assert found == [False, True, True, False, True, True]
 
 
 @pytest.mark.parametrize("verb", ["resolve", "explain"])

@@ -59,6 +59,8 @@ class Finding:
     """What the refusal itself says to do."""
     needed: Fix | None = None
     """What has to be done before anything else can help; alone it may help nobody, so it is not stored."""
+    is_open: bool = False
+    """A decision may be had later, as things are."""
 
     @property
     def advised(self) -> tuple[Fix, ...]:

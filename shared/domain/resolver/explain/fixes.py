@@ -62,7 +62,7 @@ class _Namespace:
         facts = self.translator.facts(refusal)
         inputs = self.translator.inputs
         needed = for_group(inputs) if lacks_group(inputs) else None
-        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.default_fix, needed)
+        return Finding(tuple(names), refusal.reason, facts, tuple(fixes), refusal.default_fix, needed, refusal.is_open)
 
     def _working(self, proposals: Iterator[Proposal], names: Sequence[str]) -> Iterator[Fix]:
         seen = set()
