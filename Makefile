@@ -7,12 +7,13 @@ PURE := tests/domain tests/reading tests/functions
 EXTENSIONS := tests/functions/cluster_extension
 STORIES := unmeasured and not measured
 LIFECYCLE := tests/conformance/lifecycle
-PIPELINE := $(addprefix tests/eventing/,effects endpoint events journal runner watch worker workqueue)
+RUNNING := $(addprefix tests/eventing/,endpoint worker)
+DECIDING := $(addprefix tests/eventing/,effects events journal runner watch workqueue)
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo quick quick-steps quick-domain test lint domain measured-steps \
-	measured-domain stories-steps stories-extensions pipeline rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs crds clean
+	measured-domain stories-steps stories-extensions pipeline measured-running measured-deciding programs rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs crds clean
 
 setup: $(VENV)/.ready
 
@@ -44,8 +45,9 @@ quick-domain: setup
 	$(BIN)/pytest --hypothesis-profile=quick tests/domain tests/reading
 
 # All side by side, and more than two at a time of those that start processes, because these wait more than they work.
+# In several parts, because every process of a part collects all tests of the part before its first.
 test: setup
-	$(MAKE) --no-print-directory -j 3 domain pipeline rest
+	$(MAKE) --no-print-directory -j 4 domain pipeline programs rest
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: lint
@@ -71,15 +73,26 @@ stories-extensions: setup
 pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml
 pipeline: setup
 	$(BIN)/coverage erase
-	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 4 --dist worksteal -m "not unmeasured" $(PIPELINE)
+	$(MAKE) --no-print-directory -j 2 measured-running measured-deciding
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -n 2 -m unmeasured tests/eventing/workqueue
+	$(BIN)/pytest -n 2 -m unmeasured $(DECIDING)
+
+measured-running: setup
+	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 4 --dist worksteal $(RUNNING)
+
+measured-deciding: setup
+	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not unmeasured" $(DECIDING)
+
+# What people start and ask, on a laptop or in a cluster.
+programs: setup
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile \
+		$(RUNNING:%=--ignore %) $(DECIDING:%=--ignore %) tests/eventing
 
 # Without the longest suite, which `make conformance` runs on both targets.
 rest: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 4 --dist loadfile -m "not conformance" \
-		$(PURE:%=--ignore %) $(PIPELINE:%=--ignore %) --ignore $(LIFECYCLE) tests
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile -m "not conformance" \
+		$(PURE:%=--ignore %) --ignore tests/eventing --ignore $(LIFECYCLE) tests
 
 # That suite where no API server can be built: on the sandbox alone.
 lifecycle: setup

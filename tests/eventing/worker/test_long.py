@@ -48,7 +48,7 @@ def test_an_rq_job_that_is_doubled_leaves_the_run_alone(redis_url: str, client: 
     client.set("wanted:pause", "yes")
     with a_worker(redis_url, "30", "long"), a_worker(redis_url, "30", "long"):
         queue.add([a_long("pause")], "event")
-        wait_for(lambda: client.llen("started"))
+        wait_for(lambda: client.llen("started") and client.scard(f"rq:workers:{LONG_QUEUE}") == 2)
         workers = client.smembers(f"rq:workers:{LONG_QUEUE}")
         client.rpush(f"rq:queue:{LONG_QUEUE}", the_rq_job(client, "pause").id)
         wait_for(lambda: not client.llen(f"rq:queue:{LONG_QUEUE}"))

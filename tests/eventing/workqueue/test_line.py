@@ -59,6 +59,7 @@ def test_different_refs_run_together(rig: Rig) -> None:
     assert {rig.claim().ref.name, rig.claim().ref.name} == {"one", "two"}
 
 
+@pytest.mark.unmeasured
 def test_ten_thousand_events_while_it_runs_make_it_run_exactly_once_more(rig: Rig) -> None:
     rig.queue.add([a_job()], "first")
     claim = rig.claim()
