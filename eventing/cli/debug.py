@@ -194,7 +194,7 @@ def capture(
     """Write what was seen, asked, decided and written, and the present objects, to a tar without Secret data."""
     from eventing.diagnosis.replay import capture as write
     from eventing.diagnosis.replay import present_objects
-    from eventing.journal import JournalIndex, RedisJournal, read_files
+    from eventing.journal import RedisJournal, read_files
     from eventing.workqueue import listed
     from eventing.workqueue.listing import LIVE
 
@@ -207,8 +207,8 @@ def capture(
     since_ms = int((time.time() - since) * 1000) if since else 0
     with target.redis() as client:
         unfinished = listed(client, states=LIVE)
-        index = JournalIndex.of(read_files(journal)) if journal else RedisJournal(client).index()
-        count = write(index, out, present_objects(cluster, index), since_ms=since_ms)
+        entries = read_files(journal) if journal else RedisJournal(client).entries()
+        count = write(entries, out, partial(present_objects, cluster), since_ms=since_ms)
     sys.stdout.write(
         f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
     )

@@ -1,7 +1,7 @@
 """Remembers every event and every run: what each step was told, what it decided, what the API server answered.
 
-For the command line: `RedisJournal(client).index()` reads the journal, `why(index, ref, jobs)` answers (`text_of` for
-people, `.json()` for machines).
+For the command line: `RedisJournal(client).brief_index()` reads the journal, `why(index, ref, jobs)` answers (`text_of`
+for people, `.json()` for machines).
 """
 
 from __future__ import annotations

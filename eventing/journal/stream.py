@@ -189,10 +189,6 @@ class RedisJournal:
         newest = self._client.execute_command("XREVRANGE", STREAM, "+", "-", "COUNT", 1)
         return self.entries(newest[0][0].decode() if newest else "-", block_ms=block_ms)
 
-    def index(self) -> JournalIndex:
-        """Everything that the journal still holds; many times its size in Redis."""
-        return JournalIndex.of(self.entries())
-
     def brief_index(self) -> JournalIndex:
         """The causes, writes and summaries of the journal: all that `why` needs, in a fraction of the memory."""
         return JournalIndex.of(self.entries(is_brief=True))

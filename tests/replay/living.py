@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from eventing.diagnosis.replay import capture
 from eventing.diagnosis.replay.simulated_queue import SimulatedQueue
 from eventing.diagnosis.replay.world_ports import ports_of
 from eventing.events.event import Event, change_id
@@ -20,6 +19,7 @@ from shared.api.manifest import Manifest, resource_version_of, uid_of
 from shared.domain.image_source import ImageSource
 from shared.kinds import EVENT, NAMESPACE, Ref
 from shared.ports import Catalogs, Pulled, Unavailable
+from tests.kit.captures import captured
 from tests.kit.world import Client, Objects, a_sandbox
 
 _BEGIN_MS = 1_767_225_600_000
@@ -81,7 +81,7 @@ class LivingWorld:
 
     def save(self, path: Path) -> Path:
         """Capture it."""
-        capture(self.index, path, self.objects.values())
+        captured(self.index, path, self.objects.values())
         return path
 
     def _changed(self, change: Change) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.replay import capture, present_objects
+from eventing.diagnosis.replay import present_objects
 from eventing.journal import JournalIndex, RedisJournal
 from eventing.journal.journal_index import writes_of
 from eventing.local.marker import InstallationMarker
@@ -25,6 +25,7 @@ from eventing.local.state import StateDirectory
 from eventing.workqueue import connect
 from shared.api.manifest import Manifest
 from shared.kinds import Ref
+from tests.kit.captures import captured
 from tests.kit.installation import Installation
 
 _BODIES_MS = 60_000
@@ -88,7 +89,7 @@ def keep(installation: Installation, path: Path, since_ms: int) -> None:
     with contextlib.closing(connect(addresses.redis)) as client:
         index = JournalIndex.of(RedisJournal(client).entries(f"{since_ms - _BODIES_MS}-0"))
     path.parent.mkdir(parents=True, exist_ok=True)
-    capture(index, whole := path.with_suffix(""), _objects(installation, index, since_ms), since_ms=since_ms)
+    captured(index, whole := path.with_suffix(""), _objects(installation, index, since_ms), since_ms=since_ms)
     mark = str(InstallationMarker.of(StateDirectory(installation.state))).encode()
     path.write_bytes(packed(whole.read_bytes().replace(mark, _NEUTRAL.ljust(len(mark), b"-"))))
     whole.unlink()
@@ -103,9 +104,11 @@ def _objects(installation: Installation, index: JournalIndex, since_ms: int) -> 
     """The objects that something was received about, decided about or written."""
     runs = [run for run in index.runs.values() if run.at >= since_ms]
     events = [event for event in index.events.values() if event.at >= since_ms]
-    written = [write.ref for run in runs for write in writes_of(run)]
-    about = {Ref.parse(ref) for ref in [*written, *[run.ref for run in runs], *[event.ref for event in events]]}
-    return (one for one in present_objects(installation.cluster, index) if Ref.of(one) in about)
+    writes = [write for run in runs for write in writes_of(run)]
+    sent = {write.ref for write in writes if write.did == "sent"}
+    refs = [*(write.ref for write in writes), *(run.ref for run in runs), *(event.ref for event in events)]
+    about = set(map(Ref.parse, refs))
+    return (one for one in present_objects(installation.cluster, sent) if Ref.of(one) in about)
 
 
 def name_of(test: str) -> str:

@@ -6,11 +6,12 @@ from copy import deepcopy
 from pathlib import Path
 
 from eventing.cli.demo.play import publish
-from eventing.diagnosis.replay import capture, open_capture, replay
+from eventing.diagnosis.replay import open_capture, replay
 from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
+from tests.kit.captures import captured
 from tests.kit.installation import installed
 
 
@@ -55,5 +56,5 @@ def falsified(file: Path) -> Path:
     objects[DEPLOYMENT.ref("tide-controller", "one")]["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
     objects[CLUSTER_SERVICE_VERSION.ref("tide.v1.0.0", "one")]["status"]["phase"] = "Failed"
     del objects[OPERATOR_CONDITION.ref("tide.v1.0.0", "one")]
-    capture(recorded.index, spoiled := file.with_name("falsified.tar"), objects.values())
+    captured(recorded.index, spoiled := file.with_name("falsified.tar"), objects.values())
     return spoiled

@@ -6,11 +6,12 @@ import base64
 from copy import deepcopy
 from pathlib import Path
 
-from eventing.diagnosis.replay import capture, open_capture, replay
+from eventing.diagnosis.replay import open_capture, replay
 from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, VALIDATING_WEBHOOKS, Ref
+from tests.kit.captures import captured
 from tests.kit.installation import SAMPLES, a_namespace, a_subscription, an_operator_group, installed
 
 LAMPS = SAMPLES.parent / "webhooks"
@@ -49,5 +50,5 @@ def falsified(file: Path) -> Path:
     hook["clientConfig"]["caBundle"] = base64.b64encode(b"another").decode()
     template = objects[DEPLOYMENT.ref("lamps-controller", "land")]["spec"]["template"]
     template["metadata"]["annotations"]["olmcahash"] = "another"
-    capture(recorded.index, spoiled := file.with_name("falsified.tar"), objects.values())
+    captured(recorded.index, spoiled := file.with_name("falsified.tar"), objects.values())
     return spoiled

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from eventing.diagnosis.replay.archive import Capture, NotACapture, NotInCapture, capture, open_capture, present_objects
+from eventing.diagnosis.replay.archive import Capture, NotACapture, NotInCapture, open_capture
+from eventing.diagnosis.replay.capturing import capture, present_objects
 from eventing.diagnosis.replay.decisions import Replayed, Report, replay, replay_index
 
 __all__ = [

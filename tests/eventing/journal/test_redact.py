@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eventing.diagnosis.replay import capture, open_capture
+from eventing.diagnosis.replay import open_capture
 from eventing.effects import Effects, Performed
 from eventing.journal import JournalIndex, Recorded, Recorder, Run
 from eventing.journal.bodies import Bodies
@@ -32,6 +32,7 @@ from shared.kinds import CONFIG_MAP, SECRET, Kind, Ref
 from shared.ports import Cluster
 from shared.step import Apply, Create, Delete, Merge, Outcome, Replace, SetStatus, Write
 from tests.eventing.effects.fake_api import FakeApi
+from tests.kit.captures import captured
 from tests.kit.cluster import FixedClock
 from tests.kit.waiting import costing_at_most
 
@@ -418,7 +419,7 @@ def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:
     answer = Answer("Cluster", "get", ["apps/v1/Deployment/olm/one"], body="d1")
     run = Run("run-1", "a/step", "apps/v1/Deployment/olm/one", 1, 1.0, "0", decisions=[Decision([answer], "outcome")])
     index = JournalIndex.of([Recorded(run, {"d1": msgspec.Raw(json.dumps(deployment).encode())})])
-    capture(index, file := tmp_path / "capture.tar", [deployment, a_subscription(config=CONFIG)])
+    captured(index, file := tmp_path / "capture.tar", [a_subscription(config=CONFIG), deployment])
     assert not looks(file.read_bytes().decode("latin-1"))
     assert len(open_capture(file).objects) == 2
 

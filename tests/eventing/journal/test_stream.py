@@ -18,7 +18,7 @@ from redis.client import Pipeline
 from eventing.diagnosis.why.explain import why
 from eventing.events.event import Event, change_id
 from eventing.events.job import Job
-from eventing.journal import RUN, STREAM, ReceivedEvent, Recorded, RedisJournal, Run
+from eventing.journal import RUN, STREAM, JournalIndex, ReceivedEvent, Recorded, RedisJournal, Run
 from eventing.journal.records import Answer, Decision, Write, pack
 from eventing.local.redis_server import RedisServer
 from eventing.wiring.worker import runner_factory
@@ -51,7 +51,7 @@ def a_run(run_id: str = "run-1", text: str = "") -> bytes:
 def test_an_event_is_read_as_it_was_seen(client: Redis) -> None:
     journal = RedisJournal(client)
     journal.record_events([an_event()])
-    found = journal.index().event("uid-1.7.update")
+    found = JournalIndex.of(journal.entries()).event("uid-1.7.update")
     assert found is not None
     assert found.event() == an_event()
 
@@ -62,8 +62,8 @@ def test_a_run_is_written_in_the_call_that_ends_it(client: Redis) -> None:
     claim = queue.claim(["demo"])
     assert claim is not None
     queue.finish(claim, RunResult("run-1", a_run()))
-    assert [run.id for run in journal.index().runs_for(ONE)] == ["run-1"]
-    assert journal.index().run("run-1") == journal.index().runs_for(ONE)[0]
+    assert [run.id for run in JournalIndex.of(journal.entries()).runs_for(ONE)] == ["run-1"]
+    assert JournalIndex.of(journal.entries()).run("run-1") == JournalIndex.of(journal.entries()).runs_for(ONE)[0]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_the_stream_is_bounded_in_bytes(client: Redis) -> None:
         client.xadd(STREAM, {RUN: a_run(f"run-{number}", "x" * 400)})
     journal.trim()
     assert (client.memory_usage(STREAM, samples=0) or 0) <= 220_000
-    assert journal.index().run("run-1999") is not None
-    assert journal.index().run("run-0") is None
+    assert JournalIndex.of(journal.entries()).run("run-1999") is not None
+    assert JournalIndex.of(journal.entries()).run("run-0") is None
 
 
 def test_runs_alone_keep_within_the_bound(client: Redis, redis_url: str, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_large_entries_are_trimmed_like_many_small_ones(client: Redis, quiet: in
         client.xadd(STREAM, {RUN: data})
         journal.grew(len(data))
         assert (client.memory_usage(STREAM, samples=0) or 0) <= 1_200_000
-    assert journal.index().run(f"run-{number - 1}") is not None
+    assert JournalIndex.of(journal.entries()).run(f"run-{number - 1}") is not None
 
 
 def test_a_program_that_is_ended_does_not_wait_for_redis_again(client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +212,7 @@ def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
     run = Run("run-1", "a/step", str(ONE), 1, 1.0, "0", causes=["uid-1.7.update"], decisions=[decision], failure="bug")
     client.xadd(STREAM, {RUN: pack(Recorded(run, {"d1": msgspec.Raw(b'{"a":1}')}))})
     journal.record_events([an_event("7")])
-    brief, whole = journal.brief_index(), journal.index()
+    brief, whole = journal.brief_index(), JournalIndex.of(journal.entries())
     assert why(brief, ONE) == why(whole, ONE)
     assert brief.events == whole.events
     assert (brief.bodies, brief.runs["run-1"].decisions[0].answers) == ({}, [])
@@ -222,7 +222,7 @@ def test_a_brief_book_answers_why_as_the_whole_one_does(client: Redis) -> None:
 def test_what_another_version_wrote_hides_nothing(client: Redis) -> None:
     for field, data in ((RUN, b"\x00garbage"), (RUN, b"{}"), ("other", b"x"), (RUN, a_run())):
         client.xadd(STREAM, {field: data})
-    assert list(RedisJournal(client).index().runs) == ["run-1"]
+    assert list(JournalIndex.of(RedisJournal(client).entries()).runs) == ["run-1"]
 
 
 def test_pages_are_read_to_the_end(client: Redis) -> None:

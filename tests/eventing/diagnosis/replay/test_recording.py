@@ -1,4 +1,4 @@
-"""A capture tells what others did, from what was there before the first event on; and it holds all that we wrote."""
+"""A capture tells what others did, from what was there before the first event on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from eventing.diagnosis.replay import present_objects
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.events.event import Event
@@ -17,7 +16,6 @@ from eventing.journal.records import Answer, Decision, Recorded, Write
 from shared import names
 from shared.api.manifest import Manifest
 from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, SERVICE, SUBSCRIPTION, Kind, Ref
-from tests.eventing.effects.fake_api import FakeApi
 
 SUB, SERVED, DEPLOY = (kind.ref("one", "olm") for kind in (SUBSCRIPTION, SERVICE, DEPLOYMENT))
 
@@ -127,20 +125,6 @@ def test_what_no_event_reports_had_happened_when_the_run_that_read_it_began() ->
     for at in (15, 25):
         recording.index.add(ReceivedEvent.of(replace(other, id=f"w.{at}.update"), at))
     assert [change.event.id for change in changes(recording)] == ["w.15.update", "u.7.update", "w.25.update"]
-
-
-def test_a_capture_holds_the_kinds_that_enqueue_us_and_whatever_else_we_wrote() -> None:
-    watched, written, foreign = an_object(SUBSCRIPTION), an_object(SERVICE), an_object(SERVICE)
-    foreign["metadata"] = {"name": "another", "namespace": "olm"}
-    cluster, index = FakeApi([watched, written, foreign]), JournalIndex()
-    writes = [
-        Write("Create", str(SERVED), did="sent", uid="u", version="1"),
-        Write("Create", str(SERVICE.ref("gone", "olm")), did="sent", uid="v", version="2"),
-        Write("Create", str(SERVICE.ref("another", "olm")), did="exists"),
-        Write("Merge", str(SUB), did="sent", uid="w", version="3"),
-    ]
-    index.runs["run"] = Run("run", "a/b", str(SUB), 20, 1.0, "0", decisions=[Decision([], "outcome", writes)])
-    assert [Ref.of(found) for found in present_objects(cluster, index)] == [SUB, SERVED]
 
 
 def test_a_catalog_image_that_changed_is_a_resync_request_of_whoever_read_it() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from eventing.diagnosis.replay import NotACapture, Report, capture, open_capture, replay
+from eventing.diagnosis.replay import NotACapture, Report, open_capture, replay
 from eventing.journal import JournalIndex
 from eventing.journal.records import unpack_run
 from eventing.runner import Runner, Steps
@@ -28,6 +28,7 @@ from shared.kinds import CONFIG_MAP, SECRET, Ref
 from shared.ports import Attempt, Catalogs, Clock, Cluster, Discovery, Policy, Pulled, Unavailable
 from shared.step import NOTHING, Apply, Create, Emit, Outcome, SetStatus, Wait
 from tests.eventing.effects.fake_api import FakeApi
+from tests.kit.captures import captured
 from tests.kit.cluster import FixedClock
 
 ONE = CONFIG_MAP.ref("one", "olm")
@@ -169,7 +170,7 @@ def record(
 
 
 def replay_with(call: Any, index: JournalIndex, path: Path, **arguments: Any) -> Report:
-    capture(index, path)
+    captured(index, path)
     return replay(path, steps=OneStep(call), **arguments)
 
 
@@ -267,11 +268,11 @@ def test_decisions_after_a_conflict_are_replayed_each(tmp_path: Path) -> None:
 def test_objects_are_captured_without_secret_data(tmp_path: Path) -> None:
     path = tmp_path / "incident.tar.gz"
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "t"}, "data": {"password": "aHVudGVyMg=="}}
-    capture(JournalIndex(), path, [secret, a_map()])
+    captured(JournalIndex(), path, [secret, a_map()])
     locked = open_capture(path).objects
     assert [manifest["kind"] for manifest in locked] == ["Secret", "ConfigMap"]
     assert "aHVudGVyMg" not in repr(locked)
-    capture(JournalIndex(), path, [secret, a_map()])
+    captured(JournalIndex(), path, [secret, a_map()])
     assert open_capture(path).objects[0] != locked[0], "whoever knows the key can try passwords"
 
 
@@ -289,10 +290,10 @@ def test_a_capture_takes_a_span_of_time_and_the_bodies_it_needs(tmp_path: Path) 
     record(apply_one, api, index, runs=3)
     _, second, third = index.runs.values()
     path = tmp_path / "incident.tar"
-    assert capture(index, path, since_ms=second.at, until_ms=second.at) >= 1
+    assert captured(index, path, since_ms=second.at, until_ms=second.at) >= 1
     assert second.id in open_capture(path).index.runs
     assert replay(path, steps=OneStep(apply_one)).exit_code == 0
-    assert capture(index, path, since_ms=third.at + 1_000) == 0
+    assert captured(index, path, since_ms=third.at + 1_000) == 0
 
 
 def test_one_step_may_be_replayed_only(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eventing.diagnosis.replay import capture
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from shared.api.manifest import Manifest
 from shared.kinds import DEPLOYMENT, Ref
 from shared.ports import Cluster
 from shared.step import NOTHING, Create, Outcome
 from tests.eventing.diagnosis.replay.test_world import TheseSteps, a_subscription, an_incident, track
+from tests.kit.captures import captured
 from tests.replay.living import LivingWorld
 
 
@@ -42,7 +42,9 @@ def test_defaults_that_the_server_of_then_did_not_know_are_no_difference(tmp_pat
     then.add(a_subscription("one", "alpha"))
     ref = DEPLOYMENT.ref("one", "olm")
     old = {**a_deployment("tide:1"), "metadata": then.objects[ref]["metadata"]}
-    capture(then.index, path := tmp_path / "old.tar", [*(then.objects[one] for one in then.objects if one != ref), old])
+    captured(
+        then.index, path := tmp_path / "old.tar", [*(then.objects[one] for one in then.objects if one != ref), old]
+    )
     assert replay_in_sandbox(path, steps=TheseSteps(deploy)).differences == ()
     [(ref, diff)] = replay_in_sandbox(path, steps=TheseSteps(deploy_another)).differences
     assert ref == DEPLOYMENT.ref("one", "olm")
