@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from eventing.diagnosis.forecast.present_objects import PresentObjects
@@ -12,6 +12,7 @@ from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.permissions import defined, escalations, resource_of
 from shared.domain.extension.scopes import scope_of
 from shared.domain.objects.authorizer import Grants, PolicyRule, binds, is_satisfied
+from shared.domain.objects.denials import Denial, summary
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, RBAC, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 
 Identity = tuple[str, str, str, str]
@@ -33,6 +34,15 @@ class Lacking:
         return _sentence(self)
 
 
+def sentence(found: Iterable[Lacking]) -> str:
+    """All that an account lacks, as short as what an API server denied."""
+    return summary(tuple(_denial(one, what) for one in found for what in one.rule.urls or _resources(one.rule)))
+
+
+def _denial(one: Lacking, what: str) -> Denial:
+    return Denial(one.namespace, one.account, ", ".join(one.rule.verbs), what, one.scope)
+
+
 def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
     """Whether the account of the group is among what was read."""
     ref = SERVICE_ACCOUNT.ref_or_none(group.service_account, group.namespace)
@@ -41,7 +51,10 @@ def is_known(group: OperatorGroup, present: PresentObjects) -> bool:
 
 
 def unread(group: OperatorGroup, present: PresentObjects) -> str:
-    """Why nobody knows what the account may do: files need not hold its roles; a cluster, or a capture of one, does."""
+    """Why nobody knows what the account may do: files need not hold its roles, and a cluster may hide them."""
+    who = f"ServiceAccount {group.namespace}/{group.service_account}"
+    if hidden := ", ".join(kind.plural for kind in RBAC if kind in present.hidden):
+        return f"what {who} may do is not known: {hidden} may not be listed"
     if present.cluster is not None or present.is_partial:
         return ""
     found = RoleBinding.each((*present.all_of(ROLE_BINDING), *present.all_of(CLUSTER_ROLE_BINDING)))
@@ -51,7 +64,6 @@ def unread(group: OperatorGroup, present: PresentObjects) -> str:
     missing = ", ".join(f"{kind} {name}" for kind, _, name in sorted(roles - known))
     if bindings and not missing:
         return ""
-    who = f"ServiceAccount {group.namespace}/{group.service_account}"
     return f"the files lack {missing or 'Roles and RoleBindings'} of {who}: they do not say what it may do"
 
 
@@ -76,11 +88,12 @@ def lacking(
 
 def _sentence(one: Lacking) -> str:
     scope, rule = one.scope, one.rule
-    what = ", ".join(rule.urls) or ", ".join(f"{one}{_dotted(rule)}" for one in rule.resources)
+    what = ", ".join(rule.urls or _resources(rule))
     where = f' in the namespace "{scope}"' if scope else " in the cluster"
     return _SENTENCE.format(one.namespace, one.account, ", ".join(rule.verbs), what, where)
 
 
-def _dotted(rule: PolicyRule) -> str:
-    found = ",".join(rule.groups)
-    return f".{found}" if found else ""
+def _resources(rule: PolicyRule) -> tuple[str, ...]:
+    """The resources of a rule, each with its API groups."""
+    groups = ",".join(rule.groups)
+    return tuple(f"{one}.{groups}".rstrip(".") for one in rule.resources)

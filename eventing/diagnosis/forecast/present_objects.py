@@ -34,6 +34,8 @@ class PresentObjects:
     """Whether there may be more objects than `objects`: a capture has only those of watched kinds."""
     refused: list[str] = field(default_factory=list)
     """Sentences about what may not be read."""
+    hidden: set[Kind] = field(default_factory=set)
+    """The kinds of which some may not be listed."""
     changed: frozenset[tuple[str, str, str, str]] = frozenset()
     """The identities of what is not any more as the cluster has it: where it is still there, it is in `objects`."""
 
@@ -104,6 +106,7 @@ class PresentObjects:
         found = _unless_forbidden(partial(self.cluster.list, kind, namespace, labels=labels))
         if isinstance(found, Denied):
             self.refused.append(found.message)
+            self.hidden.add(kind)
             return known
         listed = ({"apiVersion": kind.api_version, "kind": kind.kind, **one} for one in found)
         return [*(one for one in listed if identity_of(one) not in self.changed), *known]

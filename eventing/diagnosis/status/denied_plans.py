@@ -35,16 +35,20 @@ def of_denials(message: str, namespace: str, package: Package) -> Explanation:
     groups = [one for one in package.context.groups or () if one.service_account == first.account]
     named = f", which OperatorGroup {groups[0].name} names" if groups else ""
     who = f"ServiceAccount {first.namespace}/{first.account}"
-    print_it = Fix(
-        "print the roles and bindings with all that it lacks, look at them, and pipe them into `kubectl apply -f -`",
-        olmf("plan", "--grants", namespace=namespace),
-    )
     return Explanation(
-        fixes=(print_it,),
+        fixes=(granting(namespace),),
         until=f"when {who} is given what it lacks",
         evidence=tuple(_evidence(first.namespace, first.account, [ref_of(OPERATOR_GROUP, one) for one in groups])),
         instead=summary(found).replace(who, f"{who}{named},", 1) if named else summary(found),
         code=Code.PERMISSIONS_LACKING,
+    )
+
+
+def granting(namespace: str) -> Fix:
+    """What gives the account of a namespace what it lacks."""
+    return Fix(
+        "print the roles and bindings with all that it lacks, look at them, and pipe them into `kubectl apply -f -`",
+        olmf("plan", "--grants", namespace=namespace),
     )
 
 

@@ -397,6 +397,17 @@ def test_what_a_version_makes_is_what_the_next_one_finds(*, is_live: bool) -> No
     ]
 
 
+def test_what_an_account_may_do_where_nobody_may_look_is_not_known() -> None:
+    scoped = a_group(NS, serviceAccountName="limited")
+    found = on_cluster(Cluster([scoped, ACCOUNT, *bound(GIVEN)], hidden="ClusterRole"))
+    why = f"what ServiceAccount {NS}/limited may do is not known: clusterroles may not be listed"
+    assert (why in told(found, "unknown"), told(found, "blocks")) == (False, []), (
+        "it has all that it needs in its Roles"
+    )
+    found = on_cluster(Cluster([scoped, ACCOUNT], hidden="ClusterRole"))
+    assert (why in told(found, "unknown"), told(found, "blocks")) == (True, [])
+
+
 def test_an_account_that_is_not_there() -> None:
     scoped = a_group(NS, serviceAccountName="limited")
     text = "ServiceAccount limited of OperatorGroup g is not there"
