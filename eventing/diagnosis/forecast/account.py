@@ -11,7 +11,7 @@ from shared.api.views import OperatorGroup, RoleBinding
 from shared.domain.extension.outlook import identity_of
 from shared.domain.extension.permissions import defined, escalations, resource_of
 from shared.domain.extension.scopes import scope_of
-from shared.domain.objects.authorizer import Grants, PolicyRule, binds, is_satisfied
+from shared.domain.objects.authorizer import Grants, PolicyRule, binds, groups_of, is_satisfied
 from shared.domain.objects.denials import Denial, summary
 from shared.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, RBAC, ROLE, ROLE_BINDING, SERVICE_ACCOUNT
 
@@ -81,8 +81,9 @@ def lacking(
         needs[scope_of(one), PolicyRule.of(request)] = None
     for scope, handed_out in escalations(objects):
         needs[scope, PolicyRule.of(handed_out)] = None
+    groups = groups_of(group.namespace)
     for scope, rule in needs:
-        if not is_satisfied(rule, grants.of(group.service_account, group.namespace, scope)):
+        if not is_satisfied(rule, grants.of(group.service_account, group.namespace, scope, groups=groups)):
             yield Lacking(group.namespace, group.service_account, scope, rule)
 
 

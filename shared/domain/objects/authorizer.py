@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -88,18 +88,18 @@ class Grants:
             RoleBinding.each(cluster_role_bindings),
         )
 
-    def of(self, account: str, account_namespace: str, namespace: str = "") -> Rules:
+    def of(self, account: str, account_namespace: str, namespace: str = "", *, groups: Collection[str] = ()) -> Rules:
         """The rules that a ServiceAccount of `account_namespace` has in a namespace; empty means in the whole cluster.
 
-        Bindings to the groups that contain every ServiceAccount do not count.
+        Of bindings to groups those to these `groups` count (OLM counts none where it checks requirements).
         """
-        bound = [item for item in self.cluster_role_bindings if binds(item, account, account_namespace)]
+        bound = [item for item in self.cluster_role_bindings if binds(item, account, account_namespace, groups)]
         rules = list(self._rules(bound, self.cluster_roles, ""))
         if namespace:
             local = [
                 item
                 for item in self.role_bindings
-                if item.namespace == namespace and binds(item, account, account_namespace)
+                if item.namespace == namespace and binds(item, account, account_namespace, groups)
             ]
             rules += self._rules(local, self.roles, namespace)
             rules += self._rules(local, self.cluster_roles, "")
@@ -114,11 +114,17 @@ class Grants:
                 yield from map(PolicyRule.of, role.rules)
 
 
-def binds(binding: RoleBinding, account: str, account_namespace: str) -> bool:
-    """Whether a binding names a ServiceAccount."""
+def groups_of(account_namespace: str) -> tuple[str, ...]:
+    """The groups that contain a ServiceAccount of a namespace."""
+    return ("system:authenticated", "system:serviceaccounts", f"system:serviceaccounts:{account_namespace}")
+
+
+def binds(binding: RoleBinding, account: str, account_namespace: str, groups: Collection[str] = ()) -> bool:
+    """Whether a binding names a ServiceAccount, or one of these groups."""
     user = f"system:serviceaccount:{account_namespace}:{account}"
     return any(
         (subject.kind, subject.name) == ("User", user)
+        or (subject.kind == "Group" and subject.name in groups)
         or (
             (subject.kind, subject.name) == ("ServiceAccount", account)
             and (subject.namespace or binding.namespace) == account_namespace

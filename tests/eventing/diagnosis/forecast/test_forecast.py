@@ -397,6 +397,22 @@ def test_what_a_version_makes_is_what_the_next_one_finds(*, is_live: bool) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "is_granted"),
+    [
+        (f"system:serviceaccounts:{NS}", True),
+        ("system:serviceaccounts", True),
+        ("system:authenticated", True),
+        ("system:serviceaccounts:other", False),
+    ],
+)
+def test_what_the_groups_of_an_account_may_do_it_may_do(name: str, *, is_granted: bool) -> None:
+    role, binding = bound(GIVEN)
+    to_group = {**binding, "subjects": [{"kind": "Group", "name": name}]}
+    found = on_cluster(Cluster([a_group(NS, serviceAccountName="limited"), ACCOUNT, role, to_group]))
+    assert (told(found, "blocks") == []) == is_granted
+
+
 def test_what_an_account_may_do_where_nobody_may_look_is_not_known() -> None:
     scoped = a_group(NS, serviceAccountName="limited")
     found = on_cluster(Cluster([scoped, ACCOUNT, *bound(GIVEN)], hidden="ClusterRole"))
