@@ -29,6 +29,7 @@ from shared.api.views import Csv
 from shared.domain.bundle.platform import NotInspected
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking as lacking_of
+from shared.domain.objects.denials import plain
 from shared.domain.resolver.explain.fixes import explain
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
@@ -185,7 +186,7 @@ def _under_way(present: PresentObjects) -> Iterator[Csv]:
 
 def _stands(csv: Csv) -> str:
     """Where a version stands, and what it waits for."""
-    return ": ".join(filter(None, (f"{csv.name} is {csv.phase}", lacking_of(csv))))
+    return ": ".join(filter(None, (f"{csv.name} is {csv.phase}", plain(lacking_of(csv)))))
 
 
 def _policy(present: PresentObjects) -> Policy:

@@ -29,6 +29,7 @@ from shared import names
 from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking
+from shared.domain.objects.denials import plain
 from shared.domain.resolver.explain.findings import without_command
 from shared.domain.resolver.model import UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of, unknown
@@ -198,7 +199,7 @@ def _pinned(subscription: Subscription, active: Mapping[str, StoredCondition]) -
 def _left_behind(kept: Csv | None) -> str:
     """Why the installed version does not work, while the next one is on its way."""
     phase = (kept.phase or "Pending") if kept else ""
-    return f"{kept.name} is {phase}: {lacking(kept)}" if kept and phase not in SETTLED else ""
+    return f"{kept.name} is {phase}: {plain(lacking(kept))}" if kept and phase not in SETTLED else ""
 
 
 def _explained(rule: Rule, package: Package) -> tuple[Explanation, Code]:

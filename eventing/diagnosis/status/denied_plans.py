@@ -8,7 +8,7 @@ from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared.api.views import Csv, Subscription
 from shared.domain.command import Fix, kubectl, olmf
-from shared.domain.objects.denials import denials, summary
+from shared.domain.objects.denials import denials, summary, until_granted
 from shared.domain.operator_groups import targets
 from shared.domain.subscription.conditions import PLAN_PENDING
 from shared.kinds import OPERATOR_GROUP, SERVICE_ACCOUNT, Ref
@@ -37,7 +37,7 @@ def of_denials(message: str, namespace: str, package: Package) -> Explanation:
     who = f"ServiceAccount {first.namespace}/{first.account}"
     return Explanation(
         fixes=(granting(namespace),),
-        until=f"when {who} is given what it lacks",
+        until=until_granted(found),
         evidence=tuple(_evidence(first.namespace, first.account, [ref_of(OPERATOR_GROUP, one) for one in groups])),
         instead=summary(found).replace(who, f"{who}{named},", 1) if named else summary(found),
         code=Code.PERMISSIONS_LACKING,

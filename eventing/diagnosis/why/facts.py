@@ -51,7 +51,9 @@ class Why(msgspec.Struct, frozen=True, rename="camel"):
 
     def until(self, event: str) -> Why:
         """The same, where the event is known that ends its waits."""
-        return replace(self, last=tuple(replace(one, until=event if one.waits_for else "") for one in self.last))
+        return replace(
+            self, last=tuple(replace(one, until=(event or one.until) if one.waits_for else "") for one in self.last)
+        )
 
     def json(self) -> Any:
         """As JSON values."""

@@ -14,7 +14,7 @@ from eventing.events.former import step_now
 from eventing.journal.journal_index import JournalIndex
 from eventing.journal.records import Run
 from eventing.routes import REPORTS
-from shared.domain.objects.denials import denials
+from shared.domain.objects.denials import Denial, denials, summary, until_granted
 from shared.kinds import NAMESPACE, Ref
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -71,8 +71,10 @@ def _waiting(last: LastRun, run: Run, job: Listed | None, correlation: Correlati
     last = replace(last, waits_for=wait.get("what", ""), since=wait.get("since", ""))
     if job and job.state == "dead":
         return replace(last, attempts=job.attempts)
-    if _is_denied(run):  # what gives an account more wakes it: the time of the queue is for what nobody sees
-        return replace(last, waits_for=last.message)
+    if denied := _denied(run):  # what gives an account more wakes it: the time of the queue is for what nobody sees
+        lacks = summary(denied)
+        what = lacks if lacks == last.message else f"permissions: {lacks}"
+        return replace(last, waits_for=what, until=until_granted(denied))
     return replace(last, next_try=(job and job.due) or _next_try(run, wait))
 
 
@@ -84,9 +86,12 @@ def _wait(run: Run) -> dict[str, Any]:
     return (last and last.wait) or {}
 
 
-def _is_denied(run: Run) -> bool:
-    """Whether an account lacks a right: the step neither failed nor gave up."""
-    return any(denials(run.summary)) and not run.failure
+def _denied(run: Run) -> tuple[Denial, ...]:
+    """What an account lacks, so that the step waits; what the step itself may not do fails the run."""
+    last = run.decisions[-1] if run.decisions else None
+    if last is None or (run.failure and last.end != "retry"):
+        return ()
+    return tuple(denials(f"{run.summary}; {(last.wait or {}).get('what', '')}"))
 
 
 def _failing_since(index: JournalIndex, run: Run) -> str:
@@ -94,7 +99,7 @@ def _failing_since(index: JournalIndex, run: Run) -> str:
     first = None
     for each in reversed(index.runs_for(Ref.parse(run.ref))):
         if each.step == run.step:
-            if not (each.failure or _is_denied(each)):
+            if not (each.failure or _denied(each)):
                 break
             first = each
     return instant(first.at).isoformat(timespec="seconds") if first else ""

@@ -49,6 +49,11 @@ def plain(message: str) -> str:
     return summary(found) if found else message
 
 
+def until_granted(found: tuple[Denial, ...]) -> str:
+    """What ends the wait of whoever was denied this."""
+    return f"when ServiceAccount {found[0].namespace}/{found[0].account} is given what it lacks"
+
+
 def summary(found: tuple[Denial, ...]) -> str:
     """All of them, of one account, in a short sentence: which verbs, of which resources, where."""
     by_place: dict[tuple[str, str], list[str]] = {}

@@ -310,3 +310,13 @@ def test_an_error_that_the_status_reports_is_not_reported_twice() -> None:
     of_plan = replace(a_listed(error="no such API"), ref=INSTALL_PLAN.ref("install-1", "ns"))
     assert decide(replace(package, job=of_plan)).message == f"Installing: {retried[2]}"
     assert decide(replace(package, job=a_listed())).message == f"Installing: {retried[2]}; no"
+
+
+def test_of_a_version_that_is_left_for_the_next_one_what_its_account_lacks_is_told_shortly() -> None:
+    where = 'cannot create resource "deployments" in API group "apps" in the namespace "ns"'
+    former = Csv(a_csv("Failed", f'deployments.apps is forbidden: User "system:serviceaccount:ns:few" {where}'))
+    pending = ("InstallPlanPending", "RequiresApproval", "")
+    subscription = a_subscription(pending, installedCSV="a.v1", currentCSV="a.v2")
+    status = decide(a_package(subscription, kept=former))
+    lacks = "a.v1 is Failed: ServiceAccount ns/few may not create deployments.apps in namespace ns"
+    assert status.message == f"RequiresApproval; {lacks}"

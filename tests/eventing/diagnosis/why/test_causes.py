@@ -173,6 +173,26 @@ def test_what_an_account_lacks_is_one_sentence_that_waits_until_it_is_given() ->
     assert text.count("next try: when it is given what it lacks") == text.count("next try") == 1
 
 
+def test_a_wait_for_permissions_has_no_time_of_its_own() -> None:
+    who = 'User "system:serviceaccount:olm:limited" cannot create resource "services" in API group ""'
+    wait = {
+        **WAIT,
+        "what": f"permissions: install failed: x is forbidden: {who}",
+        "next_try": "2026-05-05T00:00:00+00:00",
+    }
+    plain = "ServiceAccount olm/limited may not create services in the cluster"
+    waiting = ran("1", "a/check", CSV, [], summary="waits for permissions", wait=wait, end="retry", failure="retry")
+    (stuck,) = why(JournalIndex.of([waiting]), CSV).last
+    assert (stuck.waits_for, stuck.since) == (f"permissions: {plain}", WAIT["since"])
+    assert (stuck.next_try, stuck.until) == (None, "when ServiceAccount olm/limited is given what it lacks")
+    text = text_of(why(JournalIndex.of([waiting]), CSV).until(""))
+    assert f"waits for permissions: {plain}, since" in text
+    assert "next try: when ServiceAccount olm/limited is given what it lacks" in text
+    refused = ran("1", "a/check", CSV, [], failure="retry", message=f"write 0 was refused: {who}", again_in=3.0)
+    (stuck,) = why(JournalIndex.of([refused]), CSV).last
+    assert (stuck.waits_for, stuck.next_try is not None) == (f"write 0 was refused: {who}", True), "it is ours to try"
+
+
 def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
     due = datetime(2026, 5, 5, tzinfo=UTC)
     run = ran("run-1", "a/track", SUB, [], summary="waiting", wait=WAIT)
