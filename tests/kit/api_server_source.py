@@ -11,7 +11,7 @@ import asyncio
 import threading
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,18 +58,19 @@ class ApiServerSource:
 
     async def run(self, kinds: Sequence[Kind], started: threading.Event) -> None:
         """Post until cancelled; `started` is set when every kind is watched."""
-        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as self._session:
-            watches = [await self._changes(kind) for kind in kinds]
+        session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0))
+        async with session as self._session, AsyncExitStack() as opened:
+            watches = [await self._changes(kind, opened) for kind in kinds]
             started.set()
             async with asyncio.TaskGroup() as tasks:
                 for kind, watch in zip(kinds, watches, strict=True):
                     tasks.create_task(self._report(kind, watch))
 
-    async def _changes(self, kind: Kind) -> AsyncIterator[Any]:
+    async def _changes(self, kind: Kind, opened: AsyncExitStack) -> AsyncIterator[Any]:
         """The lines of a watch that begins now; accepted by the server when this returns."""
         async with self._get(kind) as listed:
             version = (await listed.json())["metadata"]["resourceVersion"]
-        response = await self._get(kind, watch="true", resourceVersion=version)
+        response = await opened.enter_async_context(self._get(kind, watch="true", resourceVersion=version))
         assert response.status == 200, await response.text()
 
         async def lines() -> AsyncIterator[Any]:
