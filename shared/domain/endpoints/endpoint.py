@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shared.api import fields
+from shared.api.manifest import ReadOnly
 from shared.api.views import ApiEntry, Csv, DeploymentEntry, Webhook
 from shared.domain.endpoints import naming
 
@@ -49,14 +50,22 @@ class Endpoint:
     @property
     def account(self) -> str:
         """The ServiceAccount of its Pods."""
-        pod = fields.part(self.entry.spec, "template", "spec")
-        return fields.text(pod, "serviceAccountName") or fields.text(pod, "serviceAccount") or DEFAULT_ACCOUNT
+        return account_of(fields.part(self.entry.spec, "template", "spec"))
 
     @property
     def ports(self) -> tuple[tuple[int, int | str], ...]:
-        """Each port of the Service once, with the port of the Pods that is behind it; the first to name it decides."""
-        pairs = [*((api.port, api.port) for api in self.apis), *((hook.port, hook.target) for hook in self.webhooks)]
-        return tuple(sorted(dict(reversed(pairs)).items()))
+        """Each port of the Service with the port of the Pods behind it, in the order of OLM; the same pair once.
+
+        Of several kinds of one APIService the last one counts.
+        """
+        served = sorted({api.service: api.port for api in self.apis}.items())
+        pairs = [*((port, port) for _, port in served), *((hook.port, hook.target) for hook in self.webhooks)]
+        return tuple(dict.fromkeys(pairs))
+
+
+def account_of(pod: ReadOnly) -> str:
+    """The ServiceAccount of Pods that serve: `serviceAccount`, its former name, does not count, as in OLM."""
+    return fields.text(pod, "serviceAccountName") or DEFAULT_ACCOUNT
 
 
 def endpoints_of(csv: Csv) -> tuple[Endpoint, ...]:

@@ -1,13 +1,17 @@
-"""The certificate in the Pods of a Deployment that serves: volumes, mounts, the digest of the CA (csv.md §7.3)."""
+"""The certificate in the Pods of a Deployment that serves: volumes, mounts, the digest of the CA (csv.md §7.3).
+
+Order counts: a Deployment that OLM made is left as it is only while every list of it is the one that is wanted.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from shared import names
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
-from shared.domain.endpoints.endpoint import DEFAULT_ACCOUNT
+from shared.domain.endpoints.endpoint import account_of
 from shared.domain.endpoints.naming import secret_name
 
 _PLACES: Final = (
@@ -15,6 +19,8 @@ _PLACES: Final = (
     ("webhook-cert", "/tmp/k8s-webhook-server/serving-certs", "tls.crt", "tls.key"),  # noqa: S108
 )
 """Volume, mount path, and the files of certificate and key."""
+_ALIAS: Final = "serviceAccount"
+"""A former name of `serviceAccountName`, beside which it does not count."""
 
 
 def serving(spec: ReadOnly, deployment: str, digest: str) -> Manifest:
@@ -23,8 +29,8 @@ def serving(spec: ReadOnly, deployment: str, digest: str) -> Manifest:
     meta, pod = fields.part(template, "metadata"), fields.part(template, "spec")
     annotations = {**fields.part(meta, "annotations"), names.CA_HASH: digest}
     mounted = {
-        **pod,
-        "serviceAccountName": fields.text(pod, "serviceAccountName") or DEFAULT_ACCOUNT,
+        **{key: value for key, value in pod.items() if key != _ALIAS},
+        "serviceAccountName": account_of(pod),
         "volumes": _with_volumes(pod, secret_name(deployment)),
         "containers": [_with_mounts(one) for one in fields.parts(pod, "containers")],
     }
@@ -32,9 +38,12 @@ def serving(spec: ReadOnly, deployment: str, digest: str) -> Manifest:
 
 
 def _with_volumes(pod: ReadOnly, secret: str) -> list[ReadOnly]:
-    ours = [_volume(name, secret, (certificate, key)) for name, _, certificate, key in _PLACES]
-    taken = {name for name, *_ in _PLACES}
-    return [*(one for one in fields.parts(pod, "volumes") if one.get("name") not in taken), *ours]
+    """A volume of one of the names gives way where it is."""
+    volumes = list(fields.parts(pod, "volumes"))
+    for name, _, certificate, key in _PLACES:
+        at = _first(volumes, name=name)
+        volumes[at : at + 1] = [_volume(name, secret, (certificate, key))]
+    return volumes
 
 
 def _volume(name: str, secret: str, files: tuple[str, str]) -> Manifest:
@@ -43,9 +52,16 @@ def _volume(name: str, secret: str, files: tuple[str, str]) -> Manifest:
 
 
 def _with_mounts(container: ReadOnly) -> Manifest:
-    """A mount of that name stays as it is, one at that path gives way."""
+    """The first mount of the name or at the path decides: one of the name stays as it is, another gives way."""
     mounts = list(fields.parts(container, "volumeMounts"))
     for name, path, *_ in _PLACES:
-        if not any(one.get("name") == name for one in mounts):
-            mounts = [*(one for one in mounts if one.get("mountPath") != path), {"name": name, "mountPath": path}]
+        at = _first(mounts, name=name, mountPath=path)
+        if at == len(mounts) or mounts[at].get("name") != name:
+            mounts[at : at + 1] = [{"name": name, "mountPath": path}]
     return {**container, "volumeMounts": mounts}
+
+
+def _first(entries: Sequence[ReadOnly], **values: str) -> int:
+    """Where the first entry is that has one of the values; behind the last one when none has."""
+    found = (at for at, one in enumerate(entries) if any(one.get(key) == value for key, value in values.items()))
+    return next(found, len(entries))

@@ -31,6 +31,19 @@ def test_every_annotation_of_the_version_is_on_the_pods_csv_md_6_2() -> None:
     assert pod_annotations(found) == {"mine": "1", "both": "version", "olm.targetNamespaces": "ns"}
 
 
+def test_a_configuration_is_applied_to_pods_that_serve_csv_md_6_3() -> None:
+    """As in OLM, it comes after the certificate: its volume takes the place of ours, its mount that of ours."""
+    own = {"name": "webhook-cert", "secret": {"secretName": "mine"}}
+    subscription = a_subscription(volumes=[own], volumeMounts=[{"name": "webhook-cert", "mountPath": "/mine"}])
+    (found,) = desired_deployments(Csv(a_csv()), Subscription.each([subscription]), {"operator": "digest"})
+    pod = found["spec"]["template"]["spec"]
+    assert [one["name"] for one in pod["volumes"]] == ["apiservice-cert", "webhook-cert"]
+    assert pod["volumes"][1] == own
+    (container,) = pod["containers"]
+    assert [one["mountPath"] for one in container["volumeMounts"]] == ["/apiserver.local.config/certificates", "/mine"]
+    assert pod_annotations(found)["olmcahash"] == "digest"
+
+
 def test_labels_of_a_deployment_csv_md_6_2_and_18_rows_69_70() -> None:
     component = a_component() | {"label": {"team": "x", "olm.owner": "mine"}}
     found = desired(strategy={"deployments": [component]})
