@@ -12,6 +12,8 @@ from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import MUTATING, VALIDATING, Csv, OperatorGroup, Webhook, WebhookConfiguration
 from shared.domain.endpoints.naming import service_name
 from shared.domain.go_types import encoding
+from shared.domain.go_types.dialects import CONVERTER
+from shared.domain.go_types.engine import MisfitError
 from shared.domain.objects.hashes import text_hash
 from shared.domain.objects.ownership import owner_labels
 from shared.domain.operator_groups.group import Group
@@ -66,17 +68,28 @@ def configuration(csv: Csv, hook: Webhook, group: OperatorGroup, own: Collection
     `own` are the cluster-scoped resources that are really this version's own: a group that is not global gives no
     power over other objects outside of its namespaces.
     """
-    kind = KINDS[hook.type]
+    kind, known = KINDS[hook.type], _known(hook)
     copied = (*_COPIED, *(_ONLY_MUTATING if hook.type == MUTATING else ()))
     written: Manifest = {
         "name": hook.name,
         "clientConfig": {"service": reference(csv, hook), "caBundle": encoded(bundle)},
-        "rules": list(hook.rules) if Group.of(group).is_global else narrowed(hook.rules, own),
+        "rules": list(known.rules) if Group.of(group).is_global else narrowed(known.rules, own),
         **namespace_selector(group),
-        **{key: hook.raw[key] for key in copied if hook.raw.get(key) is not None},
+        **{key: known.raw[key] for key in copied if known.raw.get(key) is not None},
     }
     meta: Manifest = {"name": name_of(csv, hook), "labels": labels(csv, hook)}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "webhooks": [written]}
+
+
+def _known(hook: Webhook) -> Webhook:
+    """The description without fields that no API server knows: it drops them, so they would be lacking for ever.
+
+    One that does not fit stays as it is: the API server refuses it.
+    """
+    try:
+        return Webhook(CONVERTER.read(dict(hook.raw), "WebhookDescription"))
+    except MisfitError:
+        return hook
 
 
 def matches(live: Manifest, desired: Manifest) -> bool:

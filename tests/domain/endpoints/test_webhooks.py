@@ -37,6 +37,7 @@ def test_namespaces(group: OperatorGroup, want: Manifest) -> None:
 
 
 OWN = {("example.com", "things")}
+NO_GROUP = {key: value for key, value in a_rule("things").items() if key != "apiGroups"}
 
 
 @pytest.mark.parametrize(
@@ -55,8 +56,11 @@ OWN = {("example.com", "things")}
         ),
         pytest.param(a_rule("*"), [a_rule("*", scope="Namespaced")], id="every resource of a group"),
         pytest.param(
-            {**a_rule("things"), "apiGroups": []}, [{**a_rule("things"), "apiGroups": [], "scope": "Namespaced"}],
-            id="no group at all",
+            {**a_rule("things"), "apiGroups": []}, [{**NO_GROUP, "scope": "Namespaced"}], id="no group at all",
+        ),
+        pytest.param(
+            {**a_rule("things"), "apiGroups": ["", "example.com"]},
+            [{**a_rule("things"), "apiGroups": ["", "example.com"], "scope": "Namespaced"}], id="also of another group",
         ),
     ],
 )  # fmt: skip
@@ -66,7 +70,7 @@ def test_scopes_in_a_group_that_is_not_global(rule: Manifest, want: list[Manifes
     (made,) = webhooks.configuration(CSV, hook, group, OWN, bundle="CA")["webhooks"]
     assert made["rules"] == want
     (everywhere,) = webhooks.configuration(CSV, hook, a_selecting(""), OWN, bundle="CA")["webhooks"]
-    assert everywhere["rules"] == [rule]
+    assert everywhere["rules"] == [{key: value for key, value in rule.items() if value}]
 
 
 def test_a_configuration_csv_md_7_6() -> None:
@@ -82,6 +86,26 @@ def test_a_configuration_csv_md_7_6() -> None:
     labels = made["metadata"]["labels"]
     assert labels["olm.webhook-description-generate-name"] == "v.example.com"
     assert labels["olm.webhook-description-hash"] == webhooks.digest(hook)
+
+
+@pytest.mark.parametrize(
+    ("stated", "want"),
+    [
+        pytest.param(
+            {"rules": [a_rule(typo=1)], "objectSelector": {"matchlabels": {"a": "b"}}},
+            {"rules": [a_rule(scope="Namespaced")], "objectSelector": {}},
+            id="csv.md 7.6: the API server drops them",
+        ),
+        pytest.param(
+            {"rules": [a_rule(operations="CREATE")]}, {"rules": [a_rule(operations="CREATE", scope="Namespaced")]},
+            id="csv.md 4.3-2: what does not fit is refused by the API server",
+        ),
+    ],
+)  # fmt: skip
+def test_fields_that_no_api_server_knows(stated: Manifest, want: Manifest) -> None:
+    """They would be lacking for ever, and the version would never say that its webhooks are installed."""
+    made = webhooks.configuration(CSV, Webhook(a_webhook(**stated)), a_selecting("a"), (), bundle="CA")
+    assert {key: made["webhooks"][0][key] for key in want} == want
 
 
 def test_a_name_that_no_label_holds_csv_md_19_23() -> None:
