@@ -52,8 +52,8 @@ class ApiEntry(View):
 
     @property
     def port(self) -> int:
-        """Of an aggregated API: `containerPort`; 443 when it states none."""
-        return fields.number_at(self.raw, ("containerPort",)) or DEFAULT_PORT
+        """Of an aggregated API: `containerPort`; 443 when it states none above zero."""
+        return max(fields.number_at(self.raw, ("containerPort",)), 0) or DEFAULT_PORT
 
 
 class DefinitionEntry(ApiEntry):

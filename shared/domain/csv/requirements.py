@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -147,7 +147,7 @@ def evaluate(csv: Csv, facts: Facts) -> Requirements | Undecidable:
         *_minimum_version(csv, facts),
         *(_definition(csv, facts, name, entry) for name, entry in _definitions(csv).items()),
         *(_service(facts, entry) for entry in _required_services(csv)),
-        *(_served_by(strategy, entry) for entry in csv.owned_services),
+        *(_served_by(strategy, entry) for entry in _by_service(csv.owned_services)),
         *(_native_api(facts, entry) for entry in csv.native_apis),
         *(_service_account(csv, facts, *item) for item in _dependents(csv, facts, strategy)),
     )
@@ -224,10 +224,15 @@ def _api(entry: ApiEntry) -> Api:
 
 
 def _required_services(csv: Csv) -> list[ApiEntry]:
-    """Required aggregated APIs that the version does not own, sorted by name; of equal names the last."""
+    """Required aggregated APIs that the version does not own."""
     owned = {entry.service for entry in csv.owned_services}
-    required = {entry.service: entry for entry in csv.required_services}
-    return [entry for name, entry in sorted(required.items()) if name not in owned]
+    return [entry for entry in _by_service(csv.required_services) if entry.service not in owned]
+
+
+def _by_service(entries: Iterable[ApiEntry]) -> list[ApiEntry]:
+    """One entry of each APIService, sorted by its name; of equal names the last."""
+    found = {entry.service: entry for entry in entries}
+    return [found[name] for name in sorted(found)]
 
 
 def _service(facts: Facts, entry: ApiEntry) -> Manifest:

@@ -16,9 +16,10 @@ from shared.domain.csv.phases import Status, pause_left
 from shared.domain.csv.transition import Transition
 from shared.domain.endpoints import api_services, work
 from shared.domain.endpoints.certificates import SETTLED, Content, ended, is_due, switched
+from shared.domain.endpoints.changes import not_found
 from shared.domain.endpoints.endpoint import endpoints_of
 from shared.domain.endpoints.facts import Facts
-from shared.kinds import CUSTOM_RESOURCE_DEFINITION, Ref
+from shared.kinds import CUSTOM_RESOURCE_DEFINITION, SECRET, Ref
 
 UNSERVED: Final = Problem("unserved", "apiServices not installed")
 """An aggregated API is not available yet."""
@@ -90,7 +91,7 @@ def _flaw(csv: Csv, facts: Facts, deployments: Mapping[str, Deployment]) -> str:
     for endpoint in endpoints_of(csv):
         stored = facts.pairs.get(endpoint.deployment)
         if stored is None:
-            return f"secret {endpoint.secret} not found"
+            return not_found(SECRET.api_version, SECRET.kind, endpoint.secret)
         digest = stored.content.pair.digest
         if stored.manifest["metadata"]["annotations"].get(names.CA_HASH) != digest:
             return f"secret {endpoint.secret} CA cert hash does not match expected"

@@ -28,6 +28,12 @@ class Change:
     """What is wrong with the object, in words."""
 
 
+def not_found(api_version: str, kind: str, name: str) -> str:
+    """What OLM says of an object that is not there."""
+    group = api_version.rpartition("/")[0]
+    return f'{kind.lower()}{group and f".{group}"} "{name}" not found'
+
+
 def change(
     desired: Manifest, present: Object | None, matches: Callable[[Manifest, Manifest], bool] = covers
 ) -> Change | None:
@@ -37,7 +43,7 @@ def change(
     """
     ref = Ref.of(desired)
     if present is None:
-        return Change(ref, desired, why=f"{ref.kind} {ref.name} not found")
+        return Change(ref, desired, why=not_found(ref.api_version, ref.kind, ref.name))
     meta = {key: value for key, value in metadata(desired).items() if key in ("labels", "annotations")}
     content = {key: value for key, value in desired.items() if key not in _IDENTITY}
     patch: Manifest = {"metadata": {**meta, **_owners(desired, present)}, **content}

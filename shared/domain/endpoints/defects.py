@@ -10,7 +10,7 @@ from shared.api import fields
 from shared.api.manifest import ReadOnly
 from shared.api.views import Csv
 from shared.domain.endpoints.conversion import misuse
-from shared.domain.endpoints.endpoint import endpoints_of
+from shared.domain.endpoints.endpoint import Endpoint, endpoints_of
 from shared.domain.endpoints.naming import service_name
 from shared.domain.endpoints.webhooks import admission, name_of
 from shared.domain.syntax import SUBDOMAIN
@@ -41,15 +41,17 @@ _TOO_MANY: Final = f"{{}} Deployments serve webhooks or APIs: a version may have
 _TOO_MANY_APIS: Final = f"{{}} APIServices are owned: a version may own {MOST_APIS} of them"
 _ABSENT: Final = "webhook {!r} is served by Deployment {!r}, which is not in the install strategy"
 _TWICE: Final = "Deployment {!r} is in the install strategy twice, and differs: each would replace the other for ever"
+_FORKED: Final = "Service {!r} would lead from its port {} to two ports of the Pods: {} and {}"
 _SHARED: Final = "two Deployments of the strategy would have the Service {!r}: the names differ in dots and dashes only"
 
 
 def invalid_description(csv: Csv) -> str:
     """Why the descriptions of webhooks are refused; empty when they are not."""
-    counted = Counter(hook.name for hook in csv.webhooks)
+    known = set[str]()
     for hook in csv.webhooks:
-        if counted[hook.name] > 1:
+        if hook.name in known:
             return REPEATED
+        known.add(hook.name)
         for rule in hook.rules:
             if found := refused(rule):
                 return found
@@ -85,8 +87,18 @@ def unplaceable(csv: Csv) -> tuple[str, ...]:
         *(_misnamed(one.service, "APIService") for one in csv.owned_services),
         *(_misnamed(one.deployment, "Deployment") for one in endpoints),
         *(_SHARED.format(name) for name, count in counted.items() if count > 1),
+        *map(_forked, endpoints),
     )
     return tuple(dict.fromkeys(filter(None, checks)))
+
+
+def _forked(endpoint: Endpoint) -> str:
+    """Why its Service cannot be: a port of it leads to one port of the Pods."""
+    targets: dict[int, int | str] = {}
+    for port, target in endpoint.ports:
+        if targets.setdefault(port, target) != target:
+            return _FORKED.format(endpoint.service, port, targets[port], target)
+    return ""
 
 
 def _misnamed(name: str, what: str) -> str:

@@ -186,6 +186,14 @@ def test_a_deployment_serves_an_api_csv_md_5_4_and_18_row_8() -> None:
     assert statuses == [("v1.example.com", "DeploymentFound", "")]
 
 
+def test_of_kinds_of_one_api_the_last_counts_csv_md_2_1_and_5_4() -> None:
+    """One entry for each APIService, in the order of their names."""
+    last = {**SERVICE, "deploymentName": "operator", "kind": "Other"}
+    owned = [{**last, "group": "z.example.com"}, {**SERVICE, "deploymentName": "absent"}, last]
+    statuses = judged(a_csv(apiservicedefinitions={"owned": owned}), facts())
+    assert statuses == [("v1.example.com", "DeploymentFound", ""), ("v1.z.example.com", "DeploymentFound", "")]
+
+
 @pytest.mark.parametrize(
     ("served", "status", "message"),
     [

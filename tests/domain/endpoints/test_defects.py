@@ -43,6 +43,10 @@ def about(rule: Manifest) -> tuple[Manifest, ...]:
             about(a_rule("validatingwebhookconfigurations/*", group=ADMISSION)), CONFIGURATIONS, id="a part of it"
         ),
         pytest.param(about(a_rule("x", group=ADMISSION)), "", id="csv.md 18 row 103: another resource"),
+        pytest.param(
+            (a_webhook(), a_webhook("w.example.com", rules=[a_rule(group="*")]), a_webhook()),
+            "webhook rules cannot include all groups", id="csv.md 4.2-6: the first fault in their order",
+        ),
     ],
 )  # fmt: skip
 def test_refused_descriptions(hooks: tuple[Manifest, ...], want: str) -> None:
@@ -106,6 +110,15 @@ def owning(number: int) -> Manifest:
             id="the same Deployment again",
         ),
         pytest.param(a_server(a_conversion(), modes=("OwnNamespace",)), "unable to manage conversion", id="row 107"),
+        pytest.param(
+            a_server(a_webhook(), a_webhook("w.example.com", targetPort=8443)),
+            "Service 'operator-service' would lead from its port 443 to two ports of the Pods: 9443 and 8443",
+            id="csv.md 7.1: one port, two targets",
+        ),
+        pytest.param(
+            a_server(a_webhook(), apis=(an_api(containerPort=443), an_api(containerPort=-1, kind="Unit"), an_api())),
+            "", id="csv.md 2.1: of several kinds of one API the last counts",
+        ),
     ],
 )  # fmt: skip
 def test_what_no_cluster_can_install(csv: Manifest, reported: str) -> None:

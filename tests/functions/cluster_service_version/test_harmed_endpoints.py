@@ -42,27 +42,29 @@ from tests.functions.cluster_service_version.world import csv_ref
 
 pytestmark = pytest.mark.unmeasured
 
-AUTHORITY = "secret operator-service-cert not found"
+AUTHORITY = 'secret "operator-service-cert" not found'
 
 
 GONE = [
     pytest.param(CERTIFICATE, AUTHORITY, id="csv.md 18 row 86: the Secret"),
-    pytest.param(SERVICE.ref("operator-service", "ns"), "Service operator-service not found", id="its Service"),
+    pytest.param(SERVICE.ref("operator-service", "ns"), 'service "operator-service" not found', id="its Service"),
     pytest.param(
-        ROLE.ref("operator-service-cert", "ns"), "Role operator-service-cert not found",
+        ROLE.ref("operator-service-cert", "ns"), 'role.rbac.authorization.k8s.io "operator-service-cert" not found',
         id="the right to read its certificate",
     ),
     pytest.param(
-        ROLE_BINDING.ref("operator-service-cert", "ns"), "RoleBinding operator-service-cert not found",
+        ROLE_BINDING.ref("operator-service-cert", "ns"),
+        'rolebinding.rbac.authorization.k8s.io "operator-service-cert" not found',
         id="who has that right",
     ),
     pytest.param(
         DELEGATOR,
-        "ClusterRoleBinding operator-service-system:auth-delegator not found", id="the right to ask",
+        'clusterrolebinding.rbac.authorization.k8s.io "operator-service-system:auth-delegator" not found',
+        id="the right to ask",
     ),
     pytest.param(
         READER,
-        "RoleBinding operator-service-auth-reader not found", id="the right to read",
+        'rolebinding.rbac.authorization.k8s.io "operator-service-auth-reader" not found', id="the right to read",
     ),
 ]  # fmt: skip
 
