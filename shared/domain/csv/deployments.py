@@ -55,8 +55,8 @@ def _components(strategy: object) -> tuple[DeploymentEntry, ...]:
 def _deployment(csv: Csv, component: DeploymentEntry, config: ReadOnly, digest: str | None) -> Manifest:
     extra = fields.part(config, "annotations")
     # The configuration comes last: a volume of its own may take the place of the certificate.
-    stated = component.spec if digest is None else serving(component.spec, component.name, digest)
-    spec = _spec(csv, stated, config, extra)
+    served = component.spec if digest is None else serving(component.spec, component.name, digest)
+    spec = _spec(csv, served, config, extra)
     labels = {**component.labels, names.MANAGED: "true", **owner_labels(csv)}
     meta: Manifest = {
         "name": component.name,
@@ -69,14 +69,14 @@ def _deployment(csv: Csv, component: DeploymentEntry, config: ReadOnly, digest: 
     return {"apiVersion": DEPLOYMENT.api_version, "kind": DEPLOYMENT.kind, "metadata": meta, "spec": spec}
 
 
-def _spec(csv: Csv, stated: ReadOnly, config: ReadOnly, extra: ReadOnly) -> Manifest:
-    template = PodTemplate(fields.part(stated, "template"))
+def _spec(csv: Csv, component: ReadOnly, config: ReadOnly, extra: ReadOnly) -> Manifest:
+    template = PodTemplate(fields.part(component, "template"))
     # Keys of the ClusterServiceVersion override those of the template, and both override those of the Subscription.
     annotations = {**extra, **template.annotations, **csv.annotations}
     pod = overridden(template.spec, config)
     pod["containers"] = _named(csv, pod["containers"])
     meta = {**template.metadata, "annotations": annotations}
-    return {**stated, "template": {**template.raw, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
+    return {**component, "template": {**template.raw, "metadata": meta, "spec": pod}, "revisionHistoryLimit": 1}
 
 
 def _named(csv: Csv, containers: Iterable[ReadOnly]) -> list[ReadOnly]:

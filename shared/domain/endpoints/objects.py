@@ -31,14 +31,17 @@ def service(csv: Csv, endpoint: Endpoint, present: Object | None = None) -> Mani
     """The Service; the API server calls only Services.
 
     One more label in the selector of the one that is there would lead to no Pod: it is taken out. Other ports stay: a
-    bundle may bring a Service of that name, and the version before may still be called at another port.
+    bundle may bring a Service of that name, and the version before may still be called at another port. They keep their
+    order, which is no difference.
     """
     ours = [{"name": str(port), "port": port, "targetPort": target} for port, target in endpoint.ports]
     there = fields.part(present.raw, "spec") if present else fields.EMPTY
     labels = dict.fromkeys(fields.part(there, "selector"))
     selector = {**labels, **fields.strings(endpoint.entry.spec, "selector", "matchLabels")}
-    spec = {"ports": [*ours, *_others(ours, fields.parts(there, "ports"))], "selector": selector}
-    return {**_owned(kinds.SERVICE, endpoint.service, csv), "spec": spec}
+    known = [_port(one) for one in fields.parts(there, "ports")]
+    ports = [*ours, *_others(ours, fields.parts(there, "ports"))]
+    ports.sort(key=lambda one: known.index(_port(one)) if _port(one) in known else len(known))
+    return {**_owned(kinds.SERVICE, endpoint.service, csv), "spec": {"ports": ports, "selector": selector}}
 
 
 def _others(ours: Iterable[Manifest], there: Iterable[ReadOnly]) -> Iterator[Manifest]:

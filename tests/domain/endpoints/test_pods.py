@@ -34,7 +34,7 @@ def test_volumes_csv_md_7_3() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("listed", "want"),
     [
         pytest.param([], OURS, id="csv.md 7.3: none"),
         pytest.param([("x", "/x")], [("x", "/x"), *OURS], id="csv.md 7.3: appended"),
@@ -53,8 +53,8 @@ def test_volumes_csv_md_7_3() -> None:
         ),
     ],
 )  # fmt: skip
-def test_mounts(stated: list[tuple[str, str]], want: list[tuple[str, str]]) -> None:
-    mounts = [{"name": name, "mountPath": path} for name, path in stated]
+def test_mounts(listed: list[tuple[str, str]], want: list[tuple[str, str]]) -> None:
+    mounts = [{"name": name, "mountPath": path} for name, path in listed]
     (made,) = pod_of(containers=[{"name": "c", "volumeMounts": mounts}])["containers"]
     assert [(one["name"], one["mountPath"]) for one in made["volumeMounts"]] == want
 

@@ -89,7 +89,7 @@ def test_a_configuration_csv_md_7_6() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stated", "want"),
+    ("description", "want"),
     [
         pytest.param(
             {"rules": [a_rule(typo=1)], "objectSelector": {"matchlabels": {"a": "b"}}},
@@ -102,9 +102,9 @@ def test_a_configuration_csv_md_7_6() -> None:
         ),
     ],
 )  # fmt: skip
-def test_fields_that_no_api_server_knows(stated: Manifest, want: Manifest) -> None:
+def test_fields_that_no_api_server_knows(description: Manifest, want: Manifest) -> None:
     """They would be lacking for ever, and the version would never say that its webhooks are installed."""
-    made = webhooks.configuration(CSV, Webhook(a_webhook(**stated)), a_selecting("a"), (), bundle="CA")
+    made = webhooks.configuration(CSV, Webhook(a_webhook(**description)), a_selecting("a"), (), bundle="CA")
     assert {key: made["webhooks"][0][key] for key in want} == want
 
 

@@ -114,8 +114,10 @@ def test_a_service_of_a_bundle_serves_and_keeps_its_other_ports_csv_md_7_1(
     """As in OLM, which applies its port beside those of others."""
     world = a_working_world(a_service(port))
     found = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]
-    assert [(one["name"], one["port"]) for one in found["ports"]] == [("443", 443), *kept]
-    assert (found["ports"][0]["targetPort"], found["selector"].get("app")) == (9443, "operator")
+    *others, ours = found["ports"]
+    assert [(one["name"], one["port"]) for one in others] == kept
+    assert (ours["name"], ours["port"], ours["targetPort"]) == ("443", 443, 9443)
+    assert found["selector"].get("app") == "operator"
     assert world.step("probe").writes == ()
 
 
@@ -129,7 +131,17 @@ def test_an_upgrade_to_another_port_keeps_that_of_the_version_before_csv_md_18_r
     for step in ("check", "install"):
         world.does(step, "a.v2")
     ports = world.objects[SERVICE.ref("operator-service", "ns")]["spec"]["ports"]
-    assert [(one["port"], one["targetPort"]) for one in ports] == [(9443, 9443), (443, 9443)]
+    assert [(one["port"], one["targetPort"]) for one in ports] == [(443, 9443), (9443, 9443)]
+
+
+def test_the_order_of_ports_is_no_difference_csv_md_7_1() -> None:
+    """Another writer, OLM for instance, may have them in another one: nothing is installed again for it."""
+    hooks = (a_webhook("z.example.com", containerPort=9443), a_webhook())
+    world = a_working_world(hooks=hooks)
+    with world.edited(SERVICE.ref("operator-service", "ns")) as service:
+        assert [one["port"] for one in service["spec"]["ports"]] == [9443, 443]
+        service["spec"]["ports"].reverse()
+    assert world.step("probe").writes == ()
 
 
 def test_at_rest_nothing_is_written() -> None:
@@ -446,7 +458,7 @@ def test_a_former_name_that_is_the_present_one_stays_csv_md_7_4() -> None:
     api, strategy = an_api("service", deploymentName="v1"), {"deployments": [a_component("v1")]}
     world = a_working_world(service, hooks=(), apis=(api,), strategy=strategy)
     kept = world.objects[Ref.of(service)]
-    assert (kept["metadata"]["labels"]["olm.owner"], kept["spec"]["ports"][0]["port"]) == ("a.v1", 9443)
+    assert (kept["metadata"]["labels"]["olm.owner"], kept["spec"]["ports"][-1]["port"]) == ("a.v1", 9443)
 
 
 def test_two_apis_of_one_deployment_share_a_certificate_csv_md_18_row_95() -> None:

@@ -180,7 +180,7 @@ def test_a_service_that_is_owned_already_has_one_owner_csv_md_18_row_234() -> No
         service["spec"]["ports"] = [{"name": "other", "port": 1, "targetPort": 1}]
     world.walk_until_rest()
     assert world.objects[ref]["metadata"]["ownerReferences"] == before
-    assert [one["name"] for one in world.objects[ref]["spec"]["ports"]] == ["443", "other"]
+    assert [one["name"] for one in world.objects[ref]["spec"]["ports"]] == ["other", "443"]
 
 
 def test_permissions_that_are_there_already_are_brought_in_line_csv_md_18_row_235() -> None:
