@@ -763,6 +763,15 @@ def test_roles_of_a_trusted_claim_are_withdrawn_with_it() -> None:
     assert gone == {f"hats.heads.com-v1-{suffix}" for suffix in ("admin", "edit", "view")}
 
 
+def test_roles_of_a_trusted_claim_are_withdrawn_when_claims_are_trusted_no_more() -> None:
+    group, csv, service = a_server(resource="hats")
+    roles = applied(run(group, csv, service, policy=TRUSTING)).values()
+
+    gone = {write.ref.name for write in run(group, csv, service, *roles).writes if isinstance(write, Delete)}
+
+    assert gone == {f"hats.heads.com-v1-{suffix}" for suffix in ("admin", "edit", "view")}
+
+
 @pytest.mark.parametrize("api", ["apps", "heads.com"])
 def test_a_trusted_claim_that_is_two_claims_in_one_text_gives_nothing(api: str) -> None:
     """`v1.x.apps` names version `v1` of `x.apps` and version `v1.x` of `apps`."""
