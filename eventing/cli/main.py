@@ -35,8 +35,7 @@ class _Olmf(Verbs):
         "eventing.cli.packages": {
             "install": "Install a package: make its OperatorGroup and Subscription, and wait until it works.",
             "uninstall": (
-                "Delete the Subscription and every ClusterServiceVersion of a package; definitions and their "
-                "objects stay."
+                "Delete every Subscription and ClusterServiceVersion of a package; definitions and their objects stay."
             ),
             "upgrade": "Approve what waits and follow the package to its newest version.",
             "approve": "Approve an InstallPlan that waits.",

@@ -114,7 +114,7 @@ def uninstall(
     state: StateOption = None,
     kubeconfig: KubeconfigOption = None,
 ) -> None:
-    """Delete the Subscription and every ClusterServiceVersion of a package; definitions and their objects stay."""
+    """Delete every Subscription and ClusterServiceVersion of a package; definitions and their objects stay."""
     from eventing.cli.requests.removal import remove
 
     with _place(namespace, state, kubeconfig, timeout=timeout) as (cluster, place):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.catalogs import catalogs_for
@@ -90,6 +90,12 @@ def content_of(source: ReadOnly) -> tuple[str, ImageSource]:
 
 
 def subscription_of(cluster: KubeClient, namespace: str, package: str) -> ReadOnly | None:
-    """The Subscription to a package, or of that name."""
+    """The first Subscription to a package, or that of its name."""
+    return next(iter(subscriptions_of(cluster, namespace, package)), None)
+
+
+def subscriptions_of(cluster: KubeClient, namespace: str, package: str) -> Sequence[ReadOnly]:
+    """The Subscriptions to a package, or that of its name where there is none."""
     found = cluster.list(SUBSCRIPTION, namespace)
-    return next((each for each in found if package in (each["spec"].get("name"), name_of(each))), None)
+    to_it = [each for each in found if each["spec"].get("name") == package]
+    return to_it or [each for each in found if name_of(each) == package]

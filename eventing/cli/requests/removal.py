@@ -1,21 +1,21 @@
-"""Removes a package: its Subscription, and every CSV of it."""
+"""Removes a package: its Subscriptions, and every CSV of it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription
-from eventing.diagnosis.offers import subscription_of
+from eventing.diagnosis.offers import subscriptions_of
 from eventing.diagnosis.status.chain import chain, claimed, originals, package_named_by
 from eventing.diagnosis.status.package_status import ref_of
 from shared import names
 from shared.adapters.kube.errors import ApiError
-from shared.api.manifest import ReadOnly, name_of, namespace_of, uid_of
+from shared.api.manifest import ReadOnly, name_of, uid_of
 from shared.api.views import Csv, InstallPlan, OperatorGroup, Subscription
 from shared.domain.command import kubectl, olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Ref
@@ -25,21 +25,22 @@ if TYPE_CHECKING:
 
 
 def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
-    """Delete the Subscription and its versions, also older ones of an update that is stuck; wait until they are gone.
+    """Delete its Subscriptions and its versions, also older ones of an update that is stuck; wait until they are gone.
 
     Without any time it does not wait. Versions that an earlier Subscription left behind go, too. PackageError when
     there is nothing to delete.
     """
-    subscription = subscription_of(cluster, namespace, package)
-    versions = _versions(cluster, namespace, package, subscription)
-    if subscription is None and not versions:
+    subscriptions = subscriptions_of(cluster, namespace, package)
+    versions = _versions(cluster, namespace, package, subscriptions)
+    if not subscriptions and not versions:
         existing_subscription(cluster, namespace, package)
-    if subscription is not None:
+    for subscription in subscriptions:
         delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
-        _stop_plans(cluster, subscription)
+    if subscriptions:
+        _stop_plans(cluster, namespace, {uid_of(one) for one in subscriptions})
         seen = {csv.uid for csv in versions}
-        versions += [csv for csv in _versions(cluster, namespace, package, subscription) if csv.uid not in seen]
+        versions += [csv for csv in _versions(cluster, namespace, package, subscriptions) if csv.uid not in seen]
     for csv in versions:
         delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
     deadline = time.monotonic() + timeout.total_seconds()
@@ -57,10 +58,10 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     yield from _unused_group(cluster, namespace, package)
 
 
-def _stop_plans(cluster: KubeClient, subscription: ReadOnly) -> None:
-    """Delete the plans that only this Subscription owns, before one of them brings what nobody asks for any more."""
-    for plan in InstallPlan.each(cluster.list(INSTALL_PLAN, namespace_of(subscription))):
-        if plan.owners and all(owner.uid == uid_of(subscription) for owner in plan.owners):
+def _stop_plans(cluster: KubeClient, namespace: str, subscriptions: Set[str]) -> None:
+    """Delete the plans that only these Subscriptions (uids) own, before one brings what nobody asks for any more."""
+    for plan in InstallPlan.each(cluster.list(INSTALL_PLAN, namespace)):
+        if plan.owners and {owner.uid for owner in plan.owners} <= subscriptions:
             delete(cluster, ref_of(INSTALL_PLAN, plan), plan.uid)
 
 
@@ -89,12 +90,12 @@ def _unused_group(cluster: KubeClient, namespace: str, package: str) -> Iterator
             yield f"OperatorGroup {one.name}, which was made for {package}, stays; {command} removes it"
 
 
-def _versions(cluster: KubeClient, namespace: str, package: str, subscription: ReadOnly | None) -> list[Csv]:
-    """What the package has installed in the namespace, and nothing that another Subscription has."""
+def _versions(cluster: KubeClient, namespace: str, package: str, subscriptions: Sequence[ReadOnly]) -> list[Csv]:
+    """What the package has installed in the namespace, and nothing that other Subscriptions have."""
     csvs = originals(Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
-    others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one != subscription]
+    others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one not in subscriptions]
     mine = {csv.name for csv in csvs if package_named_by(csv) == package}
-    roots = mine | claimed(Subscription.each([subscription] if subscription else []))
+    roots = mine | claimed(Subscription.each(subscriptions))
     desired = chain(csvs, roots) - claimed(Subscription.each(others))
     return sorted((csv for csv in csvs if csv.name in desired), key=lambda csv: csv.name)
 

@@ -136,6 +136,24 @@ def test_what_a_plan_brings_meanwhile_goes_with_the_plan() -> None:
     assert cluster.objects == {}
 
 
+def test_all_subscriptions_of_the_package_go_with_the_plans_of_theirs() -> None:
+    cluster = Installing("s", "t")
+    again = an_object(SUBSCRIPTION, "again", "t", spec={"name": "tide"})
+    other = an_object(SUBSCRIPTION, "tides", "o", spec={"name": "other"})
+    cluster.objects |= {Ref.of(one): one for one in (again, other)}
+    assert removed(cluster) == ["deleted Subscription again", *GONE]
+    assert list(cluster.objects.values()) == [other]
+
+
+def test_a_subscription_that_has_the_name_of_another_package_stays() -> None:
+    cluster = Deleting()
+    other = an_object(SUBSCRIPTION, "a", "o", spec={"name": "other"})
+    misleading = {**SUBSCRIBED, "spec": {"name": "other"}}
+    mine = an_object(SUBSCRIPTION, "mine", "t", spec={"name": "tide"}, status={"installedCSV": "tide.v1"})
+    cluster.objects |= {Ref.of(one): one for one in (other, {**misleading, "status": {}}, mine)}
+    assert removed(cluster) == ["deleted Subscription mine", GONE[1]]
+
+
 def test_a_plan_of_somebody_else_too_goes_on() -> None:
     cluster = Installing("s", "other")
     assert removed(cluster) == GONE
