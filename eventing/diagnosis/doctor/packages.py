@@ -8,15 +8,16 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from eventing.diagnosis.doctor.finding import Check, Finding
+from eventing.diagnosis.doctor.groups import missing_accounts
 from eventing.diagnosis.status.chain import package_named_by
 from eventing.diagnosis.status.extension_reader import extension_statuses
 from eventing.diagnosis.status.generations import with_conflicts
 from eventing.diagnosis.status.package_status import Code, PackageStatus, ref_of
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.status.siblings import package_of, siblings
-from shared.api.views import Csv
+from shared.api.views import Csv, OperatorGroup
 from shared.domain.command import Fix, olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
 from shared.ports import Cluster
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -32,10 +33,16 @@ _UNDER_WAY: Final = frozenset({
 
 
 def check_packages(jobs: tuple[Listed, ...] = ()) -> Check:
-    """The check of Subscriptions and versions; jobs of the work queue know what fails before a status does."""
+    """The check of Subscriptions, versions and the accounts that install them.
+
+    Jobs of the work queue know what fails before a status does.
+    """
 
     def check(cluster: Cluster, now: datetime) -> Iterator[Finding]:
-        return _findings(package_statuses(Sources(cluster, jobs)), now)
+        found = list(_findings(package_statuses(Sources(cluster, jobs)), now))
+        yield from found
+        advised = {fix for one in found for fix in (one.fix, *one.more_fixes)}
+        yield from missing_accounts(OperatorGroup.each(cluster.list(OPERATOR_GROUP)), advised)
 
     return check
 
@@ -86,8 +93,9 @@ def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Find
 def _is_troubled(status: PackageStatus, now: datetime) -> bool:
     if status.code in _CALM or (status.code is Code.PLAN_DELETED and status.is_well):
         return status.is_failing
-    since = datetime.fromisoformat(status.since) if status.since else now
-    return status.code not in _UNDER_WAY or status.is_failing or now - since > PATIENCE
+    # why: a version that is tried again and again begins each phase anew
+    moments = map(datetime.fromisoformat, filter(None, (status.not_working_since, status.since)))
+    return status.code not in _UNDER_WAY or status.is_failing or now - min(moments, default=now) > PATIENCE
 
 
 def _effect(status: PackageStatus) -> str:

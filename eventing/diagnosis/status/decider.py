@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.status.chain import package_named_by
@@ -29,6 +30,7 @@ from shared import names
 from shared.api.views import ABSENT, Csv, StoredCondition, Subscription
 from shared.domain.command import Command, olmf
 from shared.domain.csv.lacking import lacking
+from shared.domain.csv.phases import not_working_since
 from shared.domain.objects.denials import plain
 from shared.domain.resolver.explain.findings import without_command
 from shared.domain.resolver.model import UNSATISFIABLE
@@ -60,8 +62,11 @@ class _Cause:
     @property
     def since(self) -> str:
         """Since when."""
-        found = self.source.since
-        return found.isoformat(timespec="seconds") if found else ""
+        return _text(self.source.since)
+
+
+def _text(moment: datetime | None) -> str:
+    return moment.isoformat(timespec="seconds") if moment else ""
 
 
 def decide(package: Package) -> PackageStatus:
@@ -74,6 +79,7 @@ def decide(package: Package) -> PackageStatus:
         code=Code.PULLING if package.pull and code in _MAY_BE_A_PULL else code,
         reason=cause.source.reason,
         since=cause.since,
+        not_working_since=_text(not_working_since(package.csv)) if package.csv else "",
         message="; ".join(dict.fromkeys(filter(None, _messages(package, cause, active, explanation)))),
         until=explanation.until or cause.rule.until,
         evidence=tuple(dict.fromkeys((*_evidence(package, cause), *explanation.evidence))),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
-from shared.api.views import Csv, Subscription
+from shared.api.views import Csv, OperatorGroup, Subscription
 from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.objects.denials import denials, summary, until_granted
 from shared.domain.operator_groups import targets
@@ -52,18 +52,29 @@ def granting(namespace: str) -> Fix:
     )
 
 
+def lacks_account(group: OperatorGroup) -> bool:
+    """Whether the group says that the account that it names is not there."""
+    return bool(group.service_account) and group.condition(targets.SERVICE_ACCOUNT).is_true
+
+
+def making_account(group: OperatorGroup) -> Fix:
+    """What makes the account that a group names."""
+    return Fix(
+        f"make the ServiceAccount that OperatorGroup {group.name} names",
+        kubectl("create", "serviceaccount", group.service_account, namespace=group.namespace),
+    )
+
+
 def _of_missing_account(package: Package) -> Explanation | None:
     """About the account that a group names, and that is not there; None where no group says so."""
-    group = next((one for one in package.context.groups or () if one.condition(targets.SERVICE_ACCOUNT).is_true), None)
+    group = next(filter(lacks_account, package.context.groups or ()), None)
     if group is None:
         return None
     name, namespace = group.service_account, group.namespace
-    make_it = Fix(
-        f"make the ServiceAccount that OperatorGroup {group.name} names",
-        kubectl("create", "serviceaccount", name, namespace=namespace),
-    )
     evidence = tuple(_evidence(namespace, name, [ref_of(OPERATOR_GROUP, group)]))
-    return Explanation(fixes=(make_it,), until=f"when ServiceAccount {namespace}/{name} is there", evidence=evidence)
+    return Explanation(
+        fixes=(making_account(group),), until=f"when ServiceAccount {namespace}/{name} is there", evidence=evidence
+    )
 
 
 def _evidence(namespace: str, account: str, groups: list[Ref]) -> Iterator[Ref]:

@@ -121,6 +121,8 @@ class PackageStatus:
     """What it waits for, or what went wrong; empty when all is well."""
     since: str = field(default="", compare=False)
     """Since when; who follows a package sees no news in it."""
+    not_working_since: str = field(default="", compare=False)
+    """Since when that CSV has not worked, however often it was tried again; empty when it works, or is not there."""
     until: str = field(default="", compare=False)
     """What ends the wait, where it is known."""
     next_try: str | Command = field(default="", compare=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Final, Literal
 
 from shared.api import fields
@@ -110,6 +111,13 @@ def _since_calm(history: Sequence[ReadOnly]) -> Sequence[ReadOnly]:
         if is_calm and fields.text(history[index - 1], "phase") == "Succeeded":
             return history[index:]
     return history
+
+
+def not_working_since(csv: Csv) -> datetime | None:
+    """Since when it has not been Succeeded, whatever it tried since, as far as its history goes; None when it is."""
+    entries = (csv.status, *reversed(fields.parts(csv.status, "conditions")))
+    after = takewhile(lambda one: fields.text(one, "phase") != "Succeeded", entries)
+    return min(filter(None, (fields.moment(one, "lastTransitionTime") for one in after)), default=None)
 
 
 def status_of(csv: Csv, now: datetime) -> Status:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -15,6 +16,7 @@ from eventing.diagnosis.status.reader import Sources, package_statuses
 from shared import kinds, names
 from shared.api.manifest import Manifest
 from shared.domain.catalog_source import REMARKS
+from shared.domain.csv.phases import Phase, Status
 from shared.kinds import Kind
 from tests.kit.cluster import FakeCluster
 
@@ -124,6 +126,45 @@ def test_a_package_that_is_not_as_wanted(objects: list[Manifest], reason: str, s
 )  # fmt: skip
 def test_a_package_that_is_as_wanted_or_under_way(objects: list[Manifest]) -> None:
     assert findings(check_packages(), *objects) == []
+
+
+def tried(*phases: tuple[str, timedelta]) -> Manifest:
+    """A version with the history that our steps write: each phase, and how long before NOW it began."""
+    status = Status({}, NOW)
+    for phase, before in phases:
+        status = replace(status, now=NOW - before).to(cast("Phase", phase), "InstallWaiting", "")
+    return an_object(kinds.CLUSTER_SERVICE_VERSION, "p.v1", status=status.manifest)
+
+
+MINUTE = timedelta(minutes=1)
+LOOP = [
+    (phase, (5 * round_ + 1) * MINUTE) for round_ in range(4, -1, -1) for phase in ("Failed", "Pending", "Installing")
+]
+"""Five timeouts, the last of them a minute ago."""
+
+
+def test_a_version_that_is_tried_again_every_five_minutes_does_not_work_all_the_while() -> None:
+    (found,) = findings(check_packages(), a_subscription(**HERE), tried(("Installing", 26 * MINUTE), *LOOP))
+    assert (found.reason, found.state) == ("Installing", "is Installing")
+    assert str(found.fix.command) == "olmf why Subscription/s -n ns"
+
+
+def test_a_version_that_worked_and_is_tried_again_since() -> None:
+    (found,) = findings(check_packages(), a_subscription(**HERE), tried(("Succeeded", 40 * MINUTE), *LOOP))
+    assert found.reason == "Installing"
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        pytest.param(tried(("Pending", 2 * MINUTE), ("Installing", MINUTE)), id="just begun"),
+        pytest.param(tried(*LOOP[:-3], ("Succeeded", 4 * MINUTE), ("Installing", MINUTE)), id="worked a minute ago"),
+        pytest.param(tried(*LOOP[-3:]), id="its history goes back a minute"),
+        pytest.param(tried(*LOOP, ("Succeeded", MINUTE)), id="works at last"),
+    ],
+)
+def test_a_version_that_just_began_or_worked_until_now(version: Manifest) -> None:
+    assert findings(check_packages(), a_subscription(**HERE), version) == []
 
 
 TIDE = '{"properties": [{"type": "olm.package", "value": {"packageName": "p", "version": "1.0.0"}}]}'
