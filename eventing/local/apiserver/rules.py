@@ -20,6 +20,7 @@ _KEY_WHY = (
     "'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 )
 MAX_BYTES = 1024 * 1024
+_PORT_NAME = 15
 SUBJECTS = ("ServiceAccount", "User", "Group")
 
 
@@ -104,6 +105,20 @@ def _service(manifest: Manifest) -> Iterator[Cause]:
         for name in ("port", "targetPort"):
             if isinstance(found := port.get(name), int) and not 1 <= found <= MAX_PORT:
                 yield bad_value(f"spec.ports[{index}].{name}", found, f"must be between 1 and {MAX_PORT}, inclusive")
+        if isinstance(target := port.get("targetPort"), str):
+            yield from (bad_value(f"spec.ports[{index}].targetPort", target, why) for why in _misnamed_port(target))
+
+
+def _misnamed_port(name: str) -> Iterator[str]:
+    """Why no port of a container can have the name."""
+    rules = (
+        (len(name) <= _PORT_NAME, f"must be no more than {_PORT_NAME} characters"),
+        (re.fullmatch(r"[-a-z0-9]+", name), "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
+        (re.search(r"[a-z]", name), "must contain at least one letter (a-z)"),
+        ("--" not in name, "must not contain consecutive hyphens"),
+        (name.strip("-") == name, "must not begin or end with a hyphen"),
+    )
+    return (why for fits, why in rules if not fits)
 
 
 _SERVICES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")

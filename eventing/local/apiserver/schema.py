@@ -120,12 +120,17 @@ def _settled_fields(value: Manifest, node: Node) -> Manifest:
     for name, item in value.items():
         inner = child(node, name) or {}
         settled = settle(item if is_object else _non_null(item, inner), inner)
-        if name in _PLAIN and not settled:
+        if not settled and _is_plain(name, node):
             continue
         if settled is None or (is_object and name not in required and _is_empty(settled, inner)):
             continue
         kept[name] = settled
     return kept
+
+
+def _is_plain(name: str, node: Node) -> bool:
+    """Whether a zero is the same as its absence; `timeoutSeconds` is a pointer but in a probe."""
+    return name in _PLAIN and (name != "timeoutSeconds" or "periodSeconds" in node.get("properties", {}))
 
 
 def _non_null(item: Any, node: Node) -> Any:

@@ -163,6 +163,22 @@ def test_an_owner_reference_is_whole(http: Api, namespace: str) -> None:
     _is_invalid(answer, "metadata.ownerReferences.uid")
 
 
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("8443", "must contain at least one letter (a-z)"),
+        ("Web", "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"),
+        ("a--b", "must not contain consecutive hyphens"),
+        ("-a", "must not begin or end with a hyphen"),
+        ("a234567890123456", "must be no more than 15 characters"),
+    ],
+)
+def test_the_port_behind_a_service_has_the_name_of_one(http: Api, namespace: str, name: str, reported: str) -> None:
+    body = {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 1, "targetPort": name}]}}
+    answer = http.post(core(namespace, "services"), body)
+    _is_invalid(answer, f'spec.ports[0].targetPort: Invalid value: "{name}": {reported}')
+
+
 def test_a_service_needs_ports(http: Api, namespace: str) -> None:
     answer = http.post(core(namespace, "services"), {"metadata": {"name": "s"}, "spec": {}})
     _is_invalid(answer, "spec.ports: Required value")

@@ -91,6 +91,7 @@ MESSAGES = [
     pytest.param({"name": "a.b"}, "should be a domain with at least three segments separated by dots", id="name"),
     pytest.param({"sideEffects": "Some"}, '"Some": supported values: "None", "NoneOnDryRun"', id="side effects"),
     pytest.param({"timeoutSeconds": 31}, "31: the timeout value must be between 1 and 30 seconds", id="time"),
+    pytest.param({"timeoutSeconds": 0}, "0: the timeout value must be between 1 and 30 seconds", id="no time"),
     pytest.param({"clientConfig": {}}, "Required value: exactly one of url or service is required", id="address"),
     pytest.param(
         ruled(apiGroups=["*", "a"]), 'Invalid value: ["*","a"]: if \'*\' is present, must not specify other API groups',
