@@ -21,6 +21,7 @@ from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared.api.views import Csv, StoredCondition, Subscription
 from shared.domain.command import Fix, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
+from shared.domain.operator_groups.members import former_targets
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
 from shared.domain.resolver.explain.proposals import one_group
 from shared.domain.resolver.model import UNSATISFIABLE
@@ -88,7 +89,7 @@ def _of_groups(place: Csv | Subscription, package: Package) -> Explanation:
         return NONE
     named = [one.name for one in sorted(groups, key=lambda one: (one.age_key, one.name))]
     packages = [package.subscription.package] if package.subscription else []
-    fix = Fix(*one_group(place.namespace, named, packages))
+    fix = Fix(*one_group(place.namespace, named, packages, former_targets(package.context.csvs)))
     return Explanation(
         fixes=(fix,), until=_GROUPS_CHANGE, evidence=tuple(ref_of(OPERATOR_GROUP, one) for one in groups)
     )
@@ -157,7 +158,7 @@ OF_CSV: Mapping[str, Rule] = {
     UNSUPPORTED_GROUP: Rule(Code.INSTALL_MODE_UNSUPPORTED, of_csv=of_modes, reads=("csvs", "groups")),
     CONFLICT_REASON: Rule(Code.API_CONFLICT, of_csv=of_conflict, reads=("groups", "all_groups", "providers")),
     STATIC_REASON: Rule(Code.API_CONFLICT, reads=("groups", "all_groups")),
-    "NoOperatorGroup": Rule(Code.NO_OPERATOR_GROUP, of_csv=_of_groups, reads=("groups",), until=_GROUPS_CHANGE),
+    "NoOperatorGroup": Rule(Code.NO_OPERATOR_GROUP, of_csv=_of_groups, reads=("csvs", "groups"), until=_GROUPS_CHANGE),
     "TooManyOperatorGroups": Rule(
         Code.TOO_MANY_OPERATOR_GROUPS, of_csv=_of_groups, reads=("groups",), until=_GROUPS_CHANGE
     ),
@@ -175,7 +176,7 @@ OF_CONDITION: Mapping[tuple[str, str], Rule] = {
         until="when a Subscription, version or catalog changes",
     ),
     (RESOLUTION_FAILED, ANY): Rule(
-        Code.RESOLUTION_PREVENTED, of_subscription=_prevented, reads=("groups", "catalog")
+        Code.RESOLUTION_PREVENTED, of_subscription=_prevented, reads=("csvs", "groups", "catalog")
     ),
     (BUNDLE_UNPACK_FAILED, ANY): Rule(Code.UNPACK_FAILED),
     (PLAN_FAILED, ANY): Rule(Code.PLAN_FAILED, of_subscription=_of_plan),

@@ -47,6 +47,15 @@ def must_report_no_group(csv: Csv, *, groups: int) -> bool:
     return csv.reason != known
 
 
+def former_targets(csvs: Iterable[Csv]) -> tuple[str, ...] | None:
+    """The namespaces that these versions, copies aside, were last told to watch; None: unknown, or not the same ones.
+
+    Their annotation stays when their group is deleted.
+    """
+    annotated = {csv.target_namespaces for csv in csvs if not csv.is_copy} - {None}
+    return annotated.pop() if len(annotated) == 1 else None
+
+
 def has_claims(csv: Csv, group: Group) -> bool:
     """Whether the version may need roles: not being deleted, and installed or needing RBAC elsewhere for that."""
     if csv.is_deleted:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shared.api.views import CatalogSource, Csv, OperatorGroup, Subscription
 from shared.domain.catalog_source import is_healthy
+from shared.domain.operator_groups.members import former_targets
 from shared.domain.resolution_inputs.existing import IncoherentCSVs, existing
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog, Inputs, Subscriber, unreadable
@@ -40,7 +41,14 @@ def completed(
     except IncoherentCSVs as error:
         installed, problem = (), problem or unreadable(CatalogKey(inputs.namespace, EXISTING), str(error))
     found = tuple(one.name for one in sorted(groups or (), key=lambda one: (one.age_key, one.name)))
-    return replace(inputs, installed=installed, problem=problem, is_strict=chosen == STRICT, groups=found)
+    return replace(
+        inputs,
+        installed=installed,
+        problem=problem,
+        is_strict=chosen == STRICT,
+        groups=found,
+        former_targets=former_targets(csvs),
+    )
 
 
 def excludes_global(groups: Sequence[OperatorGroup]) -> bool:

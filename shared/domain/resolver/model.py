@@ -118,6 +118,8 @@ class Inputs:
     """Any catalog in sight that cannot be read now prevents every decision, as in OLM."""
     groups: tuple[str, ...] = ()
     """The names of the OperatorGroups of the namespace. Only explanations use them."""
+    former_targets: tuple[str, ...] | None = None
+    """The namespaces that what is installed was last to watch; None: unknown. Only explanations use them."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Copied ClusterServiceVersions in the namespace, with the namespaces of their originals."""
     unseen: Mapping[CatalogKey, str] = field(default_factory=dict)

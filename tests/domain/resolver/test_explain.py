@@ -114,6 +114,14 @@ def test_the_group_that_a_namespace_lacks_comes_before_what_else_is_wrong() -> N
     assert explained(component.refusal, finding) == "expected 1 OperatorGroup in the namespace, found 0"
 
 
+def test_a_group_that_is_gone_is_made_again_for_the_namespaces_that_are_still_stated() -> None:
+    was = {"metadata": {"name": "a.v1", "namespace": "ns", "annotations": {"olm.targetNamespaces": "ns"}}}
+    (finding,) = explain(seen(catalog(releases("a")), subs=[sub("a")], csvs=[was], operatorGroups=[]))
+    fix = finding.details()[-1]
+    assert fix.startswith("fix: create an OperatorGroup for ns, as before: echo ")
+    assert '"spec":{"targetNamespaces":["ns"]}' in fix
+
+
 def test_olms_line_stands_first_and_a_sentence_of_ours_is_enough() -> None:
     finding = Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x is so"),), (Fix("Y", "do y", "y"),))
     refusal = unsatisfiable([Prohibited(Id("a"), "x", Code.DEPRECATED)])

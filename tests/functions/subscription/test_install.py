@@ -315,7 +315,7 @@ def test_without_exactly_one_operator_group_every_subscription_reports_it(groups
     reason, message = conditions(world)["ResolutionFailed"]
     assert reason == "ErrorPreventedResolution"
     assert message.splitlines()[0] == f"expected 1 OperatorGroup in the namespace, found {groups}"
-    end = "delete operatorgroup group-1" if groups else "can watch: olmf install etcd -n ns"
+    end = "delete operatorgroup group-1" if groups else "else for ns only: olmf install etcd -n ns"
     assert message.splitlines()[1].endswith(end)
     for group in the(world, kinds.OPERATOR_GROUP):
         world.remove(kinds.OPERATOR_GROUP.ref(name_of(group), "ns"))

@@ -95,30 +95,41 @@ def lacks_group(inputs: Inputs) -> bool:
 
 def for_group(inputs: Inputs) -> Fix:
     """What gives the namespace one OperatorGroup."""
-    return Fix("OneOperatorGroup", *one_group(inputs.namespace, inputs.groups, [x.package for x in inputs.subscribers]))
+    packages = [one.package for one in inputs.subscribers]
+    return Fix("OneOperatorGroup", *one_group(inputs.namespace, inputs.groups, packages, inputs.former_targets))
 
 
-def one_group(namespace: str, groups: Sequence[str], packages: Sequence[str]) -> tuple[str, Command]:
+def one_group(
+    namespace: str, groups: Sequence[str], packages: Sequence[str], former: Sequence[str] | None
+) -> tuple[str, Command]:
     """Create the OperatorGroup of a namespace that has none, or delete all but the first; in words, and as a command.
 
-    The first is the oldest, with which operators may work. For a single operator `olmf install` creates one that suits.
+    The first is the oldest, with which operators may work. A new one selects what the `former` one did, where that is
+    known; else `olmf install` creates one that suits a single operator. The words say what it selects.
     """
     if groups:
         kept, *others = groups
         what = f"have one of the OperatorGroups {', '.join(groups)}; to keep {kept}"
         return what, kubectl("delete", "operatorgroup", *others, namespace=namespace)
+    if former is not None:
+        targets = tuple(filter(None, former))
+        what = f"create an OperatorGroup for {', '.join(targets) or 'all namespaces'}, as before"
+        return what, _created_group(namespace, targets)
     if len(packages) == 1:
         (package,) = packages
-        what = f"create an OperatorGroup with namespaces that {package} can watch"
+        what = f"create an OperatorGroup for all namespaces if {package} can watch them, else for {namespace} only"
         return what, olmf("install", package, namespace=namespace)
+    return "create an OperatorGroup, here one for all namespaces", _created_group(namespace, ())
+
+
+def _created_group(namespace: str, targets: Sequence[str]) -> Command:
     group = {
         "apiVersion": kinds.OPERATOR_GROUP.api_version,
         "kind": kinds.OPERATOR_GROUP.kind,
         "metadata": {"name": namespace, "namespace": namespace},
-        "spec": {},
+        "spec": {"targetNamespaces": targets} if targets else {},
     }
-    text = json.dumps(group, separators=(",", ":"))
-    return "create an OperatorGroup, here one for all namespaces", kubectl("create", "-f", "-", stdin=text)
+    return kubectl("create", "-f", "-", stdin=json.dumps(group, separators=(",", ":")))
 
 
 def _channels(desired: Subscriber, inputs: Inputs) -> Iterator[Proposal]:

@@ -9,6 +9,7 @@ import pytest
 
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
+from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import Csv
 from shared.domain.csv.lacking import lacking
@@ -146,6 +147,38 @@ def test_a_namespace_without_its_one_group_waits_for_groups() -> None:
     _, [(_, command)], _ = explained(several, a_group("b", "ns"), a_group("a", "ns"))
     assert command == "kubectl -n ns delete operatorgroup b"
     assert explained(several, a_group("a", "ns")) == ("", [], until), "one of them was deleted meanwhile"
+
+
+@pytest.mark.parametrize(
+    ("targets", "what", "spec"),
+    [
+        pytest.param("ns", "ns", '{"targetNamespaces":["ns"]}', id="its own namespace"),
+        pytest.param("a,b", "a, b", '{"targetNamespaces":["a","b"]}', id="two namespaces"),
+        pytest.param("", "all namespaces", "{}", id="all namespaces"),
+    ],
+)
+@pytest.mark.parametrize("is_subscribed", [False, True])
+def test_a_group_that_was_deleted_is_made_again_as_it_was(
+    targets: str, what: str, spec: str, *, is_subscribed: bool
+) -> None:
+    """`olmf install` would make one for all namespaces, where the operator can watch them."""
+    lone, other = a_csv(reason="NoOperatorGroup"), a_csv(reason="Copied", name="copied.v1")
+    lone["metadata"]["annotations"] = {names.TARGET_NAMESPACES: targets}
+    other["metadata"]["annotations"] = {names.TARGET_NAMESPACES: "elsewhere"}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"currentCSV": "a.v1"})
+    _, [fix], _ = explained(lone, other, *[subscription] * is_subscribed)
+    assert fix[0] == f"create an OperatorGroup for {what}, as before"
+    assert f'"spec":{spec}}}' in fix[1]
+
+
+def test_where_the_former_namespaces_are_not_clear_the_advice_says_what_it_makes() -> None:
+    lone, other = a_csv(reason="NoOperatorGroup"), a_csv(reason="NoOperatorGroup", name="b.v1")
+    lone["metadata"]["annotations"] = {names.TARGET_NAMESPACES: "ns"}
+    other["metadata"]["annotations"] = {names.TARGET_NAMESPACES: ""}
+    subscription = an_object(SUBSCRIPTION, "a", spec={"name": "a"}, status={"currentCSV": "a.v1"})
+    _, [fix], _ = explained(lone, other, subscription)
+    what = "create an OperatorGroup for all namespaces if a can watch them, else for ns only"
+    assert fix == (what, "olmf install a -n ns")
 
 
 def test_a_list_has_the_fix_and_what_is_installed_beside_what_comes() -> None:
