@@ -8,6 +8,7 @@ from functools import cached_property
 
 from shared.domain.resolver.adoption import adopted
 from shared.domain.resolver.candidate_cache import CandidateCache, Source
+from shared.domain.resolver.candidates import Candidates
 from shared.domain.resolver.catalog_readers import MemoizedCatalog
 from shared.domain.resolver.model import Catalog, Chosen, Component, Inputs, Subscriber, prevented, unreadable
 from shared.domain.resolver.operators import of_installed
@@ -51,6 +52,11 @@ class ResolutionRequest:
         """The variables and constraints of all Subscriptions that are not set aside."""
         aside = self.aside
         return build_constraints(self.cache, [one for one in self.inputs.subscribers if one.name not in aside])
+
+    @cached_property
+    def asked_for(self) -> Mapping[str, Candidates]:
+        """What each of these Subscriptions may get, by its name."""
+        return {one.subscriber.name: one for one in self.solver_input.asked}
 
 
 def memoized(inputs: Inputs) -> Inputs:

@@ -103,7 +103,7 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
     ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, request.cache))}
     reasons = {
-        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen)) + _besides(one, inputs)
+        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen, request)) + _besides(one, inputs)
         for one in members
     }
     return Component(names, going, is_manual=is_manual, reasons=reasons, dead_ends=ends)
@@ -153,7 +153,7 @@ def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:
     return is_free and not any(subscriber.name in one.subscribers for one in chosen)
 
 
-def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
+def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], request: ResolutionRequest) -> str:
     for one in chosen:
         if subscriber.name in one.subscribers:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
@@ -162,6 +162,9 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen]) -> str:
     policy, installed = subscriber.policy, subscriber.installed_csv
     if policy.why_held:
         return f"{installed or 'nothing yet'} is held: {policy.why_held}"
+    offered = request.asked_for[subscriber.name].operators
+    if passed := next((one.name for one in offered if policy.accepts(one.name, one.version)), ""):
+        return f"{installed} is installed, and {passed}, which would replace it, cannot be installed now"
     what = "nothing in its channel" + (f" that version {policy.version} accepts" if policy.version else "")
     return f"{installed} is installed, and {what} replaces it"
 

@@ -93,6 +93,19 @@ def test_an_operator_that_may_stay_as_it_is_keeps_its_version() -> None:
     assert resolution.reasons["a"] == "a.v1.0.0 is installed, and nothing in its channel replaces it"
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("lacks", [gvk("K", required=True), Property("olm.deprecated", {})])
+def test_a_newer_version_that_cannot_be_installed_is_named(lacks: Property, *, whole: bool) -> None:
+    newer, mine = a_package("a", lacks, version="2.0.0", replaces="a.v1.0.0"), an_installed("a", owner="a")
+    subscriber = a_subscriber("a", installed_csv="a.v1.0.0")
+
+    resolution = answer(subscriber, packages=[newer], installed=[mine], whole=whole)
+
+    assert (chosen(resolution), refusal(resolution, "a")) == ([], "")
+    passed = "a.v2.0.0, which would replace it, cannot be installed now"
+    assert resolution.reasons["a"] == f"a.v1.0.0 is installed, and {passed}"
+
+
 def test_deprecated_bundles_are_passed_over() -> None:
     package = a_package("a", Property("olm.deprecated", {}))
     assert "is deprecated" in refusal(answer(A, packages=[package]), "a")
