@@ -9,7 +9,7 @@ from shared.api import fields
 from shared.api.manifest import Manifest
 from shared.api.views import CONVERSION, Csv, CustomResourceDefinition, Webhook
 from shared.domain.endpoints.naming import service_name
-from shared.domain.endpoints.owning import Objects, is_named, other_owner
+from shared.domain.endpoints.owning import Objects, claims, is_named, other_owner
 from shared.domain.endpoints.webhooks import encoded
 
 _ALL: Final = "AllNamespaces"
@@ -42,7 +42,9 @@ def refusal(csv: Csv, name: str, definition: CustomResourceDefinition | None, ob
     if definition is None:
         return f"unable to get CRD {name} specified in Conversion Webhook: it does not exist"
     if not is_named(csv, definition):
-        return f"csv {csv.name} does not own CRD {name}"
+        is_unplanned = claims(csv, definition) and not definition.is_deleted
+        why = ": no InstallPlan installed it for this version" if is_unplanned else ""
+        return f"csv {csv.name} does not own CRD {name}{why}"
     if other := other_owner(csv, definition, objects):
         return f"CRD {name} also belongs to {other}: neither of both can convert the objects of the other"
     if definition.preserves_unknown_fields:

@@ -20,10 +20,14 @@ Objects: TypeAlias = Mapping[Ref, Manifest | None]
 _LEAVING = ("Replacing", "Deleting")
 
 
+def claims(csv: Csv, definition: CustomResourceDefinition) -> bool:
+    """Whether the version says that it owns the definition."""
+    return any(entry.name == definition.name for entry in csv.owned_definitions)
+
+
 def is_named(csv: Csv, definition: CustomResourceDefinition) -> bool:
     """Whether the version claims the definition, and a plan installed it for the version."""
-    claimed = any(entry.name == definition.name for entry in csv.owned_definitions)
-    return claimed and provider_of(csv) in definition.installers and not definition.is_deleted
+    return claims(csv, definition) and provider_of(csv) in definition.installers and not definition.is_deleted
 
 
 def other_owner(csv: Csv, definition: CustomResourceDefinition, objects: Objects) -> str:
@@ -42,8 +46,7 @@ def other_owner(csv: Csv, definition: CustomResourceDefinition, objects: Objects
 
 def _owns(other: Csv, definition: CustomResourceDefinition) -> bool:
     """Whether a version is there, and claims the definition."""
-    claimed = any(entry.name == definition.name for entry in other.owned_definitions)
-    return claimed and not other.is_copy and not other.is_deleted
+    return claims(other, definition) and not other.is_copy and not other.is_deleted
 
 
 def _is_related(csv: Csv, other: Csv, objects: Objects) -> bool:

@@ -89,7 +89,11 @@ PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call
             None, f"unable to get CRD {THINGS} specified in Conversion Webhook: it does not exist",
             id="csv.md 7.6: it is not there",
         ),
-        pytest.param(a_definition("other/b.v1"), f"csv a.v1 does not own CRD {THINGS}", id="csv.md 18 row 107"),
+        pytest.param(
+            a_definition("other/b.v1"),
+            f"csv a.v1 does not own CRD {THINGS}: no InstallPlan installed it for this version",
+            id="csv.md 18 row 107: only claimed",
+        ),
         pytest.param(
             a_definition("ns/a.v1", "other/b.v1"),
             f"CRD {THINGS} also belongs to other/b.v1: neither of both can convert the objects of the other",
@@ -100,6 +104,11 @@ PRESERVES = "crd.Spec.PreserveUnknownFields must be false to let API Server call
 )  # fmt: skip
 def test_conversion_is_for_its_own_definitions(definition: CustomResourceDefinition | None, want: str) -> None:
     assert conversion.refusal(CSV, THINGS, definition, read(a_version("b.v1", "other"))) == want
+
+
+def test_a_definition_that_is_not_claimed_is_not_converted_csv_md_18_row_107() -> None:
+    csv = Csv(a_server(a_conversion()))
+    assert conversion.refusal(csv, THINGS, a_definition(), {}) == f"csv a.v1 does not own CRD {THINGS}"
 
 
 ONLY_ALL = "unable to manage conversion webhook: CSVs with conversion webhooks must support only AllNamespaces"
