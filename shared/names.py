@@ -57,6 +57,8 @@ CLUSTER_OPERATOR: Final = "operator-lifecycle-manager"
 SKIP_RANGE: Final = "olm.skipRange"
 SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""On a Namespace, by the API server: its name."""
 V1_NAME: Final = "olm.operatorframework.io/metadata.name"
 """On a ClusterCatalog: its own name, so that selectors find it."""
 V1_CATALOG_FINALIZER: Final = "olm.operatorframework.io/delete-server-cache"

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from shared.api import fields
 from shared.api.manifest import ReadOnly
-from shared.domain.syntax import LABEL_VALUE
+from shared.domain.syntax import LABEL_VALUE, QUALIFIED_NAME, SUBDOMAIN
 
 Labels: TypeAlias = Mapping[str, str]
 
@@ -25,6 +25,22 @@ def matches(selector: ReadOnly, labels: Mapping[str, str]) -> bool:
     return fields.part(selector, "matchLabels").items() <= labels.items() and all(
         _holds(expression, labels) for expression in fields.parts(selector, "matchExpressions")
     )
+
+
+def satisfying(selector: ReadOnly) -> dict[str, str]:
+    """Valid labels that satisfy it; none where there are none, or labels that an object has may be in the way."""
+    expressions = fields.parts(selector, "matchExpressions")
+    if any(fields.text(one, "operator") not in {"In", "Exists"} for one in expressions):
+        return {}
+    named = {fields.text(one, "key"): next(iter(fields.texts(one, "values")), "") for one in expressions}
+    labels = named | {key: str(value) for key, value in fields.part(selector, "matchLabels").items()}
+    are_valid = all(_is_key(key) and LABEL_VALUE.fits(value) for key, value in labels.items())
+    return labels if are_valid and matches(selector, labels) else {}
+
+
+def _is_key(text: str) -> bool:
+    *prefix, name = text.split("/", 1)
+    return QUALIFIED_NAME.fits(name) and all(map(SUBDOMAIN.fits, prefix))
 
 
 def _holds(expression: ReadOnly, labels: Mapping[str, str]) -> bool:

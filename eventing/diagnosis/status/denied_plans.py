@@ -1,4 +1,4 @@
-"""What helps a plan or a version whose ServiceAccount may not do something, or is not there; pure."""
+"""What helps a plan or a version whose ServiceAccount lacks rights, or is not there, or whose group is empty; pure."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ from collections.abc import Iterator
 
 from eventing.diagnosis.status.fixes import NONE, Explanation
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
+from shared import names
 from shared.api.views import Csv, OperatorGroup, Subscription
 from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.objects.denials import denials, summary, until_granted
 from shared.domain.operator_groups import targets
+from shared.domain.selectors import satisfying
 from shared.domain.subscription.conditions import PLAN_PENDING
 from shared.kinds import OPERATOR_GROUP, SERVICE_ACCOUNT, Ref
 
 
 def of_denied_plan(subscription: Subscription, package: Package) -> Explanation:
-    """About a plan that goes on when its account is there, or is given more."""
-    return _of_missing_account(package) or of_denials(
-        subscription.condition(PLAN_PENDING).message, subscription.namespace, package
-    )
+    """About a plan that goes on when its account is there, or is given more, or when its group selects a namespace."""
+    message = subscription.condition(PLAN_PENDING).message
+    return _of_group(package) or of_denials(message, subscription.namespace, package)
 
 
 def of_denied_version(csv: Csv, package: Package) -> Explanation:
-    """About a version that is installed when its account is there, or is given more."""
-    return _of_missing_account(package) or of_denials(csv.message, csv.namespace, package)
+    """About a version that is installed then."""
+    return _of_group(package) or of_denials(csv.message, csv.namespace, package)
 
 
 def of_denials(message: str, namespace: str, package: Package) -> Explanation:
@@ -63,6 +64,33 @@ def making_account(group: OperatorGroup) -> Fix:
         f"make the ServiceAccount that OperatorGroup {group.name} names",
         kubectl("create", "serviceaccount", group.service_account, namespace=group.namespace),
     )
+
+
+def _of_group(package: Package) -> Explanation | None:
+    return _of_missing_account(package) or _of_empty_selection(package)
+
+
+def _of_empty_selection(package: Package) -> Explanation | None:
+    """About the only group, whose selector no namespace matches; None where it is otherwise."""
+    match package.context.groups:
+        case (group,) if targets.needs_namespaces(group) and not group.selected:
+            return Explanation(
+                f"OperatorGroup {group.name} selects namespaces by labels, and none has them",
+                (_labelling(group),),
+                f"when OperatorGroup {group.name} selects a namespace",
+                (ref_of(OPERATOR_GROUP, group),),
+            )
+    return None
+
+
+def _labelling(group: OperatorGroup) -> Fix:
+    """What makes a namespace match the selector of a group, its own to begin with."""
+    labels = satisfying(group.selector)
+    if not labels or names.NAMESPACE_NAME in labels:  # why: the API server alone sets that one
+        return Fix("let spec.selector match the namespaces that it is to select")
+    words = [f"{key}={value}" for key, value in labels.items()]
+    what = f"give these labels to the namespaces that it is to select, here {group.namespace}"
+    return Fix(what, kubectl("label", "namespace", group.namespace, *words))
 
 
 def _of_missing_account(package: Package) -> Explanation | None:

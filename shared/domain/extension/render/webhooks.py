@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from shared import kinds
+from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.extension.render.certificates import injected, served
 from shared.domain.extension.render.model import Bundle, Plan
@@ -16,7 +16,6 @@ MUTATING: Final = "MutatingAdmissionWebhook"
 CONVERSION: Final = "ConversionWebhook"
 
 _API_VERSION: Final = "admissionregistration.k8s.io/v1"
-_NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 _PORT: Final = 443
 _LEADING: Final = ("rules", "failurePolicy", "matchPolicy")
 _TRAILING: Final = ("objectSelector", "sideEffects", "timeoutSeconds", "admissionReviewVersions")
@@ -73,7 +72,7 @@ def service_reference(webhook: ReadOnly, plan: Plan, path: str | None) -> Manife
 def _namespace_selector(plan: Plan) -> Manifest:
     if not plan.targets or "" in plan.targets:
         return {}
-    expression = {"key": _NAMESPACE_LABEL, "operator": "In", "values": list(plan.targets)}
+    expression = {"key": names.NAMESPACE_NAME, "operator": "In", "values": list(plan.targets)}
     return {"namespaceSelector": {"matchExpressions": [expression]}}
 
 

@@ -176,6 +176,33 @@ def test_an_account_that_is_not_there_is_to_be_made(*, is_installing: bool) -> N
     assert {OPERATOR_GROUP.ref("mine", "ns"), SERVICE_ACCOUNT.ref("ghost", "ns")} < set(found.evidence)
 
 
+@pytest.mark.parametrize("is_installing", [False, True])
+@pytest.mark.parametrize(
+    ("selector", "command"),
+    [
+        pytest.param({"matchLabels": {"team": "x"}}, "kubectl label namespace ns team=x", id="labels"),
+        pytest.param({"matchLabels": {names.NAMESPACE_NAME: "gone"}}, "", id="the name of a namespace"),
+        pytest.param(
+            {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["x"]}]}, "", id="no label will do"
+        ),
+    ],
+)
+def test_a_group_whose_selector_matches_no_namespace_is_named(
+    selector: Manifest, command: str, *, is_installing: bool
+) -> None:
+    """What OLM says of the plan, that no group manages the namespace, stands before it."""
+    group = OperatorGroup({"metadata": a_group().metadata, "spec": {"selector": selector}})
+    read = NamespaceContext(groups=(group,))
+    waits = replace(package_with("InstallPlanPending", "Installing"), context=read)
+    found = decide(version("Failed", "NoTargetNamespaces", read) if is_installing else waits)
+    text = "no; OperatorGroup mine selects namespaces by labels, and none has them"
+    assert found.message.removeprefix("Installing: ") == text
+    assert [str(one.command or "") for one in found.fixes] == [command]
+    assert OPERATOR_GROUP.ref("mine", "ns") in found.evidence
+    chosen = OperatorGroup({**group.raw, "status": {"namespaces": ["a"]}})
+    assert not decide(replace(waits, context=NamespaceContext(groups=(chosen,)))).fixes
+
+
 def test_what_the_version_below_may_not_do_is_to_be_given_before_it_is_deleted() -> None:
     package = version("Pending", "InstallWaiting", replaces="a.v0")
     older: Manifest = {**a_csv("Failed", DENIED), "metadata": {"name": "a.v0", "namespace": "ns"}}
