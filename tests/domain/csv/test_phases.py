@@ -32,6 +32,16 @@ def test_a_new_reason_keeps_the_transition_time_and_joins_the_history_csv_md_2_3
     assert status.since == NOW - HOUR
 
 
+def test_since_when_it_does_not_work_is_told_by_its_history() -> None:
+    worked = Status(a_status("Succeeded", "InstallSucceeded", ago=3 * HOUR), NOW - 2 * HOUR)
+    ill = worked.to("Failed", "ComponentUnhealthy", "no")
+    again = Status(ill.manifest, NOW - HOUR).to("Pending", "RequirementsUnknown", "again")
+    histories = (BEFORE, worked.manifest, ill.manifest, again.manifest)
+    assert [phases.not_working_since(Csv({"status": one})) for one in histories] == [
+        NOW - HOUR, None, NOW - 2 * HOUR, NOW - 2 * HOUR,
+    ]  # fmt: skip
+
+
 def test_a_new_message_alone_does_not_join_the_history_csv_md_2_3() -> None:
     status = Status(BEFORE, NOW).to("Pending", "RequirementsUnknown", "still not")
     assert status.manifest["message"] == "still not"

@@ -4,7 +4,7 @@ import pytest
 
 from shared.api.manifest import Manifest
 from shared.api.views import Role, RoleBinding
-from shared.domain.objects.authorizer import Grants, PolicyRule, is_satisfied
+from shared.domain.objects.authorizer import Grants, PolicyRule, groups_of, is_satisfied
 
 ACCOUNT_NAMESPACE, ACCOUNT = "coffee-shop", "barista-operator"
 
@@ -72,6 +72,17 @@ USER = {"kind": "User", "name": f"system:serviceaccount:{ACCOUNT_NAMESPACE}:{ACC
 )  # fmt: skip
 def test_in_its_namespace(grants: Grants, want: bool) -> None:
     assert is_satisfied(PolicyRule.of(a_rule()), grants.of(ACCOUNT, ACCOUNT_NAMESPACE, ACCOUNT_NAMESPACE)) is want
+
+
+@pytest.mark.parametrize(
+    ("group", "want"), [("system:serviceaccounts", True), (f"system:serviceaccounts:{ACCOUNT_NAMESPACE}", True),
+                        ("system:serviceaccounts:x", False)],
+)  # fmt: skip
+def test_what_its_groups_have_counts_where_they_are_named(group: str, *, want: bool) -> None:
+    grants = Grants(ROLE, (a_binding(subject={"kind": "Group", "name": group}),))
+    groups = groups_of(ACCOUNT_NAMESPACE)
+    found = grants.of(ACCOUNT, ACCOUNT_NAMESPACE, ACCOUNT_NAMESPACE, groups=groups)
+    assert is_satisfied(PolicyRule.of(a_rule()), found) is want
 
 
 def test_two_roles_that_each_grant_a_part_satisfy_csv_md_18_row_222() -> None:

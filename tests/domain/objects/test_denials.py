@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.objects.denials import Denial, denials, plain, summary
+from shared.domain.objects.denials import Denial, denials, plain, summary, until_granted
 
 WHO = 'User "system:serviceaccount:ns:limited"'
 HERE = 'in the namespace "ns"'
@@ -44,6 +44,10 @@ def test_what_is_denied(message: str, want: list[Denial], said: str) -> None:
     found = tuple(denials(message))
     assert list(found) == want
     assert summary(found) == plain(message) == said
+
+
+def test_what_was_denied_is_awaited_of_its_account() -> None:
+    assert until_granted(tuple(denials(NODES))) == "when ServiceAccount ns/limited is given what it lacks"
 
 
 @pytest.mark.parametrize(
