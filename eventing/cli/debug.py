@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -202,6 +204,8 @@ def capture(
         raise CliError(f"-o {out}: no such folder {out.parent}", USAGE)
     if out.is_dir():
         raise CliError(f"-o {out}: this is a folder; name the file to write, e.g. {out / 'capture.tar.gz'}", USAGE)
+    if not _has_room_for_temporary_files():
+        raise CliError("there is no folder for temporary files: name one by TMPDIR", USAGE)
     target = choose(state, kubeconfig)
     cluster = target.cluster()
     since_ms = int((time.time() - since) * 1000) if since else 0
@@ -213,6 +217,12 @@ def capture(
         f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
     )
     print_lines(*unfinished_note(unfinished))
+
+
+def _has_room_for_temporary_files() -> bool:
+    with suppress(FileNotFoundError):
+        return bool(gettempdir())
+    return False
 
 
 def unfinished_note(jobs: Sequence[Listed]) -> Iterator[str]:

@@ -130,13 +130,14 @@ class _Olmf(Verbs):
     }
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """The verb and its words. CliError where an option of a verb stands before it."""
-        own = {name for param in self.get_params(ctx) for name in param.opts}
-        verbs = [index for index, word in enumerate(args) if word in self.list_commands(ctx)]
-        if verbs and args[0].startswith("-") and args[0].partition("=")[0] not in own:
-            verb = next((index for index in verbs if not args[index - 1].startswith("-")), verbs[0])  # else a value
-            line = quoted(olmf(args[verb], *args[verb + 1 :], *args[:verb]))
-            raise CliError(f"{args[0]} is an option of verbs, and stands behind them: {line}", USAGE)
+        """The verb and its words. CliError where an option of the verb stands before it."""
+        first, equals, _ = args[0].partition("=") if args else ("", "", "")
+        for index in (index for index, word in enumerate(args) if word in self.list_commands(ctx)):
+            command = self.get_command(ctx, args[index])
+            found = [param for param in command.get_params(ctx) if first in param.opts] if command else []
+            if found and (index > 1 or equals or found[0].is_flag):  # else that word is the value of the option
+                line = quoted(olmf(args[index], *args[index + 1 :], *args[:index]))
+                raise CliError(f"{first} is an option of the verb, and stands behind it: {line}", USAGE)
         return super().parse_args(ctx, args)
 
 

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     Manifest = dict[str, Any]
 
 
+MOST_VERSIONS = 50
+"""Each takes a bundle of a registry, and lists of the cluster: a catalog decides how many there are."""
+
+
 def begun(inputs: Inputs, present: PresentObjects) -> Iterator[tuple[Chosen, str]]:
     """The versions of plans that are not ended, and what each waits for: nothing else is resolved before."""
     to_approve = _to_approve(present)
@@ -77,6 +81,8 @@ def later_steps(source: NamespaceInputs, step: Step, policy: Policy) -> Iterator
     """What follows a step, up to the last versions, and what the account lacks for it. CliError where one is unread."""
     inputs, seen = memoized(source.inputs), set[str]()
     while not seen.issuperset(step.names):  # skip ranges may lead back
+        if len(seen) >= MOST_VERSIONS:
+            raise CliError(f"more than {MOST_VERSIONS} versions are not looked at", UNKNOWN)
         seen.update(step.names)
         inputs, present = later(*_subscribed(inputs, step.chosen)), step.present.after(step.found.changes)
         chosen = resolve(inputs).chosen

@@ -143,7 +143,9 @@ def _judged(path: str) -> Config:
 def _check(found: Found) -> None:
     result = judge_files(found.listed())
     if not result.is_valid:
-        raise CliError(bundles_only(found.reference) or result.text(), NEGATIVE)
+        if hint := bundles_only(found.reference):
+            raise CliError(hint, USAGE)
+        raise CliError(result.text(), NEGATIVE)
 
 
 def _show(rows: _Rows, output: str, columns: tuple[str, ...]) -> None:

@@ -22,9 +22,10 @@ def bundles_only(path: str) -> str:
     if not found or any(bundles.isdisjoint(one.parents) for one in texts):
         return ""
     judges = quoted(olmf("bundle", "validate", str(found[0])))
-    serves = quoted(olmf("up", "--bundles", normpath(found[0] / ".." / "..")))
+    folder = normpath(found[0] / ".." / "..")
+    serves = quoted(olmf("up", "--bundles", folder))
     makes = f"{quoted(olmf('catalog', 'template', 'semver', 'FILE'))} makes a catalog of images that FILE names"
     if found == [place]:
         return f"{path} is a bundle and no catalog: {judges} judges it, {serves} serves it with a catalog, {makes}"
     what = f"{path} holds {len(found)} bundle{'s' if found[1:] else ''} and no catalog"
-    return f"{what}: {judges} judges one of them, {serves} serves all with a catalog, {makes}"
+    return f"{what}: {judges} judges one of them, {serves} serves those in {folder} with a catalog, {makes}"

@@ -93,7 +93,8 @@ def _unused_group(cluster: KubeClient, namespace: str, package: str) -> Iterator
 def _versions(cluster: KubeClient, namespace: str, package: str, subscriptions: Sequence[ReadOnly]) -> list[Csv]:
     """What the package has installed in the namespace, and nothing that other Subscriptions have."""
     csvs = originals(Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
-    others = [one for one in cluster.list(SUBSCRIPTION, namespace) if one not in subscriptions]
+    ours = {uid_of(one) for one in subscriptions}
+    others = [one for one in cluster.list(SUBSCRIPTION, namespace) if uid_of(one) not in ours]
     mine = {csv.name for csv in csvs if package_named_by(csv) == package}
     roots = mine | claimed(Subscription.each(subscriptions))
     desired = chain(csvs, roots) - claimed(Subscription.each(others))

@@ -57,18 +57,26 @@ class _Journal:
     """Those of all entries: what a run names is often with an earlier one."""
     written: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
+    """Ids of runs and events, and digests: several processes store one body, and an event is delivered again."""
 
     def add(self, entry: Recorded | ReceivedEvent, since_ms: int, until_ms: float) -> None:
         if isinstance(entry, ReceivedEvent):
-            if since_ms <= entry.at <= until_ms:
+            if since_ms <= entry.at <= until_ms and self._is_new(entry.id):
                 self.events.add(entry)
             return
         for digest, body in entry.bodies.items():
-            self.bodies.add({digest: body})
-        if since_ms <= entry.run.at <= until_ms:
+            if self._is_new(digest):
+                self.bodies.add({digest: body})
+        if since_ms <= entry.run.at <= until_ms and self._is_new(entry.run.id):
             self.runs.add(entry.run)
             self.named.update(digests_of(entry.run))
             self.written.update(write.ref for write in writes_of(entry.run) if write.did == "sent")
+
+    def _is_new(self, name: str) -> bool:
+        is_new = name not in self._seen
+        self._seen.add(name)
+        return is_new
 
 
 def capture(
@@ -106,11 +114,10 @@ def capture(
 
 
 def _named(journal: _Journal) -> Iterator[tuple[str, msgspec.Raw]]:
-    """Each body that a run names, once, however many processes stored it."""
+    """The bodies that runs name."""
     for line in journal.bodies:
         for digest, body in _by_digest.decode(line).items():
             if digest in journal.named:
-                journal.named.remove(digest)
                 yield digest, body
 
 

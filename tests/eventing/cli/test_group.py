@@ -88,14 +88,26 @@ def test_an_unknown_verb_learns_which_ones_are_alike(words: list[str], name: str
         (["--state", "DIR", "up", "--detach"], "olmf up --detach --state DIR"),
         (["--state=DIR", "list"], "olmf list --state=DIR"),
         (["-n", "demo", "install", "tide"], "olmf install tide -n demo"),
+        (["--detach", "up"], "olmf up --detach"),
     ],
 )
 def test_an_option_before_its_verb_is_reported_with_the_line_that_works(words: list[str], line: str) -> None:
     error = CliRunner().invoke(app, words).exception
     assert isinstance(error, CliError)
-    assert (error.code, str(error)) == (USAGE, f"{words[0]} is an option of verbs, and stands behind them: `{line}`")
+    option = words[0].partition("=")[0]
+    assert (error.code, str(error)) == (USAGE, f"{option} is an option of the verb, and stands behind it: `{line}`")
 
 
-@pytest.mark.parametrize("words", [["--nonsense"], ["--version", "list"], ["semver", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--nonsense"],
+        ["--nonsense", "list"],
+        ["-n", "plan"],
+        ["--", "semver", "--help"],
+        ["--version", "list"],
+        ["semver", "--help"],
+    ],
+)
 def test_other_words_are_read_as_ever(words: list[str]) -> None:
     assert not isinstance(CliRunner().invoke(app, words).exception, CliError)

@@ -395,6 +395,15 @@ def test_grants_of_versions_that_cannot_be_read_are_known_to_be_missing(
     assert printed.stderr.startswith("# for beacon.v1.0.0\n# not known: what the versions after beacon.v1.0.0 need: ")
 
 
+def test_a_catalog_does_not_decide_how_many_versions_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eventing.cli.upcoming.MOST_VERSIONS", 1)
+    write_objects(tmp_path, *scoped())
+    printed = plan("--grants")
+    assert (printed.exit_code, "more than 1 versions are not looked at" in printed.stderr) == (UNKNOWN, True)
+
+
 @pytest.mark.parametrize(
     ("roles", "lack"),
     [

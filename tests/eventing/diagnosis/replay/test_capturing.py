@@ -54,7 +54,13 @@ def test_it_holds_each_body_once_that_its_runs_name_wherever_it_was_stored(tmp_p
     bodies = {name: msgspec.Raw(b'"%s"' % name.encode()) for name in ("a", "b")}
     event = ReceivedEvent("1", names.ADDED, str(SUB), 10)
     path = tmp_path / "capture.tar"
-    assert capture([Recorded(early, bodies), event, Recorded(late, bodies)], path, since_ms=20) == 1
+    again: list[Recorded | ReceivedEvent] = [
+        Recorded(early, bodies),
+        event,
+        Recorded(late, bodies),
+        Recorded(late, bodies),
+    ]
+    assert capture(again, path, since_ms=20) == 1
     index = open_capture(path).index
     assert (list(index.runs), list(index.bodies), index.events) == (["late"], ["b"], {})
     assert path.read_bytes().count(b'{"b":') == 1
