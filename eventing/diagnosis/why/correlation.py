@@ -59,14 +59,16 @@ class Correlation:
         found = run.decisions[-1].statements if run.decisions else []
         return [one for one in found if self.concerns(one.about)]
 
-    def message(self, run: Run) -> str:
-        """The messages of the run about the object, or about everybody; of an entry without statements its summary.
+    def texts(self, run: Run) -> list[str]:
+        """What the run says of the object, or of everybody: its statements; of an entry without them its summary."""
+        last = run.decisions[-1] if run.decisions else None
+        if run.message or last is None or not last.statements or (self.mine is None and last.summary):
+            return [run.summary]
+        return [one.message for one in self.statements(run)]
 
-        What an account may not do is told shortly.
-        """
-        if run.message or self.mine is None or not any(each.statements for each in run.decisions[-1:]):
-            return plain(run.summary)
-        return plain("; ".join(one.message for one in self.statements(run)))
+    def message(self, run: Run) -> str:
+        """The same in one sentence; what an account may not do is told shortly."""
+        return "; ".join(dict.fromkeys(map(plain, self.texts(run))))
 
     def is_about(self, run: Run) -> bool:
         """Whether a run on the whole namespace is about the object."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ _REFUSED: Final = re.compile(
     r'(?: in the namespace "(?P<place>[^"]+)")?'
 )
 _GIVING_AWAY: Final = re.compile(
-    _USER + r".{0,200}? is attempting to grant RBAC permissions not currently held", re.DOTALL
+    _USER + r'(?:(?![Uu]ser ").){0,200}? is attempting to grant RBAC permissions not currently held', re.DOTALL
 )
 
 
@@ -44,25 +44,40 @@ def denials(message: str) -> Iterator[Denial]:
 
 
 def plain(message: str) -> str:
-    """What a message says that a ServiceAccount may not do, in a short sentence; any other message as it is."""
+    """The same, but all that it says that one ServiceAccount may not do in a short sentence; of several: as it is."""
     found = tuple(denials(message))
-    return summary(found) if found else message
+    if len(_by_account(found)) != 1:
+        return message
+    parts = (summary(found) if any(denials(part)) else part for part in message.split("; "))
+    return "; ".join(dict.fromkeys(parts))
 
 
 def until_granted(found: tuple[Denial, ...]) -> str:
     """What ends the wait of whoever was denied this."""
-    return f"when ServiceAccount {found[0].namespace}/{found[0].account} is given what it lacks"
+    accounts = [f"ServiceAccount {account} is given what it lacks" for account in _by_account(found)]
+    return f"when {' and '.join(accounts)}"
 
 
 def summary(found: tuple[Denial, ...]) -> str:
-    """All of them, of one account, in a short sentence: which verbs, of which resources, where."""
-    by_place: dict[tuple[str, str], list[str]] = {}
+    """All of them in a short sentence for each account: which verbs, of which resources, where."""
+    return "; ".join(_lacking(account, denied) for account, denied in _by_account(found).items())
+
+
+def _by_account(found: Iterable[Denial]) -> dict[str, list[Denial]]:
+    accounts: dict[str, list[Denial]] = {}
     for one in found:
+        accounts.setdefault(f"{one.namespace}/{one.account}", []).append(one)
+    return accounts
+
+
+def _lacking(account: str, denied: Sequence[Denial]) -> str:
+    by_place: dict[tuple[str, str], list[str]] = {}
+    for one in denied:
         if one.verb:
             by_place.setdefault((one.verb, one.place), []).append(one.resource)
     lacks = [
         f"{verb} {', '.join(resources)} {f'in namespace {place}' if place else 'in the cluster'}"
         for (verb, place), resources in by_place.items()
     ]
-    gives = ["give away rights that it has not itself"] if any(not one.verb for one in found) else []
-    return f"ServiceAccount {found[0].namespace}/{found[0].account} may not {', nor '.join((*lacks, *gives))}"
+    gives = ["give away rights that it has not itself"] if any(not one.verb for one in denied) else []
+    return f"ServiceAccount {account} may not {', nor '.join((*lacks, *gives))}"

@@ -11,6 +11,8 @@ HERE = 'in the namespace "ns"'
 SERVICES = f'services "a" is forbidden: {WHO} cannot create resource "services" in API group "" {HERE}'
 DEPLOYMENTS = f'deployments.apps is forbidden: {WHO} cannot create resource "deployments" in API group "apps" {HERE}'
 NODES = f'nodes is forbidden: {WHO} cannot list resource "nodes" in API group "" at the cluster scope'
+OTHERS = SERVICES.replace(":limited", ":other")
+FEW = "ServiceAccount ns/limited may not create services in namespace ns"
 GIVES = (
     'roles.rbac.authorization.k8s.io "r" is forbidden: user "system:serviceaccount:ns:limited" '
     '(groups=["system:serviceaccounts" "system:authenticated"]) is attempting to grant RBAC permissions not currently '
@@ -61,3 +63,38 @@ def test_what_was_denied_is_awaited_of_its_account() -> None:
 def test_what_is_no_denial(message: str) -> None:
     assert tuple(denials(message)) == ()
     assert plain(message) == message
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        pytest.param(
+            f"etcd: Service a: {SERVICES}; CustomResourceDefinition etcds.example.com is not there; fix: make it",
+            f"{FEW}; CustomResourceDefinition etcds.example.com is not there; fix: make it", id="first",
+        ),
+        pytest.param(f"no such API; besides: Service a: {SERVICES}; 3 more", f"no such API; {FEW}; 3 more", id="later"),
+        pytest.param(
+            f"{SERVICES}; no such API; Deployment b: {DEPLOYMENTS}",
+            "ServiceAccount ns/limited may not create services, deployments.apps in namespace ns; no such API",
+            id="around it",
+        ),
+    ],
+)  # fmt: skip
+def test_what_else_a_message_says_stays(message: str, said: str) -> None:
+    assert plain(message) == said
+
+
+def test_accounts_are_told_apart() -> None:
+    message = f"{DEPLOYMENTS}; {OTHERS}"
+    found = tuple(denials(message))
+    assert plain(message) == message, "which object is refused to which of them stands there alone"
+    others = FEW.replace("/limited", "/other")
+    assert summary(found) == f"{FEW.replace('services', 'deployments.apps')}; {others}"
+    given = "is given what it lacks"
+    assert until_granted(found) == f"when ServiceAccount ns/limited {given} and ServiceAccount ns/other {given}"
+
+
+def test_who_gives_rights_away_is_not_who_lacks_another() -> None:
+    """The text between a user and what he attempts names no other user."""
+    found = list(denials(f"{OTHERS}; {GIVES}"))
+    assert found == [Denial("ns", "other", "create", "services", "ns"), Denial("ns", "limited", "")]

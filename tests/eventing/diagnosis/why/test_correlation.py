@@ -72,12 +72,28 @@ def test_each_object_of_a_package_leads_to_the_others(ref: Ref) -> None:
     assert not found.is_foreign(str(NAMESPACE.ref("atlas"))), "a kind that concerns everybody"
 
 
+def denied(account: str) -> str:
+    user = f'User "system:serviceaccount:olm:{account}"'
+    return f'jobs.batch is forbidden: {user} cannot create resource "jobs" in API group "batch" at the cluster scope'
+
+
+LACKS = "ServiceAccount olm/few may not create jobs.batch in the cluster"
 MINE, OTHER = a_statement("etcd: it waits; for what", SUB), a_statement("atlas: none fits", ATLAS)
 
 
 @pytest.mark.parametrize(
     ("run", "want"),
     [
+        pytest.param(
+            ran(MINE, a_statement(denied("few"), SUB), a_statement(denied("few"), CSV)),
+            f"etcd: it waits; for what; {LACKS}",
+            id="what is denied, once, beside the others",
+        ),
+        pytest.param(
+            ran(a_statement(denied("few"), SUB), a_statement(denied("one"), CSV)),
+            f"{LACKS}; {LACKS.replace('few', 'one')}",
+            id="each account in its statement",
+        ),
         pytest.param(ran(OTHER, MINE, a_statement("x", ATLAS_CSV)), "etcd: it waits; for what", id="statements"),
         pytest.param(ran(summary="no OperatorGroup in olm"), "no OperatorGroup in olm", id="what concerns everybody"),
         pytest.param(ran(OTHER), "", id="what concerns others"),
