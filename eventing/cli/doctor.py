@@ -17,7 +17,7 @@ from eventing.diagnosis.doctor.finding import Finding, Unknown
 from eventing.diagnosis.doctor.packages import check_extensions, check_packages
 from eventing.diagnosis.doctor.permissions import check_bindings, check_permissions
 from eventing.diagnosis.doctor.versions import check_server
-from eventing.diagnosis.doctor.waiting_plans import check_waiting_plans
+from eventing.diagnosis.doctor.waiting_plans import TITLE, check_waiting_plans
 from eventing.diagnosis.status.decider import RETRY
 from shared.domain.command import Fix, olmf
 from shared.kinds import Ref
@@ -55,7 +55,7 @@ def _examined(target: Target) -> Iterator[Finding | Unknown]:
         "our rights": check_permissions(rbac.rules_by_role()),
         "who has our rights": check_bindings(rbac.bindings()),
         "Subscriptions and installed versions": check_packages(jobs),
-        "plans that wait for approval": check_waiting_plans(cluster),
+        TITLE: check_waiting_plans(cluster),
         "ClusterExtensions": check_extensions(jobs),
     }
     yield from examine(cluster, datetime.now(UTC), {**CHECKS, **more})

@@ -39,5 +39,5 @@ class Unknown:
     message: str
 
 
-Check: TypeAlias = Callable[[Cluster, datetime], Iterator[Finding]]
-"""Looks at one side of a cluster at an instant."""
+Check: TypeAlias = Callable[[Cluster, datetime], Iterator[Finding | Unknown]]
+"""Looks at one side of a cluster at an instant, and says what of it may not be looked at."""

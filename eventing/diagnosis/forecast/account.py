@@ -58,7 +58,8 @@ def unread(group: OperatorGroup, present: PresentObjects) -> str:
     if present.cluster is not None or present.is_partial:
         return ""
     found = RoleBinding.each((*present.all_of(ROLE_BINDING), *present.all_of(CLUSTER_ROLE_BINDING)))
-    bindings = [one for one in found if binds(one, group.service_account, group.namespace)]
+    groups = groups_of(group.namespace)
+    bindings = [one for one in found if binds(one, group.service_account, group.namespace, groups)]
     known = {(one["kind"], namespace_of(one), name_of(one)) for kind in _ROLES for one in present.all_of(kind)}
     roles = {(kind, one.namespace if kind == ROLE.kind else "", name) for one in bindings for kind, name in [one.role]}
     missing = ", ".join(f"{kind} {name}" for kind, _, name in sorted(roles - known))

@@ -30,7 +30,7 @@ class Reference:
         """The packages that the properties name; empty when they name none, or are not valid."""
         try:
             declared = json.loads(self.properties)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ()
         found = fields.parts(declared, "properties") if isinstance(declared, dict) else ()
         named = (fields.text(one, "value", "packageName") for one in found if fields.text(one, "type") == "olm.package")
@@ -54,7 +54,7 @@ def parse(manifest: str) -> Reference | None:
     """The reference in the manifest of a step; None when the manifest is the object itself."""
     try:
         parsed = json.loads(manifest)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     match parsed:
         case {

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from eventing.diagnosis.doctor.finding import Finding
-from eventing.diagnosis.doctor.waiting_plans import check_waiting_plans
+from eventing.diagnosis.doctor.finding import Finding, Unknown
+from eventing.diagnosis.doctor.waiting_plans import TITLE, check_waiting_plans
 from shared import kinds
 from shared.api.manifest import Manifest
 from shared.domain.bundle.payload import payload
@@ -62,9 +62,15 @@ def unpacked() -> tuple[str, Manifest]:
     return str(Reference("h", "olm", CatalogKey("olm", "cat"))), stored
 
 
-def findings(*objects: Manifest, hidden: str = "") -> tuple[list[Finding], list[Kind]]:
+def everything(*objects: Manifest, hidden: str = "") -> tuple[list[Finding | Unknown], list[Kind]]:
     cluster = Recorder(objects, hidden)
     return list(check_waiting_plans(cluster)(cluster, NOW)), cluster.listed
+
+
+def findings(*objects: Manifest) -> tuple[list[Finding], list[Kind]]:
+    found, listed = everything(*objects)
+    assert not [one for one in found if isinstance(one, Unknown)]
+    return [one for one in found if isinstance(one, Finding)], listed
 
 
 def test_what_the_account_lacks_is_a_finding_with_the_command_that_prints_it() -> None:
@@ -77,10 +83,37 @@ def test_what_the_account_lacks_is_a_finding_with_the_command_that_prints_it() -
     assert findings(a_plan(reference), bundle, SCOPED, ACCOUNT, *bound(BUT_RULE, accounts, RULE))[0] == []
 
 
-def test_objects_may_stand_in_the_plan() -> None:
+def nested(levels: int) -> str:
+    """An object with so many levels."""
+    return '{"kind": "Deep", "spec": ' + '{"a": ' * levels + "1" + "}" * (levels + 1)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param("no JSON", id="no JSON"),
+        pytest.param("[1]", id="a list"),
+        pytest.param("1", id="a number"),
+        pytest.param("null", id="nothing"),
+        pytest.param("{}", id="an object without a kind"),
+        pytest.param('{"kind": 1}', id="a kind that is a number"),
+        pytest.param('{"kind": "Service", "metadata": "x"}', id="metadata that are text"),
+        pytest.param("[" * 200_000, id="too deep to be parsed"),
+        pytest.param(nested(500), id="too deep to be walked"),
+    ],
+)
+def test_objects_may_stand_in_the_plan(other: str) -> None:
+    """Beside anything else: a tenant writes the status of a plan."""
     texts = [json.dumps(one) for one in (a_csv(), an_object(kinds.SERVICE, "s"))]
-    [found], _ = findings(a_plan(*texts, "no JSON"), SCOPED, ACCOUNT, *bound(BUT_RULE))
+    [found], _ = findings(a_plan(other, *texts), SCOPED, ACCOUNT, *bound(BUT_RULE))
     assert found.state == f"{WHO} create services in namespace {NS}"
+    assert findings(a_plan(other), SCOPED, ACCOUNT, *bound(BUT_RULE))[0] == []
+
+
+def test_a_reference_may_state_properties_that_nobody_can_read() -> None:
+    _, bundle = unpacked()
+    reference = str(Reference("h", "olm", CatalogKey("olm", "cat"), properties="[" * 200_000))
+    assert len(findings(a_plan(reference), bundle, SCOPED, ACCOUNT)[0]) == 1
 
 
 @pytest.mark.parametrize(
@@ -101,7 +134,12 @@ def test_of_other_plans_no_role_is_read(objects: list[Manifest]) -> None:
 def test_where_roles_may_not_be_read_nothing_is_claimed() -> None:
     plan = a_plan(json.dumps(a_csv()))
     assert findings(plan, SCOPED, ACCOUNT)[0] != []
-    assert findings(plan, SCOPED, ACCOUNT, hidden="ClusterRoleBinding")[0] == []
+    why = f"what ServiceAccount {NS}/limited may do is not known: clusterrolebindings may not be listed"
+    second = {**plan, "metadata": {**plan["metadata"], "name": "install-2"}}
+    found, _ = everything(plan, second, SCOPED, ACCOUNT, hidden="ClusterRoleBinding")
+    assert found == [Unknown(TITLE, why)], "once for all plans of an account"
+    found, _ = everything(plan, SCOPED, ACCOUNT, *bound(GIVEN), hidden="ClusterRoleBinding")
+    assert found == [], "it has all that it needs in its Roles"
 
 
 def test_a_bundle_that_is_lost_is_none_of_its_business() -> None:

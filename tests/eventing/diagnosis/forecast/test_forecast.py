@@ -424,6 +424,19 @@ def test_what_an_account_may_do_where_nobody_may_look_is_not_known() -> None:
     assert (why in told(found, "unknown"), told(found, "blocks")) == (True, [])
 
 
+@pytest.mark.parametrize("group", [f"system:serviceaccounts:{NS}", "system:serviceaccounts", "system:authenticated"])
+def test_files_may_bind_a_group_of_the_account(group: str) -> None:
+    """Its rights are known then, and what it lacks blocks."""
+    role, binding = bound(RULE)
+    binding = {**binding, "subjects": [{"kind": "Group", "name": group}]}
+    found = in_files(a_group(NS, serviceAccountName="limited"), ACCOUNT, role, binding)
+    assert [one for one in told(found, "unknown") if "the files lack" in one] == []
+    assert any("limited cannot create" in one for one in told(found, "blocks"))
+    other = {**binding, "subjects": [{"kind": "Group", "name": "system:serviceaccounts:other"}]}
+    found = in_files(a_group(NS, serviceAccountName="limited"), ACCOUNT, role, other)
+    assert any("the files lack Roles and RoleBindings of" in one for one in told(found, "unknown"))
+
+
 def test_an_account_that_is_not_there() -> None:
     scoped = a_group(NS, serviceAccountName="limited")
     text = "ServiceAccount limited of OperatorGroup g is not there"
