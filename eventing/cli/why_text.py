@@ -46,8 +46,7 @@ def _last_run(run: LastRun) -> Iterator[str]:
         retry = olmf("queue", "retry", "--step", run.step)
         yield f"      given up after {run.attempts} failures in a row: {quoted(retry)}"
     elif run.waits_for or run.next_try:
-        when = run.next_try.isoformat(timespec="seconds") if run.next_try else run.until or "at the next event"
-        yield f"      next try: {when}"
+        yield f"      next try: {run.when or 'at the next event'}"
 
 
 def _clock(at: datetime | None) -> str:

@@ -255,8 +255,7 @@ def _next_try(status: PackageStatus, package: Package) -> str | Command:
     if status.plan:
         return WHEN_APPROVED
     # why: a step on a namespace says what the first package waits for, and tries all of them at once
-    tries = [one.next_try for one in ([last] if last else package.last)]
-    own = next((one.isoformat(timespec="seconds") for one in tries if one), "")
+    own = next((one.when for one in ([last] if last else package.last) if one.next_try), "")
     if last:
         return own or package.catalog_due or status.until or AT_EVENT
     return package.catalog_due or status.until or own or package.due or AT_EVENT

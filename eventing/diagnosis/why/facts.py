@@ -32,10 +32,21 @@ class LastRun(msgspec.Struct, frozen=True, rename="camel"):
     next_try: datetime | None = None
     """None: at the next event."""
     until: str = ""
-    """That event in words, where it is known."""
+    """That event in words, where it is known; beside a time: what may come before it."""
     run: str = ""
     attempts: int = 0
     """Failures in a row of a dead letter, which nobody tries again before an event or a person releases it; else 0."""
+
+    @property
+    def when(self) -> str:
+        """When it is tried next: a time, an event in words, or either; empty: at the next event."""
+        time = self.next_try.isoformat(timespec="seconds") if self.next_try else ""
+        return ", or ".join(filter(None, (time, self.until)))
+
+    def ended(self, event: str) -> LastRun:
+        """The same, where the event is known that ends its wait, if it has no time."""
+        until = self.until if self.next_try else event or self.until
+        return replace(self, until=until if self.waits_for else "")
 
 
 class Why(msgspec.Struct, frozen=True, rename="camel"):
@@ -51,9 +62,7 @@ class Why(msgspec.Struct, frozen=True, rename="camel"):
 
     def until(self, event: str) -> Why:
         """The same, where the event is known that ends its waits."""
-        return replace(
-            self, last=tuple(replace(one, until=(event or one.until) if one.waits_for else "") for one in self.last)
-        )
+        return replace(self, last=tuple(one.ended(event) for one in self.last))
 
     def json(self) -> Any:
         """As JSON values."""

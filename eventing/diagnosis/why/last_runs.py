@@ -36,7 +36,11 @@ def last_runs(index: JournalIndex, ref: Ref, jobs: Iterable[Listed], correlation
             last = LastRun(run.step, correlation.message(run), instant(run.at), codes, run=run.id)
             if run.id in latest:
                 last = _waiting(last, run, queued.get((run.step, run.ref)), correlation)
-                last = replace(last, since=last.since or _failing_since(index, run)) if last.waits_for else last
+                last = (
+                    replace(last, since=last.since or _failing_since(index, run, correlation))
+                    if last.waits_for
+                    else last
+                )
             yield last
 
 
@@ -66,16 +70,23 @@ def _refused(run: Run) -> list[str]:
 
 def _waiting(last: LastRun, run: Run, job: Listed | None, correlation: Correlation) -> LastRun:
     """With what the run waits for, unless that is something of others."""
-    wait = _wait(run)
-    wait = wait if correlation.concerns(wait.get("about", ())) else {}
+    wait = _own_wait(run, correlation)
     last = replace(last, waits_for=wait.get("what", ""), since=wait.get("since", ""))
     if job and job.state == "dead":
         return replace(last, attempts=job.attempts)
-    if denied := _denied(run):  # what gives an account more wakes it: the time of the queue is for what nobody sees
+    again, due = _next_try(run, wait), job and job.due
+    if denied := _denied(run, correlation):
         lacks = summary(denied)
         what = lacks if lacks == last.message else f"permissions: {lacks}"
-        return replace(last, waits_for=what, until=until_granted(denied))
-    return replace(last, next_try=(job and job.due) or _next_try(run, wait))
+        # why: a run that states a time looks again by itself; otherwise that of the queue is no hint of what it takes
+        return replace(last, waits_for=what, next_try=again and (due or again), until=until_granted(denied))
+    return replace(last, next_try=due or again)
+
+
+def _own_wait(run: Run, correlation: Correlation) -> dict[str, Any]:
+    """What the run waits for; empty where that is something of others."""
+    wait = _wait(run)
+    return wait if correlation.concerns(wait.get("about", ())) else {}
 
 
 def _wait(run: Run) -> dict[str, Any]:
@@ -86,20 +97,20 @@ def _wait(run: Run) -> dict[str, Any]:
     return (last and last.wait) or {}
 
 
-def _denied(run: Run) -> tuple[Denial, ...]:
-    """What an account lacks, so that the step waits; what the step itself may not do fails the run."""
+def _denied(run: Run, correlation: Correlation) -> tuple[Denial, ...]:
+    """What an account lacks, so that the step waits with the object; what the step itself may not do fails the run."""
     last = run.decisions[-1] if run.decisions else None
     if last is None or (run.failure and last.end != "retry"):
         return ()
-    return tuple(denials(f"{run.summary}; {(last.wait or {}).get('what', '')}"))
+    return tuple(denials("; ".join((*correlation.texts(run), _own_wait(run, correlation).get("what", "")))))
 
 
-def _failing_since(index: JournalIndex, run: Run) -> str:
+def _failing_since(index: JournalIndex, run: Run, correlation: Correlation) -> str:
     """When the first of its failures in a row began, or of what it was denied; empty when it was neither."""
     first = None
     for each in reversed(index.runs_for(Ref.parse(run.ref))):
         if each.step == run.step:
-            if not (each.failure or _denied(each)):
+            if not (each.failure or _denied(each, correlation)):
                 break
             first = each
     return instant(first.at).isoformat(timespec="seconds") if first else ""

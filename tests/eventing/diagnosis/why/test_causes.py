@@ -124,6 +124,8 @@ def test_a_write_that_was_not_sent_is_none() -> None:
 
 WAIT = {"what": "an OperatorGroup in olm", "since": "2026-01-01T00:00:00+00:00", "next_try": None}
 
+GIVEN = "when ServiceAccount olm/limited is given what it lacks"
+
 
 def test_a_stuck_object_reports_what_it_waits_for_and_when_it_is_tried() -> None:
     run = ran(
@@ -152,7 +154,7 @@ def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -
 
 
 def test_what_an_account_lacks_is_one_sentence_that_waits_until_it_is_given() -> None:
-    """No time of the queue beside it: the step runs when roles and bindings change, however often it looks besides."""
+    """The step runs when roles and bindings change, and by itself, too, as it says: the queue knows when."""
     user = 'User "system:serviceaccount:olm:limited" cannot create resource'
     where = 'in API group "" in the namespace "olm"'
     summary = f'Service a: x is forbidden: {user} "services" {where}; besides: Secret b: {user} "secrets" {where}'
@@ -162,35 +164,54 @@ def test_what_an_account_lacks_is_one_sentence_that_waits_until_it_is_given() ->
         )
         for n, text in enumerate(["waits for approval", summary, summary])
     ]
-    job = Listed("a/execute", SUB, "direct", "delayed", due=datetime(2026, 5, 5, tzinfo=UTC))
+    due = datetime(2026, 5, 5, tzinfo=UTC)
+    job = Listed("a/execute", SUB, "direct", "delayed", due=due)
     answer = why(JournalIndex.of(runs), SUB, [job])
     plain = "ServiceAccount olm/limited may not create services, secrets in namespace olm"
     (stuck,) = answer.last
-    assert (stuck.message, stuck.waits_for, stuck.next_try) == (plain, plain, None)
+    assert (stuck.message, stuck.waits_for, stuck.next_try) == (plain, plain, due)
     assert stuck.since == "1970-01-01T00:00:01+00:00", "since the first time"
-    text = text_of(answer.until("when it is given what it lacks"))
+    text = text_of(answer.until("at that time"))
     assert text.count("forbidden") == 0
-    assert text.count("next try: when it is given what it lacks") == text.count("next try") == 1
+    assert f"next try: {due.isoformat()}, or {GIVEN}" in text
 
 
-def test_a_wait_for_permissions_has_no_time_of_its_own() -> None:
+def test_a_wait_for_permissions_has_only_the_time_that_its_run_states() -> None:
     who = 'User "system:serviceaccount:olm:limited" cannot create resource "services" in API group ""'
-    wait = {
-        **WAIT,
-        "what": f"permissions: install failed: x is forbidden: {who}",
-        "next_try": "2026-05-05T00:00:00+00:00",
-    }
+    wait = {**WAIT, "what": f"permissions: install failed: x is forbidden: {who}"}
     plain = "ServiceAccount olm/limited may not create services in the cluster"
     waiting = ran("1", "a/check", CSV, [], summary="waits for permissions", wait=wait, end="retry", failure="retry")
-    (stuck,) = why(JournalIndex.of([waiting]), CSV).last
+    job = Listed("a/check", CSV, "direct", "delayed", due=datetime(2026, 5, 5, tzinfo=UTC))
+    (stuck,) = why(JournalIndex.of([waiting]), CSV, [job]).last
     assert (stuck.waits_for, stuck.since) == (f"permissions: {plain}", WAIT["since"])
-    assert (stuck.next_try, stuck.until) == (None, "when ServiceAccount olm/limited is given what it lacks")
+    assert (stuck.next_try, stuck.until) == (None, GIVEN), "not that of the queue"
     text = text_of(why(JournalIndex.of([waiting]), CSV).until(""))
     assert f"waits for permissions: {plain}, since" in text
-    assert "next try: when ServiceAccount olm/limited is given what it lacks" in text
+    assert f"next try: {GIVEN}" in text
+    timed = {**wait, "next_try": "2026-05-05T00:00:00+00:00"}
+    again = ran("1", "a/check", CSV, [], summary="waits", wait=timed, end="retry", failure="retry")
+    assert why(JournalIndex.of([again]), CSV).last[0].when == f"{timed['next_try']}, or {GIVEN}"
     refused = ran("1", "a/check", CSV, [], failure="retry", message=f"write 0 was refused: {who}", again_in=3.0)
     (stuck,) = why(JournalIndex.of([refused]), CSV).last
     assert (stuck.waits_for, stuck.next_try is not None) == (f"write 0 was refused: {who}", True), "it is ours to try"
+
+
+def test_what_an_account_lacks_for_another_package_is_not_awaited_for_this_one() -> None:
+    user = 'User "system:serviceaccount:olm:limited"'
+    denied = (
+        f'jobs.batch is forbidden: {user} cannot create resource "jobs" in API group "batch" in the namespace "olm"'
+    )
+    statements = [about("etcd.v1 is unpacked", SUB, CSV), about(denied, ATLAS)]
+    wait = {**WAIT, "what": f"atlas: {denied}", "about": [str(ATLAS)]}
+    run = ran("run-1", "b/unpack_bundle", NAMESPACE.ref("olm"), [], statements=statements, wait=wait)
+    index = JournalIndex.of([received(SUB, "sub", "1"), received(ATLAS, "other", "2"), run])
+    (mine,) = why(index, SUB).last
+    assert (mine.message, mine.waits_for, mine.since, mine.until) == ("etcd.v1 is unpacked", "", "", "")
+    plain = "ServiceAccount olm/limited may not create jobs.batch in namespace olm"
+    (others,) = why(index, ATLAS).last
+    assert (others.message, others.waits_for, others.until) == (plain, plain, GIVEN)
+    (all_of_it,) = why(index, NAMESPACE.ref("olm")).last
+    assert (all_of_it.message, all_of_it.waits_for) == (f"etcd.v1 is unpacked; {plain}", f"permissions: {plain}")
 
 
 def test_the_queue_knows_best_when_a_job_is_tried_next() -> None:
