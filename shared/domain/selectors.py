@@ -28,7 +28,10 @@ def matches(selector: ReadOnly, labels: Mapping[str, str]) -> bool:
 
 
 def satisfying(selector: ReadOnly) -> dict[str, str]:
-    """Valid labels that satisfy it; none where there are none, or labels that an object has may be in the way."""
+    """Valid labels that satisfy it, in place of others of the same keys; none where there are none.
+
+    Nor where an object may have to lose a label.
+    """
     expressions = fields.parts(selector, "matchExpressions")
     if any(fields.text(one, "operator") not in {"In", "Exists"} for one in expressions):
         return {}

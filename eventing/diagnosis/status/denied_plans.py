@@ -71,9 +71,9 @@ def _of_group(package: Package) -> Explanation | None:
 
 
 def _of_empty_selection(package: Package) -> Explanation | None:
-    """About the only group, whose selector no namespace matches; None where it is otherwise."""
+    """About the only group, whose selector no namespace matches; None where it is otherwise, or not known yet."""
     match package.context.groups:
-        case (group,) if targets.needs_namespaces(group) and not group.selected:
+        case (group,) if targets.needs_namespaces(group) and group.selected == ():
             return Explanation(
                 f"OperatorGroup {group.name} selects namespaces by labels, and none has them",
                 (_labelling(group),),
@@ -89,8 +89,9 @@ def _labelling(group: OperatorGroup) -> Fix:
     if not labels or names.NAMESPACE_NAME in labels:  # why: the API server alone sets that one
         return Fix("let spec.selector match the namespaces that it is to select")
     words = [f"{key}={value}" for key, value in labels.items()]
-    what = f"give these labels to the namespaces that it is to select, here {group.namespace}"
-    return Fix(what, kubectl("label", "namespace", group.namespace, *words))
+    where = f"the namespaces that it is to select, here {group.namespace}"
+    what = f"give these labels to {where}, in place of other values of the same keys"
+    return Fix(what, kubectl("label", "namespace", group.namespace, *words, "--overwrite"))
 
 
 def _of_missing_account(package: Package) -> Explanation | None:

@@ -180,7 +180,7 @@ def test_an_account_that_is_not_there_is_to_be_made(*, is_installing: bool) -> N
 @pytest.mark.parametrize(
     ("selector", "command"),
     [
-        pytest.param({"matchLabels": {"team": "x"}}, "kubectl label namespace ns team=x", id="labels"),
+        pytest.param({"matchLabels": {"team": "x"}}, "kubectl label namespace ns team=x --overwrite", id="labels"),
         pytest.param({"matchLabels": {names.NAMESPACE_NAME: "gone"}}, "", id="the name of a namespace"),
         pytest.param(
             {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["x"]}]}, "", id="no label will do"
@@ -191,7 +191,8 @@ def test_a_group_whose_selector_matches_no_namespace_is_named(
     selector: Manifest, command: str, *, is_installing: bool
 ) -> None:
     """What OLM says of the plan, that no group manages the namespace, stands before it."""
-    group = OperatorGroup({"metadata": a_group().metadata, "spec": {"selector": selector}})
+    empty = {"namespaces": list[str]()}
+    group = OperatorGroup({"metadata": a_group().metadata, "spec": {"selector": selector}, "status": empty})
     read = NamespaceContext(groups=(group,))
     waits = replace(package_with("InstallPlanPending", "Installing"), context=read)
     found = decide(version("Failed", "NoTargetNamespaces", read) if is_installing else waits)
@@ -199,8 +200,10 @@ def test_a_group_whose_selector_matches_no_namespace_is_named(
     assert found.message.removeprefix("Installing: ") == text
     assert [str(one.command or "") for one in found.fixes] == [command]
     assert OPERATOR_GROUP.ref("mine", "ns") in found.evidence
-    chosen = OperatorGroup({**group.raw, "status": {"namespaces": ["a"]}})
-    assert not decide(replace(waits, context=NamespaceContext(groups=(chosen,)))).fixes
+    assert all("in place of other values" in one.what for one in found.fixes if one.command)
+    for status in ({"namespaces": ["a"]}, {}):  # it selects one; nobody has looked yet
+        other = OperatorGroup({**group.raw, "status": status})
+        assert not decide(replace(waits, context=NamespaceContext(groups=(other,)))).fixes
 
 
 def test_what_the_version_below_may_not_do_is_to_be_given_before_it_is_deleted() -> None:
