@@ -71,11 +71,14 @@ def _of_group(package: Package) -> Explanation | None:
 
 
 def _of_empty_selection(package: Package) -> Explanation | None:
-    """About the only group, whose selector no namespace matches; None where it is otherwise, or not known yet."""
+    """About the only group, which selects by labels and has no namespace; None where it is otherwise.
+
+    Its status lists nothing then, as before anybody has looked: the sentence is true of both.
+    """
     match package.context.groups:
-        case (group,) if targets.needs_namespaces(group) and group.selected == ():
+        case (group,) if targets.needs_namespaces(group) and not group.selected:
             return Explanation(
-                f"OperatorGroup {group.name} selects namespaces by labels, and none has them",
+                f"OperatorGroup {group.name} selects namespaces by labels, and has found none so far",
                 (_labelling(group),),
                 f"when OperatorGroup {group.name} selects a namespace",
                 (ref_of(OPERATOR_GROUP, group),),
