@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -23,27 +23,29 @@ from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, 
 if TYPE_CHECKING:
     from shared.adapters.kube import KubeClient
 
+IN_FLIGHT_SECONDS = 3.0
+"""For how long whoever carries a plan out may write, after the plan was deleted, what it has begun to write."""
+
 
 def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timedelta) -> Iterator[str]:
     """Delete its Subscriptions and its versions, also older ones of an update that is stuck; wait until they are gone.
 
-    Without any time it does not wait. Versions that an earlier Subscription left behind go, too. PackageError when
-    there is nothing to delete.
+    Without any time it does not wait. Versions that an earlier Subscription left behind go, too, and what a plan that
+    was being carried out still brings. PackageError when there is nothing to delete.
     """
     subscriptions = subscriptions_of(cluster, namespace, package)
-    versions = _versions(cluster, namespace, package, subscriptions)
-    if not subscriptions and not versions:
+    if not subscriptions and not _versions(cluster, namespace, package, subscriptions):
         existing_subscription(cluster, namespace, package)
     for subscription in subscriptions:
         delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
         yield f"deleted Subscription {name_of(subscription)}"
-    if subscriptions:
-        _stop_plans(cluster, namespace, {uid_of(one) for one in subscriptions})
-        seen = {csv.uid for csv in versions}
-        versions += [csv for csv in _versions(cluster, namespace, package, subscriptions) if csv.uid not in seen]
-    for csv in versions:
-        delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
+    is_under_way = bool(subscriptions) and _stop_plans(cluster, namespace, {uid_of(one) for one in subscriptions})
     deadline = time.monotonic() + timeout.total_seconds()
+    until = min(deadline, time.monotonic() + IN_FLIGHT_SECONDS) if is_under_way else time.monotonic()
+    versions = list[Csv]()
+    for csv in _coming(lambda: _versions(cluster, namespace, package, subscriptions), until):
+        delete(cluster, ref_of(CLUSTER_SERVICE_VERSION, csv), csv.uid)
+        versions.append(csv)
     for csv in versions if timeout else ():
         while _is_there(cluster, csv):
             if time.monotonic() > deadline:
@@ -58,11 +60,26 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     yield from _unused_group(cluster, namespace, package)
 
 
-def _stop_plans(cluster: KubeClient, namespace: str, subscriptions: Set[str]) -> None:
-    """Delete the plans that only these Subscriptions (uids) own, before one brings what nobody asks for any more."""
-    for plan in InstallPlan.each(cluster.list(INSTALL_PLAN, namespace)):
-        if plan.owners and {owner.uid for owner in plan.owners} <= subscriptions:
-            delete(cluster, ref_of(INSTALL_PLAN, plan), plan.uid)
+def _stop_plans(cluster: KubeClient, namespace: str, subscriptions: Set[str]) -> bool:
+    """Delete the plans that only these Subscriptions (uids) own; returns whether one was being carried out."""
+    plans = InstallPlan.each(cluster.list(INSTALL_PLAN, namespace))
+    theirs = [plan for plan in plans if plan.owners and {owner.uid for owner in plan.owners} <= subscriptions]
+    for plan in theirs:
+        delete(cluster, ref_of(INSTALL_PLAN, plan), plan.uid)
+    return any(plan.phase == "Installing" for plan in theirs)
+
+
+def _coming(versions: Callable[[], Iterable[Csv]], until: float) -> Iterator[Csv]:
+    """Each version that is there, and each that comes until then."""
+    seen = set[str]()
+    while True:
+        for csv in versions():
+            if csv.uid not in seen:
+                seen.add(csv.uid)
+                yield csv
+        if time.monotonic() >= until:
+            return
+        time.sleep(POLL_SECONDS)
 
 
 def _is_there(cluster: KubeClient, csv: Csv) -> bool:

@@ -303,7 +303,7 @@ def test_the_catalog_that_answers_is_one_that_the_namespace_sees(sandbox: Instal
     refused(sandbox.olmf("versions", "tide", "--source", "team/mirror", check=False), 1, "that default sees")
     assert sandbox.olmf("install", "tide", "-n", "elsewhere", "--timeout", "0").stdout.endswith("to olm/local\n")
     refused(sandbox.olmf("install", "tide", "-n", "team", check=False), 1, "all offer 'tide'; choose one with --source")
-    sandbox.olmf("uninstall", "tide", "-n", "elsewhere", "--timeout", "0")
+    sandbox.olmf("uninstall", "tide", "-n", "elsewhere")
     sandbox.cluster.delete(ref)
 
 

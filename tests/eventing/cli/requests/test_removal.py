@@ -154,6 +154,30 @@ def test_a_subscription_that_has_the_name_of_another_package_stays() -> None:
     assert removed(cluster) == ["deleted Subscription mine", GONE[1]]
 
 
+class InFlight(Installing):
+    """A cluster in which a plan that was deleted still brings its version, at the second look after that."""
+
+    looks = 0
+
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
+        self.looks += kind == CLUSTER_SERVICE_VERSION and self.plan not in self.objects
+        if self.looks == 2:
+            self.objects[Ref.of(INSTALLED)] = INSTALLED
+        return super().list(kind, namespace, labels=labels, most=most)
+
+    def delete(self, ref: Ref, *, uid: str = "") -> None:
+        Deleting.delete(self, ref, uid=uid)
+
+
+def test_what_a_deleted_plan_has_begun_to_bring_goes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eventing.cli.requests.removal.POLL_SECONDS", 0.001)
+    cluster = InFlight("s")
+    assert removed(cluster) == GONE
+    assert cluster.objects == {}
+
+
 def test_a_plan_of_somebody_else_too_goes_on() -> None:
     cluster = Installing("s", "other")
     assert removed(cluster) == GONE
