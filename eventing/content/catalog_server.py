@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from eventing.ending import noted_end
 from shared.adapters.catalog_api import cache_folder
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.lines import Lines
@@ -74,10 +73,8 @@ def running(serving: Serving, log: Callable[[str], object] = lambda _: None) -> 
 
 def serve(serving: Serving, log: Callable[[str], object]) -> None:
     """Serve until SIGTERM or an interrupt; running calls are still answered."""
-    ended = threading.Event()
-    for one in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(one, lambda *_: ended.set())
+    wait_for_end = noted_end()
     with running(serving, log) as (port, http_port):
         http = f", over HTTP on port {http_port}" if http_port else ""
         log(f"serving {serving.path} over gRPC on port {port}{http}")
-        ended.wait()
+        wait_for_end()

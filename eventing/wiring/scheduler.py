@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
 import threading
 from collections.abc import Callable
-from typing import Final, NoReturn
+from typing import NoReturn
 
+from eventing.ending import noted_end
 from eventing.events.event import Event
 from eventing.journal import RedisJournal
 from eventing.metrics.health import OUTLET, REDIS, SWEEPER, WAKER, HealthPort, Heartbeat, serve
@@ -21,8 +20,6 @@ from eventing.workqueue import WorkQueue
 from shared import names
 from shared.config import Settings
 from shared.kinds import NAMESPACE
-
-_ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(values: Settings, announce: Callable[[], None]) -> NoReturn:
@@ -40,21 +37,11 @@ def main(values: Settings, announce: Callable[[], None]) -> NoReturn:
 
 
 def end_on_request() -> None:
-    """From now on SIGTERM and SIGINT end this process at once, whatever it waits for.
-
-    A thread reads them. A handler would be called when Redis has answered, and what it raises where it interrupts
-    a destructor is lost.
-    """
-    ours, signalled = socket.socketpair()
-    signalled.setblocking(False)
-    signal.set_wakeup_fd(signalled.detach())
-    # Without a handler Python writes nothing there, and the kernel sends nothing to the process 1 of a pod.
-    for number in _ENDING:
-        signal.signal(number, lambda *_: None)
+    """From now on SIGTERM and SIGINT end this process at once, whatever it waits for: a thread reads them."""
+    wait = noted_end()
 
     def ends() -> NoReturn:
-        while ours.recv(1)[0] not in _ENDING:
-            pass
+        wait()
         os._exit(0)  # each line of the log was flushed
 
     threading.Thread(target=ends, name="end", daemon=True).start()
