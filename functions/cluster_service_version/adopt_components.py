@@ -1,6 +1,6 @@
 """Label what belongs to a version as components of its Operators, so that these list it (csv.md §12.3).
 
-Reads:  the version; what its namespace holds of ours, what is labelled as its own, the definitions that it owns.
+Reads:  the version; what is marked as ours in its namespace or labelled as its own, the definitions that it owns.
 Writes: the labels that are missing.
 """
 
@@ -25,10 +25,10 @@ def adopt_components(ref: Ref, cluster: Cluster) -> Outcome:
     csv = Csv.of(cluster.get(ref))
     if csv is None or csv.is_copy or csv.is_leaving or not operators.names_of(csv.labels):
         return NOTHING
-    managed, owned = {names.MANAGED: "true"}, owner_labels(csv)
+    managed = {names.MANAGED: "true"}
     listings = [
         *(Listing(kind, ref.namespace, managed) for kind in NAMESPACED),
-        *(Listing(kind, labels=owned) for kind in CLUSTER_SCOPED),
+        *(Listing(kind, labels=managed | owner_labels(csv)) for kind in CLUSTER_SCOPED),
     ]
     defined = (kinds.CUSTOM_RESOURCE_DEFINITION.ref_or_none(one.name) for one in csv.owned_definitions)
     named = [kinds.OPERATOR_CONDITION.ref(ref.name, ref.namespace), *filter(None, defined)]

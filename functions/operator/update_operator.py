@@ -1,7 +1,8 @@
 """Keep an Operator in step with the objects that carry its component label; make it when there is one (csv.md §12.5).
 
 Reads:  the Operator; Subscriptions and versions with its label, and when none is being installed all objects with its
-        label, of most kinds their metadata alone. Secrets are none of them.
+        label, of most kinds their metadata alone. Secrets are none of them, and neither is what is not marked as ours
+        where a cluster has many of a kind: not every change of those makes an event, so who left would stay listed.
 Writes: the Operator, and its status when it differs.
 """
 
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from shared.api.manifest import ReadOnly
 from shared.api.views import Object
 from shared.domain.subscription import operators
-from shared.kinds import Kind, Ref
-from shared.names import ANY
+from shared.kinds import HIGH_CARDINALITY, Kind, Ref
+from shared.names import ANY, MANAGED
 from shared.ports import Clock, Cluster, Inventory, Listing
 from shared.step import NOTHING, Create, Outcome, SetStatus, Write
 
@@ -26,12 +27,11 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory, clock: Clo
     operator = Object.of(cluster.get(ref))
     if operator is not None and operator.is_deleted:
         return NOTHING
-    labels = {key: ANY}
-    found = _listed(cluster, operators.INSTALLING, labels)
+    found = _listed(cluster, operators.INSTALLING, key)
     if wait := operators.wait_for_install(ref.name, found, clock.now()):
         return Outcome(again_in=wait, summary="its version is being installed")
-    found += _listed(cluster, [kind for kind in operators.WHOLE if kind not in operators.INSTALLING], labels)
-    bare = [one for kind in operators.BARE for one, _ in inventory.versions(kind, labels=labels)]
+    found += _listed(cluster, [kind for kind in operators.WHOLE if kind not in operators.INSTALLING], key)
+    bare = [one for kind in operators.BARE for one, _ in inventory.versions(kind, labels=_labels(kind, key))]
     present: ReadOnly = operator.status if operator is not None else {}
     status = operators.status(present, ref.name, found, bare)
     if operator is None:
@@ -42,6 +42,10 @@ def update_operator(ref: Ref, cluster: Cluster, inventory: Inventory, clock: Clo
     return Outcome((SetStatus(ref, status, operator.resource_version),), summary="its components changed")
 
 
-def _listed(cluster: Cluster, listed_kinds: Iterable[Kind], labels: Mapping[str, str]) -> list[Object]:
-    listed = cluster.list_all([Listing(kind, labels=labels) for kind in listed_kinds])
+def _listed(cluster: Cluster, listed_kinds: Iterable[Kind], key: str) -> list[Object]:
+    listed = cluster.list_all([Listing(kind, labels=_labels(kind, key)) for kind in listed_kinds])
     return [one for objects in listed for one in Object.each(objects)]
+
+
+def _labels(kind: Kind, key: str) -> Mapping[str, str]:
+    return {key: ANY, MANAGED: "true"} if kind in HIGH_CARDINALITY else {key: ANY}

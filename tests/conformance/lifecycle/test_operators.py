@@ -48,10 +48,12 @@ def test_an_installed_package_is_an_operator_that_comes_back(installation: Insta
 
 
 def test_one_without_components_stays_deleted(installation: Installation, namespace: str) -> None:
-    """csv.md 18 row 147; and a label that names no object harms nobody."""
+    """csv.md 18 row 147; no label harms anybody that names no object; no ConfigMap of others counts (§12.4)."""
     ref, place = OPERATOR.ref(f"x.{namespace}"), NAMESPACE.ref(namespace)
     key = f"operators.coreos.com/{ref.name}"
     hostile = {"operators.coreos.com/UPPER_case": "", "operators.coreos.com/a..b": "any"}
+    settings = {"name": "settings", "namespace": namespace, "labels": {key: ""}}
+    installation.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": settings})
     installation.cluster.merge(place, {"metadata": {"labels": {key: "", **hostile}}})
     installation.until(ref, lambda one: listed(one) == {("Namespace", namespace)}, "its component")
     installation.cluster.merge(place, {"metadata": {"labels": {key: None}}})

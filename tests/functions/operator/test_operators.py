@@ -11,8 +11,16 @@ from functions.cluster_service_version.adopt_components import adopt_components
 from functions.operator.update_operator import update_operator
 from shared import kinds
 from shared.api.manifest import Manifest, timestamp
-from shared.domain.subscription.operators import MOST, MOST_CONDITIONS, MOST_OPERATORS, MOST_TEXT, names_of
-from shared.kinds import Kind, Ref
+from shared.domain.subscription.operators import (
+    BARE,
+    MOST,
+    MOST_CONDITIONS,
+    MOST_OPERATORS,
+    MOST_TEXT,
+    WHOLE,
+    names_of,
+)
+from shared.kinds import HIGH_CARDINALITY, Kind, Ref
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
 from tests.kit.cluster import FakeCluster, FixedClock
 from tests.kit.inventory import FakeInventory
@@ -28,7 +36,7 @@ MANAGED = {"olm.managed": "true"}
 
 def an_object(kind: Kind, name: str, *, labels: dict[str, str] | None = None, **more: Any) -> Manifest:
     place = {"namespace": "ns"} if kind.is_namespaced else {}
-    meta = {"name": name, **place, "labels": {KEY: ""} if labels is None else labels, **more.pop("meta", {})}
+    meta = {"name": name, **place, "labels": {KEY: "", **MANAGED} if labels is None else labels, **more.pop("meta", {})}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **more}
 
 
@@ -109,6 +117,14 @@ def test_a_time_that_is_none_is_left_out() -> None:
     declared = {"type": "A", "status": "True", "lastTransitionTime": "yesterday"}
     (found,) = refs(update(an_object(kinds.DEPLOYMENT, "a", status={"conditions": [declared]})))
     assert found["conditions"] == [{"type": "A", "status": "True"}]
+
+
+@pytest.mark.parametrize("kind", sorted({*HIGH_CARDINALITY} & {*WHOLE, *BARE}), ids=lambda kind: kind.kind)
+def test_what_is_not_marked_as_ours_is_none_where_not_every_change_makes_an_event(kind: Kind) -> None:
+    """csv.md §12.4: a ConfigMap or Service that a tenant labelled and deleted would stay listed for ever."""
+    foreign = an_object(kind, "a", labels={KEY: ""})
+    assert update(foreign).writes == ()
+    assert [one["kind"] for one in refs(update(foreign, an_object(kind, "b")))] == [kind.kind]
 
 
 def test_copies_and_versions_without_a_phase() -> None:
@@ -270,7 +286,7 @@ def test_what_belongs_to_a_version_is_labelled_once() -> None:
     )
     lacking = [
         an_object(kinds.SERVICE_ACCOUNT, "a", labels=MANAGED, meta=reference),
-        an_object(kinds.CLUSTER_ROLE, "b", labels=OWNED), crd,
+        an_object(kinds.CLUSTER_ROLE, "b", labels={**MANAGED, **OWNED}), crd,
         an_object(kinds.OPERATOR_CONDITION, "tide.v1", labels={}, meta=reference),
     ]  # fmt: skip
     others = [
