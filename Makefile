@@ -44,15 +44,16 @@ quick-steps: setup
 quick-domain: setup
 	$(BIN)/pytest --hypothesis-profile=quick tests/domain tests/reading
 
-# All side by side, and more than two at a time of those that start processes, because these wait more than they work.
-# In several parts, because every process of a part collects all tests of the part before its first.
+# All side by side, and more than two at a time of those that start processes, because these wait more than they work;
+# what only works is `nice`, and fills their pauses. In several parts, because every process of a part collects all tests
+# of the part before its first.
 test: setup
 	$(MAKE) --no-print-directory -j 4 domain pipeline programs rest
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
-domain: lint
+domain: setup
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --output-sync=target -j 2 measured-steps measured-domain stories-steps stories-extensions
+	nice $(MAKE) --no-print-directory --output-sync=target -j 3 measured-steps measured-domain lint stories-steps stories-extensions
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
@@ -76,7 +77,7 @@ pipeline: setup
 	$(MAKE) --no-print-directory -j 2 measured-running measured-deciding
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -n 2 -m unmeasured $(DECIDING)
+	$(BIN)/pytest -m unmeasured $(DECIDING)
 
 measured-running: setup
 	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 4 --dist worksteal $(RUNNING)
@@ -86,12 +87,12 @@ measured-deciding: setup
 
 # What people start and ask, on a laptop or in a cluster.
 programs: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile \
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 3 --dist loadfile \
 		$(RUNNING:%=--ignore %) $(DECIDING:%=--ignore %) tests/eventing
 
 # Without the longest suite, which `make conformance` runs on both targets.
 rest: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile -m "not conformance" \
+	$(BIN)/python -m tests.steady $(BIN)/pytest -n 3 --dist loadfile -m "not conformance" \
 		$(PURE:%=--ignore %) --ignore tests/eventing --ignore $(LIFECYCLE) tests
 
 # That suite where no API server can be built: on the sandbox alone.
