@@ -44,16 +44,15 @@ quick-steps: setup
 quick-domain: setup
 	$(BIN)/pytest --hypothesis-profile=quick tests/domain tests/reading
 
-# All side by side, and more than two at a time of those that start processes, because these wait more than they work;
-# what only works is `nice`, and fills their pauses. In several parts, because every process of a part collects all tests
-# of the part before its first.
+# Two parts at a time, and more than two processes for those that start programs, because these wait more than they work;
+# what only works comes last. In parts, because every process of a part collects all tests of the part before its first.
 test: setup
-	$(MAKE) --no-print-directory -j 4 domain pipeline programs rest
+	$(MAKE) --no-print-directory -j 2 programs pipeline rest domain
 
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: setup
 	$(BIN)/coverage erase
-	nice $(MAKE) --no-print-directory --output-sync=target -j 3 measured-steps measured-domain lint stories-steps stories-extensions
+	$(MAKE) --no-print-directory --output-sync=target -j 3 measured-steps measured-domain stories-steps lint stories-extensions
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
