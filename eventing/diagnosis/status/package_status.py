@@ -36,6 +36,7 @@ class Code(StrEnum):
     PLAN_FAILED = "PlanFailed"
     PLAN_DELETED = "PlanDeleted"
     STRANDED = "Stranded"
+    NOT_INSTALLABLE = "NewerNotInstallable"
     CATALOG_UNHEALTHY = "CatalogUnhealthy"
     INSTALLING = "Installing"
     VERSION_FAILED = "VersionFailed"
@@ -147,7 +148,7 @@ class PackageStatus:
     pin: str = ""
     """What the annotation asks for."""
     stranded: str = ""
-    """Why the channel leads nowhere from what is installed."""
+    """Why the channel leads nowhere from what is installed, or to nothing that can be installed."""
     is_done: bool = False
     """The wanted version is installed and works, and nothing newer was found impossible."""
     is_stuck: bool = False

@@ -24,7 +24,7 @@ from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.members import former_targets
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
 from shared.domain.resolver.explain.proposals import one_group
-from shared.domain.resolver.model import UNSATISFIABLE
+from shared.domain.resolver.model import NOT_INSTALLABLE, UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.subscription.conditions import (
     BUNDLE_UNPACK_FAILED,
@@ -71,8 +71,16 @@ class Rule:
 
 def _see_conflict(subscription: Subscription, _: Package) -> Explanation:
     """The conflict and the fixes that were tried; a condition holds no more than five lines of them."""
-    command = olmf("explain", subscription.name, namespace=subscription.namespace)
-    return Explanation(fixes=(Fix("see the conflict, and what was tried", command),))
+    return Explanation(fixes=(_explain(subscription, "see the conflict, and what was tried"),))
+
+
+def _see_choice(subscription: Subscription, _: Package) -> Explanation:
+    """Each newer version, with the rule that excludes it."""
+    return Explanation(fixes=(_explain(subscription, "see which rule excludes it"),))
+
+
+def _explain(subscription: Subscription, what: str) -> Fix:
+    return Fix(what, olmf("explain", subscription.name, namespace=subscription.namespace))
 
 
 def _prevented(subscription: Subscription, package: Package) -> Explanation:
@@ -183,6 +191,9 @@ OF_CONDITION: Mapping[tuple[str, str], Rule] = {
     (PLAN_MISSING, ANY): Rule(Code.PLAN_DELETED),
     (PLAN_PENDING, TO_APPROVE): Rule(Code.APPROVAL_NEEDED, of_subscription=_approval, reads=("plans",)),
     (PLAN_PENDING, ANY): Rule(Code.PLAN_UNFINISHED, of_subscription=_unfinished, reads=("groups",)),
+    (STRANDED, NOT_INSTALLABLE): Rule(
+        Code.NOT_INSTALLABLE, of_subscription=_see_choice, until="when a Subscription, version or catalog changes"
+    ),
     (STRANDED, ANY): Rule(Code.STRANDED, until="when its channel changes"),
     (CATALOGS_UNHEALTHY, ANY): Rule(Code.CATALOG_UNHEALTHY, of_subscription=_unhealthy, reads=("catalog",)),
     (BUNDLE_UNPACKING, REFUSED): Rule(Code.UNPACK_REFUSED),

@@ -200,6 +200,18 @@ def unsatisfiable(facts: Iterable[Constraint], default_fix: str = "") -> Refusal
     return Refusal(UNSATISFIABLE, ". ".join(filter(None, (message, default_fix))), facts, default_fix=default_fix)
 
 
+NOT_IN_CHANNEL, NOT_INSTALLABLE = "NotInChannel", "NotInstallable"
+"""Why a version stays: its channel leads nowhere from it; what would replace it cannot be installed now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Why a Subscription keeps its version although others are offered: the reason, for programs, and a sentence."""
+
+    reason: str
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
     """Subscriptions that are decided together: one plan, or one refusal for all of them."""
@@ -210,8 +222,8 @@ class Component:
     is_manual: bool = False
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Subscription to one sentence: what it gets and why."""
-    dead_ends: Mapping[str, str] | None = None
-    """Subscription to one sentence: why its channel leads nowhere from the installed version. None: not decided yet."""
+    stays: Mapping[str, Stay] | None = None
+    """Subscription to why it keeps its version although others are offered. None: not decided yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,18 @@ from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
 from shared.domain.resolver.copies import fix_text, occupied
 from shared.domain.resolver.decide import NewOperator, Solution, Why, apart, as_one
-from shared.domain.resolver.model import Chosen, Component, Inputs, Refusal, Resolution, Subscriber, unsatisfiable
+from shared.domain.resolver.model import (
+    NOT_IN_CHANNEL,
+    NOT_INSTALLABLE,
+    Chosen,
+    Component,
+    Inputs,
+    Refusal,
+    Resolution,
+    Stay,
+    Subscriber,
+    unsatisfiable,
+)
 from shared.domain.resolver.reach import dead_end
 from shared.domain.resolver.reasons import Code, together
 from shared.domain.resolver.request import ResolutionRequest, prevented_for, sick, stopped, unread
@@ -101,12 +112,12 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
     if stuck := _given_up(chosen, members):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, stuck))
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
-    ends = {one.name: end for one in members if _stays(one, chosen) and (end := dead_end(one, request.cache))}
+    stays = {one.name: stay for one in members if (stay := _stay(one, chosen, request))}
     reasons = {
-        one.name: waits.get(one.name) or (ends.get(one.name) or _reason(one, chosen, request)) + _besides(one, inputs)
+        one.name: waits.get(one.name) or _reason(one, chosen, stays.get(one.name)) + _besides(one, inputs)
         for one in members
     }
-    return Component(names, going, is_manual=is_manual, reasons=reasons, dead_ends=ends)
+    return Component(names, going, is_manual=is_manual, reasons=reasons, stays=stays)
 
 
 def _too_early(solution: Solution, members: Iterable[Subscriber], inputs: Inputs) -> str:
@@ -147,13 +158,20 @@ def _asks_for(subscriber: Subscriber, take: NewOperator) -> bool:
     return policy == (one.package, one.catalog) and subscriber.follows(one.channel)
 
 
-def _stays(subscriber: Subscriber, chosen: Iterable[Chosen]) -> bool:
-    """Whether the Subscription keeps its installed version although nobody holds that."""
+def _stay(subscriber: Subscriber, chosen: Iterable[Chosen], request: ResolutionRequest) -> Stay | None:
+    """Why the Subscription keeps its installed version although nobody holds that, and others are offered."""
     is_free = bool(subscriber.installed_csv) and not (subscriber.waits or subscriber.policy.why_held)
-    return is_free and not any(subscriber.name in one.subscribers for one in chosen)
+    if not is_free or any(subscriber.name in one.subscribers for one in chosen):
+        return None
+    if end := dead_end(subscriber, request.cache):
+        return Stay(NOT_IN_CHANNEL, end)
+    policy, offered = subscriber.policy, request.asked_for[subscriber.name].operators
+    passed = next((one.name for one in offered if policy.accepts(one.name, one.version)), "")
+    what = f"{passed}, which would replace it, cannot be installed now"
+    return Stay(NOT_INSTALLABLE, f"{subscriber.installed_csv} is installed, and {what}") if passed else None
 
 
-def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], request: ResolutionRequest) -> str:
+def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], stay: Stay | None) -> str:
     for one in chosen:
         if subscriber.name in one.subscribers:
             instead = f" in place of {subscriber.installed_csv}" if subscriber.installed_csv else ""
@@ -162,9 +180,8 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], request: Resolutio
     policy, installed = subscriber.policy, subscriber.installed_csv
     if policy.why_held:
         return f"{installed or 'nothing yet'} is held: {policy.why_held}"
-    offered = request.asked_for[subscriber.name].operators
-    if passed := next((one.name for one in offered if policy.accepts(one.name, one.version)), ""):
-        return f"{installed} is installed, and {passed}, which would replace it, cannot be installed now"
+    if stay:
+        return stay.message
     what = "nothing in its channel" + (f" that version {policy.version} accepts" if policy.version else "")
     return f"{installed} is installed, and {what} replaces it"
 

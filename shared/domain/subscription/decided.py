@@ -19,9 +19,9 @@ def decided(subscription: Subscription, component: Component, message: str, now:
     put = []
     if component.refusal:
         put.append(Condition(RESOLUTION_FAILED, "True", component.refusal.reason, message))
-    if end := (component.dead_ends or {}).get(subscription.name):
-        put.append(Condition(STRANDED, "True", "NotInChannel", end))
-    known = {RESOLUTION_FAILED} if component.dead_ends is None else {RESOLUTION_FAILED, STRANDED}
+    if stay := (component.stays or {}).get(subscription.name):
+        put.append(Condition(STRANDED, "True", stay.reason, stay.message))
+    known = {RESOLUTION_FAILED} if component.stays is None else {RESOLUTION_FAILED, STRANDED}
     gone = known - {one.type for one in put}
     return changed(subscription.status, now, put=put, drop=gone)
 

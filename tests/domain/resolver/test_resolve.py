@@ -11,7 +11,7 @@ from shared.domain.catalog.model import Bundle, Channel, Entry, Package, Propert
 from shared.domain.resolver.catalog_readers import LoadedCatalog
 from shared.domain.resolver.constraints import Constraint
 from shared.domain.resolver.identity import CatalogKey, Installed
-from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolution, Subscriber, prevented
+from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolution, Stay, Subscriber, prevented
 from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
@@ -104,6 +104,8 @@ def test_a_newer_version_that_cannot_be_installed_is_named(lacks: Property, *, w
     assert (chosen(resolution), refusal(resolution, "a")) == ([], "")
     passed = "a.v2.0.0, which would replace it, cannot be installed now"
     assert resolution.reasons["a"] == f"a.v1.0.0 is installed, and {passed}"
+    (component,) = resolution.components
+    assert component.stays == {"a": Stay("NotInstallable", resolution.reasons["a"])}
 
 
 def test_deprecated_bundles_are_passed_over() -> None:

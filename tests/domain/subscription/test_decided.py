@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from shared.api.views import Subscription
-from shared.domain.resolver.model import Component, Refusal
+from shared.domain.resolver.model import Component, Refusal, Stay
 from shared.domain.subscription.conditions import STRANDED
 from shared.domain.subscription.decided import decided
 from tests.kit.cluster import FixedClock
 
 NOW = FixedClock().now()
-END = "1.0.0 is not in channel new"
-STANDING = {"type": STRANDED, "status": "True", "reason": "NotInChannel", "message": END}
+END = Stay("NotInChannel", "1.0.0 is not in channel new")
+STANDING = {"type": STRANDED, "status": "True", "reason": END.reason, "message": END.message}
 
 
 def conditions(component: Component, *present: dict[str, str]) -> list[str]:
@@ -25,8 +25,8 @@ def conditions(component: Component, *present: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize(
     ("component", "want"),
     [
-        pytest.param(Component(("etcd",), dead_ends={"etcd": END}), [STRANDED], id="it still leads nowhere"),
-        pytest.param(Component(("etcd",), dead_ends={}), [], id="it leads further now"),
+        pytest.param(Component(("etcd",), stays={"etcd": END}), [STRANDED], id="it still leads nowhere"),
+        pytest.param(Component(("etcd",), stays={}), [], id="it leads further now"),
         pytest.param(Component(("etcd",)), [STRANDED], id="a sibling waits for its plan: nothing was decided"),
         pytest.param(
             Component(("etcd",), refusal=Refusal("ErrorPreventedResolution", "no")),
