@@ -52,7 +52,7 @@ test: setup
 # The domain and its reads are tested apart, because their branch coverage has to be complete.
 domain: setup
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --output-sync=target -j 3 measured-steps measured-domain stories-steps lint stories-extensions
+	$(MAKE) --no-print-directory --output-sync=target -j 5 measured-steps measured-domain stories-steps lint stories-extensions
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
