@@ -129,13 +129,21 @@ def _report(source: NamespaceInputs, *, check_images: bool, only_grants: bool) -
     needed = _needed(source, Step(chosen, present, found), under_way, policy, is_asked=only_grants)
     print_them = quoted(olmf("plan", "--grants", namespace=source.inputs.namespace))
     hint = f"{print_them} prints roles and bindings with what the account lacks for {_listed(needed.versions)}"
+    remarks = (*_staying(source.inputs, resolution), *([hint] if needed.grants else ()), *_graded(found, "remark"))
     return Report(
         reasons, found.changes, found.permissions,
         (*refused, *_graded(found, "blocks"), *missing),
-        (*([hint] if needed.grants else ()), *_graded(found, "remark"), *(f"image {image}" for image in images)),
+        (*remarks, *(f"image {image}" for image in images)),
         (*undecided, *_graded(found, "unknown"), *unseen, *filter(None, [needed.unread])),
         tuple(map(_stands, under_way)), needed,
     )  # fmt: skip
+
+
+def _staying(inputs: Inputs, resolution: Resolution) -> Iterator[str]:
+    """What is offered and not taken."""
+    for name, why in sorted(resolution.stays.items()):
+        command = quoted(olmf("explain", name, namespace=inputs.namespace))
+        yield f"{name} stays: {why.message}; {command} shows more"
 
 
 def _needed(source: NamespaceInputs, step: Step, under_way: Sequence[Csv], policy: Policy, *, is_asked: bool) -> Needed:

@@ -71,11 +71,11 @@ def _stop_plans(cluster: KubeClient, namespace: str, subscriptions: Set[str]) ->
 
 def _coming(versions: Callable[[], Iterable[Csv]], until: float) -> Iterator[Csv]:
     """Each version that is there, and each that comes until then."""
-    seen = set[tuple[str, str]]()
+    seen = set[str]()
     while True:
         for csv in versions():
-            if (one := (csv.name, csv.uid)) not in seen:
-                seen.add(one)
+            if csv.uid not in seen:
+                seen.add(csv.uid)
                 yield csv
         if time.monotonic() >= until:
             return

@@ -244,6 +244,11 @@ class Resolution:
         """The Subscriptions that get nothing because their component is refused."""
         return frozenset(name for one in self.components if one.refusal for name in one.subscribers)
 
+    @property
+    def stays(self) -> Mapping[str, Stay]:
+        """The Subscriptions that keep their version although others are offered, and why."""
+        return {name: why for component in self.components for name, why in (component.stays or {}).items()}
+
     def component_of(self, subscriber: str) -> Component | None:
         """The component that decides for a Subscription."""
         return next((one for one in self.components if subscriber in one.subscribers), None)

@@ -117,7 +117,8 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
         one.name: waits.get(one.name) or _reason(one, chosen, stays.get(one.name)) + _besides(one, inputs)
         for one in members
     }
-    return Component(names, going, is_manual=is_manual, reasons=reasons, stays=stays)
+    is_open = unread(inputs) and any(one.reason == NOT_INSTALLABLE for one in stays.values())
+    return Component(names, going, is_manual=is_manual, reasons=reasons, stays=None if is_open else stays)
 
 
 def _too_early(solution: Solution, members: Iterable[Subscriber], inputs: Inputs) -> str:
@@ -165,10 +166,12 @@ def _stay(subscriber: Subscriber, chosen: Iterable[Chosen], request: ResolutionR
         return None
     if end := dead_end(subscriber, request.cache):
         return Stay(NOT_IN_CHANNEL, end)
-    policy, offered = subscriber.policy, request.asked_for[subscriber.name].operators
-    passed = next((one.name for one in offered if policy.accepts(one.name, one.version)), "")
-    what = f"{passed}, which would replace it, cannot be installed now"
-    return Stay(NOT_INSTALLABLE, f"{subscriber.installed_csv} is installed, and {what}") if passed else None
+    offered = request.asked_for[subscriber.name].operators
+    for one in offered:
+        if subscriber.policy.accepts(one.name, one.version):
+            what = f"{one.name}, which would replace it, cannot be installed now"
+            return Stay(NOT_INSTALLABLE, f"{subscriber.installed_csv} is installed, and {what}")
+    return None
 
 
 def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], stay: Stay | None) -> str:

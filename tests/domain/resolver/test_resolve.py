@@ -108,6 +108,14 @@ def test_a_newer_version_that_cannot_be_installed_is_named(lacks: Property, *, w
     assert component.stays == {"a": Stay("NotInstallable", resolution.reasons["a"])}
 
 
+def test_what_a_catalog_may_still_bring_is_not_found_lacking() -> None:
+    newer = a_package("a", gvk("K", required=True), version="2.0.0", replaces="a.v1.0.0")
+    subscriber, other = a_subscriber("a", installed_csv="a.v1.0.0"), CatalogKey("later", "olm")
+    catalogs = {KEY: CATALOG, other: Catalog(other)}
+    found = resolve(Inputs("ns", (subscriber,), (an_installed("a", owner="a"),), catalogs, readers(newer)))
+    assert [one.stays for one in found.components] == [None]
+
+
 def test_deprecated_bundles_are_passed_over() -> None:
     package = a_package("a", Property("olm.deprecated", {}))
     assert "is deprecated" in refusal(answer(A, packages=[package]), "a")

@@ -172,13 +172,32 @@ def test_an_upgrade_reports_which_configurations_come_and_go(tmp_path: Path) -> 
     assert (kept["Secret"], kept["Service"], kept["APIService"]) == ("keep", "keep", "change")
 
 
-def test_an_upgrade_reports_what_changes_and_what_goes(tmp_path: Path) -> None:
+def write_installed(folder: Path) -> None:
+    """The first version works."""
     first = json.loads(plan("-o", "json").stdout)["objects"]
     csv, *others = [one["manifest"] for one in first]
     there = {**csv, "status": {"phase": "Succeeded"}}
     installed = {"installedCSV": "beacon.v1.0.0", "currentCSV": "beacon.v1.0.0", "state": "AtLatestKnown"}
     subscription = a_subscription("beacon", "here", source="local", channel="stable") | {"status": installed}
-    write_objects(tmp_path, subscription, an_operator_group("here", targets=("here",)), there, *others)
+    write_objects(folder, subscription, an_operator_group("here", targets=("here",)), there, *others)
+
+
+def test_a_newer_version_that_cannot_be_installed_is_told(tmp_path: Path) -> None:
+    write_installed(tmp_path)
+    file = tmp_path / "cat" / "catalog.json"
+    *others, newest = map(json.loads, file.read_text().splitlines())
+    moon = {"type": "olm.gvk.required", "value": {"group": "x.io", "version": "v1", "kind": "Moon"}}
+    newest["properties"].append(moon)
+    file.write_text("\n".join(map(json.dumps, [*others, newest])))
+    result = plan()
+    passed = "beacon.v1.0.0 is installed, and beacon.v1.1.0, which would replace it, cannot be installed now"
+    command = "`olmf explain beacon -n here --from objects --catalog cat`"
+    assert f"  beacon stays: {passed}; {command} shows more" in result.stdout.splitlines()
+    assert (result.stdout.splitlines()[-1], result.exit_code) == ("Nothing would be done.", 0)
+
+
+def test_an_upgrade_reports_what_changes_and_what_goes(tmp_path: Path) -> None:
+    write_installed(tmp_path)
     result = plan("-o", "json")
     found = effects(result)
     assert found["ClusterServiceVersion here/beacon.v1.1.0"] == "create"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from shared.domain.resolver.candidate_cache import CandidateCache
 from shared.domain.resolver.candidates import Candidates, candidates
 from shared.domain.resolver.explain.demands import Demands
 from shared.domain.resolver.explain.facts import Translator
-from shared.domain.resolver.model import NOT_IN_CHANNEL, Chosen, Inputs, Resolution, Stay, Subscriber
+from shared.domain.resolver.model import NOT_IN_CHANNEL, Chosen, Inputs, Resolution, Subscriber
 from shared.domain.resolver.operators import Operator
 from shared.domain.resolver.reasons import Code
 from shared.domain.resolver.request import ResolutionRequest, memoized
@@ -53,7 +52,7 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
     gets = {name: one for one in resolution.chosen for name in one.subscribers}
     subscribers = sorted(request.inputs.subscribers, key=lambda one: one.name)
     going = [one for one in subscribers if one.name in resolution.reasons and one.name not in resolution.refused]
-    ends = {name: why.message for name, why in _stays(resolution) if why.reason == NOT_IN_CHANNEL}
+    ends = {name: why.message for name, why in resolution.stays.items() if why.reason == NOT_IN_CHANNEL}
     with Demands(request.solver_input) as demands:
         newer = _Newer(request, gets, demands)
         return tuple(
@@ -63,10 +62,6 @@ def choices(inputs: Inputs, resolution: Resolution) -> tuple[Choice, ...]:
             )
             for one in going
         )  # fmt: skip
-
-
-def _stays(resolution: Resolution) -> Iterator[tuple[str, Stay]]:
-    return chain.from_iterable((one.stays or {}).items() for one in resolution.components)
 
 
 def operator_of(chosen: Chosen, cache: CandidateCache) -> Operator:

@@ -43,7 +43,7 @@ class Deleting(FakeCluster):
 
 def a_csv(name: str, replaces: str = "", phase: str = "Pending", labels: Iterable[str] = ()) -> Manifest:
     kind = CLUSTER_SERVICE_VERSION
-    meta = {"name": name, "namespace": "ns", "labels": dict.fromkeys(labels, "")}
+    meta = {"name": name, "namespace": "ns", "uid": name, "labels": dict.fromkeys(labels, "")}
     status = {"phase": phase, "message": "webhooks wait for something: a"}
     spec = {"replaces": replaces}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec, "status": status}
