@@ -3,17 +3,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PURE := tests/domain tests/reading tests/functions
+EVENTING := tests/eventing
 EXTENSIONS := tests/functions/cluster_extension
-STORIES := unmeasured and not measured
 LIFECYCLE := tests/conformance/lifecycle
-RUNNING := $(addprefix tests/eventing/,endpoint worker)
-DECIDING := $(addprefix tests/eventing/,effects events journal runner watch workqueue)
+DECIDING := $(addprefix $(EVENTING)/,effects events journal runner watch)
+PIPELINE := $(DECIDING) $(addprefix $(EVENTING)/,endpoint worker workqueue)
+STEADY := $(BIN)/python -m tests.steady
+# The parts of the tests, of which each is one process: those that wait for what they start come first.
+PIPELINE_PARTS := test-worker test-endpoint test-workqueue test-deciding
+DOMAIN_PARTS := test-steps test-domain test-extensions
+PARTS := test-verbs test-local test-programs test-replay $(PIPELINE_PARTS) test-adapters test-rest $(DOMAIN_PARTS)
 # The tests start hundreds of processes: where nothing compiled is kept, each would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo quick quick-steps quick-domain test lint domain measured-steps \
-	measured-domain stories-steps stories-extensions pipeline measured-running measured-deciding programs rest lifecycle lines conformance cluster cluster-down bench wheel lock stubs crds clean
+.PHONY: setup demo quick quick-steps quick-domain lint test domain pipeline erase covered-domain covered-pipeline \
+	$(PARTS) lifecycle lines conformance cluster cluster-down bench wheel lock stubs crds clean
 
 setup: $(VENV)/.ready
 
@@ -39,64 +43,86 @@ quick: setup
 	$(MAKE) --no-print-directory --output-sync=target -j 2 quick-steps quick-domain lint
 
 quick-steps: setup
-	$(BIN)/pytest -m "not ($(STORIES))" tests/functions
+	$(BIN)/pytest -m "not unmeasured or measured" tests/functions
 
 quick-domain: setup
 	$(BIN)/pytest --hypothesis-profile=quick tests/domain tests/reading
 
-# Two parts at a time, and more than two processes for those that start programs, because these wait more than they work;
-# what only works comes last. In parts, because every process of a part collects all tests of the part before its first.
-test: setup
-	$(MAKE) --no-print-directory -j 2 programs pipeline rest domain
+# Four parts at a time: the first ones wait more than they work, the last ones do not wait.
+test: setup erase
+	$(MAKE) --no-print-directory --output-sync=target -j 4 $(PARTS) lint
+	$(MAKE) --no-print-directory covered-domain covered-pipeline
 
-# The domain and its reads are tested apart, because their branch coverage has to be complete.
-domain: setup
+# The domain and its reads, whose branch coverage has to be complete.
+domain: setup erase
+	$(MAKE) --no-print-directory --output-sync=target -j 3 $(DOMAIN_PARTS)
+	$(MAKE) --no-print-directory covered-domain
+
+# Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.
+pipeline: setup erase
+	$(MAKE) --no-print-directory --output-sync=target -j 4 $(PIPELINE_PARTS)
+	$(MAKE) --no-print-directory covered-pipeline
+
+erase: setup
 	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory --output-sync=target -j 5 measured-steps measured-domain stories-steps lint stories-extensions
+	$(BIN)/coverage erase --rcfile tests/pipeline_coverage.toml
+
+covered-domain: setup
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.spec
 
-measured-steps: setup
-	$(BIN)/coverage run -m pytest -m "not ($(STORIES))" tests/functions
+test-steps: setup
+	$(BIN)/coverage run -m pytest --ignore $(EXTENSIONS) tests/functions
 
-measured-domain: setup
-	$(BIN)/coverage run -m pytest -m "not ($(STORIES))" tests/domain tests/reading
+test-extensions: setup
+	$(BIN)/coverage run -m pytest $(EXTENSIONS)
 
-stories-steps: setup
-	$(BIN)/pytest -m "$(STORIES)" --ignore $(EXTENSIONS) tests/domain tests/functions
+test-domain: setup
+	$(BIN)/coverage run -m pytest tests/domain tests/reading
 
-stories-extensions: setup
-	$(BIN)/pytest -m "$(STORIES)" $(EXTENSIONS)
+$(PIPELINE_PARTS) covered-pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml
 
-# Measured in every process that these tests start, so that what runs in a worker or a watcher counts, too.
-pipeline: export COVERAGE_RCFILE := tests/pipeline_coverage.toml
-pipeline: setup
-	$(BIN)/coverage erase
-	$(MAKE) --no-print-directory -j 2 measured-running measured-deciding
+covered-pipeline: setup
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/pytest -m unmeasured $(DECIDING)
 
-measured-running: setup
-	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 4 --dist worksteal $(RUNNING)
+test-worker: setup
+	$(STEADY) $(BIN)/coverage run -m pytest $(EVENTING)/worker
 
-measured-deciding: setup
-	$(BIN)/python -m tests.steady $(BIN)/coverage run -m pytest -n 2 --dist worksteal -m "not unmeasured" $(DECIDING)
+test-endpoint: setup
+	$(STEADY) $(BIN)/coverage run -m pytest $(EVENTING)/endpoint
+
+test-workqueue: setup
+	$(STEADY) $(BIN)/coverage run -m pytest $(EVENTING)/workqueue
+
+test-deciding: setup
+	$(STEADY) $(BIN)/coverage run -m pytest $(DECIDING)
 
 # What people start and ask, on a laptop or in a cluster.
-programs: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 3 --dist loadfile \
-		$(RUNNING:%=--ignore %) $(DECIDING:%=--ignore %) tests/eventing
+test-verbs: setup
+	$(STEADY) $(BIN)/pytest $(EVENTING)/cli
+
+test-local: setup
+	$(STEADY) $(BIN)/pytest $(EVENTING)/local
+
+test-programs: setup
+	$(STEADY) $(BIN)/pytest $(PIPELINE:%=--ignore %) --ignore $(EVENTING)/cli --ignore $(EVENTING)/local $(EVENTING)
+
+test-replay: setup
+	$(STEADY) $(BIN)/pytest tests/replay
+
+test-adapters: setup
+	$(STEADY) $(BIN)/pytest tests/adapters
 
 # Without the longest suite, which `make conformance` runs on both targets.
-rest: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 3 --dist loadfile -m "not conformance" \
-		$(PURE:%=--ignore %) --ignore tests/eventing --ignore $(LIFECYCLE) tests
+test-rest: setup
+	$(STEADY) $(BIN)/pytest -m "not conformance" --ignore $(LIFECYCLE) --ignore tests/domain --ignore tests/reading \
+		--ignore tests/functions --ignore $(EVENTING) --ignore tests/replay --ignore tests/adapters tests
 
 # That suite where no API server can be built: on the sandbox alone.
 lifecycle: setup
-	$(BIN)/python -m tests.steady $(BIN)/pytest -n 2 --dist loadfile -m "not conformance" $(LIFECYCLE)
+	$(STEADY) $(BIN)/pytest -n 2 --dist loadfile -m "not conformance" $(LIFECYCLE)
 
 # Lines of Python and Lua per folder.
 lines:

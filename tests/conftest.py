@@ -6,7 +6,6 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import structlog
@@ -36,17 +35,11 @@ structlog.configure(
     ]
 )
 
+pytest_plugins = ["tests.kit.measuring"]
+
 _RARELY = 50_000, 20, 50
 """How much is allocated before garbage is looked for: with the usual 700, a tenth of the time of these tests."""
 gc.disable()  # while tests are collected: hardly anything of that is garbage
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
-    """For `--dist loadfile`; otherwise that of pytest-xdist."""
-    from tests.kit.scheduling import ByFile  # only where several processes run tests
-
-    return ByFile(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_finish() -> None:

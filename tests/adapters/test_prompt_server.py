@@ -20,6 +20,29 @@ from tests.kit.waiting import PATIENCE_SECONDS, wait_for
 HELLO = b"GET / HTTP/1.1\r\n\r\n"
 
 
+class Kept(logging.Handler):
+    """The messages that came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@pytest.fixture
+def logged() -> Iterator[list[str]]:
+    """What the server logs."""
+    logger, kept = logging.getLogger(prompt_server.__name__), Kept()
+    before = logger.level
+    logger.addHandler(kept)
+    logger.setLevel(logging.DEBUG)
+    yield kept.messages
+    logger.setLevel(before)
+    logger.removeHandler(kept)
+
+
 @contextmanager
 def served(
     answer: Callable[[Head, bytes], Answer | Later] = lambda *_: text_answer(HTTPStatus.OK, "hello"), **bounds: float
@@ -91,7 +114,7 @@ def test_how_long_a_connection_lasts(request_: bytes, is_last: bool) -> None:
         assert (talk(port, request_, request_).count(b"200 OK") == 1) is is_last
 
 
-def test_a_defect_ends_its_connection_alone(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_defect_ends_its_connection_alone(logged: list[str]) -> None:
     def defect(head: Head, _: bytes) -> Answer:
         if head.target == "/defect":
             raise KeyError(head.target)
@@ -100,7 +123,7 @@ def test_a_defect_ends_its_connection_alone(caplog: pytest.LogCaptureFixture) ->
     with served(defect) as port:
         assert talk(port, b"GET /defect HTTP/1.1\r\n\r\n") == b""
         assert b"hello" in talk(port, HELLO)
-    assert "an answer failed" in caplog.messages
+    assert "an answer failed" in logged
 
 
 def test_who_says_a_byte_at_a_time_is_hung_up_on() -> None:
@@ -122,15 +145,14 @@ def test_who_says_a_byte_at_a_time_is_hung_up_on() -> None:
         wait_for(is_over, "the end of its patience")
 
 
-def test_who_does_not_read_is_hung_up_on(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "shared.adapters.prompt_server")
+def test_who_does_not_read_is_hung_up_on(logged: list[str]) -> None:
     endless = Answer(HTTPStatus.OK, {}, iter(lambda: bytes(65536), None), None)
     with (
         served(lambda *_: endless, answer_seconds=0.2) as port,
         socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection,
     ):
         connection.sendall(HELLO)
-        wait_for(lambda: any("went away" in one for one in caplog.messages), "the end of its patience")
+        wait_for(lambda: any("went away" in one for one in logged), "the end of its patience")
 
 
 def test_who_comes_when_all_places_are_taken_is_hung_up_on() -> None:
@@ -149,8 +171,7 @@ def answer_to(port: int, request: bytes) -> bytes:
     return b""
 
 
-def test_who_never_agrees_on_tls_takes_a_place_too(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG, "shared.adapters.prompt_server")
+def test_who_never_agrees_on_tls_takes_a_place_too(logged: list[str]) -> None:
     asked = Asked(lambda *_: text_answer(HTTPStatus.OK, "hello"), Bounds(connections=1, request_seconds=1))
     trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with prompt_server.running(prompt_server.listening("", 0), asked, trust=trust) as port:
@@ -158,18 +179,17 @@ def test_who_never_agrees_on_tls_takes_a_place_too(caplog: pytest.LogCaptureFixt
             with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as second:
                 assert second.recv(1) == b"", "hung up on at once"
             assert silent.recv(1) == b"", "the end of its patience"
-        wait_for(lambda: any("127.0.0.1 agreed on no TLS" in one for one in caplog.messages))
+        wait_for(lambda: any("127.0.0.1 agreed on no TLS" in one for one in logged))
 
 
 def test_a_client_that_resets_its_connection_leaves_one_line_for_whoever_debugs(
-    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    logged: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    caplog.set_level(logging.DEBUG, "shared.adapters.prompt_server")
     with served() as port:
         with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as connection:
             connection.sendall(b"GET /catalogs")
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # closes with a reset
-        wait_for(lambda: bool(caplog.messages), "the server hears of it")
-    assert len(caplog.messages) == 1
-    assert "127.0.0.1 went away: " in caplog.messages[0]
+        wait_for(lambda: bool(logged), "the server hears of it")
+    assert len(logged) == 1
+    assert "127.0.0.1 went away: " in logged[0]
     assert capsys.readouterr().err == ""

@@ -107,6 +107,12 @@ def test_a_bundle_that_cannot_be_offered_is_left_out_with_the_reason(bundle: Pub
     assert findings[0].startswith(f"{bundle.image}: ")
 
 
+def test_a_bundle_whose_description_has_another_shape_is_offered_without() -> None:
+    published = a_bundle("3.0.0", description=["no text"])
+    assert not [one for one in published.offer.properties if one.type == "olm.csv.metadata"]
+    assert len(tea(published).channels) == 1
+
+
 def test_a_package_without_a_bundle_that_can_be_offered_is_none() -> None:
     documents, findings = from_bundles([a_bundle("1.0")])
     assert (documents, len(findings)) == ((), 1)

@@ -206,6 +206,13 @@ def test_an_object_of_the_wrong_shape_is_reported(metadata: object, words: str) 
     assert bool(words) == bool(why)
 
 
+@pytest.mark.parametrize("spec", ["x", [1], 3])
+def test_the_spec_of_a_definition_is_an_object(spec: object) -> None:
+    found = parse(a_bundle(a_csv(), manifests__x={"kind": "CustomResourceDefinition", "spec": spec}), "here")
+    assert isinstance(found, BadBundle)
+    assert "its spec is not an object" in found.message
+
+
 @pytest.mark.parametrize("kind", [{"a": 1}, []])
 def test_a_kind_is_text(kind: object) -> None:
     assert defect({"kind": kind}) == f"its kind is not text: {kind!r}"

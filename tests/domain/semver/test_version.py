@@ -42,6 +42,11 @@ def test_what_is_not_a_version_says_which_part_is_wrong(text: str, message: str)
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("text", ["1.0.0", "1.0.0-a.1", "1.0.0+a"])
+def test_of_a_version_nothing_is_refused(text: str) -> None:
+    assert refusals.of_version(text) == ""
+
+
 def test_versions_sort_by_precedence() -> None:
     texts = ["1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0", "1.0.1", "1.10.0"]
     assert [str(version) for version in sorted(map(parse_version, reversed(texts)))] == texts
