@@ -20,7 +20,7 @@ from eventing.cli.failure import NEGATIVE, USAGE, CliError
 from eventing.cli.names import check_namespace, similar
 from eventing.cli.namespace import paragraphs, show, show_extensions, waiting
 from eventing.cli.namespace_inputs import opened_capture, subscribed_in
-from eventing.cli.objects import ref_of
+from eventing.cli.objects import ref_of, subscription_meant
 from eventing.cli.output import CaptureOption, OutputOption, document, print_lines
 from eventing.cli.status_text import next_try_of, row_of
 from eventing.cli.target import KubeconfigOption, NamespaceOption, StateOption, choose
@@ -28,6 +28,7 @@ from eventing.cli.why_catalog import catalog_paragraphs
 from eventing.cli.why_text import text_of
 from eventing.diagnosis.status.reader import Sources, detailed, package_statuses
 from shared.api.manifest import name_of
+from shared.api.views import Subscription
 from shared.domain.command import olmf
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, KINDS, SUBSCRIPTION, Ref
 
@@ -55,7 +56,11 @@ def register(app: typer.Typer) -> None:
 
 def why(
     target: Annotated[
-        str, typer.Argument(metavar="[KIND/NAME]", help="What we wrote, or what waits; nothing: all of the namespace.")
+        str,
+        typer.Argument(
+            metavar="[[KIND/]NAME]",
+            help="What we wrote, or what waits, a Subscription without KIND; nothing: all of the namespace.",
+        ),
     ] = "",
     namespace: NamespaceOption = "",
     *,
@@ -75,7 +80,7 @@ def why(
     if not target:
         _print_namespace(known, namespace, output)
         return
-    ref = ref_of(target, namespace)
+    ref = ref_of(target if "/" in target else _subscription(known, target, namespace), namespace)
     about = _extension(known, ref)
     status = about.status if about else _status(known, ref)
     until = next_try_of(status) if status else ""
@@ -92,6 +97,12 @@ def why(
         document({**answer.json(), **package, **(about.json() if about else {})}, output)
     if not answer.writes and not answer.last and about is None:
         raise typer.Exit(NEGATIVE)
+
+
+def _subscription(known: _Known, word: str, namespace: str) -> str:
+    """`Subscription/NAME` for the name of a Subscription or of its package."""
+    found = Subscription.each(known.objects.list(SUBSCRIPTION, namespace))
+    return f"{SUBSCRIPTION.kind}/{subscription_meant(word, {one.name: one.package for one in found})}"
 
 
 def _same_kind(known: _Known, ref: Ref) -> set[str]:

@@ -12,6 +12,7 @@ from eventing.cli.explain_extension import Explained, explained_extensions, is_e
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.names import similar
 from eventing.cli.namespace_inputs import CatalogsOption, FromOption, Where, read_inputs
+from eventing.cli.objects import subscription_meant
 from eventing.cli.output import TextOption, document, print_lines
 from eventing.cli.resolve import Isolation
 from eventing.cli.status_text import is_failing, row_of, stands
@@ -45,7 +46,7 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     subscription: Annotated[
-        str, typer.Argument(metavar="[SUBSCRIPTION]", help="Only this one, or ClusterExtension/NAME.")
+        str, typer.Argument(metavar="[SUBSCRIPTION]", help="Only this one, or its package, or ClusterExtension/NAME.")
     ] = "",
     namespace: NamespaceOption = "",
     catalog: CatalogsOption = None,
@@ -70,6 +71,7 @@ def explain(
     is_whole = isolation is Isolation.NAMESPACE
     looked_at = read_inputs(namespace, catalog, folder, (state, kubeconfig), is_whole=is_whole, quiet=True)
     inputs = looked_at.inputs
+    subscription = subscription_meant(subscription, {one.name: one.package for one in inputs.subscribers})
     findings, found = explained(inputs, subscription)
     objects = looked_at.objects()
     packages = statuses(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
+from eventing.cli.commands import quoted
 from eventing.cli.failure import USAGE, CliError
 from eventing.events.former import step_now
 from eventing.routes import STEPS
-from shared.kinds import KINDS, InvalidName, Kind, Ref
+from shared.domain.command import olmf
+from shared.kinds import KINDS, SUBSCRIPTION, InvalidName, Kind, Ref
 
 SHORT = {
     "catsrc": "CatalogSource", "sub": "Subscription", "subs": "Subscription", "ip": "InstallPlan",
@@ -32,6 +35,18 @@ def ref_of(text: str, namespace: str) -> Ref:
         return kind_of(word).ref(name, namespace)
     except InvalidName as error:
         raise CliError(str(error), USAGE) from error
+
+
+def subscription_meant(text: str, packages: Mapping[str, str]) -> str:
+    """The Subscription that `NAME`, `Subscription/NAME` or a package names, of those whose packages are given.
+
+    A name that none of them has stays as it is. CliError for an object of another kind.
+    """
+    word, slash, name = text.partition("/")
+    if slash and kind_of(word) is not SUBSCRIPTION:
+        raise CliError(f"{text}: not a Subscription; {quoted(olmf('why', text))} tells of other objects", USAGE)
+    name = name if slash else word
+    return name if name in packages else next((one for one, its in sorted(packages.items()) if its == name), name)
 
 
 def kind_of(word: str) -> Kind:

@@ -128,6 +128,22 @@ def test_an_explanation_reports_why_not_newer_and_what_would_help(tmp_path: Path
     assert failure(*words, "c").code == NEGATIVE
 
 
+@pytest.mark.parametrize("said", ["mine", "Subscription/mine", "sub/mine", "a"])
+def test_a_subscription_may_be_named_with_its_kind_or_by_its_package(said: str, tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("mine", package="a"), sub("b", channel="beta"))
+    found = olmf("explain", "-n", "ns", "--catalog", catalog, "--from", there, said)
+    assert found.stdout.startswith("mine: a.v2 from channel stable")
+    assert "b" not in {line.partition(":")[0] for line in found.stdout.splitlines()}
+
+
+def test_of_other_objects_another_verb_tells(tmp_path: Path, catalog: str) -> None:
+    there = folder(tmp_path, sub("a"))
+    error = failure("explain", "-n", "ns", "--catalog", catalog, "--from", there, "csv/a.v2")
+    assert (error.code, str(error)) == (
+        USAGE, "csv/a.v2: not a Subscription; `olmf why csv/a.v2` tells of other objects"
+    )  # fmt: skip
+
+
 def test_files_have_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> None:
     settled = sub("a", installed="a.v1")
     settled["status"] |= {"currentCSV": "a.v1", "state": "AtLatestKnown"}

@@ -314,6 +314,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
     made = "Namespace four|OperatorGroup four/four|Subscription four/tide"  # whichever was reported first
     assert re.search(rf"({made}) \(from outside\)", tree)
     assert rows(sandbox, "why", "csv/tide.v1.0.0", "-n", "four")
+    assert "/Subscription/four/tide\n" in sandbox.olmf("why", "tide", "-n", "four").stdout
     assert "sent io.olmf.resync.requested" in sandbox.olmf("events", "send", "sub/tide", "-n", "four").stdout
     wait_for(lambda: any("resolve_subscriptions" in row["what"] for row in rows(sandbox, "events", "list")))
     assert rows(sandbox, "queue", "dead") == []
@@ -337,7 +338,7 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
         pytest.param(["explain", "--from", "."], 2, "--from .: name the catalogs, too", id="explain without a catalog"),
         pytest.param(["install", "tide", "-n", "Bad_NS"], 2, "-n Bad_NS: no Namespace", id="no name of a Namespace"),
         pytest.param(["install", "tide", "--timeout", "-5"], 2, "--timeout", id="a time before now"),
-        pytest.param(["why", "nonsense"], 2, "wanted KIND/NAME", id="no kind"),
+        pytest.param(["why", "Subscription/"], 2, "wanted KIND/NAME", id="no name"),
         pytest.param(["why", "sub/ghost", "-n", "olm"], 1, "ghost does not exist", id="an object that is not there"),
         pytest.param(["why", "dragon/x"], 2, "no such kind here", id="an unknown kind"),
         pytest.param(["list", "-o", "xml"], 2, "wanted table, json or yaml", id="an unknown format"),
