@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from shared.reading.extension import Sources as Content
 
 _MOST_NAMED = 5
+_TARGET = "What we wrote, or what waits, a Subscription without KIND; nothing: all of the namespace."
 
 
 def register(app: typer.Typer) -> None:
@@ -55,13 +56,7 @@ def register(app: typer.Typer) -> None:
 
 
 def why(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="[[KIND/]NAME]",
-            help="What we wrote, or what waits, a Subscription without KIND; nothing: all of the namespace.",
-        ),
-    ] = "",
+    target: Annotated[str, typer.Argument(metavar="[[KIND/]NAME]", help=_TARGET)] = "",
     namespace: NamespaceOption = "",
     *,
     unfolded: Annotated[bool, typer.Option("--all", help="Also causes that concern other packages.")] = False,

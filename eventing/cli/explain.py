@@ -76,8 +76,7 @@ def explain(
     objects = looked_at.objects()
     packages = statuses(objects, inputs.namespace, subscription, looked_at.jobs()) if objects else []
     if subscription and not (findings or found or packages):
-        hint = similar(subscription, (one.name for one in inputs.subscribers))
-        raise CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}{hint}", NEGATIVE)
+        raise _unknown(subscription, inputs)
     if output == "text":
         print_lines(*lines(findings, found, packages), *(line for one in extensions for line in one.lines()))
     else:
@@ -85,6 +84,11 @@ def explain(
     every = [*packages, *(one.answer.status for one in extensions)]
     if code := _exit_code(findings, found, every):
         raise typer.Exit(code)
+
+
+def _unknown(subscription: str, inputs: Inputs) -> CliError:
+    hint = similar(subscription, (one.name for one in inputs.subscribers))
+    return CliError(f"{subscription}: no such Subscription in namespace {inputs.namespace}{hint}", NEGATIVE)
 
 
 def _exit_code(findings: list[Finding], found: list[Choice], statuses: Sequence[PackageStatus]) -> int:

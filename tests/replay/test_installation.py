@@ -10,9 +10,11 @@ from eventing.diagnosis.replay import open_capture, replay
 from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, OPERATOR_CONDITION, Ref
+from shared.api.views import InstallPlan
+from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, OPERATOR_CONDITION, Ref
 from tests.kit.captures import captured
-from tests.kit.installation import installed
+from tests.kit.installation import Installation, installed
+from tests.kit.waiting import wait_for
 
 
 def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
@@ -32,13 +34,17 @@ def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> 
 
 
 def a_story(folder: Path) -> Path:
-    """One operator is upgraded and stays, another is uninstalled."""
+    """One operator is upgraded and stays, another is uninstalled; a person approves each plan of the first."""
     bundles = folder / "bundles"
     publish(bundles, "tide/0.2.0", "beacon/1.0.0")
     with installed(folder / "state", "--bundles", str(bundles)) as found:
-        found.olmf("install", "tide", "-n", "one")
+        found.olmf("install", "tide", "-n", "one", "--manual", "--timeout", "0")
+        found.olmf("approve", waiting_plan(found), "-n", "one")
         found.olmf("install", "beacon", "-n", "two")
+        found.until_phase("tide.v0.2.0", "one")
         publish(bundles, "tide/1.0.0")
+        found.cluster.delete(INSTALL_PLAN.ref(waiting_plan(found), "one"))
+        found.olmf("approve", waiting_plan(found), "-n", "one")
         found.until_phase("tide.v1.0.0", "one")
         found.until_gone(CLUSTER_SERVICE_VERSION.ref("tide.v0.2.0", "one"))
         found.olmf("uninstall", "beacon", "-n", "two")
@@ -47,6 +53,16 @@ def a_story(folder: Path) -> Path:
         file = folder / "story.tar.gz"
         found.olmf("capture", "-o", str(file))
     return file
+
+
+def waiting_plan(found: Installation) -> str:
+    """The name of the plan that waits for its approval, as soon as there is one."""
+
+    def waiting() -> list[str]:
+        plans = map(InstallPlan, found.cluster.list(INSTALL_PLAN, "one"))
+        return [plan.name for plan in plans if plan.phase == "RequiresApproval" and not plan.is_approved]
+
+    return wait_for(waiting, "a plan to approve")[0]
 
 
 def falsified(file: Path) -> Path:

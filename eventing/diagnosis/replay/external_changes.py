@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
 
 import msgspec
 
@@ -13,14 +15,17 @@ from eventing.diagnosis.replay.world_ports import World
 from eventing.events.event import Event
 from shared.adapters.kube import ApiError
 from shared.api.manifest import Manifest, metadata, uid_of
+from shared.api.views import Object
 from shared.domain.merge_patch import patch_between
 from shared.kinds import INSTALL_PLAN, NAMESPACE, Ref
+from shared.names import FIELD_MANAGER
 
 _OWN = (
     "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )  # fmt: skip
 """Metadata fields that the API server fills in."""
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass
@@ -41,6 +46,8 @@ class ExternalChanges:
     """Uid and generation of the object to which the changes were applied last."""
     _plans: dict[str, str] = field(init=False)
     """InstallPlans of then by name, each with a name that means the same here."""
+    _plans_here: dict[str, Manifest] = field(default_factory=dict)
+    """InstallPlans of this world by uid, with those that are gone: they count, as then."""
 
     def __post_init__(self) -> None:
         self._plans = self.recording.plan_names()
@@ -87,7 +94,10 @@ class ExternalChanges:
     def ref_here(self, ref: Ref) -> Ref:
         """The ref of the same object in this world: the name of an InstallPlan hashes uids."""
         meant = self._plans.get(ref.name) if ref.kind == INSTALL_PLAN.kind else None
-        names = plan_names(self.world.list(INSTALL_PLAN, ref.namespace)) if meant else {}
+        if not meant:
+            return ref
+        self._plans_here |= {uid_of(plan): plan for plan in self.world.list(INSTALL_PLAN, ref.namespace)}
+        names = plan_names(self._plans_here.values())
         return replace(ref, name=next((name for name, means in names.items() if means == meant), ref.name))
 
     def _here(self, manifest: Manifest) -> Manifest:
@@ -115,11 +125,11 @@ class ExternalChanges:
         elif change.after is not None:
             after = self._here(change.after)
             if present is None:
-                present = self.world.create(stripped(after))
+                present = self.world.create(stripped(after), field_manager=_writer(change))
             else:
                 before = self._here(change.before) if change.before else None
                 if patch := _patch(present, before, after, is_answer=change.is_answer):
-                    self.world.merge(ref, patch)
+                    self.world.merge(ref, patch, field_manager=_writer(change))
                 if ref.api_version.startswith(INSTALL_PLAN.group):
                     return  # why: our steps write its status
             if status := patch_between(present.get("status") or {}, _status(after, present)):
@@ -130,6 +140,16 @@ def stripped(manifest: Manifest) -> Manifest:
     """The object as a client would post it, without the fields of the server."""
     meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
     return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
+
+
+def _writer(change: Change) -> str:
+    """The field manager of the change, which a decision may name; empty when it is not known.
+
+    It wrote last; of one second, another than ours did.
+    """
+    entries = [one for one in Object(change.after or {}).managed if not one.subresource]
+    last = max(entries, key=lambda one: (one.since or _NEVER, one.manager != FIELD_MANAGER), default=None)
+    return last.manager if last else ""
 
 
 def _generation(manifest: Manifest) -> tuple[str, int]:

@@ -38,6 +38,10 @@ class World(Api, Cluster, Protocol):
         """`gitVersion`."""
         ...
 
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "", field_manager: str = "") -> Manifest:
+        """JSON merge patch, by that field manager."""
+        ...
+
     def request(self, method: str, path: str, body: Manifest | None = None) -> Manifest:
         """Any request to the API server."""
         ...

@@ -84,8 +84,8 @@ class FakeApi:
         self._check(present, resource_version_of(manifest))
         return self._store({**present, "status": manifest["status"]})
 
-    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
-        self._called(f"merge {subresource}".strip(), ref)
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "", field_manager: str = "") -> Manifest:
+        self._called(" ".join(filter(None, ("merge", subresource, field_manager and f"by {field_manager}"))), ref)
         present = self._present(ref)
         self._check(present, (patch.get("metadata") or {}).get("resourceVersion", ""))
         return self._store(merged(present, patch))

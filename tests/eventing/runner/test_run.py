@@ -283,8 +283,8 @@ class Interrupted(FakeApi):
             raise self._error
         return super().get(ref)
 
-    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "") -> Manifest:
-        super().merge(ref, patch, subresource=subresource)
+    def merge(self, ref: Ref, patch: Manifest, *, subresource: str = "", field_manager: str = "") -> Manifest:
+        super().merge(ref, patch, subresource=subresource, field_manager=field_manager)
         raise self._error
 
 

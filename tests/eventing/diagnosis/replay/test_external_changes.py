@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from eventing.diagnosis.replay.archive import Capture
 from eventing.diagnosis.replay.external_changes import ExternalChanges
 from eventing.diagnosis.replay.recording import Change, Recording
@@ -16,6 +18,7 @@ from shared.kinds import CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, INSTALL_PLAN, SUB
 from tests.eventing.effects.fake_api import FakeApi
 
 TIDE = DEPLOYMENT.ref("tide", "demo")
+EARLY, LATE = "2026-11-30T10:00:00Z", "2026-11-30T10:00:01Z"
 
 
 def a_deployment(image: str = "tide:1", generation: int = 1, **more: Any) -> Manifest:
@@ -141,6 +144,46 @@ def test_a_plan_is_approved_under_the_name_that_it_has_here_even_when_it_is_made
     made = api.create(a_plan("install-bbbbbbbb"))
     (event,) = them.answer()
     assert event.ref == Ref.of(made)
+    assert api.objects[Ref.of(made)]["spec"]["approved"] is True
+
+
+def approved(plan: Manifest, *entries: Manifest) -> Manifest:
+    """The plan when somebody has approved it; `entries` of its managedFields."""
+    meta = {**plan["metadata"], "managedFields": list(entries)}
+    return {**plan, "metadata": meta, "spec": {**plan["spec"], "approved": True}}
+
+
+def an_entry(manager: str, time: str, subresource: str = "") -> Manifest:
+    return {"manager": manager, "operation": "Update", "time": time, "subresource": subresource}
+
+
+@pytest.mark.parametrize(
+    ("entries", "who"),
+    [
+        pytest.param([], "", id="nobody is named"),
+        pytest.param([an_entry("olmf", LATE), an_entry("argo", LATE)], "argo", id="of one second, not ours"),
+        pytest.param([an_entry("argo", EARLY), an_entry("olmf-approve", LATE)], "olmf-approve", id="the last one"),
+        pytest.param([an_entry("argo", EARLY), an_entry("olmf", LATE, "status")], "argo", id="a status is another's"),
+        pytest.param([{"manager": "argo"}], "argo", id="at no time"),
+    ],
+)
+def test_a_change_is_made_by_the_field_manager_of_then(entries: list[Manifest], who: str) -> None:
+    plan = a_plan("install-aaaaaaaa")
+    api = FakeApi([plan])
+    others(api).act(a_change(seen(approved(plan, *entries)), seen(plan), ref=Ref.of(plan), answer=False))
+    assert api.calls[-1] == f"merge {who and f'by {who} '}install-aaaaaaaa"
+
+
+def test_a_plan_that_is_gone_counts_so_the_next_of_its_purpose_is_the_second_here_too() -> None:
+    gone, second = a_plan("install-aaaaaaaa"), a_plan("install-bbbbbbbb")
+    second["spec"]["generation"] = 2
+    recording = Recording(Capture(JournalIndex(), (seen(gone), seen(second, "then, too"))))
+    api = FakeApi([seen(a_plan("install-cccccccc"), "here")])
+    them = ExternalChanges(recording, api)
+    them.act(a_change(None, verb="delete", ref=Ref.of(gone), answer=False))
+    assert api.objects == {}
+    made = api.create(seen({**second, "metadata": {"name": "install-dddddddd", "namespace": "demo"}}, "here, too"))
+    them.act(a_change(seen(approved(second)), seen(second), ref=Ref.of(second)))
     assert api.objects[Ref.of(made)]["spec"]["approved"] is True
 
 
