@@ -52,6 +52,11 @@ def plain(message: str) -> str:
     return "; ".join(dict.fromkeys(parts))
 
 
+def beside(message: str) -> tuple[str, ...]:
+    """What else a message says."""
+    return tuple(part for part in message.split("; ") if not any(denials(part)))
+
+
 def until_granted(found: tuple[Denial, ...]) -> str:
     """What ends the wait of whoever was denied this."""
     accounts = [f"ServiceAccount {account} is given what it lacks" for account in _by_account(found)]

@@ -139,11 +139,12 @@ def test_what_an_account_may_not_do_is_told_shortly(*, is_read: bool) -> None:
     assert found.next_try == "when ServiceAccount ns/limited is given what it lacks"
 
 
-def test_a_version_that_its_account_may_not_install_is_told_shortly() -> None:
-    failed: Manifest = a_csv("Failed", DENIED, reason="InstallComponentFailed")
+@pytest.mark.parametrize("more", ["", "; no such API"])
+def test_a_version_that_its_account_may_not_install_is_told_shortly_with_what_else_it_says(more: str) -> None:
+    failed: Manifest = a_csv("Failed", f"{DENIED}{more}", reason="InstallComponentFailed")
     found = decide(a_package(a_subscription(currentCSV="a.v1"), failed))
     assert (found.code, found.message) == (
-        Code.PERMISSIONS_LACKING, "ServiceAccount ns/limited may not create services in namespace ns",
+        Code.PERMISSIONS_LACKING, f"ServiceAccount ns/limited may not create services in namespace ns{more}",
     )  # fmt: skip
     assert [str(one.command) for one in found.fixes] == ["olmf plan --grants -n ns"]
 
