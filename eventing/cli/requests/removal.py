@@ -37,8 +37,8 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
     if not subscriptions and not _versions(cluster, namespace, package, subscriptions):
         existing_subscription(cluster, namespace, package)
     for subscription in subscriptions:
-        delete(cluster, SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
-        yield f"deleted Subscription {name_of(subscription)}"
+        delete(cluster, ref := SUBSCRIPTION.ref(name_of(subscription), namespace), uid_of(subscription))
+        yield _farewell(Subscription.of(cluster.get(ref)), ref, uid_of(subscription))
     is_under_way = bool(subscriptions) and _stop_plans(cluster, namespace, {uid_of(one) for one in subscriptions})
     deadline = time.monotonic() + timeout.total_seconds()
     until = min(deadline, time.monotonic() + IN_FLIGHT_SECONDS) if is_under_way else time.monotonic()
@@ -58,6 +58,13 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
         yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
         yield from _copies(cluster, versions)
     yield from _unused_group(cluster, namespace, package)
+
+
+def _farewell(left: Subscription | None, ref: Ref, uid: str) -> str:
+    """That the Subscription of that uid is gone, or who keeps it."""
+    if left is None or left.uid != uid or not left.finalizers:
+        return f"deleted Subscription {ref.name}"
+    return f"Subscription {ref.name} is being deleted, and waits for its finalizers: {', '.join(left.finalizers)}"
 
 
 def _stop_plans(cluster: KubeClient, namespace: str, subscriptions: Set[str]) -> bool:

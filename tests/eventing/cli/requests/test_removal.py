@@ -154,6 +154,23 @@ def test_a_subscription_that_has_the_name_of_another_package_stays() -> None:
     assert removed(cluster) == ["deleted Subscription mine", GONE[1]]
 
 
+class Keeping(Deleting):
+    """A cluster in which finalizers keep the Subscription."""
+
+    def delete(self, ref: Ref, *, uid: str = "") -> None:
+        if ref.kind != SUBSCRIPTION.kind:
+            super().delete(ref, uid=uid)
+
+
+def test_who_keeps_a_subscription_is_told() -> None:
+    cluster = Keeping()
+    kept = {**SUBSCRIBED, "metadata": {**SUBSCRIBED["metadata"], "finalizers": ["example.com/a", "example.com/b"]}}
+    cluster.objects[Ref.of(SUBSCRIBED)] = kept
+    first, *rest = removed(cluster)
+    assert first == "Subscription tide is being deleted, and waits for its finalizers: example.com/a, example.com/b"
+    assert rest == GONE[1:]
+
+
 class InFlight(Installing):
     """A cluster in which a plan that was deleted still brings its version, at the second look after that."""
 
