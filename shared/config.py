@@ -45,7 +45,7 @@ class Settings:
     """Which jobs a worker runs: `direct` for short ones, `long` for those that may take minutes (pulls of catalogs)."""
     lease_seconds: int = 60
     """How long a claimed job stays hidden from other workers."""
-    concurrency: int = 8
+    concurrency: int = 4
     """How many runs a worker of the direct lane has under way at a time, each in a thread and of another namespace."""
     run_seconds: int = 45
     """How long one run of a step may take before it is killed and retried."""
