@@ -9,7 +9,7 @@ from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared import names
 from shared.api.views import Csv, OperatorGroup, Subscription
 from shared.domain.command import Fix, kubectl, olmf
-from shared.domain.objects.denials import beside, denials, summary, until_granted
+from shared.domain.objects.denials import denials, other_parts, summary, until_granted
 from shared.domain.operator_groups import targets
 from shared.domain.selectors import satisfying
 from shared.domain.subscription.conditions import PLAN_PENDING
@@ -36,12 +36,12 @@ def of_denials(message: str, namespace: str, package: Package) -> Explanation:
     groups = [one for one in package.context.groups or () if one.service_account == first.account]
     named = f", which OperatorGroup {groups[0].name} names" if groups else ""
     who = f"ServiceAccount {first.namespace}/{first.account}"
-    said = summary(found).replace(who, f"{who}{named},", 1) if named else summary(found)
+    lacking = summary(found).replace(who, f"{who}{named},", 1) if named else summary(found)
     return Explanation(
         fixes=(granting(namespace),),
         until=until_granted(found),
         evidence=tuple(_evidence(first.namespace, first.account, [ref_of(OPERATOR_GROUP, one) for one in groups])),
-        instead="; ".join((said, *beside(message))),
+        instead="; ".join((lacking, *other_parts(message))),
         code=Code.PERMISSIONS_LACKING,
     )
 

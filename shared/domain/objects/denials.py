@@ -52,7 +52,7 @@ def plain(message: str) -> str:
     return "; ".join(dict.fromkeys(parts))
 
 
-def beside(message: str) -> tuple[str, ...]:
+def other_parts(message: str) -> tuple[str, ...]:
     """What else a message says."""
     return tuple(part for part in message.split("; ") if not any(denials(part)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shared.domain.objects.denials import Denial, beside, denials, plain, summary, until_granted
+from shared.domain.objects.denials import Denial, denials, other_parts, plain, summary, until_granted
 
 WHO = 'User "system:serviceaccount:ns:limited"'
 HERE = 'in the namespace "ns"'
@@ -83,7 +83,7 @@ def test_what_is_no_denial(message: str) -> None:
 def test_what_else_a_message_says_stays(message: str, said: str) -> None:
     assert plain(message) == said
     others = [part for part in said.split("; ") if not part.startswith("ServiceAccount")]
-    assert list(beside(message)) == others
+    assert list(other_parts(message)) == others
 
 
 def test_accounts_are_told_apart() -> None:
