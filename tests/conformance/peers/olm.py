@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from shared.adapters.kube import KubeClient
-from shared.kinds import CATALOG_SOURCE, NAMESPACE
+from shared.domain.defaults import OPERATORS
+from shared.kinds import CATALOG_SOURCE, OPERATOR_GROUP
 from tests.conformance.peers import stand_ins, suite
 from tests.conformance.peers.images import BUNDLES, CATALOGS, registries_conf
 from tests.conformance.peers.left_out import ALTERED, CAUSES, LEFT_OUT
@@ -17,9 +18,8 @@ from tests.conformance.peers.peer import Peer
 from tests.conformance.peers.scenarios import stand_in_for_kubectl
 from tests.conformance.peers.suite import Result, Spec
 from tests.conformance.peers.world import OLM_NAMESPACE, World
-from tests.kit.installation import a_namespace, an_operator_group
+from tests.kit.waiting import wait_for
 
-OPERATORS = "operators"
 APPS = ("olm-operator", "catalog-operator")
 COMMUNITY, COMMUNITY_IMAGE = "operatorhubio-catalog", "quay.io/operatorhubio/catalog:latest"
 HOSTS = ("quay.io/olmtest", "quay.io/operator-framework", "quay.io/operatorhubio")
@@ -44,12 +44,10 @@ spec, of the revision that is named. The suite of OLM v1 is in [PEERS_V1.md](PEE
 
 @contextmanager
 def prepare(cluster: KubeClient) -> Iterator[None]:
-    """OLM's programs, a global group, and the community's catalog."""
+    """OLM's programs, and the community's catalog; the suite begins when our programs have made the global group."""
     for app in APPS:
         cluster.apply(stand_ins.deployment(OLM_NAMESPACE, app, app))
-    if cluster.get(NAMESPACE.ref(OPERATORS)) is None:
-        for manifest in (a_namespace(OPERATORS), an_operator_group(OPERATORS, name="global-operators")):
-            cluster.apply(manifest)
+    wait_for(lambda: cluster.get(OPERATOR_GROUP.ref("global-operators", OPERATORS)), "the global group")
     meta = {"name": COMMUNITY, "namespace": OLM_NAMESPACE}
     spec = {"sourceType": "grpc", "image": COMMUNITY_IMAGE, "displayName": "Community Operators", "publisher": "ours"}
     cluster.apply({
