@@ -28,8 +28,8 @@ _CERTIFICATE_WORDS = {
 }
 """What Go says for a code of OpenSSL (`X509_V_ERR_…`)."""
 _HOSTNAME = (62, 64)
-KEEPS_CLOSED = sys.version_info < (3, 12, 7)
-"""Whether asyncio waits for the peer when a TLS connection is given up."""
+KEEPS_CLOSED = (3, 11, 7) <= sys.version_info < (3, 12, 7)
+"""Whether asyncio waits for the peer when a TLS connection is given up; in older ones (3.11.2) cleaning up fails."""
 MAX_BYTES = 3 * 1024 * 1024
 """Maximum size of a reply."""
 
