@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, OPER
 from tests.kit.captures import captured
 from tests.kit.installation import Installation, installed
 from tests.kit.waiting import wait_for
+
+READING_SECONDS = 1.0
 
 
 def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
@@ -56,13 +59,15 @@ def a_story(folder: Path) -> Path:
 
 
 def waiting_plan(found: Installation) -> str:
-    """The name of the plan that waits for its approval, as soon as there is one."""
+    """The name of the plan that waits for its approval, to somebody who reads it: a replay repeats a person's pauses."""
 
     def waiting() -> list[str]:
         plans = map(InstallPlan, found.cluster.list(INSTALL_PLAN, "one"))
         return [plan.name for plan in plans if plan.phase == "RequiresApproval" and not plan.is_approved]
 
-    return wait_for(waiting, "a plan to approve")[0]
+    name = wait_for(waiting, "a plan to approve")[0]
+    time.sleep(READING_SECONDS)
+    return name
 
 
 def falsified(file: Path) -> Path:

@@ -73,7 +73,8 @@ def tree_of(code: str) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="olmf-code-") as made:
         with tarfile.open(fileobj=io.BytesIO(_archive(code))) as tar:
-            tar.extractall(made, filter="data")
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)  # why: Python 3.11.2 has none
+            tar.extractall(made)
         yield Path(made)
 
 
