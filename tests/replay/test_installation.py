@@ -59,7 +59,7 @@ def a_story(folder: Path) -> Path:
 
 
 def waiting_plan(found: Installation) -> str:
-    """The name of the plan that waits for its approval, to somebody who reads it: a replay repeats a person's pauses."""
+    """The name of the plan that waits for its approval, to somebody who reads it: a replay knows such pauses."""
 
     def waiting() -> list[str]:
         plans = map(InstallPlan, found.cluster.list(INSTALL_PLAN, "one"))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 _HOST_PART: Final = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _ADDRESS: Final = r"\[[0-9a-fA-F:]+\]"
 _HOST: Final = rf"(?:{_HOST_PART}(?:\.{_HOST_PART})*|{_ADDRESS})(?::[0-9]+)?"
-_PATH_PART: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*+"
+_PATH_PART: Final = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _TAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _DIGEST: Final = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
 _REFERENCE: Final = re.compile(rf"(?:({_HOST})/)?({_PATH_PART}(?:/{_PATH_PART})*)(?::({_TAG}))?(?:@({_DIGEST}))?")
@@ -16,7 +16,7 @@ _IDENTIFIER: Final = re.compile(r"[a-f0-9]{64}")
 _HEX_DIGITS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
 _WHOLE_DIGEST: Final = re.compile("|".join(rf"{name}:[0-9a-f]{{{count}}}" for name, count in _HEX_DIGITS.items()))
 _USUAL: Final = re.compile(
-    r"[a-z0-9]+(?:-+[a-z0-9]+)*+(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*+)++(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*+)++"
+    r"[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)+(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)+"
     r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}+)?(?:@sha256:[a-f0-9]{64})?"
 )
 """How nearly all of them look; quicker than taking a text apart."""

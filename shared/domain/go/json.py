@@ -20,7 +20,8 @@ CUT_OFF: Final = "unexpected end of JSON input"
 _DEEPEST: Final = 10_000
 """Maximum depth of nested values in Go."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
-_OPEN_TEXT: Final = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+_PIECE: Final = re.compile(rb'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))?')
+"""Of a text: letters, and an escape."""
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: Final = {b"t": ("true", True), b"f": ("false", False), b"n": ("null", None)}
 _HEX: Final = re.compile(rb"[0-9a-fA-F]*")
@@ -199,8 +200,9 @@ class _Reader:
         return number
 
     def _text(self) -> str:
-        match = _OPEN_TEXT.match(self.content, self.position)
-        start, self.position = self.position + 1, match.end() if match else self.position
+        start = self.position = self.position + 1
+        while (piece := _PIECE.match(self.content, self.position)) and piece[0]:
+            self.position = piece.end()
         if self.content[self.position : self.position + 1] != b'"':
             raise self._wrong_text()
         text = self.content[start : self.position].decode("utf-8", "replace")

@@ -64,10 +64,10 @@ def _escape_problem(bad: re.Pattern[str], text: str) -> str:
 
 _LETTER: Final = r"[^\x00-\x20()<>\[\]:;@\\,.\"\x7f]"
 _WORD: Final = re.compile(rf"(?:{_LETTER}|\.)+")
-_ATOM: Final = rf"{_LETTER}++(?:\.{_LETTER}++)*+(?!{_LETTER}|\.)"
+_ATOM: Final = rf"{_LETTER}++(?:\.{_LETTER}++)*(?!{_LETTER}|\.)"
 _QUOTED: Final = r'"(?:[^"\\\r\n]|\\.)*"'
 _ADDRESS: Final = re.compile(rf"(?:{_ATOM}|{_QUOTED})@[ \t]*(?:{_ATOM}|\[[^\]\[\\\s]*\])")
-_PHRASE: Final = re.compile(rf"(?:(?:{_QUOTED}|{_LETTER}++|\.)[ \t]*+)++")
+_PHRASE: Final = re.compile(rf"(?:(?:{_QUOTED}|{_LETTER}++|\.)[ \t]*+)+")
 _GROUP: Final = re.compile(rf"{_PHRASE.pattern}:")
 """The name of a group of addresses; a group of one address is taken for that address."""
 _COMMENTS: Final = re.compile(r"(?:[ \t]|\([^()]*\))*")
