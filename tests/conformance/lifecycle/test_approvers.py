@@ -137,8 +137,13 @@ def test_the_verbs_name_who_uses_them(installation: Installation, namespace: str
     installation.olmf("approve", "tide", "-n", namespace)
     checked_name = f"{installation.cluster.user_name()}, whose name the policy {APPROVALS.name} checked"
     assert f"was set by {checked_name}" in approved_by(installation, plan)
-    why = installation.olmf("why", f"InstallPlan/{plan['metadata']['name']}", "-n", namespace).stdout
-    assert f"approved by {checked_name}" in " ".join(why.split())
+
+    def why() -> str:
+        """As the journal has it, which a run enters when it ends: after it has written the status."""
+        words = ("why", f"InstallPlan/{plan['metadata']['name']}", "-n", namespace)
+        return " ".join(installation.olmf(*words).stdout.split())
+
+    wait_for(lambda: f"approved by {checked_name}" in why(), "the journal names who approved")
 
 
 @pytest.mark.usefixtures("checked")
