@@ -48,9 +48,9 @@ quick-steps: setup
 quick-domain: setup
 	$(BIN)/pytest --hypothesis-profile=quick tests/domain tests/reading
 
-# Four parts at a time: the first ones wait more than they work, the last ones do not wait.
+# Four parts at a time: the first ones wait more than they work, the last ones do not wait. One that fails stops no other.
 test: setup erase
-	$(MAKE) --no-print-directory --output-sync=target -j 4 $(PARTS) lint
+	$(MAKE) --no-print-directory --output-sync=target --keep-going -j 4 $(PARTS) lint
 	$(MAKE) --no-print-directory covered-domain covered-pipeline
 
 # The domain and its reads, whose branch coverage has to be complete.

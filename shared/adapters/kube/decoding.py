@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import orjson
 
 LARGE_BYTES = 1024 * 1024
-"""orjson asks for twelve times as many bytes at once, used or not, and eight runs share the memory of a worker: at
+"""orjson asks for twelve times as many bytes at once, used or not, and several runs share the memory of a worker: at
 384 MiB a list of 4 MB, decoded by each of them, ended it. The standard library takes as much as it makes of the text,
 and 1.6 times as long."""
 

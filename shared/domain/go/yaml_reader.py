@@ -223,31 +223,32 @@ def _events(text: str) -> Iterator[Any]:
 
 def is_excessive(events: Iterable[Any]) -> bool:  # why: events of a parser without types
     """Whether the share of nodes expanded from aliases is too large at any point of a document."""
+    return any(_is_suspicious(nodes, aliased) for nodes, aliased in _expansions(events))
+
+
+def _expansions(events: Iterable[Any]) -> Iterator[tuple[int, int]]:
+    """At each alias of a document the number of nodes so far, and of those expanded from aliases."""
     nodes = aliased = 0
-    sizes: dict[str, int] = {}
+    sizes: dict[str | None, int] = {}
     open_: list[tuple[str | None, int]] = []
     for event in events:
         match event:
             case yaml.AliasEvent():
-                size = sizes.get(event.anchor or "", 0)
+                size = sizes.get(event.anchor, 0)
                 nodes += 1 + size
                 aliased += size
-                if _is_suspicious(nodes, aliased):
-                    return True
+                yield nodes, aliased
             case yaml.ScalarEvent():
                 nodes += 1
-                if event.anchor:
-                    sizes[event.anchor] = 1
+                sizes[event.anchor] = 1
             case yaml.CollectionStartEvent():
                 open_.append((event.anchor, nodes))
                 nodes += 1
             case yaml.CollectionEndEvent():
                 anchor, before = open_.pop()
-                if anchor:
-                    sizes[anchor] = nodes - before
+                sizes[anchor] = nodes - before
             case yaml.DocumentEndEvent():
-                break
-    return False
+                return
 
 
 def _is_suspicious(nodes: int, aliased: int) -> bool:

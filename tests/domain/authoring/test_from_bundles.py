@@ -118,7 +118,6 @@ def test_a_package_without_a_bundle_that_can_be_offered_is_none() -> None:
     assert (documents, len(findings)) == ((), 1)
 
 
-@pytest.mark.unmeasured
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, unique=True), st.randoms())
 def test_a_channel_has_one_head_and_it_is_the_newest_that_nothing_follows(
     versions: list[tuple[int, int]], chance: Any

@@ -106,14 +106,12 @@ _entries = st.lists(
 )
 
 
-@pytest.mark.unmeasured
 @given(_entries)
 def test_the_order_of_entries_does_not_count(entries: list[Entry]) -> None:
     shuffled = sorted(entries, key=lambda entry: entry.name)
     assert defect(channel(*shuffled)) == defect(channel(*entries))
 
 
-@pytest.mark.unmeasured
 @given(_entries)
 def test_every_entry_of_a_sound_channel_is_on_the_way_down_or_skipped(entries: list[Entry]) -> None:
     """The rule of fbc.md 7.2 once more, the slow way."""

@@ -210,7 +210,6 @@ _values = st.recursive(
 )
 
 
-@pytest.mark.unmeasured
 @given(
     st.sampled_from(["olm.package", "olm.channel", "olm.bundle", "olm.deprecations"]),
     st.dictionaries(st.sampled_from(["package", "name", "entries", "image", "properties", "defaultChannel"]), _values),

@@ -45,7 +45,6 @@ def test_a_document_may_be_indented() -> None:
     assert indented_json({"a": []}) == b'{\n    "a": []\n}\n'
 
 
-@pytest.mark.unmeasured
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
@@ -72,7 +71,6 @@ def test_v1_md_5_1_a_text_is_reported_again_as_go_does(text: bytes, want: bytes)
     assert normalized(text) == want
 
 
-@pytest.mark.unmeasured
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.floats(-1e15, 1e15),

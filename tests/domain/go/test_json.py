@@ -101,7 +101,6 @@ _values = st.recursive(
 )
 
 
-@pytest.mark.unmeasured
 @given(_values, st.booleans())
 def test_the_slow_reader_reads_what_is_written(value: object, ensure_ascii: bool) -> None:
     assert slowly(json.dumps(value, ensure_ascii=ensure_ascii).encode()) == value

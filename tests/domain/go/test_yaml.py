@@ -197,7 +197,6 @@ _json = st.recursive(
 )
 
 
-@pytest.mark.unmeasured
 @given(_json)
 def test_json_read_as_yaml_is_the_same_value(value: object) -> None:
     assert load_value("# not JSON\n" + json.dumps(value)) == value

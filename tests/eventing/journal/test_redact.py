@@ -107,7 +107,6 @@ def record_of(answer: Manifest, write: Write) -> str:
     return repr(unpack_run(recorder.record(run, fresh))) + "".join(bytes(raw).decode() for raw in fresh.values())
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=150, deadline=None)
 @given(seeds, st.sampled_from(["data", "stringData"]), st.sampled_from(SHAPES), st.sampled_from(SHAPES), st.data())
 def test_no_secret_value_is_stored(
@@ -141,7 +140,6 @@ def test_an_answer_need_not_name_the_kind_secret(ask: Callable[[Any], object]) -
     assert len(fresh) == 1
 
 
-@pytest.mark.unmeasured
 @given(st.dictionaries(words, st.one_of(words, st.lists(words), st.none(), st.integers()), max_size=4))
 def test_what_is_no_secret_stays_as_it_is(values: dict[str, Any]) -> None:
     manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "Secret"}, "data": values}

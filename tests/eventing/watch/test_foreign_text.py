@@ -54,7 +54,6 @@ def a_deployment(name: str, owner: str = "", version: str = "1") -> Manifest:
     return {"metadata": {**meta, "labels": {names.MANAGED: "true"}, "ownerReferences": [reference] if owner else []}}
 
 
-@pytest.mark.unmeasured
 @given(kind=KINDS, manifest=objects())
 @example(kind=kinds.DEPLOYMENT, manifest=a_deployment("poison", "x,y"))
 @example(kind=kinds.DEPLOYMENT, manifest=a_deployment("poison", "/"))
