@@ -40,8 +40,10 @@ def ref_of(text: str, namespace: str) -> Ref:
 def subscription_meant(text: str, packages: Mapping[str, str]) -> str:
     """The Subscription that `NAME`, `Subscription/NAME` or a package names, of those whose packages are given.
 
-    A name that none of them has stays as it is. CliError for an object of another kind.
+    A name that none of them has stays as it is. CliError for an object of another kind, and for a whole ref.
     """
+    if text.count("/") > 1:
+        raise CliError(f"{text}: wanted a name, or Subscription/NAME; its namespace goes with -n", USAGE)
     word, slash, name = text.partition("/")
     if slash and kind_of(word) is not SUBSCRIPTION:
         raise CliError(f"{text}: not a Subscription; {quoted(olmf('why', text))} tells of other objects", USAGE)

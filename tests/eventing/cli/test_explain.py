@@ -21,6 +21,7 @@ from shared.domain.command import olmf as command
 from shared.domain.resolver.explain.choices import Choice, Passed
 from shared.domain.resolver.explain.findings import Fact, Finding
 from shared.domain.resolver.reasons import Code
+from shared.kinds import SUBSCRIPTION
 from tests.domain.resolver.scenery import (
     DEPRECATED,
     Blob,
@@ -136,12 +137,14 @@ def test_a_subscription_may_be_named_with_its_kind_or_by_its_package(said: str, 
     assert "b" not in {line.partition(":")[0] for line in found.stdout.splitlines()}
 
 
-def test_of_other_objects_another_verb_tells(tmp_path: Path, catalog: str) -> None:
+@pytest.mark.parametrize(("named", "why"), [
+    ("csv/a.v2", "not a Subscription; `olmf why csv/a.v2` tells of other objects"),
+    (str(SUBSCRIPTION.ref("a", "other")), "wanted a name, or Subscription/NAME; its namespace goes with -n"),
+])  # fmt: skip
+def test_other_objects_and_namespaces_are_refused(named: str, why: str, tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a"))
-    error = failure("explain", "-n", "ns", "--catalog", catalog, "--from", there, "csv/a.v2")
-    assert (error.code, str(error)) == (
-        USAGE, "csv/a.v2: not a Subscription; `olmf why csv/a.v2` tells of other objects"
-    )  # fmt: skip
+    error = failure("explain", "-n", "ns", "--catalog", catalog, "--from", there, named)
+    assert (error.code, str(error)) == (USAGE, f"{named}: {why}")
 
 
 def test_files_have_a_phase_where_they_hold_one(tmp_path: Path, catalog: str) -> None:
