@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,14 @@ from typing import Final
 from shared.adapters.paths import image_named_by
 from shared.adapters.progress import advanced, ended
 from shared.domain.catalog import ignore
+from shared.domain.catalog.documents import NotACatalog
 
 STDIN: Final = "-"
 _DEEPEST_FOLDER: Final = 200
 _SHOWN: Final = 100
 """Number of characters shown of a long path."""
 _CHUNK_BYTES: Final = 2**20
+_IGNORED_BYTES: Final = 256 * 2**10
 _STDIN_BYTES: Final = 4 * 2**30
 _MAPPED_FROM: Final = 256 * 2**20
 """Minimum size, in bytes, of a file that is mapped instead of read into memory."""
@@ -83,15 +85,25 @@ def stdin() -> Iterator[File]:
 
 
 def files(root: Path) -> list[File]:
-    """The files of a catalog, in the order of reading; a single file is a catalog, too. OSError when it is absent."""
+    """The files of a catalog, in the order of reading; a single file is a catalog, too.
+
+    OSError when it is absent, NotACatalog when what it ignores cannot be known.
+    """
     if not root.is_dir():
         root.stat()  # says what is wrong with it, if anything is
         return [File(_shown(root.name), root)]
     found = sorted(_walk(root, (), set()), key=lambda parts: parts)
     names = {"/".join(map(_shown, parts)): root.joinpath(*parts) for parts in found}
-    lists = {name: path for name, path in names.items() if name.rpartition("/")[2] == ignore.NAME}
+    return [File(name, path) for name, path in kept(names)]
+
+
+def kept(paths: Mapping[str, Path]) -> list[tuple[str, Path]]:
+    """The files, by name, that no `.indexignore` among them excludes. NotACatalog when these are too large."""
+    lists = {name: path for name, path in paths.items() if name.rpartition("/")[2] == ignore.NAME}
+    if sum(path.stat().st_size for path in lists.values()) > _IGNORED_BYTES:
+        raise NotACatalog(f"more than {_IGNORED_BYTES} bytes of patterns in files named {ignore.NAME}")
     rules = ignore.IgnoreRules.parse({name: path.read_text("utf-8", "replace") for name, path in lists.items()})
-    return [File(name, path) for name, path in names.items() if not rules.is_ignored(name)]
+    return [(name, path) for name, path in paths.items() if not rules.is_ignored(name)]
 
 
 def _shown(name: str) -> str:

@@ -34,7 +34,7 @@ def judge(path: str) -> ValidationResult:
     try:
         with opened(path) as found:
             return judge_files(found)
-    except OSError as error:
+    except (NotACatalog, OSError) as error:
         return ValidationResult((Finding(_sentence(error), Place(path)),))
 
 
@@ -74,7 +74,7 @@ def judge_alone(root: Path) -> ValidationResult:
     try:
         found = files(root)
         return _read(found, Reading()).result().located(_contents(found))
-    except OSError as error:
+    except (NotACatalog, OSError) as error:
         return ValidationResult((Finding(_sentence(error), Place(str(root))),))
 
 
@@ -136,5 +136,7 @@ def _unhindered() -> Iterator[None]:
             gc.enable()
 
 
-def _sentence(error: OSError) -> str:
+def _sentence(error: NotACatalog | OSError) -> str:
+    if isinstance(error, NotACatalog):
+        return str(error)
     return f"read {error.filename}: {(error.strerror or str(error)).lower()}"

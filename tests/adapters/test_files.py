@@ -51,6 +51,12 @@ def test_fbc_md_r012_only_what_is_not_ignored_is_read(tmp_path: Path) -> None:
     assert judge(str(tmp_path)).is_valid
 
 
+def test_patterns_without_end_are_not_read(tmp_path: Path) -> None:
+    put(tmp_path, _indexignore="*a" * 200_000, a_json=SOUND)
+    (finding,) = judge(str(tmp_path)).findings
+    assert "more than 262144 bytes of patterns in files named .indexignore" in finding.message
+
+
 def test_fbc_md_r013_every_broken_file_is_reported(tmp_path: Path) -> None:
     put(tmp_path, a_yaml=SOUND, b_yaml=BROKEN, c__d_yaml=f"schema: a\n---\n{BROKEN}")
     places = [str(one.place) for one in judge(str(tmp_path)).findings]

@@ -20,11 +20,11 @@ from shared.adapters.content.snapshot.needs import IMAGE
 from shared.adapters.content.snapshot.scan import Observe
 from shared.adapters.content.snapshot.writing import write
 from shared.adapters.content.store import Store
+from shared.adapters.files import kept
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.image import pull
 from shared.adapters.oci.origin import N, Origin
 from shared.domain.bundle.annotations import CONFIGS, DATABASE, PACKAGE
-from shared.domain.catalog import ignore
 from shared.domain.catalog.documents import NotACatalog
 from shared.domain.serving.from_registry_api import BadResponse, lines_of
 
@@ -60,7 +60,7 @@ def _write_files(
     image = pull(origin, reference, directories, lambda content: batch.add(partial(_copied, content)))
     files = {path: store.needed(name) for path, name in image.files.items()}
     try:
-        chosen = _chosen(files) if CONFIGS in image.labels else _of_databases(files, batch, store)
+        chosen = sorted(kept(files)) if CONFIGS in image.labels else _of_databases(files, batch, store)
         sources = [Source(path, file, file.name.removeprefix("file-").replace("-", ":", 1)) for path, file in chosen]
         # The catalog that was used last is most likely the one of which this is the next edition.
         last = older(store, IMAGE)
@@ -87,13 +87,6 @@ def _left_out(labels: Mapping[str, str]) -> tuple[str, ...]:
         return msgspec.json.decode(labels.get(names.LEFT_OUT, "[]"), type=tuple[str, ...])
     except msgspec.DecodeError:  # the label of another program: the catalog is valid all the same
         return ()
-
-
-def _chosen(files: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
-    """The files that `.indexignore` does not exclude, by path."""
-    lists = [path for path in files if path.rpartition("/")[2] == ignore.NAME]
-    rules = ignore.IgnoreRules.parse({path: files[path].read_text("utf-8", "replace") for path in lists})
-    return ((path, files[path]) for path in sorted(files) if not rules.is_ignored(path))
 
 
 def _of_databases(files: Mapping[str, Path], batch: Batch, store: Store) -> Iterator[tuple[str, Path]]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 NAME: Final = ".indexignore"
 _ANY_DEPTH: Final = "**"
+_LONGEST_PATTERN: Final = 4096
+_LONGEST_NAME: Final = 255
+"""Characters of a name that a file system can have; a longer one, which an archive can, matches no pattern."""
 
 _Parts: TypeAlias = tuple[str, ...]
 
@@ -96,24 +99,40 @@ _RANGE: Final = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 def _is_like(pattern: str, element: str) -> bool:
     expression = _expression(pattern)
-    return expression is not None and expression.fullmatch(element) is not None
+    return expression is not None and len(element) <= _LONGEST_NAME and expression.fullmatch(element) is not None
 
 
 @lru_cache(maxsize=1024)
 def _expression(pattern: str) -> re.Pattern[str] | None:
     """The pattern as a regular expression; None for one that is broken, which matches nothing."""
-    parts, at = [], 0
+    pieces, at = [""], 0
     while at < len(pattern):
-        if (token := _TOKEN.match(pattern, at)) is None:
+        token = _TOKEN.match(pattern, at)
+        if token is None or at > _LONGEST_PATTERN:
             return None
-        parts.append(_translated(token))
+        if token["any"]:
+            pieces.append("")
+        else:
+            pieces[-1] += _translated(token)
         at = token.end()
-    return re.compile("".join(parts), re.DOTALL)
+    return re.compile(_joined(pieces), re.DOTALL)
+
+
+def _joined(pieces: Sequence[str]) -> str:
+    """The pieces, with any text between each and the next, as an expression whose time is linear in the text.
+
+    A piece matches a fixed number of characters. So the first place where one between two stars matches is as good as
+    any later one: a group ahead finds it, and the reference to that group never gives it up again.
+    """
+    first, *rest = pieces
+    if not rest:
+        return first
+    *between, last = rest
+    found = (f"(?=(.*?{piece}))\\{number}" for number, piece in enumerate(between, 1))
+    return f"{first}{''.join(found)}.*{last}"
 
 
 def _translated(token: re.Match[str]) -> str:
-    if token["any"]:
-        return ".*"
     if token["one"]:
         return "."
     if token["set"]:

@@ -20,6 +20,7 @@ from shared.domain.catalog.model import Entry, Package
 from shared.domain.image_source import ImageSource
 from shared.ports import Pulled, Unavailable
 from tests.kit.image_registry import Answer, Request, ScriptedRegistry, a_file, a_layer, scripted_registry
+from tests.kit.waiting import costing_at_most
 
 
 @pytest.fixture
@@ -195,6 +196,18 @@ def test_what_the_catalog_ignores_is_not_read(registry: ScriptedRegistry, tmp_pa
     files = ("configs/.indexignore", b"*.md\n"), ("configs/a/README.md", b"no catalog")
     source = publish(registry, ("configs/c.json", a_package("tea")), *files)
     assert isinstance(catalogs(tmp_path).pull(source), Pulled)
+
+
+def test_hostile_patterns_stop_no_worker(registry: ScriptedRegistry, tmp_path: Path) -> None:
+    named = ("configs/.indexignore", b"*a" * 100 + b"b"), ("configs/" + "a" * 200, b"no catalog")
+    with costing_at_most(5, "while an expression is matched no other thread goes on, and the lease is lost"):
+        answer = catalogs(tmp_path).pull(publish(registry, *named))
+    assert isinstance(answer, Unavailable)
+    assert answer.reason == "BadCatalog"
+    long = publish(registry, ("configs/.indexignore", b"*a" * 200_000))
+    answer = catalogs(tmp_path).pull(long)
+    assert isinstance(answer, Unavailable)
+    assert "more than 262144 bytes of patterns" in answer.message
 
 
 def test_an_image_name_that_is_none_is_reported(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from shared.domain.catalog.ignore import IgnoreRules
+from tests.kit.waiting import costing_at_most
 
 _TREE = (
     ".hidden/a.json", "README.md", "a/index.json", "a/objects/x.json", "a/objects/y.yaml", "b/a/z.json", "b/objects",
@@ -75,6 +76,31 @@ def without(*starts: str) -> set[str]:
 )
 def test_which_files_are_left(lines: list[str], desired: set[str]) -> None:
     assert kept(*lines) == desired
+
+
+@pytest.mark.parametrize("pattern", [
+    pytest.param("*a" * 100 + "b", id="each star may end anywhere"),
+    pytest.param("*a?[a-b]" * 25 + "*b", id="between classes"),
+    pytest.param("*" + "a" * 100 + "*b", id="a long piece"),
+    pytest.param("*a" * 2100, id="a long pattern"),
+])  # fmt: skip
+def test_a_hostile_pattern_is_matched_in_linear_time(pattern: str) -> None:
+    rules = IgnoreRules.parse({".indexignore": pattern})
+    with costing_at_most(5, "trying each place for each star takes longer than the universe is old"):
+        assert not rules.is_ignored("a" * 250)
+        assert not rules.is_ignored("a" * 1_000_000)
+
+
+@pytest.mark.parametrize(("pattern", "matched", "others"), [
+    ("a*bc*bd", ["abcbd", "a.bc.bcbd", "abcbcbdbd"], ["abcb", "abd", "abcbdb"]),
+    ("*ab*ab*", ["abab", "xabyabz"], ["ab", "aba"]),
+    ("*?*?*", ["ab", "abc"], ["a"]),
+    ("*[bc]*c", ["bc", "abcc", "cc"], ["ac", "c"]),
+    ("*a*", ["a", "bab"], ["b"]),
+])  # fmt: skip
+def test_stars_match_as_little_as_they_have_to(pattern: str, matched: list[str], others: list[str]) -> None:
+    rules = IgnoreRules.parse({".indexignore": pattern})
+    assert [name for name in (*matched, *others) if rules.is_ignored(name)] == matched
 
 
 def test_fbc_md_3_1_g_a_file_rules_only_its_own_folder() -> None:
