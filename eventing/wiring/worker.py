@@ -22,6 +22,7 @@ from eventing.runner.steps import Steps
 from eventing.tracing.traced_runs import TracedRuns
 from eventing.wiring.content import content
 from eventing.wiring.intake import journal_files
+from eventing.worker.child import limit_seconds
 from eventing.worker.crew import one_per_thread
 from eventing.worker.parent import work
 from eventing.workqueue import Claim, WorkQueue
@@ -42,6 +43,7 @@ from shared.adapters.kube import (
 )
 from shared.adapters.kube.accounts import KubeAccounts
 from shared.adapters.kube.copies import KubeCopies
+from shared.adapters.kube.patience import answered_within
 from shared.adapters.kube.warnings import KubeWarnings
 from shared.config import Settings
 from shared.kinds import CACHED, HIGH_CARDINALITY
@@ -49,6 +51,9 @@ from shared.kinds import CACHED, HIGH_CARDINALITY
 if TYPE_CHECKING:  # why: not installed without the extra `otel`
     from eventing.tracing.open_telemetry import OpenTelemetry
 
+_ANSWERED = 0.9
+"""The part of the time of a run after which it waits for no answer, and ends by itself: it would count as a bug of the
+step if it were killed."""
 Run = Callable[[Claim], RunResult]
 log = structlog.get_logger()
 
@@ -108,7 +113,8 @@ def runner_factory(values: Settings) -> Callable[[WorkQueue], Run]:
             runner = Runner(
                 provided, api, SystemClock(), routes=routes, steps=steps, recorder=recorder, contested=contested
             )
-            return _trimming(_once(runner, queue, traced), journal, runs)
+            once = _once(runner, queue, traced, limit_seconds(values) * _ANSWERED)
+            return _trimming(once, journal, runs)
 
         return one_per_thread(of_thread)
 
@@ -143,11 +149,12 @@ def sender_of_spans(values: Settings) -> OpenTelemetry | None:
     return OpenTelemetry()
 
 
-def _once(runner: Runner, queue: WorkQueue, traced: TracedRuns | None) -> Run:
-    """Runs claims with the lease that the queue gave."""
+def _once(runner: Runner, queue: WorkQueue, traced: TracedRuns | None, seconds: float) -> Run:
+    """Runs claims with the lease that the queue gave; the API server has to answer within so many seconds."""
 
     def once(claim: Claim) -> RunResult:
-        return runner.run(claim, partial(queue.lease_left, claim), partial(queue.may_go_on, claim))
+        with answered_within(seconds):
+            return runner.run(claim, partial(queue.lease_left, claim), partial(queue.may_go_on, claim))
 
     return once if traced is None else lambda claim: traced.run(claim, once)
 

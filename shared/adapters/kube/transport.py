@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import orjson
 import urllib3
 
+from shared.adapters.kube import patience
 from shared.adapters.kube.connection import Connection
 from shared.adapters.kube.decoding import decoded
 from shared.adapters.kube.errors import ApiError, seconds_of
@@ -24,8 +25,6 @@ from shared.api.manifest import Manifest
 POOL_SIZE = 16
 """Number of connections kept open, of the runs of a worker and of the threads in which they ask for several things at
 once; further threads open and close their own."""
-CONNECT_SECONDS = 5.0
-READ_SECONDS = 60.0
 
 THROTTLED_TRIES = 3
 """How often a request is sent again that the server throttled: after ten seconds each, at most."""
@@ -35,12 +34,6 @@ PRESENT_RUN: ContextVar[str] = ContextVar("PRESENT_RUN", default="")
 
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 """One warning in the header `Warning`: code, agent, quoted text."""
-
-_WRITES = urllib3.Retry(
-    total=3, connect=3, read=0, status=0, other=0, redirect=0, backoff_factor=0.05, respect_retry_after_header=False
-)
-_READS = _WRITES.new(read=3)
-"""A write is repeated only if it was not sent; when the answer is lost, the caller must read what happened."""
 
 
 class Reply(NamedTuple):
@@ -108,9 +101,11 @@ class Transport:
     ) -> Reply:
         """Send one request; returns the answer with any status. ApiError without an answer."""
         url = self.connection.server + path + ("?" + urlencode(query) if query else "")
-        retries = _READS if method == "GET" else _WRITES
+        retries = patience.READS if method == "GET" else patience.WRITES
         try:
-            response = self._connections().request(method, url, body=body, headers=headers, retries=retries)
+            response = self._connections().request(
+                method, url, body=body, headers=headers, timeout=patience.timeout(), retries=retries
+            )
         except urllib3.exceptions.HTTPError as error:
             raise ApiError(0, "Unreachable", f"{self.connection.origin}: {_cause(error)}") from error
         warnings, retry_after = (response.headers.get(name, "") for name in ("Warning", "Retry-After"))
@@ -122,8 +117,10 @@ class Transport:
         Meanwhile no thread of this client asks for anything.
         """
         for tries_left in range(THROTTLED_TRIES, -1, -1):
-            if (rest := self._resting_until - time.monotonic()) > 0:
-                time.sleep(rest)
+            rest = max(0.0, self._resting_until - time.monotonic())
+            if rest >= patience.seconds_left():
+                raise ApiError(0, "Unreachable", f"{self.connection.origin}: no time left in this run to ask it")
+            time.sleep(rest)
             reply = exchange()
             pause = seconds_of(reply.retry_after) if reply.status == HTTPStatus.TOO_MANY_REQUESTS else 0.0
             if not (pause and tries_left):
@@ -161,8 +158,7 @@ class Transport:
 
 
 def _pool(connection: Connection, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
-    timeout = urllib3.Timeout(connect=CONNECT_SECONDS, read=READ_SECONDS)
-    settings: dict[str, Any] = {"maxsize": POOL_SIZE, "timeout": timeout}
+    settings: dict[str, Any] = {"maxsize": POOL_SIZE}
     if tls is not None:
         settings["ssl_context"] = tls
         if connection.server_name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 import time
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 import pytest
 
 from shared.adapters.kube import ApiError, Connection
+from shared.adapters.kube.patience import answered_within, seconds_left
 from shared.adapters.kube.transport import PRESENT_RUN, THROTTLED_TRIES, Transport
+from tests.kit.silent_server import a_silent_server
 from tests.kit.waiting import wait_for
 
 
@@ -172,3 +175,25 @@ def test_the_warnings_of_the_last_write_are_kept() -> None:
             heard.append(transport.warnings)
     both = ('unknown field "x"', "old, going")
     assert heard == [(), both, both, ()]
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_no_answer_is_waited_for_beyond_the_time_of_a_run(method: str) -> None:
+    with a_silent_server() as (address, taken):
+        transport = Transport(Connection(address))
+        with answered_within(0.5):
+            for _ in range(2):
+                with pytest.raises(ApiError) as caught:
+                    transport.request(method, "/x")
+                assert caught.value.is_unreachable
+        assert seconds_left() == math.inf
+    assert len(taken) == 1, "neither again by itself, nor once the time is over"
+
+
+def test_a_server_that_is_too_busy_for_the_rest_of_a_run_is_not_asked() -> None:
+    with a_server(throttled("1"), an_answer(b"{}")) as (connection, asked):
+        with answered_within(0.5), pytest.raises(ApiError) as caught:
+            Transport(connection).request("GET", "/x")
+        assert caught.value.is_unreachable
+        assert "no time left in this run" in caught.value.message
+    assert len(asked) == 1
