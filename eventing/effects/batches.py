@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
 
 from eventing.effects.written import Performed
 from shared.ports import WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Try, Write
+
+_PATIENCE: Final = timedelta(seconds=5)
+"""How long a run waits in all for webhooks that do not answer: each may take half a minute, and the run has to say so."""
 
 
 def batch_of(write: Write) -> int:
@@ -14,12 +19,32 @@ def batch_of(write: Write) -> int:
     return write.batch if isinstance(write, Create | Apply | Try | Merge | Delete) else 0
 
 
-def goes_on(failure: WriteFailure, write: Write) -> bool:
-    """Whether a write is tried although the one before was refused: not by a server that serves nobody."""
-    return failure.batch != 0 and failure.batch == batch_of(write) and failure.kind != "unavailable"
+@dataclass(slots=True)
+class Refusals:
+    """What was refused of the writes of a run so far."""
 
+    failures: list[WriteFailure] = field(default_factory=list)
+    waited: timedelta = timedelta(0)
+    """For webhooks that did not answer."""
 
-def failed(failures: Sequence[WriteFailure]) -> Performed:
-    """What was refused, before what only met another version: that is looked at again with the rest."""
-    first = next((one for one in failures if one.kind != "conflict"), failures[0])
-    return Performed(failure=first, others=tuple(one for one in failures if one is not first))
+    def add(self, failure: WriteFailure, took: timedelta) -> None:
+        """A write was refused, after that time."""
+        self.failures.append(failure)
+        if failure.kind == "unanswered":
+            self.waited += took
+
+    def stop(self, write: Write) -> bool:
+        """Whether a write is not tried: it is not of the batch of those before, the server serves nobody, or it took long."""
+        if not self.failures:
+            return False
+        last = self.failures[-1]
+        return (
+            last.batch == 0 or last.batch != batch_of(write) or last.kind == "unavailable" or self.waited >= _PATIENCE
+        )
+
+    def performed(self, *, is_partial: bool = False) -> Performed:
+        """What was refused, before what only met another version: that is looked at again with the rest."""
+        if not self.failures:
+            return Performed(is_partial=is_partial)
+        first = next((one for one in self.failures if one.kind != "conflict"), self.failures[0])
+        return Performed(failure=first, others=tuple(one for one in self.failures if one is not first))

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from eventing.effects import equality
 from eventing.effects.api import Api
-from eventing.effects.batches import batch_of, failed, goes_on
+from eventing.effects.batches import Refusals, batch_of
 from eventing.effects.notes import note
 from eventing.effects.owners import Owners
 from eventing.effects.secrets import stored
@@ -67,23 +67,25 @@ class Effects:
         check_lease: Callable[[], bool],
     ) -> Performed:
         """Perform the writes until one is refused, the lease is lost, or the limit is reached."""
-        sent, failures = 0, list[WriteFailure]()
+        sent, refusals = 0, Refusals()
         for index, write in writes:
-            if failures and not goes_on(failures[-1], write):
+            if refusals.stop(write):
                 break
             if not check_lease():
                 return Performed(is_lost=True)
             if sent == SLICE or (sent and run.may_rest()):
-                return failed(failures) if failures else Performed(is_partial=True)
+                return refusals.performed(is_partial=True)
+            began = self._clock.now()
             try:
                 answer = run.write(write)
             except ApiError as error:
                 written[index] = _refused(error)
-                failures.append(WriteFailure(kind_of(error), error.message, index, target(write), batch_of(write)))
+                failure = WriteFailure(kind_of(error), error.message, index, target(write), batch_of(write))
+                refusals.add(failure, self._clock.now() - began)
                 continue
             written[index] = run.after_warnings(write, answer)
             sent += answer.did == "sent"
-        return failed(failures) if failures else Performed()
+        return refusals.performed()
 
     def _records(
         self, run: _Performance, writes: Sequence[Write], written: dict[int, Written], check_lease: Callable[[], bool]

@@ -468,6 +468,29 @@ def test_a_server_that_serves_nobody_ends_a_batch() -> None:
     assert api.calls == ["create one"]
 
 
+@pytest.mark.parametrize(("seconds", "tried"), [
+    pytest.param(0, 4, id="webhooks whose servers refuse a connection"),
+    pytest.param(3, 2, id="short timeouts"),
+    pytest.param(30, 1, id="the longest that a webhook may have"),
+])  # fmt: skip
+def test_a_run_does_not_wait_for_one_webhook_after_the_other(seconds: int, tried: int) -> None:
+    class Clock(FixedClock):
+        def wait(self) -> None:
+            self._now += timedelta(seconds=seconds)
+
+    class Hanging(FakeApi):
+        def create(self, manifest: Manifest, *, field_manager: str = "") -> Manifest:
+            clock.wait()
+            raise ApiError(500, "InternalError", f'failed calling webhook "a": {manifest["metadata"]["name"]}')
+
+    clock = Clock()
+    batch = [Create(a_map(name), batch=1) for name in ("one", "two", "three", "four")]
+    done = Effects(Hanging(), clock).perform(batch, {}, lambda: True)
+    assert [(one.kind, one.ref.name) for one in (done.failure, *done.others) if one] == [
+        ("unanswered", name) for name in ("one", "two", "three", "four")[:tried]
+    ]
+
+
 def test_a_refusal_counts_more_than_a_conflict_of_the_same_batch() -> None:
     api = FakeApi([a_map("one")])
     api.refuse("create", "two", ApiError(403, "Forbidden", "no"))
