@@ -11,7 +11,7 @@ from shared.ports import WriteFailure
 from shared.step import Apply, Create, Delete, Merge, Try, Write
 
 _PATIENCE: Final = timedelta(seconds=5)
-"""How long a run waits in all for webhooks that do not answer: each may take half a minute, and the run has to say so."""
+"""How long a run waits in all for webhooks that do not answer: each may take half a minute, and the run has to tell."""
 
 
 def batch_of(write: Write) -> int:
@@ -34,13 +34,12 @@ class Refusals:
             self.waited += took
 
     def stop(self, write: Write) -> bool:
-        """Whether a write is not tried: it is not of the batch of those before, the server serves nobody, or it took long."""
+        """Whether a write is not tried: behind those of another batch, by a server that serves nobody, or after long."""
         if not self.failures:
             return False
         last = self.failures[-1]
-        return (
-            last.batch == 0 or last.batch != batch_of(write) or last.kind == "unavailable" or self.waited >= _PATIENCE
-        )
+        is_of_same = last.batch != 0 and last.batch == batch_of(write)
+        return not is_of_same or last.kind == "unavailable" or self.waited >= _PATIENCE
 
     def performed(self, *, is_partial: bool = False) -> Performed:
         """What was refused, before what only met another version: that is looked at again with the rest."""
