@@ -34,7 +34,7 @@ class Refusals:
             self.waited += took
 
     def stop(self, write: Write) -> bool:
-        """Whether a write is not tried: behind those of another batch, by a server that serves nobody, or after long."""
+        """Whether a write is not tried: behind another batch, by a server that serves nobody, or after long."""
         if not self.failures:
             return False
         last = self.failures[-1]
