@@ -4,8 +4,8 @@ The receiver of events keeps, for each kind and namespace (or API group: `place_
 resourceVersions of all reported changes (`Changes`). An answer is cached together with the sum at that time. The answer
 to a write of this client contains the new resourceVersion, so the sum that its event will lead to is known before the
 event arrives; any other sum means that another client wrote, and the next read asks the API server. Between such a
-change and its event the cache is as old as that of an informer; the event enqueues the step again, and every write is
-guarded by the resourceVersion that was read.
+change and its event the cache is as old as that of an informer; the event enqueues the step again, a write of what was
+read is guarded by its resourceVersion, and a step that deletes one object because of another asks anew before.
 
 Workers do not wait for the events of each other's writes: a step that a run enqueues by an emitted event may run before
 them, and nothing would enqueue it again. So what a run wrote is counted (`ReportedChanges.wrote`) before others may run

@@ -10,10 +10,12 @@ from eventing.diagnosis.replay.world_ports import NothingRead
 from functions.maintenance.collect_garbage import collect_garbage
 from shared import kinds
 from shared.kinds import API_SERVICE, CLUSTER_ROLE, CLUSTER_SERVICE_VERSION, OPERATOR, WEBHOOK_CONFIGURATIONS, Kind
-from shared.step import Delete, Ref
+from shared.ports import ReadSets
+from shared.step import Delete, Outcome, Ref
 from tests.functions.operator_group.builders import a_csv, a_group
 from tests.kit.cluster import FakeCluster
 from tests.kit.copies import FakeCopies
+from tests.kit.inventory import FakeInventory
 
 ANYTHING = kinds.NAMESPACE.ref("sweep")
 
@@ -59,6 +61,17 @@ class FakeReadSets(NothingRead):
         return 3
 
 
+def collected(
+    cluster: FakeCluster, content: FakeContent | None = None, *, read_sets: ReadSets | None = None,
+    present: FakeCluster | None = None,
+) -> Outcome:  # fmt: skip
+    """`cluster` is what is remembered of the owners, `present` what is there (empty: the same)."""
+    made, inventory = FakeCopies(present or cluster), FakeInventory(present or cluster)
+    return collect_garbage(
+        ANYTHING, cluster, made, inventory, content or FakeContent(), read_sets=read_sets or NothingRead()
+    )
+
+
 def a_catalog(name: str, address: str | None) -> dict[str, Any]:
     kind = kinds.CATALOG_SOURCE
     status = {"connectionState": {"address": address}} if address is not None else {}
@@ -71,30 +84,27 @@ def test_catalogs_that_no_object_refers_to_are_forgotten() -> None:
         [a_catalog("b", "q.io/b@sha256:2"), a_catalog("a", "grpc://a:1@sha256:1"), a_catalog("c", None)]
     )
     content = FakeContent(surplus=70)
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), content, NothingRead())
+    outcome = collected(cluster, content)
     assert content.kept == ["grpc://a:1@sha256:1", "q.io/b@sha256:2"]
     assert outcome.message == "deletes 0 objects; forgets 70 bytes of catalogs that nothing refers to"
 
 
 def test_where_nothing_is_to_be_forgotten_nothing_is_said() -> None:
     cluster = FakeCluster()
-    assert (
-        collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).message
-        == "deletes 0 objects"
-    )
+    assert collected(cluster).message == "deletes 0 objects"
 
 
 def test_what_was_read_for_objects_that_are_gone_is_forgotten() -> None:
     """They were deleted while no watcher ran; who has no Subscription any more needs no catalog."""
     cluster, read_sets = FakeCluster([a_subscription("plan")]), FakeReadSets()
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), read_sets)
+    outcome = collected(cluster, read_sets=read_sets)
     assert read_sets.kept == [kinds.NAMESPACE.ref("ns"), kinds.SUBSCRIPTION.ref("s", "ns")]
     assert outcome.message == "deletes 0 objects; forgets what was read of catalogs for 3 objects that are gone"
 
 
 def deleted(*objects: dict[str, Any]) -> list[str]:
     cluster = FakeCluster(objects)
-    outcome = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead())
+    outcome = collected(cluster)
     assert outcome.emits == ()
     assert all(isinstance(write, Delete) and write.uid for write in outcome.writes)
     return [f"{write.ref.namespace}/{write.ref.name}" for write in outcome.writes if isinstance(write, Delete)]
@@ -206,7 +216,7 @@ def test_a_permission_that_others_share_does_not_go_with_its_first_owner_csv_md_
         "subjects": [{"kind": "ServiceAccount", "name": "x", "namespace": place} for place in ("ns", *others)],
     }  # fmt: skip
     cluster = FakeCluster([binding])
-    writes = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).writes
+    writes = collected(cluster).writes
     assert bool(writes) != is_kept
 
 
@@ -214,6 +224,33 @@ def an_api_role(name: str, provider: str) -> dict[str, Any]:
     marks = {"labels": {"olm.managed": "true"}, "annotations": {"olmf.io/provided-by": provider}}
     meta = {"name": name, "uid": f"uid-{name}", **marks}
     return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": meta}
+
+
+GOOSE = "geese.birds.com/v1/Goose"
+COPIED = {"labels": {"olm.copiedFrom": "ns"}, "annotations": {"olm.operatorNamespace": "ns"}}
+
+
+ADMIN = an_api_role("geese.birds.com-v1-admin", "ns/op.v1")
+
+
+def versioned(manifest: dict[str, Any], version: str) -> dict[str, Any]:
+    return {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": version}}
+
+
+@pytest.mark.parametrize(("remembered", "present", "owned"), [
+    pytest.param([], a_group(), a_cluster_role("g", "OperatorGroup", "g"), id="a group that was just made"),
+    pytest.param([], a_csv(), a_cluster_role("b", "ClusterServiceVersion", "op.v1"), id="a version that was just made"),
+    pytest.param([], a_csv(owns=[GOOSE]), ADMIN, id="a version whose API it is"),
+    pytest.param([a_csv()], versioned(a_csv(owns=[GOOSE]), "8"), ADMIN, id="it claims it since"),
+    pytest.param([], a_csv(), a_csv("op.v1", "far", **COPIED), id="the original of a copy"),
+])  # fmt: skip
+def test_an_owner_that_was_made_or_changed_meanwhile_keeps_what_it_has(
+    remembered: list[dict[str, Any]], present: dict[str, Any], owned: dict[str, Any]
+) -> None:
+    """A worker remembers owners for seconds, and lists what they own anew."""
+    outdated = FakeCluster([*remembered, owned])
+    assert collected(outdated).writes != (), "by what is remembered it has to go"
+    assert collected(outdated, present=FakeCluster([present, owned])).writes == ()
 
 
 @pytest.mark.parametrize(
@@ -279,7 +316,7 @@ def test_roles_that_earlier_builds_wrote_for_claims_go(
         },
     }
     cluster = FakeCluster([csv, role])
-    gone = collect_garbage(ANYTHING, cluster, FakeCopies(cluster), FakeContent(), NothingRead()).writes
+    gone = collected(cluster).writes
     assert gone == (() if is_kept else (Delete(CLUSTER_ROLE.ref("geese.birds.com-v1-edit"), "u"),))
 
 
