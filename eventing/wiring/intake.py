@@ -31,16 +31,16 @@ def sink(
     note = noting(TraceNotes(client)) if values.traces else None
 
     unfinished = set[str]()
-    """Events that may be noted without their jobs being in the queue: Redis refused, and they come again."""
+    """Events that need no repetition, and may be noted without their jobs in the queue: Redis refused."""
 
     def accept(events: Sequence[Event]) -> None:
-        ids = {event.id for event in events}
+        ids = {event.id for event in events if needs_no_repetition(event)}
         retried = ids & unfinished
         unfinished.update(ids)
         needed = [
             event
             for event, is_new in zip(events, journal.record_events(events), strict=True)
-            if is_new or event.id in retried or not needs_no_repetition(event)
+            if is_new or event.id in retried or event.id not in ids
         ]
         additions = [addition(event) for event in needed]
         for event, added in zip(needed, additions, strict=True):

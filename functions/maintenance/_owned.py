@@ -1,7 +1,6 @@
 """What is deleted because of what became of its owner, where the owner still is as it was read.
 
-A worker remembers objects for seconds, and lists what they own anew: an owner that was made meanwhile is absent to it,
-while what the owner has brought is there.
+A worker remembers owners for seconds, and lists what they own anew: so one that was just made may be absent to it.
 """
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ def _roles(cluster: Cluster) -> Iterator[_Owned]:
     for owning in OWNING:
         labels = {names.OWNER_KIND: owning.kind}
         owned = [one for kind in OWNED for one in Object.each(cluster.list(kind, labels=labels))]
-        owners = set(map(garbage.owner_by_label, owned)) - {None}
-        living = [owner for owner in owners if owner and cluster.get(owner)]
+        living = [owner for owner in set(map(garbage.owner_by_label, owned)) if owner and cluster.get(owner)]
         orphans = [one for one in garbage.orphans(owned, living) if not is_shared(one) and not one.is_deleted]
         yield from (_Owned(Delete(Ref.of(one), one.uid), garbage.owner_by_label(one)) for one in orphans)

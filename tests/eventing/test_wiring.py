@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from eventing.journal import read_files
 from eventing.wiring import waking
 from eventing.wiring.intake import sink
 from eventing.wiring.waking import Waking
-from eventing.workqueue import WorkQueue, connect
+from eventing.workqueue import QueueFull, WorkQueue, connect
 from shared import names
 from shared.config import Settings
 from shared.kinds import CLUSTER_SERVICE_VERSION, NAMESPACE
@@ -76,6 +78,30 @@ def test_an_event_that_redis_refused_adds_its_jobs_when_it_comes_again(
     accept([Event("v.8.add", names.ADDED, "t", other)])
     accept([refused])
     assert client.exists(*(f"olmf:job:fanout/notify_dependents|v1/Namespace//{name}" for name in "ab")) == 2
+
+
+def test_of_events_that_are_refused_nothing_is_kept(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may post events to an endpoint could fill its memory."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise QueueFull("ns")
+
+    accept = sink(Settings(redis_url=redis_url), most=1)
+    monkeypatch.setattr(WorkQueue, "add_each", refuse)
+    ref = CLUSTER_SERVICE_VERSION.ref("a.v1", "ns")
+
+    def refused(batch: int) -> None:
+        with pytest.raises(QueueFull):
+            accept([Event(f"{batch}.{number}.{'x' * 1000}", names.UPDATED, "test", ref) for number in range(1000)])
+
+    refused(0)
+    tracemalloc.start()
+    for batch in range(1, 4):
+        refused(batch)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000
 
 
 def raising(error: Exception) -> Callable[..., None]:

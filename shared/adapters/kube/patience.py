@@ -7,16 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import urllib3
 from urllib3.exceptions import MaxRetryError, ReadTimeoutError
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from urllib3.connectionpool import ConnectionPool
-    from urllib3.response import BaseHTTPResponse
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
@@ -49,14 +43,12 @@ def timeout() -> urllib3.Timeout:
 class Again(urllib3.Retry):
     """Sends a request again, but not after an answer that did not come in time: who hangs would hang again."""
 
-    def increment(
-        self, method: str | None = None, url: str | None = None, response: BaseHTTPResponse | None = None,
-        error: Exception | None = None, _pool: ConnectionPool | None = None, _stacktrace: TracebackType | None = None,
-    ) -> Self:  # fmt: skip
+    def increment(self, *request: Any, **outcome: Any) -> Self:
         """The tries that are left. MaxRetryError when it is over."""
-        if _pool and (isinstance(error, ReadTimeoutError) or seconds_left() <= 0):
-            raise MaxRetryError(_pool, url or "", error) from error
-        return super().increment(method, url, response, error, _pool, _stacktrace)
+        error = outcome.get("error")
+        if isinstance(error, ReadTimeoutError) or (error and seconds_left() <= 0):
+            raise MaxRetryError(outcome["_pool"], request[1], error) from error
+        return super().increment(*request, **outcome)
 
 
 WRITES = Again(
