@@ -37,7 +37,8 @@ FORGOTTEN_SECONDS: Final = 2 * LONGEST_SECONDS
 MOST: Final = 10_000
 _OF_THE_SERVER: Final = frozenset({"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp"})
 """What an object that is replaced whole brings back of what was read."""
-_OBJECTS: Final = (Apply, Create, Delete, Merge, Replace)
+OF_OBJECTS: Final = (Apply, Create, Delete, Merge, Replace)
+"""Writes of more than a status or an Event."""
 
 
 @dataclass(slots=True)
@@ -68,7 +69,7 @@ class Contested:
         return timedelta(seconds=max(0.0, fight.last + fight.pause() - self._seconds()))
 
     def note(self, key: Key, writes: Iterable[Write]) -> None:
-        """These writes changed something."""
+        """These were decided together, and those of them that were sent changed an object."""
         now, written = self._seconds(), digest(writes)
         if not written:
             return
@@ -82,7 +83,7 @@ class Contested:
 
 def digest(writes: Iterable[Write]) -> bytes:
     """Of what objects shall be; empty where nothing but a status, which is what we saw, and Events are written."""
-    contents = [(str(target(write)), _content(write)) for write in writes if isinstance(write, _OBJECTS)]
+    contents = [(str(target(write)), _content(write)) for write in writes if isinstance(write, OF_OBJECTS)]
     return hashlib.blake2b(orjson.dumps(contents), digest_size=16).digest() if contents else b""
 
 

@@ -23,7 +23,7 @@ from eventing.journal.outcomes import Decided
 from eventing.journal.recorder import Recorder
 from eventing.journal.records import Decision, Run
 from eventing.routes import BY_SUBJECT, NOTIFICATIONS, Route, Subject, jobs_for
-from eventing.runner.contested import CONTESTED, Contested
+from eventing.runner.contested import CONTESTED, OF_OBJECTS, Contested
 from eventing.runner.kept_reads import encoded
 from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
@@ -219,10 +219,11 @@ class Runner:
 
         The next decision reads these writes, finds nothing changed, and so would not emit the events again.
         """
-        has_changed = any(written.did == "sent" for written in performed.written)
-        if performed.is_complete or has_changed:
+        answers = zip(decided.writes, performed.written, strict=False)
+        sent = [write for write, written in answers if written.did == "sent"]
+        if performed.is_complete or sent:
             progress.emits += decided.emits
-        if has_changed and not performed.is_partial:
+        if not performed.is_partial and any(isinstance(write, OF_OBJECTS) for write in sent):
             self._contested.note((claim.step, claim.ref), decided.writes)
         progress.announced = ()
         progress.warned += performed.warned

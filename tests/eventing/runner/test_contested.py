@@ -8,9 +8,10 @@ import pytest
 
 from eventing.runner import Runner, Steps
 from eventing.runner.contested import BURST, FORGOTTEN_SECONDS, LONGEST_SECONDS, MOST, Contested, digest
-from shared.kinds import CONFIG_MAP
+from eventing.runner.steps import Step, step_of
+from shared.kinds import CONFIG_MAP, Ref
 from shared.ports import Cluster
-from shared.step import Apply, Delete, Merge, Record, Replace, SetStatus, Write
+from shared.step import Apply, Delete, Merge, Outcome, Record, Replace, SetStatus, Write
 from tests.eventing.effects.fake_api import FakeApi
 from tests.eventing.runner.test_run import ONE, a_claim, a_map, record_of
 from tests.kit.cluster import FixedClock
@@ -122,3 +123,25 @@ def test_a_run_that_is_held_writes_and_emits_nothing_and_comes_again() -> None:
     watch.now += HOUR
     assert runner.run(a_claim("mark_map"), lambda *_: True).again_in is None
     assert api.objects[ONE]["data"]
+
+
+def test_a_status_that_changes_beside_an_object_that_is_as_desired_is_no_fight() -> None:
+    api = FakeApi([a_map()])
+
+    def report(ref: Ref, cluster: Cluster) -> Outcome:
+        found = cluster.get(ref)
+        assert found
+        seen = int(found.get("status", {}).get("seen", 0)) + 1
+        desired = {key: value for key, value in found.items() if key not in ("metadata", "status")}
+        desired["metadata"] = {"name": ref.name, "namespace": ref.namespace}
+        return Outcome((Apply(desired), SetStatus(ref, {"seen": seen}, found["metadata"]["resourceVersion"])))
+
+    class OneStep(Steps):
+        def __getitem__(self, name: str) -> Step:
+            return step_of(name, report, "0")
+
+    runner = Runner({Cluster: api}, api, FixedClock(), steps=OneStep())
+    for _ in range(BURST + 3):
+        assert runner.run(a_claim("report_map"), lambda *_: True).again_in is None
+    assert api.objects[ONE]["status"] == {"seen": BURST + 3}
+    assert not [call for call in api.calls if call.startswith("apply")]
