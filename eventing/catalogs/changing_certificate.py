@@ -11,6 +11,7 @@ from typing import Final, Never
 import structlog
 
 from eventing.catalogs.tls_profile import TlsProfile
+from shared.adapters.tls import tls_context
 
 RENEW_SECONDS: Final = 30.0
 """Between two looks at the files."""
@@ -31,7 +32,7 @@ class PairFiles:
 
     def context(self) -> ssl.SSLContext:
         """A server's TLS with them. OSError when they cannot be read, or do not fit each other."""
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context = tls_context(ssl.Purpose.CLIENT_AUTH)
         self.profile.apply(context)
         context.load_cert_chain(self.certificate, self.key)
         return context

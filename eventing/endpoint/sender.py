@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from eventing.events.cloudevents import to_request
 from eventing.events.event import Event
+from shared.adapters.tls import tls_context
 
 SECONDS = 10.0
 """How long a receiver may take in all, also one that answers a byte at a time."""
@@ -57,8 +58,11 @@ class Post:
         place = urlsplit(url)
         self._target = (place.path or "/") + (f"?{place.query}" if place.query else "")
         self._headers, self._body, self._connect = headers, body, connect
-        self._connection = (HTTPSConnection if place.scheme == "https" else HTTPConnection)(
-            place.hostname or "", place.port
+        host = place.hostname or ""
+        self._connection = (
+            HTTPSConnection(host, place.port, context=tls_context())
+            if place.scheme == "https"
+            else HTTPConnection(host, place.port)
         )
         self._is_late = threading.Event()
         self._ends: SimpleQueue[tuple[int, str] | Exception] = SimpleQueue()

@@ -29,6 +29,7 @@ from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
+from shared.adapters.tls import tls_context
 
 POLL_SECONDS: Final = 30.0
 """Between two looks at the certificate, and at the CA of the front proxy."""
@@ -137,7 +138,7 @@ def _trust(serving: Serving, client: KubeClient, present: _Trust | None) -> _Tru
 
 def _context(trust: _Trust) -> ssl.SSLContext | None:
     """TLS with the certificate, None for half a pair; a client's is verified by the CA of the front proxy alone."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context = tls_context(ssl.Purpose.CLIENT_AUTH)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     with tempfile.TemporaryDirectory() as folder:  # why: the library loads a key from files alone
         certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")

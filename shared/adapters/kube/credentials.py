@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from shared.adapters.tls import tls_context
+
 LOOK_SECONDS: Final = 5.0
 """How long what was read is used before the files are looked at."""
 
@@ -93,13 +95,9 @@ def verifying(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
         context.verify_mode = ssl.CERT_NONE
         return context
     try:
-        context = ssl.create_default_context(cadata=authority.decode() or None)
+        return tls_context(authorities=authority.decode())
     except UnicodeDecodeError as error:
         raise ConnectionSettingError("the certificate authority is not PEM") from error
-    # why: the API servers of many clusters, kube-apiserver's own self-signed ones among them, lack extensions that
-    # Python 3.13 demands by default.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return context
 
 
 def load_pair(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:

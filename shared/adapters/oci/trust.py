@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from shared.adapters.oci.errors import OciError
+from shared.adapters.tls import tls_context
 from shared.names import REGISTRY_CA
 
 FOLDERS: Final = (Path("/etc/containers/certs.d"), Path("/etc/docker/certs.d"))
@@ -26,7 +27,7 @@ class Trust:
     def context(self, host: str, *, is_insecure: bool = False) -> ssl.SSLContext:
         """What TLS to a host needs. OciError when a certificate cannot be read."""
         present = [path for folder in self.folders if (path := folder / host).is_dir()]
-        context = ssl.create_default_context()
+        context = tls_context()
         if self.authorities:
             _add(context, self.authorities)
         for path in (path for folder in present for path in sorted(folder.iterdir())):
