@@ -135,13 +135,14 @@ def _struct(dialect: Dialect, name: str) -> Reader:
     struct, keys, nulls = dialect.structs[name], dialect.keys, dialect.nulls
     fields, folded = struct.fields, struct.folded if dialect.folds else {}
     is_more = bool(struct.kept or dialect.folds or dialect.unknown)
-    readers: dict[str, Reader] = {}
+    readers: Mapping[str, Reader] = {}
 
     def read(value: Any) -> Any:
+        nonlocal readers
         if value.__class__ is not dict and not isinstance(value, Mapping):
             return dialect.other(value, name)
-        if not readers:  # when first asked for: types contain themselves
-            readers.update((field.type, reader(dialect, field.type)) for field in fields.values())
+        if not readers:  # when first asked for: types contain themselves, and another thread sees all of them or none
+            readers = {field.type: reader(dialect, field.type) for field in fields.values()}
         present: Manifest = {}
         for key in keys(value, struct):
             if (field := fields.get(key) or folded.get(fold(key))) is None:

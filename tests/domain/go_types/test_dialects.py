@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from shared.domain.go_types.dialects import CONVERTER, JSON
-from shared.domain.go_types.engine import MisfitError
+from shared.domain.go_types.engine import MisfitError, reader
 
 
 @pytest.mark.parametrize(
@@ -36,6 +39,26 @@ def test_json_reads_keys_in_their_order(given: dict[str, Any], desired: dict[str
 )
 def test_the_converter_takes_names_as_they_are(given: dict[str, Any], desired: dict[str, Any]) -> None:
     assert CONVERTER.read(given, "Toleration") == desired
+
+
+def test_a_type_is_read_for_the_first_time_by_several_threads() -> None:
+    """Who renders several bundles at a time shares what has been learned of a type."""
+    template = {"spec": {"containers": [{"name": "a", "livenessProbe": {"exec": {"command": ["x"]}}}]}}
+    desired = JSON.read(template, "PodTemplateSpec")
+    interval, together = sys.getswitchinterval(), threading.Barrier(4)
+
+    def read(_: int) -> object:
+        together.wait()
+        return JSON.read(template, "PodTemplateSpec")
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(50):
+                reader.cache_clear()
+                assert list(pool.map(read, range(4))) == [desired] * 4
+    finally:
+        sys.setswitchinterval(interval)
 
 
 @pytest.mark.parametrize("value", [0, "", False, {}, []])
