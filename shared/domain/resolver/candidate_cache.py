@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.domain.resolver.channels import ChannelError, in_order
@@ -34,11 +34,14 @@ class CandidateCache:
     """
 
     def __init__(
-        self, namespace: str, sources: Iterable[Source], installed: Iterable[Operator], *, is_whole: bool
-    ) -> None:
+        self, namespace: str, sources: Iterable[Source], installed: Iterable[Operator], *, is_whole: bool,
+        copies: Collection[str] = (),
+    ) -> None:  # fmt: skip
         self.namespace = namespace
         self.installed = tuple(installed)
         self.is_whole = is_whole
+        self.copies = frozenset(copies)
+        """Names of operators that other namespaces have installed for this one."""
         self.flaws: dict[Operator, str] = {}
         """Operators that may not be chosen, and why."""
         self._sources = {source.key: source for source in sources}

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 def occupied(name: str, origin: str) -> str:
     """The sentence that says: the operator serves this namespace already, and its copy has the wanted name."""
-    return f"{name} is installed for this namespace already, from {_where(origin)}, and its copy here has the same name"
+    return f"{serving(name, origin)}, and its copy here has the same name"
+
+
+def serving(name: str, origin: str) -> str:
+    """The sentence that says: the operator serves this namespace already."""
+    return f"{name} is installed for this namespace already, from {_where(origin)}"
 
 
 def fix_text(origin: str) -> str:

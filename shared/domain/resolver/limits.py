@@ -42,11 +42,10 @@ def ignores_dependencies(subscribers: Iterable[Subscriber], cache: CandidateCach
 def limits(asked: Sequence[Candidates], needs: Needs, cache: CandidateCache, id_of: IdOf) -> dict[str, list[Excluded]]:
     """What each Subscription excludes by `olmf.io/version`, `hold`, `hold-installed` and `dependencies: require`."""
     forbidden: dict[str, list[Excluded]] = {}
-    strict = [found for found in asked if found.subscriber.policy.dependencies == REQUIRE]
     for found in asked:
         if found.subscriber.policy != NONE:
             forbidden[found.subscriber.name] = [*_of_versions(found, cache, id_of), *_of_holds(found, needs, id_of)]
-    for found, missing in _unsupplied(strict, asked, needs, id_of) if strict else ():
+    for found, missing in _unsupplied(asked, needs, cache, id_of):
         why = "requires that what it needs is there"
         forbidden[found.subscriber.name] += _excluded(found, missing, why, names.DEPENDENCIES)
     return forbidden
@@ -73,13 +72,15 @@ def _of_holds(found: Candidates, needs: Needs, id_of: IdOf) -> Iterator[Excluded
 
 
 def _unsupplied(
-    strict: Sequence[Candidates], asked: Sequence[Candidates], needs: Needs, id_of: IdOf
+    asked: Sequence[Candidates], needs: Needs, cache: CandidateCache, id_of: IdOf
 ) -> Iterator[tuple[Candidates, list[Id]]]:
-    """For each Subscription with `dependencies: require`: its dependencies that no other Subscription brings."""
+    """For each Subscription with `dependencies: require`: its dependencies that nobody else brings."""
+    if not (strict := [found for found in asked if found.subscriber.policy.dependencies == REQUIRE]):
+        return
     by_id = {id_of(one): found for one, found in needs.items()}
     mine = {id_of(one) for found in strict for one in _options(found)}
     claimed = {id_of(one) for found in asked for one in _options(found)}
-    claimed |= {id_of(one) for one in needs if one.is_installed}
+    claimed |= {id_of(one) for one in needs if one.is_installed or one.name in cache.copies}
     there = claimed | _reach(claimed - mine, by_id)
     for found in strict:
         yield found, sorted(_reach(map(id_of, _options(found)), by_id) - there)

@@ -68,7 +68,7 @@ def cache_of(inputs: Inputs) -> CandidateCache:
     """The operators that the namespace may choose from."""
     sources = [Source(key, reader, inputs.catalogs[key].priority) for key, reader in inputs.readers.items()]
     installed = [of_installed(one, inputs.namespace) for one in sorted(inputs.installed, key=lambda one: one.name)]
-    return CandidateCache(inputs.namespace, sources, installed, is_whole=inputs.is_whole)
+    return CandidateCache(inputs.namespace, sources, installed, is_whole=inputs.is_whole, copies=inputs.copies)
 
 
 def sick(inputs: Inputs) -> Iterator[Reason]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.domain.resolver.conflict import conflict
 from shared.domain.resolver.constraints import Id, Prohibited, of_subscription
-from shared.domain.resolver.copies import fix_text, occupied
+from shared.domain.resolver.copies import fix_text, occupied, serving
 from shared.domain.resolver.decide import NewOperator, Solution, Why, apart, as_one
 from shared.domain.resolver.model import (
     NOT_IN_CHANNEL,
@@ -104,9 +104,10 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
         return Component(names, is_manual=is_manual, reasons={name: waits.get(name, others) for name in names})
     if why := _too_early(solution, members, inputs):
         return Component(names, is_manual=is_manual, reasons=dict.fromkeys(names, why))
-    if refusal := _refusal(solution, names, inputs):
+    if refusal := _refusal(solution, members, inputs):
         return Component(names, refusal=refusal, is_manual=is_manual, reasons=dict.fromkeys(names, refusal.message))
-    chosen = [_chosen(take, members, inputs) for take in solution.new_operators]
+    served = _served(solution, members, inputs)
+    chosen = [_chosen(take, members, inputs) for take in solution.new_operators if take.operator.name not in served]
     moved = {name for one in chosen for name in one.subscribers}
     chosen += [adoptions[name] for name in names if name in adoptions and name not in moved]
     if stuck := _given_up(chosen, members):
@@ -114,7 +115,7 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
     going = tuple(one for one in chosen if not one.subscribers or set(one.subscribers) - waits.keys())
     stays = {one.name: stay for one in members if (stay := _stay(one, chosen, request))}
     reasons = {
-        one.name: waits.get(one.name) or _reason(one, chosen, stays.get(one.name)) + _besides(one, inputs)
+        one.name: waits.get(one.name) or _reason(one, chosen, stays.get(one.name)) + _besides(one, served, inputs)
         for one in members
     }
     is_open = unread(inputs) and any(one.reason == NOT_INSTALLABLE for one in stays.values())
@@ -123,20 +124,24 @@ def _component(solution: Solution, members: Sequence[Subscriber], request: Resol
 
 def _too_early(solution: Solution, members: Iterable[Subscriber], inputs: Inputs) -> str:
     """Why to wait: a conflict, or a dependency, may change with a catalog that was not read yet. Empty: no need."""
-    is_open = solution.refusal or any(
-        not any(_asks_for(one, take) for one in members) for take in solution.new_operators
-    )
+    is_open = solution.refusal or not all(_is_asked_for(take, members) for take in solution.new_operators)
     return unread(inputs) if is_open else ""
 
 
-def _refusal(solution: Solution, subscribers: Iterable[str], inputs: Inputs) -> Refusal | None:
+def _refusal(solution: Solution, members: Sequence[Subscriber], inputs: Inputs) -> Refusal | None:
     for take in solution.new_operators:  # a copied CSV has that name, so the CSV cannot be created
         name = take.operator.name
-        if name in inputs.copies:
+        if name in inputs.copies and _is_asked_for(take, members):
             origin = inputs.copies[name]
             taken = Prohibited(Id(take.operator.id), occupied(name, origin), Code.NAME_TAKEN)
-            return unsatisfiable([taken, *map(existence, subscribers)], fix_text(origin))
+            return unsatisfiable([taken, *(existence(one.name) for one in members)], fix_text(origin))
     return solution.refusal
+
+
+def _served(solution: Solution, members: Sequence[Subscriber], inputs: Inputs) -> Mapping[str, str]:
+    """The dependencies that serve the namespace already, by name, and from where: what needs them has them."""
+    dependencies = (take.operator.name for take in solution.new_operators if not _is_asked_for(take, members))
+    return {name: inputs.copies[name] for name in dependencies if name in inputs.copies}
 
 
 def _given_up(chosen: Iterable[Chosen], members: Iterable[Subscriber]) -> str:
@@ -157,6 +162,11 @@ def _asks_for(subscriber: Subscriber, take: NewOperator) -> bool:
     one = take.operator
     policy = (subscriber.package, subscriber.catalog)
     return policy == (one.package, one.catalog) and subscriber.follows(one.channel)
+
+
+def _is_asked_for(take: NewOperator, members: Iterable[Subscriber]) -> bool:
+    """Whether the chosen operator is more than a dependency."""
+    return any(_asks_for(one, take) for one in members)
 
 
 def _stay(subscriber: Subscriber, chosen: Iterable[Chosen], request: ResolutionRequest) -> Stay | None:
@@ -189,9 +199,10 @@ def _reason(subscriber: Subscriber, chosen: Iterable[Chosen], stay: Stay | None)
     return f"{installed} is installed, and {what} replaces it"
 
 
-def _besides(subscriber: Subscriber, inputs: Inputs) -> str:
-    """What else is to be said: that a catalog is old, and an annotation unknown."""
+def _besides(subscriber: Subscriber, served: Mapping[str, str], inputs: Inputs) -> str:
+    """What else is to be said: what is served from elsewhere, that a catalog is old, and an annotation unknown."""
     catalog = inputs.catalogs.get(subscriber.catalog)
     is_stale = catalog is not None and catalog.is_stale
     age = f"; catalog {subscriber.catalog} cannot be read now, its last content counts" if is_stale else ""
-    return age + (f"; {subscriber.unknown}" if subscriber.unknown else "")
+    elsewhere = "".join(f"; {serving(*one)}" for one in sorted(served.items()))
+    return elsewhere + age + (f"; {subscriber.unknown}" if subscriber.unknown else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,7 @@ from shared.domain.resolver.model import Catalog, CatalogReader, Inputs, Resolut
 from shared.domain.resolver.reasons import Code, Reason
 from shared.domain.resolver.resolve import resolve
 from shared.domain.resolver.sat import GaveUp
+from shared.domain.resolver.subscription_policy import SubscriptionPolicy
 
 KEY = CatalogKey("olm", "local")
 CATALOG = Catalog(KEY, "registry/local:v1", "registry/local@sha256:1")
@@ -213,6 +215,28 @@ def test_an_update_whose_name_a_copy_has_is_refused_in_its_component_only() -> N
     )
     assert chosen(resolution) == ["b.v1.0.0"]
     assert "a.v2.0.0 is installed for this namespace already, from namespace elsewhere" in refusal(resolution, "a")
+
+
+NEEDING = a_package("a", gvk("K", required=True))
+"""It needs what `b` gives."""
+
+
+@pytest.mark.parametrize("dependencies", ["install", "require"])
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_a_dependency_that_serves_the_namespace_from_elsewhere_is_not_installed_again(
+    dependencies: str, *, is_whole: bool
+) -> None:
+    asking = a_subscriber("a", policy=SubscriptionPolicy(dependencies=dependencies))
+    offered, copies = readers(NEEDING, a_package("b", gvk("K"))), {"b.v1.0.0": "elsewhere"}
+    inputs = Inputs("ns", (asking,), (), {KEY: CATALOG}, offered, copies=copies, is_whole=is_whole)
+    resolution = resolve(inputs)
+    assert chosen(resolution) == ["a.v1.0.0"]
+    assert resolution.reasons["a"] == (
+        "a.v1.0.0 from channel stable of catalog olm/local; "
+        "b.v1.0.0 is installed for this namespace already, from namespace elsewhere"
+    )
+    both = resolve(replace(inputs, subscribers=(*inputs.subscribers, B)))
+    assert "b.v1.0.0 is installed for this namespace already" in refusal(both, "b")
 
 
 def test_a_copy_of_another_version_stands_in_nobodys_way() -> None:
