@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 _UNITS = {
-    "ns": timedelta(microseconds=0.001),
-    "us": timedelta(microseconds=1),
-    "µs": timedelta(microseconds=1),
-    "μs": timedelta(microseconds=1),
-    "ms": timedelta(milliseconds=1),
-    "s": timedelta(seconds=1),
-    "m": timedelta(minutes=1),
-    "h": timedelta(hours=1),
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
 }
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)([^\d.]*)")
+"""In nanoseconds."""
+_LONGEST = 2**63 - 1
+"""Nanoseconds that Go has room for; one more below zero."""
+_BEYOND = Decimal(_LONGEST + 2)
+"""Any longer number counts as this one."""
+_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([^0-9.]*)")
 
 
 def parse(text: str) -> timedelta:
@@ -23,7 +29,7 @@ def parse(text: str) -> timedelta:
     sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
     if rest == "0":
         return timedelta()
-    total, position = timedelta(), 0
+    total, position = 0, 0
     for part in _PART.finditer(rest):
         if part.start() != position:
             break
@@ -32,11 +38,13 @@ def parse(text: str) -> timedelta:
             raise ValueError(f'time: missing unit in duration "{text}"')
         if unit not in _UNITS:
             raise ValueError(f'time: unknown unit "{unit}" in duration "{text}"')
-        total += float(number) * _UNITS[unit] if unit != "ns" else timedelta(microseconds=float(number) / 1000)
+        total += int(min(Decimal(number), _BEYOND) * _UNITS[unit])
+        if total > _LONGEST + (sign < 0):
+            break
         position = part.end()
     if not position or position != len(rest):
         raise ValueError(f'time: invalid duration "{text}"')
-    return sign * total
+    return sign * timedelta(microseconds=total // 1000)
 
 
 def show(duration: timedelta) -> str:

@@ -66,6 +66,12 @@ def test_a_catalog_that_is_not_served(spec: Manifest, reason: str, message: str)
             id="catalog.md 8.3.41: a bad interval is told, and 15 minutes count",
         ),
         pytest.param(
+            {"registryPoll": {"interval": "99999999999h"}}, timedelta(minutes=15),
+            "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. "
+            'Error: time: invalid duration "99999999999h"',
+            id="an interval that is too long for Go",
+        ),
+        pytest.param(
             {"registryPoll": {}}, timedelta(minutes=15),
             "error parsing spec.updateStrategy.registryPoll.interval. Using the default value of 15m0s instead. "
             'Error: time: invalid duration ""',

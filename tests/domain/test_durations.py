@@ -19,6 +19,9 @@ from shared.domain.durations import age, parse, show
         pytest.param("1500000ns", timedelta(milliseconds=1.5), id="nanoseconds"),
         pytest.param("-1m", timedelta(minutes=-1), id="negative"),
         pytest.param("0", timedelta(), id="zero needs no unit"),
+        pytest.param("2562047h47m16.854775807s", timedelta(microseconds=9223372036854775), id="the longest"),
+        pytest.param("-9223372036854775808ns", timedelta(microseconds=-9223372036854775), id="the shortest"),
+        pytest.param(f"0.{'3' * 5000}h", timedelta(minutes=20), id="many digits"),
     ],
 )
 def test_a_duration(text: str, want: timedelta) -> None:
@@ -33,6 +36,12 @@ def test_a_duration(text: str, want: timedelta) -> None:
         pytest.param("1h?5m", 'time: unknown unit "h?" in duration "1h?5m"', id="something between"),
         pytest.param("1h..5m", 'time: invalid duration "1h..5m"', id="two dots"),
         pytest.param("m5s", 'time: invalid duration "m5s"', id="a unit first"),
+        pytest.param("9223372036854775808ns", 'time: invalid duration "9223372036854775808ns"', id="too long for Go"),
+        pytest.param("-2562048h", 'time: invalid duration "-2562048h"', id="too far below zero"),
+        pytest.param("2000000h2000000h1x", 'time: invalid duration "2000000h2000000h1x"', id="too long before a unit"),
+        pytest.param("99999999999h", 'time: invalid duration "99999999999h"', id="too long for Python"),
+        pytest.param("9" * 5000 + "h", f'time: invalid duration "{"9" * 5000}h"', id="too long for a number"),
+        pytest.param("٣m", 'time: invalid duration "٣m"', id="digits of another script"),
         pytest.param("5", 'time: missing unit in duration "5"', id="no unit"),
         pytest.param(
             "45mError.code", 'time: unknown unit "mError" in duration "45mError.code"', id="catalog.md 8.3.41: bad unit"
