@@ -7,7 +7,7 @@ everything that exists several times an hour, has not asked about it for days.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from shared.kinds import Ref
@@ -18,6 +18,16 @@ VERSIONS = "olmf:seen"
 KEEP_DAYS = 3
 _PAGE = 500
 _DAY_SECONDS = 24 * 60 * 60
+
+_EXCHANGE = """
+for i = 1, #ARGV, 3 do
+  local ref, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if redis.call('HGET', KEYS[1], ref) == before then
+    if after == '' then redis.call('HDEL', KEYS[1], ref) else redis.call('HSET', KEYS[1], ref, after) end
+  end
+end
+"""
+"""Of each ref the value that was read becomes another one, or none; what an event wrote meanwhile stays."""
 
 
 class DeliveredVersions:
@@ -38,8 +48,10 @@ class DeliveredVersions:
             found += [
                 ref for (ref, newest), (version, _) in zip(page, known, strict=True) if not _covers(version, newest)
             ]
-            self._keep(
-                [(ref, version) for (ref, _), (version, day) in zip(page, known, strict=True) if day != self.today]
+            self._exchange(
+                (str(ref), value, f"{version} {self.today}")
+                for (ref, _), value, (version, day) in zip(page, answer, known, strict=True)
+                if version and day != self.today
             )
         return tuple(found)
 
@@ -47,14 +59,11 @@ class DeliveredVersions:
         """Read one page of all, and drop what was not asked about for days."""
         answer = self._client.execute_command("HSCAN", VERSIONS, self._position, "COUNT", _PAGE)
         self._position, page = int(answer[0]), answer[1]
-        old = [ref for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self.today]
-        if old:
-            self._client.execute_command("HDEL", VERSIONS, *old)
+        self._exchange((ref, value, "") for ref, value in page.items() if _read(value)[1] + KEEP_DAYS < self.today)
 
-    def _keep(self, asked: Sequence[tuple[Ref, str]]) -> None:
-        words = [word for ref, version in asked if version for word in (str(ref), f"{version} {self.today}")]
-        if words:
-            self._client.execute_command("HSET", VERSIONS, *words)
+    def _exchange(self, values: Iterable[tuple[str | bytes, bytes, str]]) -> None:
+        if words := [word for each in values for word in each]:
+            self._client.execute_command("EVAL", _EXCHANGE, 1, VERSIONS, *words)
 
     @property
     def today(self) -> int:
