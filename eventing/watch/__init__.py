@@ -3,11 +3,11 @@
 There is one list+watch per kind of `kinds.WATCHED`, over all namespaces. The decisions are here; the modules are:
 `hints` (the hints of an event), `known_objects` (the objects seen so far, and so what changed), `stream` (its
 requests), `kind_watch` (the life of one watch), `history` and `older_lists` (what a list is compared with), `outage`
-(when the API server answers again), `skips` (what could not be handled), `kept` (the watch of a server that keeps what
-it has seen), `connections` (to the servers of catalogs with an address), `keyed_tasks` (a task for each object, with
-limits), `demands` (kinds that only ClusterObjectSets need), `certificates` (Secrets, where that is allowed),
-`translated` (events that become others), `watch_health` (liveness), `object_metrics` (metrics of objects), `program`
-(the process, with its probes and `/metrics`).
+(when the API server answers again), `skips` (what could not be handled), `following` (what lives with objects), `kept`
+(the watch of a server that keeps what it has seen), `connections` (to the servers of catalogs with an address),
+`keyed_tasks` (a task for each object, with limits), `demands` (kinds that only ClusterObjectSets need), `certificates`
+(Secrets, where that is allowed), `translated` (events that become others), `watch_health` (liveness), `object_metrics`
+(metrics of objects), `program` (the process, with its probes and `/metrics`).
 
 Decisions:
 - For kinds whose status no route uses, only `metadata` is fetched (`PartialObjectMetadata`): a watcher of 5,000
@@ -18,6 +18,8 @@ Decisions:
 - One object, line or event that cannot be handled is skipped alone, logged (at most one line a second of each kind) and
   counted (`olmf_skipped_events_total`): whoever may write one object must not stop a watch. An object becomes
   known only after its events were made, so a skipped one is tried again with its next change and in every list.
+  What lives with objects (metrics, connections, other watches) hears of them after that: what it cannot handle it does
+  not follow, which is logged and counted likewise, and their events are made nevertheless.
 - A watch whose events nobody takes is not healthy, though the API server answers. `/readyz` fails after 10 seconds.
   `/livez` fails after 3 minutes while Redis answers but refuses (a restart may help: other settings, a new connection),
   and after 15 minutes while Redis is away: a restart does not bring it back, and costs a list of everything when it

@@ -1,14 +1,17 @@
-"""Keeps up to date what lives as long as objects of a kind do: connections to servers, watches of other kinds."""
+"""Keeps up to date what lives as long as objects of a kind do: metrics, connections to servers, other watches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from eventing.events.event import Event
 from eventing.watch.kind_watch import Observer
 from eventing.watch.namespaced import Key, ListedKeys
+from eventing.watch.skips import Skips
 from shared.api.manifest import ReadOnly, name_of, namespace_of
+from shared.kinds import Kind
 
 
 class Follower(Protocol):
@@ -28,28 +31,47 @@ class Follower(Protocol):
 
 
 class Following:
-    """An observer that tells a follower of every object, and passes every change on."""
+    """An observer that passes every change on, and then tells a follower of it.
 
-    def __init__(self, observer: Observer[Event], follower: Follower) -> None:
+    What the follower cannot handle it does not follow: the events of the object are made nevertheless.
+    """
+
+    def __init__(self, observer: Observer[Event], follower: Follower, kind: Kind, skips: Skips) -> None:
         self._observer = observer
         self._follower = follower
+        self._kind = kind
+        self._skips = skips
 
     def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
         """One line of a watch."""
-        if change == "DELETED":
-            self._follower.drop((namespace_of(manifest), name_of(manifest)))
-        else:
-            self._follower.put(manifest)
-        return self._observer.observe(change, manifest)
+        found = self._observer.observe(change, manifest)
+        key = namespace_of(manifest), name_of(manifest)
+        with self._skipping(f"{key}"):
+            if change == "DELETED":
+                self._follower.drop(key)
+            else:
+                self._follower.put(manifest)
+        return found
 
     def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
         """One page of a list."""
-        found = tuple(items)
-        for item in found:
-            self._follower.put(item)
-        return self._observer.page(found, listed)
+        present = tuple(items)
+        found = self._observer.page(present, listed)
+        for item in present:
+            with self._skipping(f"{namespace_of(item), name_of(item)}"):
+                self._follower.put(item)
+        return found
 
     def settle(self, listed: ListedKeys) -> Sequence[Event]:
         """The end of a list."""
-        self._follower.keep(listed)
-        return self._observer.settle(listed)
+        found = self._observer.settle(listed)
+        with self._skipping("the end of a list"):
+            self._follower.keep(listed)
+        return found
+
+    @contextmanager
+    def _skipping(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # why: whatever an object holds, its events were made
+            self._skips.note(self._kind.kind, what, error, line="object_not_followed")

@@ -6,13 +6,11 @@ The gauges are computed from the API, so they survive a restart; the two counter
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from eventing.events.event import Event
 from eventing.metrics.exposition import Series
-from eventing.watch.kind_watch import Observer
-from eventing.watch.namespaced import ListedKeys
+from eventing.watch.namespaced import Key, ListedKeys
 from shared.api import fields
 from shared.api.manifest import ReadOnly, name_of, namespace_of, resource_version_of
 from shared.api.views import ClusterExtension, Csv, Object, Subscription
@@ -151,30 +149,21 @@ def _health(csv: ReadOnly, labels: tuple[tuple[str, str], ...]) -> Iterator[tupl
         yield Series(Metric.csv_abnormal, (*labels, ("phase", phase), ("reason", Csv(csv).reason))), 1
 
 
+@dataclass(frozen=True, slots=True)
 class Counting:
-    """An observer that updates the counts and passes every change on to another observer."""
+    """A follower that counts the objects of a kind."""
 
-    def __init__(self, observer: Observer[Event], kind: Kind, metrics: ObjectMetrics) -> None:
-        self._observer = observer
-        self._kind = kind
-        self._object_metrics = metrics
+    kind: Kind
+    metrics: ObjectMetrics
 
-    def observe(self, change: str, manifest: ReadOnly) -> Sequence[Event]:
-        """One line of a watch."""
-        if change == "DELETED":
-            self._object_metrics.drop(self._kind, namespace_of(manifest), name_of(manifest))
-        else:
-            self._object_metrics.put(self._kind, manifest)
-        return self._observer.observe(change, manifest)
+    def put(self, manifest: ReadOnly) -> None:
+        """An object, as it is now."""
+        self.metrics.put(self.kind, manifest)
 
-    def page(self, items: Iterable[ReadOnly], listed: ListedKeys) -> Sequence[Event]:
-        """One page of a list."""
-        found = tuple(items)
-        for item in found:
-            self._object_metrics.put(self._kind, item)
-        return self._observer.page(found, listed)
+    def drop(self, key: Key) -> None:
+        """The object is gone."""
+        self.metrics.drop(self.kind, *key)
 
-    def settle(self, listed: ListedKeys) -> Sequence[Event]:
-        """The end of a list."""
-        self._object_metrics.keep(self._kind, listed)
-        return self._observer.settle(listed)
+    def keep(self, listed: ListedKeys) -> None:
+        """Only these objects are left."""
+        self.metrics.keep(self.kind, listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeAlias
@@ -24,7 +24,7 @@ from eventing.watch.certificates import certificates
 from eventing.watch.config_maps import AwaitedConfigMaps
 from eventing.watch.connections import Connections, Dial
 from eventing.watch.demands import Demands, Means
-from eventing.watch.following import Following
+from eventing.watch.following import Follower, Following
 from eventing.watch.history import EventHistory
 from eventing.watch.joint_sink import JointSink, is_away
 from eventing.watch.kind_watch import KindWatch, Observer
@@ -135,12 +135,18 @@ class Watcher:
         return self._config_maps.watched if self._config_maps else frozenset()
 
     def _observer(self, kind: Kind, known: KnownObjects) -> Observer[Event]:
-        counting: Observer[Event] = Counting(known, kind, self.object_metrics) if kind in COUNTED else known
+        observer: Observer[Event] = known
+        for follower in self._followers(kind):
+            observer = Following(observer, follower, kind, self.skips)
+        return observer
+
+    def _followers(self, kind: Kind) -> Iterator[Follower]:
+        if kind in COUNTED:
+            yield Counting(kind, self.object_metrics)
         if kind == CLUSTER_OBJECT_SET and self._demands:
-            return Following(counting, self._demands)
-        for follower in (self._connections, self._config_maps) if kind == CATALOG_SOURCE else ():
-            counting = Following(counting, follower) if follower else counting
-        return counting
+            yield self._demands
+        if kind == CATALOG_SOURCE:
+            yield from filter(None, (self._connections, self._config_maps))
 
     async def report_start(self) -> None:
         """Once everything that exists was delivered, have looked for what is left of what does not exist any more."""

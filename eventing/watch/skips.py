@@ -1,4 +1,4 @@
-"""What the watcher could not make an event of, or could not pass on: counted and logged, so that nothing else waits."""
+"""What the watcher could not make an event of, pass on or follow: counted and logged, so that nothing else waits."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Skips:
     counts: Counter[str] = field(default_factory=Counter)
     _logged: dict[str, float] = field(default_factory=dict)
 
-    def note(self, kind: str, what: str, error: Exception) -> None:
-        """Record one of them."""
+    def note(self, kind: str, what: str, error: Exception, *, line: str = "event_skipped") -> None:
+        """Record one of them; `line` is the name of the line in the log."""
         self.counts[kind] += 1
         now = self.clock()
         if now - self._logged.get(kind, -SILENT_SECONDS) < SILENT_SECONDS:
             return
         self._logged[kind] = now
         reason = f"{type(error).__name__}: {error}"
-        log.warning("event_skipped", kind=kind, object=what[:300], skipped=self.counts[kind], error=reason[:300])
+        log.warning(line, kind=kind, object=what[:300], skipped=self.counts[kind], error=reason[:300])
 
     def values(self) -> Mapping[Series, float]:
         """The metric."""

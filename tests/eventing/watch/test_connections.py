@@ -16,6 +16,7 @@ from eventing.watch import connections
 from eventing.watch.connections import Connections, Opens
 from eventing.watch.following import Following
 from eventing.watch.known_objects import KnownObjects
+from eventing.watch.skips import Skips
 from shared import names
 from shared.adapters.catalog_client.dialing import way_to
 from shared.adapters.oci.addresses import OPEN
@@ -63,7 +64,7 @@ def a_server(port: int = 0) -> tuple[grpc.Server, int]:
 @asynccontextmanager
 async def following(reported: Received) -> AsyncIterator[Following]:
     reported.connections = locked = Connections(reported.dial, reported.deliver)
-    yield Following(KnownObjects(CATALOG_SOURCE, "api"), locked)
+    yield Following(KnownObjects(CATALOG_SOURCE, "api"), locked, CATALOG_SOURCE, Skips())
     locked.keep(set())
 
 

@@ -6,8 +6,10 @@ import pytest
 
 from eventing.events.event import Event
 from eventing.metrics.exposition import text
+from eventing.watch.following import Following
 from eventing.watch.known_objects import KnownObjects
 from eventing.watch.object_metrics import COUNTED, Counting, ObjectMetrics
+from eventing.watch.skips import Skips
 from shared.api.manifest import Manifest
 from shared.kinds import (
     CATALOG_SOURCE,
@@ -177,7 +179,7 @@ def test_subscriptions_are_counted_per_label_catalog_md_6_and_8_13_167() -> None
 @pytest.mark.parametrize("kind", COUNTED, ids=lambda kind: str(kind.kind))
 def test_what_is_gone_is_not_reported_any_more_csv_md_14_1_and_catalog_md_6(kind: Kind) -> None:
     metrics = ObjectMetrics()
-    counting = Counting(KnownObjects(kind, "https://api"), kind, metrics)
+    counting = Following(KnownObjects(kind, "https://api"), Counting(kind, metrics), kind, Skips())
     listed: set[tuple[str, str]] = set()
     counting.page([an_object(kind, "a"), an_object(kind, "b")], listed)
     counting.settle(listed)
@@ -190,11 +192,12 @@ def test_what_is_gone_is_not_reported_any_more_csv_md_14_1_and_catalog_md_6(kind
 
 
 def test_events_are_those_of_the_observer_behind_it() -> None:
-    def events(observer: KnownObjects | Counting) -> list[Event]:
+    def events(observer: KnownObjects | Following) -> list[Event]:
         listed: set[tuple[str, str]] = set()
         found = [*observer.page(iter([an_object(INSTALL_PLAN)]), listed), *observer.settle(listed)]
         return [*found, *observer.observe("DELETED", an_object(INSTALL_PLAN, version=2))]
 
     plain = events(KnownObjects(INSTALL_PLAN, "api"))
     assert [event.id for event in plain] == ["uid-a.1.add", "uid-a.2.delete"]
-    assert events(Counting(KnownObjects(INSTALL_PLAN, "api"), INSTALL_PLAN, ObjectMetrics())) == plain
+    counting = Counting(INSTALL_PLAN, ObjectMetrics())
+    assert events(Following(KnownObjects(INSTALL_PLAN, "api"), counting, INSTALL_PLAN, Skips())) == plain
