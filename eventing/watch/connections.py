@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import random
 import uuid
-from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -65,7 +66,8 @@ class Connections:
         self._deliver = deliver
         self._tasks = KeyedTasks(self._follow, "connection", most=MOST, most_of_namespace=MOST_OF_NAMESPACE)
         self._threads = ThreadPoolExecutor(DIALLED, "dial")
-        self._dials: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(DIALLED_OF_NAMESPACE))
+        self._dials: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        """By namespace, as long as somebody dials for it, or waits to."""
         self.states: dict[Key, str] = {}
         """READY or BROKEN, of each catalog whose server was tried: what was found last."""
 
@@ -80,8 +82,6 @@ class Connections:
         """Follow its server no longer."""
         self.states.pop(key, None)
         self._tasks.drop(key)
-        if not self._tasks.count_of(key[0]):
-            self._dials.pop(key[0], None)
 
     def keep(self, listed: ListedKeys) -> None:
         """Follow only the servers of CatalogSources that were listed."""
@@ -109,8 +109,7 @@ class Connections:
     async def _states(self, namespace: str, address: str) -> AsyncIterator[str]:
         """READY once it is connected; BROKEN when it could not be. Ends when the connection has."""
         try:
-            async with self._dials[namespace]:
-                way = await asyncio.get_running_loop().run_in_executor(self._threads, self._dial, address)
+            way = await self._dialled(namespace, address)
         except OciError:
             yield BROKEN
             return
@@ -125,11 +124,26 @@ class Connections:
             yield READY
             await channel.wait_for_state_change(state)
 
+    async def _dialled(self, namespace: str, address: str) -> Opens:
+        """The way to an address. Who does not wait for it any more leaves its thread taken until that is done."""
+        places = self._dials.setdefault(namespace, asyncio.Semaphore(DIALLED_OF_NAMESPACE))
+        await places.acquire()
+        dialling = asyncio.get_running_loop().run_in_executor(self._threads, self._dial, address)
+        dialling.add_done_callback(partial(_release, places))
+        await asyncio.wait((dialling,))  # why: a cancellation ends the wait for a thread, but not what the thread does
+        return dialling.result()
+
     async def _deliver_event(self, key: Key, state: str) -> None:
         ref = CATALOG_SOURCE.ref(key[1], key[0])
         log.info("connection_changed", ref=str(ref), state=state)
         event = Event(f"connection-{uuid.uuid4()}", names.RESYNC_REQUESTED, "/olmf/watch", ref)
         await self._deliver([event])
+
+
+def _release(places: asyncio.Semaphore, dialled: asyncio.Future[Opens]) -> None:
+    """Nobody may be left to ask for what was found; an error that nobody asks for is logged."""
+    places.release()
+    dialled.exception()
 
 
 def _address(manifest: ReadOnly) -> str:

@@ -128,6 +128,34 @@ async def test_slow_names_of_one_namespace_hold_up_no_other() -> None:
         await asyncio.to_thread(server.stop(0).wait)
 
 
+async def test_who_names_other_servers_again_and_again_has_no_more_threads() -> None:
+    """An attempt that nobody awaits any more goes on in its thread until the name server has answered."""
+    asleep, waiting, done = threading.Event(), list[str](), list[str]()
+
+    def dial(address: str) -> Opens:
+        waiting.append(address)
+        asleep.wait(PATIENCE_SECONDS)
+        done.append(address)
+        raise OciError("DNS", "no such name")
+
+    locked = Connections(dial, Received().deliver)
+    try:
+        for number in range(connections.DIALLED_OF_NAMESPACE):
+            locked.put(a_source(f"slow{number}:1", f"slow{number}"))
+        await until(lambda: len(waiting) == connections.DIALLED_OF_NAMESPACE)
+        locked.keep(set())
+        for number in range(connections.DIALLED):
+            locked.put(a_source(f"other{number}:1"))
+            await asyncio.sleep(0.01)  # it would begin
+        assert len(waiting) == connections.DIALLED_OF_NAMESPACE
+        locked.put(a_source("last:1"))
+        asleep.set()
+        await until(lambda: "last:1" in done)
+    finally:
+        asleep.set()
+        locked.keep(set())
+
+
 async def test_what_names_no_server_is_not_followed_any_more() -> None:
     reported = Received()
     server, port = a_server()
