@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,14 +12,12 @@ from shared.api.manifest import Manifest, ReadOnly, timestamp
 from shared.api.views import ClusterCatalog, Object
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.catalog import image_reference
-from shared.domain.conditions import Condition
+from shared.domain.conditions import Condition, sanitised
 from shared.domain.go.text import quoted
 
 SERVING: Final = "Serving"
 PROGRESSING: Final = "Progressing"
 _DISABLED: Final = "Catalog availability mode is set to Unavailable"
-_CONNECTION: Final = re.compile(r"(?:read|write) (?:tcp|udp) \S+?->\S+?: ")
-"""Which ports a connection had: other ones each time, so they would change the status each time."""
 _SERVED: Final = Condition(SERVING, "True", "Available", "Serving desired content from resolved source")
 _UNPACKED: Final = Condition(
     PROGRESSING, "True", "Succeeded", "Successfully unpacked and stored content from resolved source"
@@ -110,7 +107,7 @@ def spec_fault(catalog: ClusterCatalog) -> Fault | None:
 
 def pull_fault(why: str) -> Fault:
     """The image could not be had."""
-    return Fault(f"source catalog content: {_CONNECTION.sub('', why)}")
+    return Fault(f"source catalog content: {sanitised(why)}")
 
 
 def no_catalog(catalog: ClusterCatalog, why: str) -> Fault:

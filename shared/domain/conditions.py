@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from shared.api.manifest import ReadOnly, timestamp
 from shared.api.views import StoredCondition
+
+_CONNECTION: Final = re.compile(r"(?:read|write) (?:tcp|udp) \S+?->\S+?: ")
+"""Which ports a connection had: other ones each time, so they would change the status each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +37,8 @@ def put_into(conditions: Sequence[ReadOnly], desired: Condition, now: datetime) 
             shown["lastTransitionTime"] = since or timestamp(now)
             return [*conditions[:index], shown, *conditions[index + 1 :]]
     return [*conditions, {**shown, "lastTransitionTime": timestamp(now)}]
+
+
+def sanitised(message: str) -> str:
+    """A message without what differs each time."""
+    return _CONNECTION.sub("", message)

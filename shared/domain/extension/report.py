@@ -9,11 +9,11 @@ from typing import Final
 from shared import names
 from shared.api.manifest import Manifest
 from shared.api.views import ClusterExtension, ClusterObjectSet
-from shared.domain.conditions import Condition
+from shared.domain.conditions import Condition, sanitised
 from shared.domain.extension.decision import HAS_RELEASES, Decision, Failed, Maintain, Target
 from shared.domain.extension.phases.quiet import quiet_left
 from shared.domain.extension.revisions import Revisions, bundle_of
-from shared.domain.extension.status import sanitised, with_conditions
+from shared.domain.extension.status import with_conditions
 from shared.domain.go.text import quoted
 from shared.domain.syntax import SUBDOMAIN
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
@@ -14,13 +13,6 @@ from shared.domain.conditions import Condition
 LONGEST: Final = 32768
 """Bytes of a message (v1.md §11)."""
 _CUT: Final = "\n\n... [message truncated]"
-_CONNECTION: Final = re.compile(r"(?:read|write) (?:tcp|udp) \S+?->\S+?: ")
-"""Which ports a connection had: other ones each time, so they would change the status each time."""
-
-
-def sanitised(message: str) -> str:
-    """A message without what differs each time."""
-    return _CONNECTION.sub("", message)
 
 
 def cut(message: str) -> str:

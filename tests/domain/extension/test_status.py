@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.api.views import Object
-from shared.domain.conditions import Condition
-from shared.domain.extension.status import LONGEST, cut, sanitised, since, with_conditions
+from shared.domain.conditions import Condition, sanitised
+from shared.domain.extension.status import LONGEST, cut, since, with_conditions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
