@@ -189,10 +189,11 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What an object waits for, since when, and when the step tries again (None: at the next event)."""
+    """What an object waits for, and when the step tries again (None: at the next event)."""
 
     what: str
-    since: datetime
+    since: datetime | None = None
+    """Since when, where the object says so; None: since the first of the runs in a row that waited for it."""
     next_try: datetime | None = None
     about: tuple[Ref, ...] = ()
     """The objects that wait; empty: that of the run, and everything in it."""

@@ -89,9 +89,10 @@ def wait_json(wait: Wait | None) -> Manifest | None:
     """A Wait as JSON."""
     if wait is None:
         return None
+    since = {"since": wait.since.isoformat()} if wait.since else {}
     next_try = wait.next_try.isoformat() if wait.next_try else None
     about = {"about": list(map(str, wait.about))} if wait.about else {}
-    return {"what": wait.what, "since": wait.since.isoformat(), "next_try": next_try, **about}
+    return {"what": wait.what, **since, "next_try": next_try, **about}
 
 
 def write_json(write: Write) -> Manifest:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from shared.api.views import ClusterCatalog
 from shared.domain import cluster_catalog
+from shared.domain.conditions import sanitised
 from shared.domain.image_source import ImageSource
 from shared.errors import RetryLater
 from shared.names import CATALOG_FAILED, V1_CATALOG_FINALIZER
@@ -61,7 +62,7 @@ def _without(catalog: ClusterCatalog, trouble: Unavailable, now: datetime) -> Ou
         writes += (Record(ref, "Warning", "UnpackFailed", fault.message[:_SHOWN]),)
     if fault.is_terminal:
         return Outcome(writes, emits, summary=fault.message)
-    wait = Wait(f"{catalog.image}: {trouble.message}", cluster_catalog.since(after), now + pause)
+    wait = Wait(f"{catalog.image}: {sanitised(trouble.message)}", next_try=now + pause)
     if not writes:
         raise RetryLater(f"{Ref.of(catalog)}: {trouble.message}", after=pause, wait=wait)
     return Outcome(writes, emits, again_in=pause, summary=fault.message, wait=wait)

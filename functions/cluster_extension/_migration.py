@@ -39,7 +39,7 @@ def migration(
 
 def _failed(extension: ClusterExtension, why: str, now: datetime) -> Outcome:
     status, ref = failed(extension, why, now), Ref.of(extension)
-    wait = Wait(why, now, now + _RETRY)
+    wait = Wait(why, next_try=now + _RETRY)
     if status == extension.status:
         raise RetryLater(f"{ref}: {why}", after=_RETRY, wait=wait)
     return Outcome((SetStatus(ref, status, extension.resource_version),), again_in=_RETRY, summary=why, wait=wait)

@@ -7,6 +7,7 @@ from datetime import datetime
 from functions.cluster_extension._notices import announced
 from shared import kinds, names
 from shared.api.views import ClusterExtension
+from shared.domain.conditions import sanitised
 from shared.domain.extension import report
 from shared.domain.extension.decision import Target
 from shared.domain.extension.making import Change, Refusal, Renewal
@@ -45,7 +46,7 @@ def refused(
     writes, emits = announced(extension, status)
     if why.terminal:
         return Outcome(writes, emits, summary=sentence)
-    wait = Wait(sentence, now, now + why.after)
+    wait = Wait(sanitised(sentence), next_try=now + why.after)
     if not writes:
         raise RetryLater(f"{ref}: {sentence}", after=why.after, wait=wait)
     return Outcome(writes, emits, again_in=why.after, summary=sentence, wait=wait)

@@ -58,5 +58,5 @@ def resolve_extension(
         (*emits, *((Emit(names.EXTENSION_RESOLVED, ref),) if is_due else ())),
         again_in=again,
         summary=summary,
-        wait=Wait(summary, now, now + again if again else None) if isinstance(found, decision.Failed) else None,
+        wait=Wait(summary, next_try=now + again if again else None) if isinstance(found, decision.Failed) else None,
     )

@@ -9,7 +9,7 @@ from shared.api.manifest import Manifest
 from shared.api.views import ClusterObjectSet
 from shared.domain.extension.phases.objects import TRUCE, Task, described
 from shared.domain.extension.phases.rollout import RolloutStatus
-from shared.domain.extension.status import since, with_conditions
+from shared.domain.extension.status import with_conditions
 from shared.step import Outcome, Record, Ref, SetStatus, Wait, Write
 
 _NAMED = 5
@@ -28,7 +28,7 @@ def reported(
     again = None if found.again is None else max(found.again, timedelta(seconds=1))
     what = progressing.message
     is_settled = progressing.reason in ("Succeeded", "Archived")
-    wait = None if is_settled else Wait(what, since(revision, progressing, now), None if again is None else now + again)
+    wait = None if is_settled else Wait(what, next_try=None if again is None else now + again)
     return Outcome((*writes, *writes_of_status), again_in=again, summary=what.partition("\n")[0], wait=wait)
 
 

@@ -43,7 +43,7 @@ def execute_install_plan(
     gate = state.gate(plan, actor, approver, now, trusts_others=policy.execute_foreign_plans)
     match gate:
         case state.Blocked(message, status):
-            wait = Wait(message, now, now + state.RETRY)
+            wait = Wait(message, next_try=now + state.RETRY)
             raise RetryLater(f"{ref}: {message}", after=state.RETRY, writes=status_write(plan, status), wait=wait)
         case state.Refused(message, status):
             writes = status_write(plan, status)
@@ -53,7 +53,7 @@ def execute_install_plan(
         safety = looked_ahead(plan, sources)
         waiting = state.foreseen(gate, safety, now)
         writes = (*unsafe_record(plan, safety), *status_write(plan, waiting.status))
-        wait = Wait(waiting.message, now)
+        wait = Wait(waiting.message, waiting.since)
         return Outcome(writes, again_in=waiting.again_in, summary=waiting.message, wait=wait)
     progress = advance(plan, sources)
     status = state.judged(state.progressed(gate.status, progress.statuses, now), progress.safety, now)

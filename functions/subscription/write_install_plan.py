@@ -44,7 +44,7 @@ def write_install_plan(
             # Only the Subscriptions of this plan report that the server refused it; the other plans go on.
             writes += _status_writes(compose.refused(draft, refusal.message, now))
             statements.append(compose.statement(draft, name, refusal.message))
-            wait = Wait(statements[-1].message, now, about=statements[-1].about)
+            wait = Wait(statements[-1].message, about=statements[-1].about)
             continue
         statements.append(compose.statement(draft, name))
         writes += _plan_writes(draft, plan)

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from shared import names
-from shared.api.manifest import Manifest, ReadOnly, timestamp
-from shared.api.views import ClusterCatalog, Object
+from shared.api.manifest import Manifest, timestamp
+from shared.api.views import ClusterCatalog
 from shared.domain.bundle.annotations import CONFIGS
 from shared.domain.catalog import image_reference
 from shared.domain.conditions import Condition, sanitised
@@ -152,9 +152,3 @@ def _condition(catalog: ClusterCatalog, desired: Condition, now: datetime) -> Ma
         "type": desired.type, "status": desired.status, "reason": desired.reason, "message": desired.message,
         "observedGeneration": catalog.generation, "lastTransitionTime": since or timestamp(now),
     }  # fmt: skip
-
-
-def since(status: ReadOnly) -> datetime:
-    """When the work at the content came to where it is."""
-    progressing = Object({"status": status}).condition(PROGRESSING)
-    return datetime.fromisoformat(progressing.since_text)

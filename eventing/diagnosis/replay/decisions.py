@@ -115,11 +115,16 @@ def _replay(index: JournalIndex, run: Run, decision: Decision, steps: Steps) -> 
 
 
 def _as_far_as_recorded(today: Any, decision: Decision) -> Any:
-    """Without what builds did not record that knew neither statements nor whom a wait is about."""
+    """Without what builds did not record that knew neither statements nor whom a wait is about.
+
+    Nor is compared since when something is waited for: builds stated the time of the run itself.
+    """
     known = {key: value for key, value in today.items() if key != "statements" or decision.statements}
     wait = (decision.rest or {}).get("wait") or {}
-    if known.get("wait") and "about" not in wait:
-        known["wait"] = {key: value for key, value in known["wait"].items() if key != "about"}
+    if known.get("wait"):
+        since = {"since": wait["since"]} if "since" in wait else {}
+        left = {"since"} if "about" in wait else {"since", "about"}
+        known["wait"] = {key: value for key, value in known["wait"].items() if key not in left} | since
     return known
 
 

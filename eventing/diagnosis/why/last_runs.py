@@ -36,11 +36,7 @@ def last_runs(index: JournalIndex, ref: Ref, jobs: Iterable[Listed], correlation
             last = LastRun(run.step, correlation.message(run), instant(run.at), codes, run=run.id)
             if run.id in latest:
                 last = _waiting(last, run, queued.get((run.step, run.ref)), correlation)
-                last = (
-                    replace(last, since=last.since or _failing_since(index, run, correlation))
-                    if last.waits_for
-                    else last
-                )
+                last = replace(last, since=last.since or _since(index, run, correlation)) if last.waits_for else last
             yield last
 
 
@@ -83,6 +79,11 @@ def _waiting(last: LastRun, run: Run, job: Listed | None, correlation: Correlati
     return replace(last, next_try=due or again)
 
 
+def _has_failed(run: Run) -> bool:
+    """Whether it failed otherwise than by the decision of its step to be tried again."""
+    return bool(run.failure) and not (run.decisions and run.decisions[-1].end == "retry")
+
+
 def _own_wait(run: Run, correlation: Correlation) -> dict[str, Any]:
     """What the run waits for; empty where that is something of others."""
     wait = _wait(run)
@@ -91,29 +92,34 @@ def _own_wait(run: Run, correlation: Correlation) -> dict[str, Any]:
 
 def _wait(run: Run) -> dict[str, Any]:
     """What the step said that it waits for; a run that failed otherwise waits for that to end, whatever it decided."""
-    last = run.decisions[-1] if run.decisions else None
-    if run.failure and (last is None or last.end != "retry"):
+    if _has_failed(run):
         return {"what": run.summary, "about": _refused(run)}
-    return (last and last.wait) or {}
+    return (run.decisions and run.decisions[-1].wait) or {}
 
 
 def _denied(run: Run, correlation: Correlation) -> tuple[Denial, ...]:
     """What an account lacks, so that the step waits with the object; what the step itself may not do fails the run."""
-    last = run.decisions[-1] if run.decisions else None
-    if last is None or (run.failure and last.end != "retry"):
+    if not run.decisions or _has_failed(run):
         return ()
     return tuple(denials("; ".join((*correlation.texts(run), _own_wait(run, correlation).get("what", "")))))
 
 
-def _failing_since(index: JournalIndex, run: Run, correlation: Correlation) -> str:
-    """When the first of its failures in a row began, or of what it was denied; empty when it was neither."""
-    first = None
+def _since(index: JournalIndex, run: Run, correlation: Correlation) -> str:
+    """When the first of its runs in a row began that had the same obstacle."""
+    first, obstacle = run, _obstacle(run, correlation)
     for each in reversed(index.runs_for(Ref.parse(run.ref))):
         if each.step == run.step:
-            if not (each.failure or _denied(each, correlation)):
+            if _obstacle(each, correlation) != obstacle:
                 break
             first = each
-    return instant(first.at).isoformat(timespec="seconds") if first else ""
+    return instant(first.at).isoformat(timespec="seconds")
+
+
+def _obstacle(run: Run, correlation: Correlation) -> tuple[bool, str]:
+    """Whether a run failed, or was denied something, whatever that was each time; or else what it waits for."""
+    if _has_failed(run) or _denied(run, correlation):
+        return True, ""
+    return False, _own_wait(run, correlation).get("what", "")
 
 
 def _next_try(run: Run, wait: dict[str, Any]) -> datetime | None:

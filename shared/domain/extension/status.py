@@ -35,10 +35,3 @@ def with_conditions(obj: Object, desired: Iterable[Condition], now: datetime) ->
             "lastTransitionTime": since or timestamp(now),
         }  # fmt: skip
     return list(found.values())
-
-
-def since(obj: Object, desired: Condition, now: datetime) -> datetime:
-    """Since when a condition is as it is to be stated: where its status stays, since it last changed."""
-    old = obj.condition(desired.type)
-    is_same = (old.status, old.reason) == (desired.status, desired.reason)
-    return old.since or now if is_same else now

@@ -50,6 +50,8 @@ class Waiting:
 
     message: str
     status: Manifest
+    since: datetime | None = None
+    """None: since its approval was withdrawn."""
     again_in: timedelta | None = None
     account: Ref | None = None
     """As in `Going`."""
@@ -73,7 +75,7 @@ def gate(
     """
     status, made = plan.status, plan.created or now
     if plan.is_empty and now - made < _UNWRITTEN:
-        return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made + _UNWRITTEN - now)
+        return Waiting(f"InstallPlan {plan.name} has no steps yet", dict(status), made, made + _UNWRITTEN - now)
     is_trusted = trusts_others and plan_record.is_unrecorded(plan)
     if not is_trusted and (no := plan_record.refusal(plan)):
         empty = {"phase": "", "catalogSources": [], **status}
@@ -86,9 +88,8 @@ def gate(
         message = f"InstallPlan {plan.name} waits for approval: set spec.approved to true"
         if fields.text(status, "phase") == "Installing":
             status = _before_installed(status | {"message": message}, plan_record.withdrawal(), now)
-        else:
-            status |= {"phase": "RequiresApproval"}
-        return Waiting(message, status, account=actor.account)
+            return Waiting(message, status, account=actor.account)
+        return Waiting(message, status | {"phase": "RequiresApproval"}, made, account=actor.account)
     return Going(approved(plan, status, approver, now), actor.account)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from shared.api.views import Object
 from shared.domain.conditions import Condition, sanitised
-from shared.domain.extension.status import LONGEST, cut, since, with_conditions
+from shared.domain.extension.status import LONGEST, cut, with_conditions
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -39,12 +39,3 @@ def test_a_time_changes_with_the_status_alone() -> None:
     assert other == {"type": "B", "status": "True"}
     [turned, _] = with_conditions(obj, [Condition("A", "False", "Y", "n")], NOW)
     assert turned["lastTransitionTime"] == "2026-01-01T00:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("reason", "year"), [("X", 2025), ("Y", 2026)], ids=["it says so already", "it says something else"]
-)
-def test_since_when_something_is_waited_for(reason: str, year: int) -> None:
-    old = {"type": "A", "status": "True", "reason": "X", "lastTransitionTime": "2025-01-01T00:00:00Z"}
-    obj = Object({"status": {"conditions": [old]}})
-    assert since(obj, Condition("A", "True", reason), NOW).year == year

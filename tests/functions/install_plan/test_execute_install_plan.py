@@ -11,7 +11,7 @@ import pytest
 from eventing.events.job import Job
 from shared import kinds, names
 from shared.api.manifest import Manifest, annotations_of, labels_of, metadata
-from shared.api.views import ConfigMap
+from shared.api.views import ConfigMap, InstallPlan
 from shared.domain.unpack.content import digest_in
 from shared.kinds import Kind, Ref
 from shared.ports import Attempt, FailureKind, Policy, WriteFailure
@@ -146,6 +146,23 @@ def test_a_plan_waits_for_approval_and_goes_on_with_it() -> None:
     world.put(a_plan(CSV, phase="RequiresApproval"))
     world.settle()
     assert status(world)["phase"] == "Complete"
+
+
+def test_a_plan_waits_for_approval_since_it_was_made_however_often_it_is_looked_at() -> None:
+    world = carried_out(a_plan(CSV, approved=False, phase="RequiresApproval"))
+    made = InstallPlan(world.objects[PLAN]).created
+    world.later(days=3)
+    outcome = world.run(Job(STEP, PLAN))
+    assert outcome.wait is not None
+    assert outcome.wait.since == made != world.time
+
+
+def test_a_plan_whose_approval_was_withdrawn_does_not_tell_since_when_it_waits() -> None:
+    world = carried_out(a_plan(CSV))
+    world.put(a_plan(CSV, approved=False))
+    outcome = world.run(Job(STEP, PLAN))
+    assert outcome.wait is not None
+    assert outcome.wait.since is None
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,21 @@ def test_errors_are_outcomes_too(step: Any, tmp_path: Path) -> None:
     assert replay_with(lambda_step, index, tmp_path / "incident.tar").exit_code == 1
 
 
+def retry_without_time(ref: Ref, clock: Clock) -> Outcome:
+    clock.now()
+    raise RetryLater("not yet", timedelta(seconds=9), wait=Wait("it"))
+
+
+def test_since_when_something_is_waited_for_is_not_compared(tmp_path: Path) -> None:
+    """Earlier builds stated the time of the run."""
+    index = JournalIndex()
+    record(raise_retry, FakeApi([a_map()]), index)
+    assert replay_with(retry_without_time, index, tmp_path / "incident.tar").exit_code == 0
+    index = JournalIndex()
+    record(retry_without_time, FakeApi([a_map()]), index)
+    assert replay_with(raise_retry, index, tmp_path / "later.tar").exit_code == 0
+
+
 def emit_formerly(ref: Ref) -> Outcome:
     return Outcome(emits=(Emit("io.olmf.dependent.rang", ref),))
 

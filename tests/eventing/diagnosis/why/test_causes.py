@@ -153,6 +153,18 @@ def test_a_run_whose_write_is_refused_waits_for_that_since_the_first_refusal() -
     assert (stuck.since, stuck.next_try) == ("1970-01-01T00:03:00+00:00", due)
 
 
+def test_a_run_that_does_not_know_since_when_it_waits_does_so_since_the_first_in_a_row() -> None:
+    waits = ["a group", "approval", "", "approval", "approval"]
+    runs = [
+        ran(f"run-{n}", "a/execute", SUB, [], at=n * 60_000, summary="it ran", wait={"what": what} if what else None)
+        for n, what in enumerate(waits)
+    ]
+    (stuck,) = why(JournalIndex.of(runs), SUB).last
+    assert (stuck.waits_for, stuck.since) == ("approval", "1970-01-01T00:03:00+00:00")
+    (stuck,) = why(JournalIndex.of(runs[:2]), SUB).last
+    assert (stuck.waits_for, stuck.since) == ("approval", "1970-01-01T00:01:00+00:00"), "a group was something else"
+
+
 def test_what_an_account_lacks_is_one_sentence_that_waits_until_it_is_given() -> None:
     """The step runs when roles and bindings change, and by itself, too, as it says: the queue knows when."""
     user = 'User "system:serviceaccount:olm:limited" cannot create resource'
