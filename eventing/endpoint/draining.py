@@ -1,7 +1,7 @@
 """A worker process beside the endpoint, and the wait until it has worked the queue off.
 
 On Knative a Service drains its queue before it replies. The steps run in a worker like any other, with its time limits
-and its single thread, and not in the threads that answer requests: those only ask the queue how much is left.
+and several at a time, and not in the threads that answer requests: those only ask the queue how much is left.
 
 Turned down: running the steps in the endpoint's process under a lock, where nothing ends a step that hangs.
 """

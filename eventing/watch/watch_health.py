@@ -100,7 +100,7 @@ class WatchHealth:
     def ages(self) -> dict[str, float]:
         """Seconds since each watch received data."""
         now = self.clock()
-        return {name: round(now - record_activity, 1) for name, record_activity in sorted(self.last_activity.items())}
+        return {name: round(now - last, 1) for name, last in sorted(self.last_activity.items())}
 
     def stale(self) -> dict[str, float]:
         """The watches that hang, with their ages: these exceed the limit, and no outage is more recent."""

@@ -1,4 +1,4 @@
-"""Look whether the Secrets of serving certificates are as they were made: nobody may watch Secrets, so no event tells.
+"""Look whether the Secrets of serving certificates are as they were made: no event tells where none may be watched.
 
 Reads:  the rights that each Deployment that serves has, for where they are; the versions there; their Secrets, and
         Deployments.
