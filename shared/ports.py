@@ -284,6 +284,11 @@ class Attempt:
     conflict: WriteFailure | None = None
     """The write of the decision just before this one that met an object which has changed, or exists already."""
 
+    @property
+    def ended_pull(self) -> Unavailable | None:
+        """The answer to a pull that was ended: it could not tell why itself. The attempt after this one pulls again."""
+        return Unavailable("Unreachable", f"the pull was {self.ended}") if self.ended else None
+
 
 class Journal(Protocol):
     """The watch events that were received; for the audit only."""

@@ -28,9 +28,7 @@ def pull_bundle(
     waiting = waiting_namespaces(cluster, ref.namespace, policy.global_namespace)
     if (left := pulled.rest(config_map, clock.now())) and not attempt.ended:
         return Outcome(again_in=left if waiting else None, summary=f"{image}: not again so soon after a failure")
-    # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
-    ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
-    result = ended or bundles.config_map_payload(ImageSource(image, ref.namespace, catalog.secrets))
+    result = attempt.ended_pull or bundles.config_map_payload(ImageSource(image, ref.namespace, catalog.secrets))
     emits = tuple(Emit(names.BUNDLE_COLLECTED, kinds.NAMESPACE.ref(one)) for one in waiting)
     match result:
         case Unavailable(reason, message, after):

@@ -36,9 +36,7 @@ def snapshot_catalog(ref: Ref, cluster: Cluster, catalogs: Catalogs, clock: Cloc
     if not (attempt.ended or source.connection.raw):
         # `check_catalog` says first that it is read. Its change of the status runs this again, if anybody tells of it.
         return Outcome(again_in=_FIRST_LOOK)
-    # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
-    ended = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
-    result = ended or catalogs.pull(ImageSource(request.image, ref.namespace, request.secrets))
+    result = attempt.ended_pull or catalogs.pull(ImageSource(request.image, ref.namespace, request.secrets))
     source = CatalogSource.of(cluster.get(ref))  # a long pull has said in the status how far it is
     if source is None or catalog_source.catalog_request(source) != request:
         return Outcome(summary="another catalog is wanted meanwhile")  # an event tells of that, and runs this again

@@ -32,9 +32,8 @@ def unpack_catalog(
         return NOTHING
     if cluster_catalog.spec_fault(catalog):
         return NOTHING  # `guard_catalog` says why
-    # A pull that was ended could not tell why; the next attempt does that, and the one after it pulls again.
-    over = Unavailable("Unreachable", f"the pull was {attempt.ended}") if attempt.ended else None
-    found = over or catalogs.pull(ImageSource(catalog.image, policy.global_namespace, policy.pull_secrets))
+    source = ImageSource(catalog.image, policy.global_namespace, policy.pull_secrets)
+    found = attempt.ended_pull or catalogs.pull(source)
     now = clock.now()
     if isinstance(found, Unavailable):
         return _without(catalog, found, now)

@@ -123,9 +123,7 @@ def _offer_as_written(
 
 def fetched(image: str, bundles: Bundles, policy: Policy, attempt: Attempt) -> Files | Refusal:
     """The files of a bundle image, or why they cannot be had."""
-    if attempt.ended:  # a pull that was ended could not tell why; the next attempt does that, and then pulls again
-        return Refusal(f"the pull was {attempt.ended}", after=_PULL_AGAIN)
-    found = bundles.files(ImageSource(image, policy.global_namespace, policy.pull_secrets))
+    found = attempt.ended_pull or bundles.files(ImageSource(image, policy.global_namespace, policy.pull_secrets))
     if isinstance(found, Unavailable):
         return Refusal(found.message, after=max(_PULL_AGAIN, found.after))
     return files_in(found)
