@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly
 from shared.api.views import CatalogSource, Object
 from shared.domain import catalog_service
-from shared.domain.catalog_source import SERVED, CatalogRequest
+from shared.domain.catalog_source import RECHECK, SERVED, CatalogRequest
 from shared.domain.server_address import ServerAddress
 from shared.kinds import SERVICE
 from shared.ports import Attempt, Cluster, Policy
 from shared.step import Create, Delete, Replace, Write
-
-_RECHECK: Final = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +41,9 @@ def exposed(
     if request.image.startswith(SERVED):
         return Exposed((Delete(ref, present.uid),) if present is not None and is_own else ())
     if present is not None and not is_own:
-        return Exposed(trouble=f"the Service {name} is not its own: rename one of the two", again_in=_RECHECK)
+        return Exposed(trouble=f"the Service {name} is not its own: rename one of the two", again_in=RECHECK)
     if attempt.failure and attempt.failure.ref == ref:
-        return Exposed(trouble=f"its Service cannot be written: {attempt.failure.message}", again_in=_RECHECK)
+        return Exposed(trouble=f"its Service cannot be written: {attempt.failure.message}", again_in=RECHECK)
     desired = catalog_service.service_of(source, ServerAddress.parse(policy.catalogs_address))
     return Exposed(_writes(present, desired), catalog_service.registry_of(desired))
 

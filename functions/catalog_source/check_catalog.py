@@ -9,18 +9,13 @@ Emits:  `io.olmf.catalog.snapshotted` when its users must be reconciled again.
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from functions.catalog_source._service import exposed
 from shared import names
 from shared.api.views import CatalogSource
 from shared.domain import catalog_source, image_template
-from shared.domain.catalog_source import Refused
+from shared.domain.catalog_source import RECHECK, Refused
 from shared.ports import Attempt, Clock, Cluster, Discovery, Policy
 from shared.step import NOTHING, Emit, Merge, Outcome, Record, Ref, SetStatus, Write
-
-_RECHECK = timedelta(minutes=15)
-"""Interval at which a template is evaluated again: no event reports an upgrade of the API server."""
 
 
 def check_catalog(
@@ -33,7 +28,7 @@ def check_catalog(
     before, now, version = source.status, clock.now(), source.resource_version
     template = source.image_template
     image = image_template.filled(template, discovery.version()) if template else None
-    again_in = _RECHECK if image else None
+    again_in = RECHECK if image else None  # no event tells of an upgrade of the API server, which a template may name
     after = image_template.with_conditions(before, image, now)
     if image is not None and image.is_usable and image.image != source.image:
         # The change of the spec runs this step again, which then says that the image is read.

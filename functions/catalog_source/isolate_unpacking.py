@@ -7,14 +7,12 @@ Writes: that NetworkPolicy, as OLM makes it; an Event when it cannot be.
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
 from shared.api.views import CatalogSource, Object
+from shared.domain.catalog_source import RECHECK
 from shared.domain.unpack import network_policy
 from shared.ports import Attempt, Cluster
 from shared.step import NOTHING, Create, Outcome, Record, Ref, Replace
-
-_RECHECK: Final = timedelta(minutes=15)
 
 
 def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcome:
@@ -27,9 +25,9 @@ def isolate_unpacking(ref: Ref, cluster: Cluster, *, attempt: Attempt) -> Outcom
         return _without(ref, "no NetworkPolicy can have its name")
     present = Object.of(cluster.get(policy))
     if present is not None and not network_policy.is_its_own(source, present):
-        return _without(ref, f"the NetworkPolicy {policy.name} is not its own: rename one of the two", _RECHECK)
+        return _without(ref, f"the NetworkPolicy {policy.name} is not its own: rename one of the two", RECHECK)
     if attempt.failure:
-        return _without(ref, f"its NetworkPolicy cannot be written: {attempt.failure.message}", _RECHECK)
+        return _without(ref, f"its NetworkPolicy cannot be written: {attempt.failure.message}", RECHECK)
     desired = network_policy.policy_of(source, policy)
     if present is None:
         return Outcome((Create(desired, must_be_new=True),))

@@ -26,6 +26,8 @@ CONTENT_LEFT_OUT = "ContentLeftOut"
 PULLING: Final = "Pulling"
 """The condition that says how far a pull is that takes long."""
 _NO_CONNECTION: Final = "couldn't connect to registry - "
+RECHECK: Final = timedelta(minutes=15)
+"""How long after a look something is looked at again that no event tells of."""
 REMARKS = (INTERVAL_INVALID, CONTENT_LEFT_OUT)
 """Reasons of a catalog that is used nevertheless."""
 
