@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from functions.cluster_service_version._limits import witnesses
 from functions.cluster_service_version._outcome import outcome_of
 from shared import kinds
 from shared.api.views import Csv, Deployment, InstallPlan, OperatorGroup
@@ -23,6 +22,7 @@ from shared.domain.objects.authorizer import Grants
 from shared.domain.objects.csv import NO_RETRY
 from shared.domain.objects.ownership import not_taken, owner_labels
 from shared.ports import Clock, Cluster, Discovery, Listing
+from shared.reading.identity import witnesses
 from shared.step import NOTHING, Delete, Outcome, Ref
 
 _CHECKED = ("", "Pending", "Failed", "Succeeded")

@@ -14,8 +14,8 @@ from itertools import filterfalse
 
 from functions.cluster_service_version._endpoint_writes import secret_writes, writes_of
 from functions.cluster_service_version._former import left_by, left_of_former_names
-from functions.cluster_service_version._limits import limited, refused
-from functions.cluster_service_version._outcome import outcome_of
+from functions.cluster_service_version._limits import limited
+from functions.cluster_service_version._outcome import outcome_of, refused
 from shared import kinds
 from shared.api.views import Csv, Deployment, Proxy, Subscription
 from shared.domain.csv import installation, preparation, serving

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from functions.cluster_service_version._endpoints import looked_at
-from functions.cluster_service_version._limits import limited, refused
-from functions.cluster_service_version._outcome import outcome_of
+from functions.cluster_service_version._limits import limited
+from functions.cluster_service_version._outcome import outcome_of, refused
 from functions.cluster_service_version._successor import replaced_by_successor
 from shared import kinds
 from shared.api.views import Csv, Deployment, Proxy, Subscription
