@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import structlog
@@ -42,14 +43,15 @@ def make_objects(plan: Plan, kubeconfig: str, registry: str) -> bool:
     if plan.kubeconfig and not plan.take_over:
         refuse_other_managers(cluster)
         refuse_second_installation(cluster, InstallationMarker.of(plan.state))
+    catalogs = {ref: f"{registry}/catalogs/{ref.name}:latest" for ref in plan.served()}
+    catalogs |= {CATALOG_SOURCE.ref(name, plan.namespace): image for name, image in plan.images().items()}
+    refuse_catalogs_of_others(cluster, catalogs)
     apply_definitions(cluster)
     labels = {POD_SECURITY: "restricted"}
     meta = {"name": plan.namespace, "labels": labels, "annotations": {names.UP: str(InstallationMarker.of(plan.state))}}
     cluster.apply({"apiVersion": NAMESPACE.api_version, "kind": NAMESPACE.kind, "metadata": meta})
-    for ref in plan.served():
-        cluster.apply(_catalog(ref, f"{registry}/catalogs/{ref.name}:latest"))
-    for name, image in plan.images().items():
-        cluster.apply(_catalog(CATALOG_SOURCE.ref(name, plan.namespace), image))
+    for ref, image in catalogs.items():
+        cluster.apply(_catalog(ref, image))
     has_nodes = any(names.SIMULATED_NODE not in labels_of(node) for node in cluster.list(NODE))
     for manifest in () if has_nodes else packages(plan.namespace):  # why: a real Node has no image of this tree
         cluster.apply(manifest)
@@ -83,7 +85,7 @@ def remove_packages(cluster: KubeClient, namespace: str) -> None:
 def remove_catalogs(cluster: KubeClient, plan: Plan, registry: str) -> bool:
     """Delete the CatalogSources with images of our registry, which cannot be pulled any more."""
     found = [source for ref in plan.served() if (source := cluster.get(ref))]
-    ours = [source for source in found if str(source["spec"].get("image")).startswith(f"{registry}/")]
+    ours = [one for one in found if _is_ours(one) and str(one["spec"].get("image")).startswith(f"{registry}/")]
     for source in ours:
         cluster.delete(Ref.of(source), uid=uid_of(source))
         log.info("catalog_removed", ref=str(Ref.of(source)))
@@ -118,6 +120,20 @@ def refuse_second_installation(cluster: KubeClient, mine: InstallationMarker) ->
         f"`olmf up` works on this cluster already, on {other.machine} in {other.root}: two managers of the same "
         f"objects would fight. There, `{down}` ends it; or give --take-over, if it has ended"
     )
+
+
+def refuse_catalogs_of_others(cluster: KubeClient, catalogs: Iterable[Ref]) -> None:
+    """TakeOverError when somebody else has made a CatalogSource that one of the catalogs would replace."""
+    for ref in catalogs:
+        if (source := cluster.get(ref)) and not _is_ours(source):
+            raise TakeOverError(
+                f"CatalogSource {ref.namespace}/{ref.name} was not made by `olmf up`, and is not replaced: serve the "
+                "catalog under another name (that of its folder), or delete that CatalogSource"
+            )
+
+
+def _is_ours(source: Manifest) -> bool:
+    return bool((source.get("spec") or {}).get("publisher") == names.LOCAL_PUBLISHER)
 
 
 def _catalog(ref: Ref, image: str) -> Manifest:

@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from eventing.local.marker import MARKED_NAMESPACE, InstallationMarker
-from eventing.local.objects import TakeOverError, refuse_other_managers, refuse_second_installation
+from eventing.local.objects import (
+    TakeOverError,
+    refuse_catalogs_of_others,
+    refuse_other_managers,
+    refuse_second_installation,
+)
 from shared import names
-from shared.kinds import DEPLOYMENT, NAMESPACE, Kind
+from shared.kinds import CATALOG_SOURCE, DEPLOYMENT, NAMESPACE, Kind
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -55,3 +60,16 @@ def test_an_installation_of_another_machine_is_not_disturbed(tmp_path: Path) -> 
 def test_where_nobody_works_anybody_may(tmp_path: Path) -> None:
     refuse_second_installation(a_cluster(NAMESPACE, MARKED_NAMESPACE), InstallationMarker("here", tmp_path))
     refuse_second_installation(a_cluster(NAMESPACE, "elsewhere"), InstallationMarker("here", tmp_path))
+
+
+def test_a_catalog_of_somebody_else_is_not_replaced() -> None:
+    def present(**spec: str) -> KubeClient:
+        meta = {"name": "mine", "namespace": "olm"}
+        kind = CATALOG_SOURCE
+        source = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, "spec": spec}
+        return cast("KubeClient", FakeCluster([source]))
+
+    catalogs = [CATALOG_SOURCE.ref("mine", "olm"), CATALOG_SOURCE.ref("other", "olm")]
+    with pytest.raises(TakeOverError, match="CatalogSource olm/mine was not made by `olmf up`, and is not replaced"):
+        refuse_catalogs_of_others(present(image="quay.io/me/mine:v1"), catalogs)
+    refuse_catalogs_of_others(present(publisher=names.LOCAL_PUBLISHER), catalogs)
