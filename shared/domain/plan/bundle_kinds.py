@@ -31,7 +31,7 @@ def how_to_allow(kind: str, api_group: str, more: Collection[str], namespace: st
         return ""  # a bundle may call its kinds what it likes, and a comma would allow another one
     value = ",".join([*more, f"{kind}.{api_group}" if api_group else kind])
     command = kubectl("set", "env", "deployment/olmf-worker", f"{SETTING}={value}", namespace=namespace)
-    return f"an administrator may allow it: {command}"
+    return f"an administrator may allow it: {command} (without our pods: in the environment of `olmf up`)"
 
 
 def how_to_grant(kind: Kind) -> str:

@@ -421,7 +421,7 @@ def test_a_step_that_names_no_version_leaves_the_owners_as_they_are(manifest: Ma
         pytest.param(
             a_plan(an_object("Pod")), "the InstallPlan contains invalid data: "
             "Pod thing cannot be a step of a plan; an administrator may allow it: kubectl -n olm set env "
-            "deployment/olmf-worker OLMF_BUNDLE_KINDS=Pod",
+            "deployment/olmf-worker OLMF_BUNDLE_KINDS=Pod (without our pods: in the environment of `olmf up`)",
             id="catalog.md 8.10.112: an unsupported kind",
         ),
         pytest.param(

@@ -224,7 +224,8 @@ def test_a_capture_without_the_objects_of_a_definition_does_not_say_that_it_is_s
         pytest.param(
             (CERTIFICATE,), Policy(), "blocks",
             "Certificate c cannot be a step of a plan; an administrator may allow it: kubectl -n olm set env "
-            "deployment/olmf-worker OLMF_BUNDLE_KINDS=Certificate.cert-manager.io",
+            "deployment/olmf-worker OLMF_BUNDLE_KINDS=Certificate.cert-manager.io "
+            "(without our pods: in the environment of `olmf up`)",
             id="a kind that no bundle may hold",
         ),
         pytest.param(
