@@ -76,7 +76,7 @@ class ThreadedDrainer(Drainer):
         if self._process.wants_to_be_alone:
             self._process.wait_until_shared(seconds)
         else:
-            Drainer.rest(self, seconds)
+            Drainer.rest(self, seconds)  # why not `super()`: it means the class before `slots` made it anew
 
     def claims(self, most: int = 1) -> tuple[Claim, ...]:
         """The next claims; none while a run is to be alone: others would wait behind it, and may run elsewhere."""

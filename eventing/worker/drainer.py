@@ -19,7 +19,7 @@ from eventing.workqueue.run_result import RunResult
 from shared.kinds import Ref
 
 Run: TypeAlias = Callable[[Claim], RunResult]
-"""Runs the step of a claim; does not finish the claim, and raises nothing."""
+"""Runs the step of a claim; does not finish the claim. What it raises means that the result cannot be kept."""
 Factory: TypeAlias = Callable[[WorkQueue], Run]
 """Makes a `Run` inside the child, so that the parent need not import what steps need."""
 

@@ -1,7 +1,7 @@
 """The work queue on Redis, client-go's workqueue across processes: which (step, ref) runs when, by which worker.
 
-Every change of more than one key is one Lua script (`*.lua`, behind those that all share). Only this package and
-`redis_server` import the Redis client; only `rq_jobs`, `rq_long` and `rq_cron` use RQ.
+Every change of more than one key is one Lua script (`*.lua`, behind those that all share). Beside this package
+only the scheduler and `redis_server` import the Redis client; only `rq_jobs`, `rq_long` and `rq_cron` use RQ.
 
 Terms. An *entry* is `<group>/<step>|<ref>`; to *enqueue* one is to make it wait, if it does not wait yet. A *claim* is
 a worker's exclusive right to a ref (not only to an entry) until its lease ends. A *drainer* is a worker's child that

@@ -37,7 +37,8 @@ def test_a_kind_that_is_not_allowed_is_told_with_the_command_that_allows_it() ->
     world = world_of("Other", "Certificate.elsewhere.io")
     assert steps(world) == ["Created", "UnsupportedResource"]
     setting = "Other,Certificate.elsewhere.io,Certificate.cert-manager.io"
-    told = f"{INVALID}; an administrator may allow it: {ALLOW}{setting} (without our pods: in the environment of `olmf up`)"
+    without_pods = " (without our pods: in the environment of `olmf up`)"
+    told = f"{INVALID}; an administrator may allow it: {ALLOW}{setting}{without_pods}"
     assert status(world)["message"] == f"retrying execution due to error: {told}"
 
 
