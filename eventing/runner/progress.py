@@ -97,9 +97,9 @@ class LongRuns:
         reports: list[RunResult] = []
         with self._reported(claim, run, reports):
             result = run(claim)
-        wrote = (each for report in (*reports, result) for each in report.wrote)
-        written = (each for report in (*reports, result) for each in report.written)
-        return replace(result, wrote=tuple(wrote), written=tuple(dict.fromkeys(written)))
+        own_events = (each for report in (*reports, result) for each in report.own_events)
+        counted = (each for report in (*reports, result) for each in report.counted)
+        return replace(result, own_events=tuple(own_events), counted=tuple(dict.fromkeys(counted)))
 
     @contextmanager
     def _reported(self, claim: Claim, run: Run, reports: list[RunResult]) -> Iterator[None]:

@@ -6,7 +6,6 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from eventing.routes import BY_SUBJECT, NOTIFICATIONS, Route, Subject, jobs_for
 from eventing.runner.contested import CONTESTED, OF_OBJECTS, Contested
 from eventing.runner.kept_reads import encoded
 from eventing.runner.lease import CheckLease, Lease, MayGoOn, QueueLost
+from eventing.runner.refusals import next_attempt
 from eventing.runner.steps import Step, Steps, UnknownStep, arguments
 from eventing.runner.under_way import UnderWay
 from eventing.workqueue import is_temporary
@@ -136,19 +136,17 @@ class Runner:
             performed = self._effects.perform(decided.writes, calls.reads, lease.is_lease_valid, lease.is_over)
             progress.decisions.append(self._recorder.decision(calls, decided, performed))
             self._note(claim, progress, decided, performed)
-            refusal = performed.failure
-            if refusal is None or performed.is_lost or rerun == RERUNS:
+            following = next_attempt(attempt, performed, takes_refusals=step.names(Attempt))
+            if following is None or rerun == RERUNS:
                 break
-            if refusal.kind == "conflict" or (refusal.kind == "gone" and not step.names(Attempt)):
-                attempt = replace(attempt, conflict=refusal)
-                continue
-            if refusal.kind == "unavailable" or attempt.failure or not step.names(Attempt):
-                break
-            attempt = Attempt(claim.attempt, refusal, claim.ended, performed.others)
+            attempt = following
+        self._remember_rest(claim, performed)
+        self._conclude(progress, decided, performed)
+
+    def _remember_rest(self, claim: Claim, performed: Performed) -> None:
         if len(self._rested) == MOST_RESTED:  # others ran what came after them
             self._rested.clear()
         (self._rested.add if performed.is_partial else self._rested.discard)((claim.step, claim.ref))
-        self._conclude(progress, decided, performed)
 
     def _may_rest(self, claim: Claim, decided: Decided) -> bool:
         """Whether some writes may wait: not twice in a row by one worker, nor if the world outside is told of them."""
@@ -231,7 +229,7 @@ class Runner:
             if written.did == "sent":
                 progress.writes += 1
                 verbs = _VERBS.get(type(write), ("update",)) if written.resource_version else ()
-                progress.wrote += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
+                progress.own_events += [change_id(written.uid, written.resource_version, verb) for verb in verbs]
 
     def _finish(self, claim: Claim, progress: UnderWay, took_ms: float) -> RunResult:
         jobs = self._jobs(progress, progress.announced)
@@ -257,8 +255,8 @@ class Runner:
         self._log(run, progress)
         return RunResult(
             progress.run_id, record, jobs, progress.again_in, progress.failure, progress.message,
-            tuple(progress.wrote), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
-            warned=progress.warned, written=keys_of_all(progress.reads.written), read_set=progress.read_set,
+            tuple(progress.own_events), is_waiting=progress.is_waiting, took_ms=took_ms, trace=progress.traceparent,
+            warned=progress.warned, counted=keys_of_all(progress.reads.written), read_set=progress.read_set,
         )  # fmt: skip
 
     def _log(self, run: Run, progress: UnderWay) -> None:

@@ -26,7 +26,7 @@ class UnderWay:
     emits: list[Emit] = field(default_factory=list)
     announced: tuple[Emit, ...] = ()
     """Of the decision whose writes are under way: some of them may have been sent."""
-    wrote: list[str] = field(default_factory=list)
+    own_events: list[str] = field(default_factory=list)
     writes: int = 0
     warned: int = 0
     again_in: timedelta | None = None

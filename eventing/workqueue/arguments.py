@@ -39,9 +39,9 @@ def checking(claim: Claim, jobs: Iterable[Job], writes: Iterable[str]) -> tuple[
 def finishing(result: RunResult, failure: str, *, is_alone_next: bool) -> tuple[Argument, ...]:
     """Of `finish.lua`, what follows the key of the journal."""
     return (
-        JOURNAL_LENGTH, result.record, result.run_id, "\n".join(map(_one_line, result.wrote)),
+        JOURNAL_LENGTH, result.record, result.run_id, "\n".join(map(_one_line, result.own_events)),
         _ENDS.get(failure, failure) or result.end, int(result.took_ms * 1000), result.trace, result.warned,
-        int(is_alone_next), bucket_of(result), result.exemplar, "\n".join(result.written), result.read_set,
+        int(is_alone_next), bucket_of(result), result.exemplar, "\n".join(result.counted), result.read_set,
         *_of_jobs(result.jobs),
     )  # fmt: skip
 

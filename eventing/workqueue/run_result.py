@@ -30,9 +30,9 @@ class RunResult:
     """`retry`: never parked; `bug`: parked after N in a row; `lost`: the lease is gone, nothing may be stored."""
     message: str = ""
     """Why the run failed, in one sentence."""
-    wrote: tuple[str, ...] = ()
+    own_events: tuple[str, ...] = ()
     """Ids of the watch events of its own writes: they do not shorten the delay before this (step, ref) runs again."""
-    written: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
     """The keys of the counts of writes (`journal.changes`) that it adds to, one for each kind and namespace."""
     is_waiting: bool = False
     """The step returned what it waits for (`Outcome.wait`)."""

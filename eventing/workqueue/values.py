@@ -20,7 +20,7 @@ class Addition(NamedTuple):
 
     jobs: tuple[Job, ...]
     cause: str
-    """The id of the event. By it the watch event of a write of the job's own last run (`RunResult.wrote`) is
+    """The id of the event. By it the watch event of a write of the job's own last run (`RunResult.own_events`) is
     recognised: it merges, but shortens no delay and releases no dead letter."""
     trace: str = ""
     """The trace context of the event, if the sender gave one."""

@@ -121,7 +121,7 @@ class WorkQueue:
     def lease_left(self, claim: Claim, jobs: Iterable[Job] = (), writes: Iterable[str] = ()) -> float:
         """For how many seconds from now, at most, the claim holds its ref; 0 when it is lost.
 
-        If the run is lost, `jobs` are enqueued for it, and `writes` counted (`RunResult.written`).
+        If the run is lost, `jobs` are enqueued for it, and `writes` counted (`RunResult.counted`).
         """
         return float(run(self.client, "check_lease", *arguments.checking(claim, jobs, writes))) / 1000
 

@@ -71,7 +71,7 @@ def test_from_an_event_through_a_write_to_the_notification(redis_url: str) -> No
         assert first is not None
         assert first.trace == SENT_CONTEXT
         written, span = change_id("uid", "7", "update"), continued(first.trace, "run-1")
-        queue.finish(first, RunResult("run-1", b"", wrote=(written,), trace=span))
+        queue.finish(first, RunResult("run-1", b"", own_events=(written,), trace=span))
         watched = Event(written, f"{names.RESOURCE_EVENT}update", "api", PLAN, traceparent=begun_by(written))
         take([watched])
         second = queue.claim(["install_plan"])

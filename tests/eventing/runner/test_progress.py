@@ -92,7 +92,7 @@ def test_a_pull_that_takes_long_reports_how_far_it_is_and_then_that_it_is_here(
     assert "of 2 layers" in summaries[0]
     assert rig.status["connectionState"]["lastObservedState"] == "READY"
     assert [one["type"] for one in rig.status["conditions"]] == [names.RESOLVED_CONTENT], "it pulls no longer"
-    assert (result.failure, len(result.wrote)) == ("", len(output) + 1), "its own events wake nobody"
+    assert (result.failure, len(result.own_events)) == ("", len(output) + 1), "its own events wake nobody"
     assert len(unpack_run(result.record).run.decisions) == 1, "it is not decided twice"
 
 
@@ -110,7 +110,7 @@ def test_a_quick_pull_reports_nothing(registry: ScriptedRegistry, tmp_path: Path
     rig = Rig(f"{registry.address}/cat:1", tmp_path, seconds_per_look=0)
     result = rig.run()
 
-    assert (rig.journal, len(result.wrote)) == ([], 1)
+    assert (rig.journal, len(result.own_events)) == ([], 1)
 
 
 def test_a_run_of_another_lane_reports_nothing(registry: ScriptedRegistry, tmp_path: Path) -> None:

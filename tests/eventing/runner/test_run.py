@@ -312,7 +312,7 @@ def test_a_bug_behind_a_write_keeps_what_the_decision_enqueues() -> None:
 
 def test_the_events_that_a_write_will_enqueue_are_named() -> None:
     result = run(FakeApi([a_map()]), a_claim("mark_map"))
-    assert result.wrote == (change_id("uid-101", "102", "update"),)
+    assert result.own_events == (change_id("uid-101", "102", "update"),)
 
 
 def test_a_slice_runs_again_at_once_and_each_enqueues_for_what_it_wrote() -> None:

@@ -97,7 +97,7 @@ def test_what_emits_and_writes_carries_the_context_on(notes: TraceNotes) -> None
     sent, api = Sent(), FakeApi([a_map()])
     result = traced(notes, sent, a_claim("mark_map"), api)
     written = change_id("uid-101", "102", "update")
-    assert written in result.wrote
+    assert written in result.own_events
     with_context = notes._client.get(f"olmf:trace:{written}")
     assert with_context == result.trace.encode()
 

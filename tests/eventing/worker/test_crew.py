@@ -22,7 +22,7 @@ CLAIM = Claim(
     step="bundle/unpack_bundle", ref=NAMESPACE.ref("a"), group="bundle", lane="direct", token=1, attempt=0,
     causes=("e1",), cause_count=1, waited_ms=0, ended="", trace="", turn=0,
 )  # fmt: skip
-DONE = RunResult(run_id="r", record=b"", jobs=(), again_in=None, failure="", message="", wrote=())
+DONE = RunResult(run_id="r", record=b"", jobs=(), again_in=None, failure="", message="", own_events=())
 
 
 class Ringing:

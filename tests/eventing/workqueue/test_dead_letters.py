@@ -87,7 +87,7 @@ def _claim_and_finish(rig: Rig) -> Claim | None:
 
 def test_the_event_of_its_own_last_write_does_not_release_it(rig: Rig) -> None:
     rig.queue.add([a_job()], "event")
-    rig.fail(3, wrote=("own",))
+    rig.fail(3, own_events=("own",))
 
     rig.queue.add([a_job()], "own")
 

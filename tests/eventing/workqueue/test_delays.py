@@ -59,8 +59,10 @@ def test_a_step_that_asks_for_it_runs_again_later_because_of_that_run(rig: Rig) 
 @pytest.mark.parametrize(
     "result",
     [
-        pytest.param(a_result(wrote=("own-1", "own-2"), again_in=MINUTE), id="a delay that the step asked for"),
-        pytest.param(a_result(wrote=("own-1", "own-2"), failure="retry", again_in=MINUTE), id="back-off of a retry"),
+        pytest.param(a_result(own_events=("own-1", "own-2"), again_in=MINUTE), id="a delay that the step asked for"),
+        pytest.param(
+            a_result(own_events=("own-1", "own-2"), failure="retry", again_in=MINUTE), id="back-off of a retry"
+        ),
     ],
 )
 class TestTheEventOfOurOwnWrite:
@@ -122,7 +124,7 @@ def test_the_event_of_our_own_write_runs_a_job_that_has_no_delay(rig: Rig) -> No
     rig.queue.add([a_job()], "event")
     claim = rig.claim()
     rig.queue.add([a_job()], "own-1")
-    rig.queue.finish(claim, a_result(wrote=("own-1",)))
+    rig.queue.finish(claim, a_result(own_events=("own-1",)))
 
     assert rig.claim().causes == ("own-1",)
 

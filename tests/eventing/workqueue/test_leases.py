@@ -318,7 +318,7 @@ def test_what_a_run_wrote_is_counted_when_it_ends_before_its_jobs_can_run(rig: R
     claim = rig.claim()
     assert rig.queue.lease_left(claim, (), PLACES)
     assert counted(rig) == [{}, {}]
-    assert rig.queue.finish(claim, a_result(written=PLACES[:1]))
+    assert rig.queue.finish(claim, a_result(counted=PLACES[:1]))
     assert counted(rig) == [{b"writes": b"1", b"writes:me": b"1"}, {}]
     assert 86_000 < rig.client.ttl(PLACES[0]) <= 86_400
 
@@ -336,7 +336,7 @@ def test_what_a_lost_run_may_have_written_is_counted_as_that_of_somebody_else(ri
 def test_writers_that_come_and_go_are_forgotten(rig: Rig) -> None:
     rig.client.hset(PLACES[0], mapping={f"writes:{number}": 1 for number in range(60)})
     rig.queue.add([a_job()], "event-1")
-    assert rig.queue.finish(rig.claim(), a_result(written=PLACES[:1]))
+    assert rig.queue.finish(rig.claim(), a_result(counted=PLACES[:1]))
     assert rig.client.hgetall(PLACES[0]) == {b"writes": b"1"}
 
 
