@@ -146,7 +146,7 @@ def _are_traces_configured(environ: Mapping[str, str]) -> bool:
 def _value(variable: str, kind: str, text: str) -> object:
     try:
         return _parse(kind, text)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise SettingError(f"{variable}={text!r}: {error}") from error
 
 

@@ -24,6 +24,8 @@ _SHOWN: Final = 100
 """Number of characters shown of a long path."""
 _CHUNK_BYTES: Final = 2**20
 _IGNORED_BYTES: Final = 256 * 2**10
+_COMPARISONS: Final = 10_000_000
+"""Of files with patterns: they take less than a minute."""
 _STDIN_BYTES: Final = 4 * 2**30
 _MAPPED_FROM: Final = 256 * 2**20
 """Minimum size, in bytes, of a file that is mapped instead of read into memory."""
@@ -103,6 +105,8 @@ def kept(paths: Mapping[str, Path]) -> list[tuple[str, Path]]:
     if sum(path.stat().st_size for path in lists.values()) > _IGNORED_BYTES:
         raise NotACatalog(f"more than {_IGNORED_BYTES} bytes of patterns in files named {ignore.NAME}")
     rules = ignore.IgnoreRules.parse({name: path.read_text("utf-8", "replace") for name, path in lists.items()})
+    if len(rules.patterns) * len(paths) > _COMPARISONS:
+        raise NotACatalog(f"{len(rules.patterns)} patterns in files named {ignore.NAME} for {len(paths)} files")
     return [(name, path) for name, path in paths.items() if not rules.is_ignored(name)]
 
 

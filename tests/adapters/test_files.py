@@ -57,6 +57,16 @@ def test_patterns_without_end_are_not_read(tmp_path: Path) -> None:
     assert "more than 262144 bytes of patterns in files named .indexignore" in finding.message
 
 
+def test_not_every_number_of_patterns_is_compared_with_every_number_of_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, _indexignore="b\nc*\n", a_json=SOUND)
+    assert judge(str(tmp_path)).is_valid
+    monkeypatch.setattr(files, "_COMPARISONS", 3)
+    (finding,) = judge(str(tmp_path)).findings
+    assert finding.message == "2 patterns in files named .indexignore for 2 files"
+
+
 def test_fbc_md_r013_every_broken_file_is_reported(tmp_path: Path) -> None:
     put(tmp_path, a_yaml=SOUND, b_yaml=BROKEN, c__d_yaml=f"schema: a\n---\n{BROKEN}")
     places = [str(one.place) for one in judge(str(tmp_path)).findings]

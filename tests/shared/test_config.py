@@ -44,6 +44,7 @@ def test_the_usual_names_of_redis_and_kubeconfig_are_known_and_ours_win() -> Non
         pytest.param("OLMF_LOG_JSON", "perhaps", id="not a boolean"),
         pytest.param("OLMF_UNPACK", "magic", id="not one of the choices"),
         pytest.param("OLMF_UNPACK_TIMEOUT", "ten", id="not a duration in seconds"),
+        pytest.param("OLMF_UNPACK_TIMEOUT", "inf", id="a duration without end"),
         pytest.param("OLMF_LANE", "slow", id="not a lane"),
         pytest.param("OLMF_RUN_SECONDS", "0", id="no time"),
         pytest.param("OLMF_LONG_RUNS_PER_NAMESPACE", "-1", id="fewer than none"),

@@ -53,7 +53,11 @@ class CatalogApi:
 
     def takes_body(self, head: Head) -> bool:
         """Whether the body of a request is read: a query's, unless it is too long."""
-        route = _ROUTE.fullmatch(urlsplit(head.target).path) if self._queries and head.method == "POST" else None
+        try:
+            path = urlsplit(head.target).path
+        except ValueError:  # `answer` says so
+            return False
+        route = _ROUTE.fullmatch(path) if self._queries and head.method == "POST" else None
         return route is not None and route[2] == _GRAPHQL and not head.is_longer(LARGEST_BODY)
 
     def answer(self, head: Head, body: bytes = b"") -> Answer | Later:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 NAME: Final = ".indexignore"
 _ANY_DEPTH: Final = "**"
+_SPECIAL: Final = frozenset("*?[\\")
 _LONGEST_PATTERN: Final = 4096
 _LONGEST_NAME: Final = 255
 """Characters of a name that a file system can have; a longer one, which an archive can, matches no pattern."""
@@ -18,12 +18,33 @@ _Parts: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class _Segment:
+    """What stands between two slashes of a pattern."""
+
+    text: str
+    expression: re.Pattern[str] | None
+    """None for a plain name, and for one that is broken."""
+    is_plain: bool
+
+    @classmethod
+    def of(cls, text: str) -> _Segment:
+        is_plain = _SPECIAL.isdisjoint(text)
+        return cls(text, None if is_plain else _expression(text), is_plain)
+
+    def matches(self, element: str) -> bool:
+        """Whether a name is like it; one that is broken matches nothing."""
+        if self.expression is None:
+            return self.is_plain and element == self.text
+        return len(element) <= _LONGEST_NAME and self.expression.fullmatch(element) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class _Pattern:
     """One line of one file."""
 
     domain: _Parts
     """The directory that holds the file: the pattern never applies outside."""
-    segments: tuple[str, ...]
+    segments: tuple[_Segment, ...]
     is_negated: bool
     is_anchored: bool
     is_directory: bool
@@ -32,7 +53,8 @@ class _Pattern:
     def of(cls, domain: _Parts, line: str) -> _Pattern:
         text = line.removeprefix("!")
         body = text.removesuffix("/")
-        return cls(domain, tuple(body.split("/")), line != text, "/" in body, body != text)
+        segments = tuple(map(_Segment.of, body.split("/")))
+        return cls(domain, segments, line != text, "/" in body, body != text)
 
     def matches(self, path: _Parts) -> bool:
         if path[: len(self.domain)] != self.domain:
@@ -42,22 +64,22 @@ class _Pattern:
 
     def _names(self, elements: _Parts) -> bool:
         """Whether an element matches the pattern; a pattern of a directory does not match the last one, a file."""
-        found = next((at for at, element in enumerate(elements) if _is_like(self.segments[0], element)), None)
+        found = next((at for at, element in enumerate(elements) if self.segments[0].matches(element)), None)
         return found is not None and not (self.is_directory and found == len(elements) - 1)
 
     def _leads(self, elements: _Parts) -> bool:
         """Whether a beginning of the path matches all segments, each at the first place where it can."""
         at, is_matched, may_skip = 0, False, False
         for index, segment in enumerate(self.segments):
-            if segment == _ANY_DEPTH:
+            if segment.text == _ANY_DEPTH:
                 may_skip = index < len(self.segments) - 1
-            elif not segment:
+            elif not segment.text:
                 may_skip = False
-            elif _ANY_DEPTH in segment or at >= len(elements):
+            elif _ANY_DEPTH in segment.text or at >= len(elements):
                 return False
             else:
                 ahead = range(at, len(elements) if may_skip else at + 1)
-                place = next((number for number in ahead if _is_like(segment, elements[number])), None)
+                place = next((number for number in ahead if segment.matches(elements[number])), None)
                 if place is None:
                     return False
                 at, is_matched, may_skip = place + 1, True, False
@@ -97,12 +119,6 @@ _TOKEN: Final = re.compile(
 _RANGE: Final = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 
-def _is_like(pattern: str, element: str) -> bool:
-    expression = _expression(pattern)
-    return expression is not None and len(element) <= _LONGEST_NAME and expression.fullmatch(element) is not None
-
-
-@lru_cache(maxsize=1024)
 def _expression(pattern: str) -> re.Pattern[str] | None:
     """The pattern as a regular expression; None for one that is broken, which matches nothing."""
     pieces, at = [""], 0

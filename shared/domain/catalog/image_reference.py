@@ -25,7 +25,7 @@ _DEFAULT_HOST: Final = "docker.io"
 _OTHER_DEFAULT: Final = "index.docker.io"
 _INVALID: Final = "invalid reference format"
 
-_LOGIN: Final = re.compile(r"^(\s*(?:[a-z]+://)?).*@(?=[^@]+/)", re.DOTALL)
+_LOGIN: Final = re.compile(r"^(\s*+(?:[a-z]++://)?).*@(?=[^@]+/)", re.DOTALL)
 """A user name and a password, before a host."""
 
 

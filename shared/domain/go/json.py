@@ -25,7 +25,8 @@ _PIECE: Final = re.compile(rb'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{
 _NUMBER: Final = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: Final = {b"t": ("true", True), b"f": ("false", False), b"n": ("null", None)}
 _HEX: Final = re.compile(rb"[0-9a-fA-F]*")
-_BRACES: Final = re.compile(rb'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_BRACES: Final = re.compile(rb'[{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+"""A text without an end is one to the end: what is quoted in it is not tried as a beginning."""
 _ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _LETTERS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 

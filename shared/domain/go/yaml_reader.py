@@ -21,6 +21,8 @@ _FEW: Final = 400_000
 _MANY: Final = 4_000_000
 _UNSUSPICIOUS_NODES: Final = 100
 _UNSUSPICIOUS_ALIASED: Final = 1000
+_SUSPICIOUS_KEYS: Final = 100_000
+"""After so many merged keys, and after twice as many each time, the share is looked at."""
 _SHARE_OF_FEW: Final = 0.99
 _SHARE_OF_MANY: Final = 0.10
 
@@ -62,6 +64,7 @@ class Reader:
         self._text = text if "\\/" in text else ""
         self._anchors: dict[str, Any] = {}
         self._has_aliases = False
+        self._merged, self._suspicious = 0, _SUSPICIOUS_KEYS
         self._depth = 1
         self._flow = 0
         """How many of the collections around are written in brackets."""
@@ -117,9 +120,13 @@ class Reader:
     def _whole(self, value: Any) -> Any:
         """The value. YamlError when invalid text follows it, or when it has excessive aliases."""
         self._next()
-        if self._has_aliases and is_excessive(_events(self._source)):
-            raise YamlError("document contains excessive aliasing")
+        if self._has_aliases:
+            self._check_aliases()
         return value
+
+    def _check_aliases(self) -> None:
+        if is_excessive(_events(self._source)):
+            raise YamlError("document contains excessive aliasing")
 
     def _value(self, event: Any) -> Any:
         kind = event.__class__
@@ -210,6 +217,10 @@ class Reader:
             raise YamlError("map merge requires map or sequence of maps as the value")
         merged: dict[str, Any] = {}
         for one in reversed(sources):
+            self._merged += len(one)
+            if self._merged > self._suspicious:  # before the work is done, which grows with the square of the text
+                self._check_aliases()
+                self._suspicious *= 2
             merged |= one
         values |= merged
 

@@ -11,6 +11,7 @@ import orjson
 from shared.api.manifest import Manifest
 from shared.domain.catalog.model import BUNDLE_OBJECT, GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Entry
 from shared.domain.go import json as gojson
+from shared.domain.go.encode import json_text
 
 Message: TypeAlias = Mapping[str, Any]  # why: a message by field name
 _REQUIRED: Final = {GVK: GVK_REQUIRED, PACKAGE: PACKAGE_REQUIRED}
@@ -29,9 +30,11 @@ def documents(packages: Iterable[Message], bundles: Iterable[Message]) -> Iterat
         name = package.get("name", "")
         own = listed.get(name, [])
         yield {"schema": "olm.package", "name": name, "defaultChannel": package.get("defaultChannelName", "")}
-        for channel in sorted({bundle.get("channelName", "") for bundle in own}):
-            entries = [_entry(bundle) for bundle in own if bundle.get("channelName", "") == channel]
-            yield {"schema": "olm.channel", "package": name, "name": channel, "entries": entries}
+        entries: dict[str, list[Manifest]] = {}
+        for bundle in own:
+            entries.setdefault(bundle.get("channelName", ""), []).append(_entry(bundle))
+        for channel in sorted(entries):
+            yield {"schema": "olm.channel", "package": name, "name": channel, "entries": entries[channel]}
         unique = {bundle.get("csvName", ""): bundle for bundle in own}
         yield from (_bundle(name, bundle) for bundle in unique.values())
         if notices := list(_notices(package, unique.values())):
@@ -77,8 +80,10 @@ def _properties(package: str, bundle: Message) -> Iterator[Manifest]:
     elsewhere = [_property(GVK, _gvk(api)) for api in bundle.get("providedApis") or ()]
     elsewhere += [_property(GVK_REQUIRED, _gvk(api)) for api in bundle.get("requiredApis") or ()]
     elsewhere += [_needed(one) for one in bundle.get("dependencies") or () if one.get("type") in _REQUIRED]
+    known = set(map(json_text, declared)) if elsewhere else set[str]()
     for one in elsewhere:
-        if one not in declared:
+        if (text := json_text(one)) not in known:
+            known.add(text)
             declared.append(one)
     yield from declared
     for text in bundle.get("object") or ():

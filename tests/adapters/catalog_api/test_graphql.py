@@ -310,3 +310,8 @@ def test_v1_md_7_names_of_fields(key: str, name: str) -> None:
 )  # fmt: skip
 def test_v1_md_7_names_of_schemas(schema: str, of_type: str, root: str) -> None:
     assert (type_name(schema), root_name(schema)) == (of_type, root)
+
+
+def test_an_address_that_is_none_is_no_defect_of_a_query(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    assert client.send("{}", path="//[")[0] == 400
+    assert capsys.readouterr().err == ""

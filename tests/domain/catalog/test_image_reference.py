@@ -10,6 +10,7 @@ from shared.domain.catalog.image_reference import (
     why_not_canonical,
     without_login,
 )
+from tests.kit.waiting import costing_at_most
 
 HEX = "0123456789abcdef" * 4
 INVALID = "invalid reference format"
@@ -112,3 +113,9 @@ def test_a_digest_is_of_a_known_algorithm(text: str, *, want: bool) -> None:
 )
 def test_a_password_in_a_reference_is_not_repeated(text: str, shown: str) -> None:
     assert without_login(text) == shown
+
+
+def test_blanks_in_front_of_a_reference_take_no_time() -> None:
+    text = " " * 200_000 + "X"
+    with costing_at_most(5, "each blank as a beginning takes minutes"):
+        assert without_login(text) == text

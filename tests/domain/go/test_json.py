@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shared.domain.go import json as gojson
 from shared.domain.go.json import JsonError
+from tests.kit.waiting import costing_at_most
 
 
 def slowly(content: bytes) -> object:
@@ -104,3 +105,10 @@ _values = st.recursive(
 @given(_values, st.booleans())
 def test_the_slow_reader_reads_what_is_written(value: object, ensure_ascii: bool) -> None:
     assert slowly(json.dumps(value, ensure_ascii=ensure_ascii).encode()) == value
+
+
+@pytest.mark.parametrize("end", ["", "\\"])
+def test_a_text_without_an_end_is_refused_in_linear_time(end: str) -> None:
+    content = ('{"schema":"a","x":"' + '\\"' * 200_000 + end).encode()
+    with costing_at_most(5, "each quote in it as a beginning takes minutes"), pytest.raises(gojson.JsonError):
+        gojson.first(content)

@@ -253,3 +253,11 @@ def test_the_tools_name_lines_in_their_own_way(text: str, go_message: str) -> No
 
 def test_a_tag_without_a_name_makes_a_text() -> None:
     assert load_value('a: ! 5\nb: [! "5", ! x]\n? ! 0x1F\n: !') == {"a": "5", "b": ["5", "x"], "0x1F": ""}
+
+
+@pytest.mark.parametrize("many", [10_000, 40_000])
+def test_keys_are_not_merged_without_end(many: int) -> None:
+    keys = "\n".join(f"  k{number}: 1" for number in range(many))
+    text = f"a: &a\n{keys}\nb:\n  <<: [{', '.join(['*a'] * many)}]\n"
+    with costing_at_most(20, "each of so many aliases has so many keys"), pytest.raises(YamlError, match="aliasing"):
+        load(text)

@@ -25,6 +25,7 @@ from tests.domain.resolver.scenery import (
     releases,
     sub,
 )
+from tests.kit.waiting import costing_at_most
 
 KEY = CatalogKey("olm", "local")
 
@@ -223,3 +224,14 @@ def test_a_chain_of_nothing_but_a_skipped_namesake_is_empty() -> None:
     twins = operators(an_entry("v2", skips=("v1",)), an_entry("v1")), operators(an_entry("v1"))
     with pytest.raises(ChannelError, match=r": \[\], v2$"):
         in_order([*(one for one in twins[0]), *twins[1]])
+
+
+def test_many_heads_of_one_chain_are_refused_at_once() -> None:
+    """Whoever writes a catalog says how many heads a channel has, and how long their chain is."""
+    many = 4000
+    chain = [entry(f"a.v{number}", f"a.v{number - 1}" if number else "") for number in range(many)]
+    heads = [entry(f"a.h{number}", f"a.v{many - 1}") for number in range(many)]
+    with costing_at_most(20, "to follow the chain from each head takes minutes"):
+        [sentence] = chosen(ask(catalog(package("a", [*chain, *heads])), subs=[sub("a")]))
+    assert f"{many} replacement chains were found" in sentence
+    assert "a.h0...a.v0, a.h1...a.v0" in sentence

@@ -11,6 +11,7 @@ from shared.domain.serving.from_registry_api import BadResponse, documents, line
 from shared.domain.serving.registry_api import Content, bundle_message, package_message
 from tests.domain.serving.test_registry_api import TEA
 from tests.kit.fbc import packages_of
+from tests.kit.waiting import costing_at_most
 
 _POT = '{"group":"tea.io","version":"v1","kind":"Pot"}'
 
@@ -101,3 +102,12 @@ def test_a_document_that_is_nested_too_deep_is_reported(name: dict[str, str]) ->
         deep = [deep]
     with pytest.raises(BadResponse, match=f"olm.bundle {name.get('name', 'cannot')}.*kept: recursion limit reached"):
         lines_of([{"schema": "olm.bundle", **name, "properties": deep}])
+
+
+def test_many_channels_and_apis_take_no_longer_than_they_are_many() -> None:
+    apis = [{"group": "tea.io", "version": "v1", "kind": f"Pot{number}"} for number in range(10_000)]
+    bundles = [reported(channelName=f"c{number}", csvName=f"tea.v{number}") for number in range(10_000)]
+    package = {"name": "tea", "defaultChannelName": "c0"}
+    with costing_at_most(20, "to look at all of them for each takes a minute"):
+        assert len(values(a_bundle(providedApis=[*apis, *apis]), "olm.gvk")) == len(apis)
+        assert len(list(documents([package], bundles))) == 1 + 2 * len(bundles)
