@@ -40,9 +40,16 @@ def named(ref: Ref) -> str:
 
 
 def _conflicting(status: PackageStatus, others: Sequence[PackageStatus]) -> list[PackageStatus]:
+    if not _has_objects(status):
+        return []
     is_new = bool(status.extension)
     same = (one for one in others if one.package == status.package != "" and bool(one.extension) is not is_new)
-    return [one for one in same if not (_moves(status, one) or _moves(one, status))]
+    return [one for one in same if _has_objects(one) and not (_moves(status, one) or _moves(one, status))]
+
+
+def _has_objects(status: PackageStatus) -> bool:
+    """Whether it has a version, or one is on its way: nothing else can be in the way of anybody."""
+    return bool(status.installed or status.version)
 
 
 def _moves(status: PackageStatus, other: PackageStatus) -> bool:
@@ -52,7 +59,9 @@ def _moves(status: PackageStatus, other: PackageStatus) -> bool:
 
 def _doubled(status: PackageStatus, conflicting: Sequence[PackageStatus]) -> PackageStatus:
     refs = tuple(one.ref for one in conflicting)
-    sentence = f"{', '.join(map(named, refs))} runs {status.package}, too, so that two owners want the same objects"
+    run, number = ("runs", "two") if len(refs) == 1 else ("run", "several")
+    who = " and ".join(map(named, refs))
+    sentence = f"{who} {run} {status.package}, too, so that {number} owners want the same objects"
     return replace(
         status,
         code=Code.DOUBLED,

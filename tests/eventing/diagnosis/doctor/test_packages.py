@@ -329,10 +329,12 @@ def test_a_cluster_catalog_that_is_well(catalog: Manifest) -> None:
 def test_a_package_that_both_generations_run_is_one_finding_about_both() -> None:
     spec = {"namespace": "ns", "source": {"sourceType": "Catalog", "catalog": {"packageName": "p"}}}
     extension = an_object(kinds.CLUSTER_EXTENSION, "e", spec=spec)
-    [found] = findings(check_extensions(), extension, a_subscription(**HERE), a_version("Succeeded"))
+    revision = an_object(kinds.CLUSTER_OBJECT_SET, "e-1", spec={"lifecycleState": "Active", "revision": 1})
+    revision["metadata"] |= {"labels": {names.V1_OWNER_NAME: "e"}, "annotations": {names.V1_BUNDLE_NAME: "p.v1"}}
+    [found] = findings(check_extensions(), extension, revision, a_subscription(**HERE), a_version("Succeeded"))
     assert (found.ref.name, found.reason) == ("e", "InstalledTwice")
     assert "Subscription ns/s runs p, too" in found.state
-    assert [one.name for one in found.evidence] == ["s"]
+    assert [one.name for one in found.evidence] == ["e-1", "s"]
     assert found.effect == "only one of them can have the objects that both want"
     commands = [str(one.command) for one in (found.fix, *found.more_fixes)]
     assert commands == ["olmf uninstall p -n ns", "olmf extension uninstall e"]

@@ -58,6 +58,24 @@ def test_nothing_is_told_of_others(other: PackageStatus) -> None:
     assert with_conflicts([a_status(package="")], [a_status(package="", extension="x")])[0].code is Code.INSTALLED
 
 
+NOTHING_YET = a_status(extension="wish", version="", phase="Retrying", message="no bundles found for tide 9.x")
+NO_GROUP = a_status(subscription="s", namespace="nogrp", version="", phase="ResolutionFailed", message="no group")
+
+
+def test_what_has_no_objects_is_in_nobodys_way() -> None:
+    assert with_conflicts([SUBSCRIPTION], [NOTHING_YET]) == [SUBSCRIPTION]
+    assert with_conflicts([NOTHING_YET], [SUBSCRIPTION]) == [NOTHING_YET]
+    [found] = with_conflicts([EXTENSION], [NO_GROUP, SUBSCRIPTION])
+    assert found.message.startswith("Subscription ns/s runs tide, too, so that two owners")
+
+
+def test_several_others_are_all_named() -> None:
+    [found] = with_conflicts([EXTENSION], [SUBSCRIPTION, replace(SUBSCRIPTION, namespace="cfg")])
+    assert found.message.startswith(
+        "Subscription ns/s and Subscription cfg/s run tide, too, so that several owners want the same objects"
+    )
+
+
 def test_a_move_that_is_under_way_is_no_rivalry() -> None:
     assert with_conflicts([SUBSCRIPTION], [replace(EXTENSION, moves="ns/s")]) == [SUBSCRIPTION]
     assert with_conflicts([EXTENSION], [replace(SUBSCRIPTION, moves="tide")]) == [EXTENSION]
