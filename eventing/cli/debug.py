@@ -222,7 +222,7 @@ def capture(
     sys.stdout.write(
         f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
     )
-    print_lines(*unfinished_note(unfinished))
+    print_lines(*unfinished_note(unfinished, out))
 
 
 def _has_room_for_temporary_files() -> bool:
@@ -231,15 +231,15 @@ def _has_room_for_temporary_files() -> bool:
     return False
 
 
-def unfinished_note(jobs: Sequence[Listed]) -> Iterator[str]:
-    """A line about jobs whose writes a capture does not have; none without any."""
+def unfinished_note(jobs: Sequence[Listed], out: Path) -> Iterator[str]:
+    """A line about jobs whose writes the capture does not have; none without any."""
     if not jobs:
         return
     due = max((job.due for job in jobs if job.due), default=None)
     until = f", the last until {due.isoformat(timespec='seconds')}" if due else ""
     steps = ", ".join(sorted({job.step for job in jobs})[:_MOST_NAMED])
-    replay, queue = olmf("replay", "--world"), olmf("queue", "ls")
+    replay, queue = olmf("replay", str(out), "--world"), olmf("queue", "ls")
     yield (
         f"jobs that wait or run: {len(jobs)} ({steps}{until}); what they will write is not in it, so "
-        f"{quoted(replay)} may end otherwise; {quoted(queue)} lists them"
+        f"`{replay}` may end otherwise; {quoted(queue)} lists them"
     )
