@@ -63,9 +63,21 @@ def _of_definitions(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation | Non
     package, listed = package_named_by(csv), ", ".join(lacking)
     if not lacking or not package or any(plan.phase != "Complete" for plan in plans):
         return None
-    fix = Fix(f"uninstall and install {package} again, which brings {listed} back")
+    absent = _absent(csv, lacking, plans)
+    coming = ", ".join(one for one in lacking if one not in absent)
+    back = Fix(f"uninstall and install {package} again, which brings {coming} back")
+    own = Fix(f"make {', '.join(absent)}, or install a version whose bundle contains it")
+    fixes = (*((back,) if coming else ()), *((own,) if absent else ()))
+    message = f"{csv.name} owns {', '.join(absent)}, which its bundle does not contain" if absent else ""
     until = f"when CustomResourceDefinition {listed} is there"
-    return Explanation("", (fix,), until, tuple(map(CUSTOM_RESOURCE_DEFINITION.ref, lacking)))
+    return Explanation(message, fixes, until, tuple(map(CUSTOM_RESOURCE_DEFINITION.ref, lacking)))
+
+
+def _absent(csv: Csv, definitions: Sequence[str], plans: Sequence[InstallPlan]) -> list[str]:
+    """Those that the plans of the version do not write, so that its bundle has none; without a plan nobody knows."""
+    steps = (step for plan in plans for step in plan.steps if step.csv == csv.name)
+    written = {step.name for step in steps if step.kind == CUSTOM_RESOURCE_DEFINITION.kind}
+    return [one for one in definitions if plans and one not in written]
 
 
 def _of_accounts(csv: Csv, plans: Sequence[InstallPlan]) -> Explanation:

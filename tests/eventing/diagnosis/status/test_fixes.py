@@ -303,7 +303,44 @@ def test_a_deleted_definition_comes_back_with_its_package(
     missing = {"kind": "CustomResourceDefinition", "name": name, "status": "NotPresent"}
     csv["status"]["requirementStatus"] = [missing, {**missing, "name": "well.example.com", "status": "Present"}]
     spec = {"clusterServiceVersionNames": ["a.v1"]}
-    plans = [an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase}) for phase in phases]
+    steps = {"plan": [a_step("things.example.com")]}
+    plans = [
+        an_object(INSTALL_PLAN, f"i-{phase.lower()}", spec=spec, status={"phase": phase, **steps}) for phase in phases
+    ]
     fix = ("uninstall and install a again, which brings things.example.com back", "")
     back = ("", [fix], "when CustomResourceDefinition things.example.com is there")
     assert explained(csv, *plans) == (back if text else NOTHING)
+
+
+def a_step(definition: str, csv: str = "a.v1") -> Manifest:
+    return {"resolving": csv, "resource": {"kind": "CustomResourceDefinition", "name": definition}}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([], id="no definition at all"),
+        pytest.param([a_step("nowhere.example.com", "b.v1")], id="another operator brings it"),
+    ],
+)
+def test_a_definition_that_the_bundle_lacks_does_not_come_back(steps: list[Manifest]) -> None:
+    csv = a_csv(reason="RequirementsNotMet")
+    owned = csv["spec"]["customresourcedefinitions"]["owned"]
+    owned.append({"name": "nowhere.example.com", "version": "v1", "kind": "Nowhere"})
+    csv["metadata"]["labels"] = {"operators.coreos.com/a.ns": ""}
+    names_of = [one["name"] for one in owned]
+    missing = [{"kind": "CustomResourceDefinition", "name": one, "status": "NotPresent"} for one in names_of]
+    csv["status"]["requirementStatus"] = missing
+    status = {"phase": "Complete", "plan": [a_step("things.example.com"), *steps]}
+    plan = an_object(INSTALL_PLAN, "i", spec={"clusterServiceVersionNames": ["a.v1"]}, status=status)
+    assert explained(csv, plan) == (
+        "a.v1 owns nowhere.example.com, which its bundle does not contain",
+        [
+            ("uninstall and install a again, which brings things.example.com back", ""),
+            ("make nowhere.example.com, or install a version whose bundle contains it", ""),
+        ],
+        "when CustomResourceDefinition nowhere.example.com, things.example.com is there",
+    )
+    csv["status"]["requirementStatus"] = missing[1:]
+    _, fixes, _ = explained(csv, plan)
+    assert fixes == [("make nowhere.example.com, or install a version whose bundle contains it", "")]
