@@ -170,6 +170,8 @@ def lines(findings: list[Finding], found: list[Choice], packages: list[PackageSt
             yield f"{one.subscriber}: {one.reason}"
         if status and not is_well:
             yield f"{one.subscriber}: {stands(status)}"
+        elif status and status.deprecated:
+            yield f"{one.subscriber}: deprecated: {status.deprecated}"
         yield from (f"  not {each.name}: {each.code}: {each.sentence}" for each in one.newer[:_NEWEST])
         if len(one.newer) > _NEWEST:
             yield f"  and {len(one.newer) - _NEWEST} more newer versions; -o json has all"

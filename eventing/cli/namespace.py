@@ -51,10 +51,16 @@ def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[P
     if fine:
         more_fine = f" and {len(fine) - MOST_NAMES} more" if len(fine) > MOST_NAMES else ""
         print_lines(f"as wanted: {', '.join(fine[:MOST_NAMES])}{more_fine}")
+    print_lines(*(f"{one.subscription}: {one.whole_message}" for one in _deprecated(statuses, fine)))
     for one in [each for each in troubled if each.plan][:MOST_PLANS]:
         print_lines(*(f"fix: {fix_text(fix)}" for fix in one.fixes))
     if troubled:
         print_lines(f"{quoted(olmf('why', object_of(troubled[0]), namespace=namespace))} shows more")
+
+
+def _deprecated(statuses: Iterable[PackageStatus], fine: Sequence[str]) -> list[PackageStatus]:
+    """The first ones of what is as wanted that their catalogs advise to leave."""
+    return [one for one in statuses if one.deprecated and one.subscription in fine][:MOST_ROWS]
 
 
 def show_extensions(extensions: Sequence[PackageStatus]) -> None:

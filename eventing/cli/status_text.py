@@ -34,6 +34,7 @@ def row_of(status: PackageStatus) -> Row:
         "nextTry": next_try_of(status),
         "plan": status.plan,
         "held": status.held,
+        "deprecated": status.deprecated,
         "evidence": list(map(str, status.evidence)),
         "fixes": list(map(fix_value, status.fixes)),
     }
@@ -41,7 +42,7 @@ def row_of(status: PackageStatus) -> Row:
 
 def message_of(status: PackageStatus) -> str:
     """What it waits for and what helps, in one line."""
-    return "; ".join(filter(None, (status.message, *(f"fix: {fix_text(one)}" for one in status.advised))))
+    return "; ".join(filter(None, (status.whole_message, *(f"fix: {fix_text(one)}" for one in status.advised))))
 
 
 def next_try_of(status: PackageStatus) -> str:
@@ -58,7 +59,7 @@ def listed_message(status: PackageStatus) -> str:
 def stands(status: PackageStatus, *, is_brief: bool = False) -> str:
     """Where it stands and why, in one line; brief: without what helps."""
     what = " is ".join(filter(None, (status.version, status.phase)))
-    return ": ".join(filter(None, (what, status.message if is_brief else message_of(status))))
+    return ": ".join(filter(None, (what, status.whole_message if is_brief else message_of(status))))
 
 
 def object_of(status: PackageStatus) -> str:

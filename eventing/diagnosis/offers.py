@@ -9,7 +9,7 @@ from eventing.diagnosis.catalogs import catalogs_for
 from shared.api.manifest import ReadOnly, name_of, namespace_of
 from shared.api.views import CatalogSource
 from shared.domain.catalog.graph import defect, heads
-from shared.domain.catalog.model import Package
+from shared.domain.catalog.model import Channel, Package
 from shared.domain.image_source import ImageSource
 from shared.kinds import CATALOG_SOURCE, SUBSCRIPTION
 from shared.ports import Unavailable
@@ -47,10 +47,19 @@ def _offers(catalog: str, name: str, package: Package | Unavailable | None) -> I
         yield _offer(catalog, name, message=package.message)
     elif package:
         for channel in package.channels:
-            why = f"the channel is broken: {broken}" if (broken := defect(channel)) else ""
-            newest = ", ".join(entry.name for entry in heads(channel))
+            newest = [entry.name for entry in heads(channel)]
+            why = "; ".join(_remarks(package, channel, newest))
             is_default = channel.name == package.default_channel
-            yield _offer(catalog, name, channel.name, version=newest, is_default=is_default, message=why)
+            yield _offer(catalog, name, channel.name, version=", ".join(newest), is_default=is_default, message=why)
+
+
+def _remarks(package: Package, channel: Channel, newest: Iterable[str]) -> Iterator[str]:
+    """What is wrong with a channel, and what is deprecated of it and its newest versions."""
+    if broken := defect(channel):
+        yield f"the channel is broken: {broken}"
+    for part in ("package", f"channel/{channel.name}", *(f"bundle/{name}" for name in newest)):
+        if text := package.deprecations.get(part):
+            yield f"{part.replace('/', ' ')} is deprecated: {text}"
 
 
 def _offer(

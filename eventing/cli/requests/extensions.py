@@ -114,7 +114,7 @@ def _status(cluster: KubeClient, name: str) -> PackageStatus:
 
 
 def _line(now: PackageStatus) -> str:
-    message = "" if now.is_stuck else f" ({now.headline})" if now.message else ""
+    message = "" if now.is_stuck else f" ({now.headline})" if now.headline else ""
     return f"{now.extension}: {now.version or 'no version yet'} {now.phase}{message}"
 
 

@@ -103,7 +103,7 @@ def check(cluster: KubeClient, observation: Observation, goal: Goal) -> None:
 def change_of(observation: Observation, goal: Goal) -> str:
     """A line about a new status; why something is stuck is said at the end."""
     status = observation.status
-    message = "" if status.is_stuck else status.message
+    message = "" if status.is_stuck else status.whole_message
     return f"{goal.package}: {status.version or 'no version yet'} {status.phase}" + (f" ({message})" if message else "")
 
 

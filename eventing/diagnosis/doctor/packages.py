@@ -80,14 +80,23 @@ def check_doubled(cluster: Cluster, _: datetime) -> Iterator[Finding]:
 def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Finding]:
     for one in statuses:
         if not _is_troubled(one, now):
+            yield from _deprecated(one)
             continue
         ref = one.ref
         look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
         fix, *more = one.fixes or (look,)
         evidence = tuple(each for each in one.evidence if each != ref)
         stands = f"runs {one.version}" if one.is_well else f"is {one.phase}"
-        state = ": ".join(filter(None, (stands, one.message)))
+        state = ": ".join(filter(None, (stands, one.whole_message)))
         yield Finding(ref, state, _effect(one), fix, more_fixes=tuple(more), reason=str(one.code), evidence=evidence)
+
+
+def _deprecated(status: PackageStatus) -> Iterator[Finding]:
+    """What works, and what its catalog advises to leave."""
+    if status.deprecated:
+        state, effect = f"is deprecated: {status.deprecated}", "it may get no newer version, and may leave its catalog"
+        fix = Fix("see what catalogs offer instead", olmf("list", "--available"))
+        yield Finding(status.ref, state, effect, fix, reason="Deprecated")
 
 
 def _is_troubled(status: PackageStatus, now: datetime) -> bool:

@@ -115,6 +115,7 @@ def _identity(package: Package, active: Mapping[str, StoredCondition]) -> Packag
         moves=subscription.annotation(names.RELEASES) or "",
         pin=subscription_policy_of(subscription).version,
         stranded=active.get(conditions.STRANDED, ABSENT).message,
+        deprecated="; ".join(active[kind].message for kind in conditions.DEPRECATIONS if kind in active),
         is_done=phase == WORKS and installed == current and conditions.RESOLUTION_FAILED not in active,
     )  # fmt: skip
 

@@ -151,6 +151,7 @@ def _is_of_revision(read: ExtensionRead) -> bool:
 
 def _identity(read: ExtensionRead, phase: str) -> PackageStatus:
     extension, kept = read.extension, read.revisions.installed
+    deprecated = extension.condition(DEPRECATED)
     installed = bundle_of(kept).name if kept else ""
     rolling = read.revisions.rolling
     target = read.decision.bundle.name if isinstance(read.decision, Target) and phase != WORKS else ""
@@ -159,6 +160,7 @@ def _identity(read: ExtensionRead, phase: str) -> PackageStatus:
         (bundle_of(rolling[-1]).name if rolling else target) or installed, phase,
         channel=", ".join(request_for(extension).channels), extension=extension.name,
         moves=extension.annotation(names.ADOPTS) or "",
+        deprecated="; ".join(deprecated.message.splitlines()) if deprecated.is_true else "",
         catalog=read.decision.resolution.catalog if read.decision and read.decision.resolution else "",
     )  # fmt: skip
 
@@ -175,8 +177,6 @@ def _messages(read: ExtensionRead, rule: _Rule, condition: StoredCondition) -> I
         yield NO_CATALOG if read.lacks_catalogs and rule.code is Code.RETRYING else ""
     if condition.type == PROGRESSING and read.extension.condition(AVAILABLE).status == "False":
         yield read.extension.condition(AVAILABLE).message  # what is installed does not work either
-    deprecated = read.extension.condition(DEPRECATED)
-    yield f"deprecated: {deprecated.message}" if deprecated.is_true else ""
     if read.job and read.job.error != condition.message:
         yield " ".join(read.job.error.split())
 

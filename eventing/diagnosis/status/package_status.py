@@ -149,6 +149,8 @@ class PackageStatus:
     """What the annotation asks for."""
     stranded: str = ""
     """Why the channel leads nowhere from what is installed, or to nothing that can be installed."""
+    deprecated: str = field(default="", compare=False)
+    """What its catalog says of the package, channel or version that it advises to leave; it works all the same."""
     is_done: bool = False
     """The wanted version is installed and works, and nothing newer was found impossible."""
     is_stuck: bool = False
@@ -158,8 +160,13 @@ class PackageStatus:
 
     @property
     def headline(self) -> str:
-        """The first line of the message."""
-        return next(iter(self.message.splitlines()), "")
+        """The first line of the whole message."""
+        return next(iter(self.whole_message.splitlines()), "")
+
+    @property
+    def whole_message(self) -> str:
+        """The message, and that it is deprecated."""
+        return "; ".join(filter(None, (self.message, self.deprecated and f"deprecated: {self.deprecated}")))
 
     @property
     def is_well(self) -> bool:

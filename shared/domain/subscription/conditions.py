@@ -21,6 +21,8 @@ DEPRECATED = "Deprecated"
 PACKAGE_DEPRECATED = "PackageDeprecated"
 CHANNEL_DEPRECATED = "ChannelDeprecated"
 BUNDLE_DEPRECATED = "BundleDeprecated"
+DEPRECATIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED)
+"""The parts of `Deprecated`."""
 CSV_MISSING = "InstalledCSVMissing"
 """Ours: the installed ClusterServiceVersion was deleted, and is not installed again by itself."""
 BLOCKED = "Blocked"

@@ -19,6 +19,7 @@ from shared.domain.subscription.conditions import (
     CHANNEL_DEPRECATED,
     CSV_MISSING,
     DEPRECATED,
+    DEPRECATIONS,
     HELD,
     PACKAGE_DEPRECATED,
     PINNED,
@@ -26,7 +27,7 @@ from shared.domain.subscription.conditions import (
 )
 from shared.domain.subscription.state import SubscriptionState
 
-DEPRECATION_CONDITIONS = (PACKAGE_DEPRECATED, CHANNEL_DEPRECATED, BUNDLE_DEPRECATED, DEPRECATED)
+DEPRECATION_CONDITIONS = (*DEPRECATIONS, DEPRECATED)
 
 
 @dataclass(frozen=True, slots=True)

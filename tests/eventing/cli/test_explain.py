@@ -205,6 +205,13 @@ def test_what_does_not_work_is_not_reported_as_installed() -> None:
     assert list(lines([], [], [])) == ["there is no Subscription that waits for an answer"]
 
 
+def test_what_works_and_is_deprecated_says_so() -> None:
+    rows = [replace(a_row(name, "Succeeded", version=f"{name}.v1"), deprecated="use b") for name in ("a", "later")]
+    assert list(lines([], [a_choice("a")], rows)) == [
+        "a: a.v1 is installed", "a: deprecated: use b", "later: later.v1 is Succeeded: deprecated: use b",
+    ]  # fmt: skip
+
+
 def test_the_command_that_approves_a_plan_stands_above_what_comes_after_it() -> None:
     newer = (Passed("a.v3", "AfterPlan", "a plan for a.v2 is under way"),)
     fix = Fix("approve p", command("approve", "p", namespace="ns"))

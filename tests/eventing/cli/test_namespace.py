@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from eventing.cli.namespace import paragraphs, show, waiting
-from eventing.cli.status_text import next_try_of
+from eventing.cli.status_text import is_failing, message_of, next_try_of, row_of
 from eventing.diagnosis.status.package_status import PackageStatus
 from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.events.event import Event
@@ -205,3 +205,18 @@ def test_the_journal_is_asked_about_as_many_as_are_shown() -> None:
 def test_where_all_is_well_nothing_else_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     show("olm", [a_status("etcd")], [])
     assert capsys.readouterr().out == "Namespace olm: 1 Subscription, 0 waiting\n\nas wanted: etcd\n"
+
+
+def test_what_works_and_is_deprecated_is_as_wanted_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    reported = (a_condition(f"{part}Deprecated", "", f"{part} text") for part in ("Bundle", "Package"))
+    objects = a_package("etcd", "Succeeded", "", *reported)
+    statuses = package_statuses(Sources(FakeCluster(objects)), "olm")
+    assert troubled(objects) == []
+    show("olm", statuses, [])
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "as wanted: etcd", "etcd: deprecated: Package text; Bundle text",
+    ]  # fmt: skip
+    [status] = statuses
+    assert (message_of(status), is_failing(status)) == ("deprecated: Package text; Bundle text", False)
+    assert list(paragraphs(status)) == ["status: etcd.v1 is Succeeded: deprecated: Package text; Bundle text"]
+    assert (row_of(status)["message"], row_of(status)["deprecated"]) == ("", "Package text; Bundle text")

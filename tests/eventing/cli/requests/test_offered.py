@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -23,6 +23,7 @@ ENTRIES = (Entry("tide.v1"), Entry("tide.v2", "tide.v1"))
 BUNDLES = {name: Bundle(name, "1.0.0", "") for name in ("tide.v1", "tide.v2")}
 TIDE = Package("tide", "stable", (Channel("fast", ENTRIES[:1]), Channel("stable", ENTRIES)), BUNDLES)
 LOOP = Package("tide", "stable", (Channel("stable", (Entry("tide.v1", "tide.v2"), ENTRIES[1])),), BUNDLES)
+LEFT = replace(TIDE, deprecations={"package": "gone soon", "channel/fast": "too fast", "bundle/tide.v2": "too new"})
 BROKEN = Unavailable("Malformed", "package tide: it has no channel")
 
 
@@ -60,6 +61,20 @@ def a_row(channel: str = "", version: str = "", *, default: bool = False, messag
         pytest.param(
             CatalogReader(TIDE), [a_row("fast", "tide.v1"), a_row("stable", "tide.v2", default=True)],
             id="the default channel has a key of its own",
+        ),
+        pytest.param(
+            CatalogReader(LEFT),
+            [
+                a_row(
+                    "fast", "tide.v1",
+                    message="package is deprecated: gone soon; channel fast is deprecated: too fast",
+                ),
+                a_row(
+                    "stable", "tide.v2", default=True,
+                    message="package is deprecated: gone soon; bundle tide.v2 is deprecated: too new",
+                ),
+            ],
+            id="what is deprecated",
         ),
         pytest.param(
             CatalogReader(LOOP),

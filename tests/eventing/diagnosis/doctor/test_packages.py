@@ -46,6 +46,7 @@ def a_version(phase: str, reason: str = "", message: str = "", since: str = JUST
     return an_object(kinds.CLUSTER_SERVICE_VERSION, "p.v1", status=status)
 
 
+DEPRECATED = a_condition("BundleDeprecated", "", "olm.bundle/p.v1: use q")
 UNSATISFIABLE = a_condition("ResolutionFailed", "ConstraintsNotSatisfiable", "no such package")
 APPROVAL = a_condition("InstallPlanPending", "RequiresApproval")
 HERE = {"currentCSV": "p.v1", "installedCSV": "p.v1"}
@@ -68,6 +69,19 @@ def findings(check: Check, *objects: Manifest) -> list[Finding]:
             "Unsatisfiable", "runs p.v1: the next version cannot be resolved: no such package",
             "p.v1 works, and nothing newer is installed",
             id="an upgrade that cannot be",
+        ),
+        pytest.param(
+            [a_subscription(DEPRECATED, **HERE), a_version("Succeeded")],
+            "Deprecated", "is deprecated: olm.bundle/p.v1: use q",
+            "it may get no newer version, and may leave its catalog",
+            id="what its catalog advises to leave",
+        ),
+        pytest.param(
+            [a_subscription(UNSATISFIABLE, DEPRECATED, **HERE), a_version("Succeeded")],
+            "Unsatisfiable",
+            "runs p.v1: the next version cannot be resolved: no such package; deprecated: olm.bundle/p.v1: use q",
+            "p.v1 works, and nothing newer is installed",
+            id="a troubled one that is deprecated, too",
         ),
         pytest.param(
             [a_subscription(APPROVAL, currentCSV="p.v1", installPlanRef={"name": "install-1"})],

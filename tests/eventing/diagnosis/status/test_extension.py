@@ -258,7 +258,7 @@ def test_a_deprecated_bundle_is_reported_of_what_works() -> None:
             one for one in found["status"]["conditions"] if one["type"] != "Deprecated"
         ] + [condition]
     status = about(world).status
-    assert (status.is_well, status.message) == (True, "deprecated: use b")
+    assert (status.is_well, status.message, status.deprecated) == (True, "", "use b")
 
 
 def test_every_extension_kind_is_known_by_its_short_name() -> None:
