@@ -184,7 +184,9 @@ def _messages(
     if package.pull and cause.rule.code in _MAY_BE_A_PULL:
         yield f"its catalog: {package.pull}"
     yield explanation.instead or cause.message
-    yield active.get(conditions.BLOCKED, ABSENT).message
+    csv = package.csv
+    yield _left_behind(csv) if csv and csv.phase == "Failed" and cause.source is not csv else ""
+    yield "" if explanation.fixes else active.get(conditions.BLOCKED, ABSENT).message
     yield _left_behind(package.kept)
     if subscription is not None:
         yield f"held: {hold}" if (hold := hold_of(subscription)) else ""
@@ -203,10 +205,10 @@ def _pinned(subscription: Subscription, active: Mapping[str, StoredCondition]) -
     return active.get(conditions.PINNED, ABSENT).message if subscription_policy_of(subscription).version else ""
 
 
-def _left_behind(kept: Csv | None) -> str:
-    """Why the installed version does not work, while the next one is on its way."""
-    phase = (kept.phase or "Pending") if kept else ""
-    return f"{kept.name} is {phase}: {plain(lacking(kept))}" if kept and phase not in SETTLED else ""
+def _left_behind(csv: Csv | None) -> str:
+    """Why a version does not work, beside what is said of the plan or of the next one."""
+    phase = (csv.phase or "Pending") if csv else ""
+    return f"{csv.name} is {phase}: {plain(lacking(csv))}" if csv and phase not in SETTLED else ""
 
 
 def _explained(rule: Rule, package: Package) -> tuple[Explanation, Code]:
@@ -253,6 +255,8 @@ def _next_try(status: PackageStatus, package: Package) -> str | Command:
         if job is None or job.state == "dead":
             return RETRY
         return job.due.isoformat(timespec="seconds") if job.state == "delayed" and job.due else "now"
+    if status.code is Code.PLAN_FAILED:
+        return status.until
     if status.plan:
         return WHEN_APPROVED
     # why: a step on a namespace says what the first package waits for, and tries all of them at once

@@ -19,7 +19,7 @@ from eventing.diagnosis.status.fixes import (
 from eventing.diagnosis.status.groups import are_prohibitive
 from eventing.diagnosis.status.package_status import Code, Package, ref_of
 from shared.api.views import Csv, StoredCondition, Subscription
-from shared.domain.command import Fix, olmf
+from shared.domain.command import Fix, kubectl, olmf
 from shared.domain.objects.csv import UNSUPPORTED_GROUP
 from shared.domain.operator_groups.members import former_targets
 from shared.domain.operator_groups.provided_apis import CONFLICT_REASON, STATIC_REASON
@@ -27,6 +27,7 @@ from shared.domain.resolver.explain.proposals import one_group
 from shared.domain.resolver.model import NOT_INSTALLABLE, UNSATISFIABLE
 from shared.domain.resolver.subscription_policy import subscription_policy_of
 from shared.domain.subscription.conditions import (
+    BLOCKED,
     BUNDLE_UNPACK_FAILED,
     BUNDLE_UNPACKING,
     CATALOGS_UNHEALTHY,
@@ -105,6 +106,25 @@ def _of_groups(place: Csv | Subscription, package: Package) -> Explanation:
 
 def _of_plan(subscription: Subscription, _: Package) -> Explanation:
     return Explanation(evidence=tuple(_plan(subscription)))
+
+
+def _of_failed_plan(subscription: Subscription, package: Package) -> Explanation:
+    """About a plan that is not tried again; once its version is there, a Subscription plans no other one for it."""
+    found, plan = _of_plan(subscription, package), subscription.plan
+    if not plan:
+        return found
+    if package.csv:
+        name = subscription.package
+        again = Fix(f"mend what it names, then uninstall and install {name} again")
+        return replace(found, fixes=(again,), until=f"when {name} is installed again")
+    delete = kubectl("delete", "installplan", plan, namespace=subscription.namespace)
+    is_blocking = subscription.has_condition(BLOCKED)
+    return replace(
+        found,
+        message=f"nothing else is installed while InstallPlan {plan} exists" if is_blocking else "",
+        fixes=(Fix("mend what it names, and delete the plan for a new one", delete),),
+        until=f"when InstallPlan {plan} is deleted",
+    )
 
 
 def _unfinished(subscription: Subscription, package: Package) -> Explanation:
@@ -187,7 +207,7 @@ OF_CONDITION: Mapping[tuple[str, str], Rule] = {
         Code.RESOLUTION_PREVENTED, of_subscription=_prevented, reads=("csvs", "groups", "catalog")
     ),
     (BUNDLE_UNPACK_FAILED, ANY): Rule(Code.UNPACK_FAILED),
-    (PLAN_FAILED, ANY): Rule(Code.PLAN_FAILED, of_subscription=_of_plan),
+    (PLAN_FAILED, ANY): Rule(Code.PLAN_FAILED, of_subscription=_of_failed_plan),
     (PLAN_MISSING, ANY): Rule(Code.PLAN_DELETED),
     (PLAN_PENDING, TO_APPROVE): Rule(Code.APPROVAL_NEEDED, of_subscription=_approval, reads=("plans",)),
     (PLAN_PENDING, ANY): Rule(Code.PLAN_UNFINISHED, of_subscription=_unfinished, reads=("groups",)),

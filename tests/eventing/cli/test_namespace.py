@@ -87,7 +87,7 @@ def test_what_no_step_reports_the_status_reports() -> None:
     plan[0]["status"]["installPlanRef"] = {"name": "install-1"}
     refused = a_package("atlas", "", "", a_condition("InstallPlanFailed", "x", "no such API"))
     found = {one.subscription: (one.since, one.next_try) for one in troubled([*plan, *refused])}
-    assert found == {"etcd": (SINCE, "when approved"), "atlas": (SINCE, "at the next event")}
+    assert found == {"etcd": (SINCE, "when approved"), "atlas": (SINCE, "")}
 
 
 def test_what_waits_for_a_sick_catalog_is_tried_with_it() -> None:

@@ -192,6 +192,40 @@ def test_a_plan_that_made_a_version_work_does_not_wait(since: str, want: str) ->
     assert package_status(subscription, csv).message == want
 
 
+FAILED_PLAN = ("InstallPlanFailed", "x", "no such API")
+BLOCKING = ("Blocked", "InstallPlanFailed", "Delete it: kubectl delete installplan install-1")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "csv", "message", "fix", "next_try"),
+    [
+        pytest.param(
+            (FAILED_PLAN, BLOCKING), None,
+            "x: no such API; nothing else is installed while InstallPlan install-1 exists",
+            "mend what it names, and delete the plan for a new one", "when InstallPlan install-1 is deleted",
+            id="before its version is there",
+        ),
+        pytest.param(
+            (FAILED_PLAN,), a_csv("Pending"), "x: no such API",
+            "mend what it names, then uninstall and install etcd-package again", "when etcd-package is installed again",
+            id="after its version came",
+        ),
+    ],
+)  # fmt: skip
+def test_a_plan_that_failed_is_not_tried_again(
+    conditions: tuple[tuple[str, str, str], ...], csv: Manifest | None, message: str, fix: str, next_try: str
+) -> None:
+    subscription = a_subscription(*conditions, currentCSV="a.v1", installPlanRef={"name": "install-1"})
+    status = decide(a_package(subscription, csv, due="2026-01-01T00:00:00+00:00"))
+    assert (status.message, [one.what for one in status.fixes], status.next_try) == (message, [fix], next_try)
+
+
+def test_a_version_that_fails_says_why_beside_the_plan_that_is_tried_again() -> None:
+    subscription = a_subscription(("InstallPlanPending", "Installing", "retrying execution"), currentCSV="a.v1")
+    status = package_status(subscription, a_csv("Failed", "rule invalid", reason="InvalidStrategy"))
+    assert status.message == "Installing: retrying execution; a.v1 is Failed: rule invalid"
+
+
 def test_since_when_is_no_change() -> None:
     subscription = a_subscription(("InstallPlanFailed", "x", "y"), currentCSV="a.v1")
     before = package_status(subscription, None)

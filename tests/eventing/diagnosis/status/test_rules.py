@@ -85,7 +85,10 @@ CASES: dict[Code, tuple[Package, tuple[Ref, ...], str, list[str]]] = {
     Code.UNSATISFIABLE: (package_with("ResolutionFailed", "ConstraintsNotSatisfiable"), (SUB,), RESOLVED, [EXPLAIN]),
     Code.RESOLUTION_PREVENTED: (package_with("ResolutionFailed"), (SUB, CATALOG), "", [EXPLAIN]),
     Code.UNPACK_FAILED: (package_with("BundleUnpackFailed"), (SUB,), "", []),
-    Code.PLAN_FAILED: (package_with("InstallPlanFailed"), (SUB, PLAN), "", []),
+    Code.PLAN_FAILED: (
+        package_with("InstallPlanFailed"), (SUB, PLAN), "when InstallPlan install-1 is deleted",
+        ["kubectl -n ns delete installplan install-1"],
+    ),
     Code.PLAN_DELETED: (package_with("InstallPlanMissing"), (SUB,), "", []),
     Code.APPROVAL_NEEDED: (
         package_with("InstallPlanPending", "RequiresApproval"), (SUB, PLAN), "", ["olmf approve install-1 -n ns"],
