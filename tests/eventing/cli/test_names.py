@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -11,11 +12,12 @@ from typer.testing import CliRunner
 
 from eventing.cli.failure import CliError
 from eventing.cli.main import app
-from eventing.cli.names import check_exists, similar
+from eventing.cli.names import check_exists, check_namespace, similar
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import approve_plan, set_hold
+from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest
-from shared.kinds import SUBSCRIPTION
+from shared.kinds import NAMESPACE, SUBSCRIPTION, Kind
 from tests.domain.resolver.scenery import releases
 from tests.kit.cluster import FakeCluster
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
@@ -43,6 +45,41 @@ def test_a_namespace_that_does_not_exist_is_told_from_one_without_packages() -> 
     world = FakeCluster([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lights"}}])
     check_exists("lights", world)
     with pytest.raises(CliError, match="there is no namespace light; similar: lights"):
+        check_exists("light", world)
+
+
+def test_a_namespace_that_does_not_exist_is_told_from_one_without_subscriptions() -> None:
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("lights", "dark")]
+    places = [f"ns{number}" for number in range(7)]
+    subscriptions = [{**a_subscription("tide"), "metadata": {"name": "tide", "namespace": one}} for one in places]
+    world = FakeCluster([*spaces, *subscriptions])
+    with pytest.raises(CliError, match=r"there is no namespace light; similar: lights$"):
+        check_namespace("light", world)
+    with pytest.raises(CliError, match=r"no Subscription in dark; there are some in ns0, .*ns4 and 2 more \(-n\)$"):
+        check_namespace("dark", world)
+    with pytest.raises(CliError, match=r"no Subscription in dark$"):
+        check_namespace("dark", FakeCluster(spaces))
+    check_namespace("ns6", world)
+
+
+class Tenants(FakeCluster):
+    """A cluster whose namespaces the reader may not list."""
+
+    def list(
+        self, kind: Kind, namespace: str = "", *, labels: Mapping[str, str] | None = None, most: int = 0
+    ) -> tuple[Manifest, ...]:
+        if kind == NAMESPACE:
+            raise ApiError(self.status, "x", "no")
+        return super().list(kind, namespace, labels=labels, most=most)
+
+    status = 403
+
+
+def test_who_may_not_list_namespaces_is_told_nothing_of_them() -> None:
+    world = Tenants([])
+    check_exists("light", world)
+    world.status = 500
+    with pytest.raises(ApiError):
         check_exists("light", world)
 
 

@@ -113,7 +113,7 @@ def test_a_copied_kubeconfig_leads_to_its_installation(sandbox: Installation, tm
     done = olmf("queue", "ls", "--kubeconfig", str(copy), "--state", str(tmp_path), check=False)
     refused(done, 2, f"--state {tmp_path}: nothing that runs there works on the cluster of {copy}")
     for words in (["why"], ["explain"]):
-        refused(olmf(*words, "--kubeconfig", str(copy), check=False), 1, "no Subscription in team-a")
+        refused(olmf(*words, "--kubeconfig", str(copy), check=False), 1, "there is no namespace team-a")
     done = olmf("hold", "tide", check=False, environ={"KUBECONFIG": str(copy)})
     refused(done, 1, "nothing subscribes to 'tide' in team-a; `olmf list` shows")
 
@@ -330,9 +330,9 @@ def test_why_events_queue_capture_and_replay(sandbox: Installation, tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        pytest.param(["why", "-n", "nowhere"], 1, "no Subscription in nowhere", id="an empty namespace"),
-        pytest.param(["explain", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to explain"),
-        pytest.param(["resolve", "-n", "nowhere"], 1, "no Subscription in nowhere", id="nothing to resolve"),
+        pytest.param(["why", "-n", "nowhere"], 1, "there is no namespace nowhere", id="an empty namespace"),
+        pytest.param(["explain", "-n", "nowhere"], 1, "there is no namespace nowhere", id="nothing to explain"),
+        pytest.param(["resolve", "-n", "nowhere"], 1, "there is no namespace nowhere", id="nothing to resolve"),
         pytest.param(["explain"], 1, "no Subscription in default", id="explain what?"),
         pytest.param(["resolve"], 1, "no Subscription in default", id="resolve which namespace?"),
         pytest.param(["explain", "--from", "."], 2, "--from .: name the catalogs, too", id="explain without a catalog"),
