@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from eventing.cli.commands import quoted
+from eventing.cli.requests.dependents import needed_by
 from eventing.cli.requests.request import PackageError
 from eventing.cli.requests.subscribing import POLL_SECONDS, existing_subscription
 from eventing.diagnosis.offers import subscriptions_of
@@ -57,6 +58,7 @@ def remove(cluster: KubeClient, namespace: str, package: str, *, timeout: timede
         gone = ", ".join(csv.name for csv in versions)
         yield f"{did} ClusterServiceVersion {gone}; its definitions and their objects stay"
         yield from _copies(cluster, versions)
+        yield from _needed(cluster, namespace, versions, {uid_of(one) for one in subscriptions})
     yield from _unused_group(cluster, namespace, package)
 
 
@@ -101,6 +103,13 @@ def _copies(cluster: KubeClient, versions: Sequence[Csv]) -> Iterator[str]:
         found = Csv.of(cluster.get(ref_of(CLUSTER_SERVICE_VERSION, csv)))
         if found and (namespace := found.label(names.COPIED_FROM)):
             yield f"the copy of {csv.name} that is here now is that of {namespace}"
+
+
+def _needed(cluster: KubeClient, namespace: str, versions: Sequence[Csv], gone: Set[str]) -> Iterator[str]:
+    """The Subscriptions, but those that are gone (uids), that need the versions."""
+    staying = originals(Csv.each(cluster.list(CLUSTER_SERVICE_VERSION, namespace)))
+    others = [one for one in Subscription.each(cluster.list(SUBSCRIPTION, namespace)) if one.uid not in gone]
+    yield from needed_by(versions, staying, others)
 
 
 def _unused_group(cluster: KubeClient, namespace: str, package: str) -> Iterator[str]:

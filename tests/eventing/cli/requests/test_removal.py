@@ -13,7 +13,7 @@ from eventing.cli.requests.request import PackageError
 from shared.adapters.kube.errors import ApiError
 from shared.api.manifest import Manifest, uid_of
 from shared.kinds import CLUSTER_SERVICE_VERSION, INSTALL_PLAN, OPERATOR_GROUP, SUBSCRIPTION, Kind, Ref
-from shared.names import COPIED_FROM, MADE_FOR
+from shared.names import COPIED_FROM, MADE_FOR, PROPERTIES
 from tests.kit.cluster import FakeCluster
 
 if TYPE_CHECKING:
@@ -199,3 +199,31 @@ def test_a_plan_of_somebody_else_too_goes_on() -> None:
     cluster = Installing("s", "other")
     assert removed(cluster) == GONE
     assert set(cluster.objects) == {cluster.plan}
+
+
+THING = {"name": "things.example.com", "version": "v1", "kind": "Thing"}
+NEEDED = {**INSTALLED, "spec": {"customresourcedefinitions": {"owned": [THING]}}}
+REEF = an_object(CLUSTER_SERVICE_VERSION, "reef.v1", "r", spec={"customresourcedefinitions": {"required": [THING]}})
+TO_REEF = an_object(SUBSCRIPTION, "to-reef", "o", spec={"name": "reef"}, status={"installedCSV": "reef.v1"})
+OTHER = an_object(CLUSTER_SERVICE_VERSION, "other.v1", "t", spec=NEEDED["spec"])
+UNREADABLE = an_object(CLUSTER_SERVICE_VERSION, "wrong.v1", "w", spec={})
+UNREADABLE["metadata"]["annotations"] = {PROPERTIES: "{"}
+COMES_BACK = (
+    "tide.v1 comes back: Subscription to-reef (reef.v1) needs kind Thing of example.com/v1; "
+    "`olmf uninstall reef -n one` uninstalls what needs it"
+)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        pytest.param([REEF, TO_REEF], [COMES_BACK], id="a Subscription needs it"),
+        pytest.param([REEF], [], id="nobody subscribes to what needs it"),
+        pytest.param([REEF, TO_REEF, OTHER], [], id="another one has it, too"),
+        pytest.param([REEF, TO_REEF, UNREADABLE], [], id="nothing is resolved there"),
+    ],
+)
+def test_a_dependency_comes_back(others: list[Manifest], message: list[str]) -> None:
+    cluster = Deleting()
+    cluster.objects |= {Ref.of(one): one for one in (NEEDED, *others)}
+    assert removed(cluster) == [*GONE, *message]
