@@ -56,7 +56,7 @@ def resolve(
 ) -> None:
     """Show what the Subscriptions of a namespace would get: on a cluster, or from files.
 
-    Exit code 0: something, or nothing to do; 1: unsatisfiable; 3: it could not be found out.
+    Exit code 0: something, or nothing to do; 1: unsatisfiable, or an edit has to come first; 3: not known yet.
 
     With --batch a line is {"id", "namespace", "globalNamespace", "catalogs": [{"name", "namespace", "priority",
     "fbc": [blobs…] or "path": DIR}…], "subscriptions": […], "csvs": […]}, its answer {"id", "operators": […],
@@ -97,6 +97,6 @@ def resolved(inputs: Inputs, resolution: Resolution, *, is_brief: bool = False) 
     if is_brief:
         rows = [{"-": one.pop("has"), "+": one.pop("gets"), **one} for one in rows]
     refusals = [one.refusal for one in resolution.components if one.refusal]
-    if any(one.is_prevented for one in refusals):
-        return rows, UNKNOWN
-    return rows, NEGATIVE if refusals else 0
+    if any(not one.is_open for one in refusals):
+        return rows, NEGATIVE
+    return rows, UNKNOWN if refusals else 0

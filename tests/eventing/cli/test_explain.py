@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from eventing.cli.explain import lines
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.main import app
+from eventing.cli.resolve import resolved
 from eventing.cli.status_text import is_failing
 from eventing.diagnosis.status.package_status import Code as StatusCode
 from eventing.diagnosis.status.package_status import PackageStatus
@@ -20,7 +21,10 @@ from shared.domain.command import Fix
 from shared.domain.command import olmf as command
 from shared.domain.resolver.explain.choices import Choice, Passed
 from shared.domain.resolver.explain.findings import Fact, Finding
+from shared.domain.resolver.identity import CatalogKey
+from shared.domain.resolver.model import Catalog
 from shared.domain.resolver.reasons import Code
+from shared.domain.resolver.resolve import resolve
 from shared.kinds import SUBSCRIPTION
 from tests.domain.resolver.scenery import (
     DEPRECATED,
@@ -31,8 +35,10 @@ from tests.domain.resolver.scenery import (
     needs,
     package,
     releases,
+    seen,
     sub,
 )
+from tests.domain.resolver.scenery import catalog as catalog_of
 from tests.kit.fbc import a_bundle, a_channel, a_package, an_entry, written
 
 NEWER = package("a", [entry("a.v3", "a.v2"), entry("a.v2", "a.v1"), entry("a.v1")], v3=[DEPRECATED])
@@ -100,14 +106,23 @@ def test_a_dependency_that_is_new_takes_the_place_of_nothing(tmp_path: Path, cat
     assert [(one["-"], one["+"]) for one in json.loads(found.stdout)] == [("", "a.v1"), ("", "b.v2")]
 
 
-def test_what_is_unsatisfiable_ends_with_one_and_without_a_result_with_three(tmp_path: Path, catalog: str) -> None:
+def test_what_is_unsatisfiable_or_takes_an_edit_ends_with_one(tmp_path: Path, catalog: str) -> None:
     there = folder(tmp_path, sub("a"), sub("b"))
     found = olmf("resolve", "-n", "ns", "--catalog", f"ns/cat={catalog}", "--from", there, "-o", "json")
     assert found.exit_code == NEGATIVE
     assert [(one["subscription"], one["gets"]) for one in json.loads(found.stdout)] == [("a", "a.v2"), ("b", "")]
     group = {"kind": "OperatorGroup", "metadata": {"name": "og"}, "spec": {}}
     Path(there, "groups.yaml").write_text(yaml.safe_dump_all([group, group]))
-    assert olmf("resolve", "-n", "ns", "--catalog", catalog, "--from", there).exit_code == UNKNOWN
+    for verb in ("resolve", "explain", "plan"):
+        assert olmf(verb, "-n", "ns", "--catalog", catalog, "--from", there).exit_code == NEGATIVE
+
+
+def test_a_resolution_without_a_result_as_things_are_ends_with_three() -> None:
+    key = CatalogKey("ns", "cat")
+    inputs = seen(catalog_of(), subs=[sub("a")], whole=False)
+    unread = replace(inputs, catalogs={key: Catalog(key, problem="no answer")}, readers={})
+    rows, code = resolved(unread, resolve(unread))
+    assert ([one["gets"] for one in rows], code) == ([""], UNKNOWN)
 
 
 def test_an_explanation_reports_why_not_newer_and_what_would_help(tmp_path: Path, catalog: str) -> None:
