@@ -22,6 +22,7 @@ _BAD_REQUEST: Final = 400
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
 _NOT_FOUND: Final = 404
+_METHOD_NOT_ALLOWED: Final = 405
 _REFUSAL_BYTES: Final = 1024
 _WANTS_TLS: Final = b"HTTPS server"
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -57,7 +58,7 @@ class Exchange:
             if self._authorizer.answer(location, challenge, self._transport_to(location)):
                 response = self._reach(method, location, path, headers, content)
         try:
-            self._check(response, location.reference, desired)
+            self._check(response, location.reference, desired, is_push=method not in ("GET", "HEAD"))
             yield response
         except BaseException:
             response.close()  # a half-read connection must not serve another request
@@ -123,7 +124,9 @@ class Exchange:
             method, url, {**headers, **login}, str(location.reference), content=content, follow=follow
         )
 
-    def _check(self, response: urllib3.BaseHTTPResponse, reference: Reference, desired: Collection[int]) -> None:
+    def _check(
+        self, response: urllib3.BaseHTTPResponse, reference: Reference, desired: Collection[int], *, is_push: bool
+    ) -> None:
         status = response.status
         if status in desired:
             return
@@ -133,4 +136,7 @@ class Exchange:
             raise OciError(
                 "NotFound", f"{reference}: {reference.registry} does not have this image: check its name and tag"
             )
-        raise OciError("Unreachable", f"{reference}: {reference.registry} answered {status}; it is tried again")
+        if is_push and status == _METHOD_NOT_ALLOWED:
+            raise OciError("Blocked", f"{reference}: {reference.registry} takes no pushes: name another registry")
+        again = "" if is_push else "; it is tried again"
+        raise OciError("Unreachable", f"{reference}: {reference.registry} answered {status}{again}")

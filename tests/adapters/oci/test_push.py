@@ -83,6 +83,7 @@ def test_what_is_there_is_not_sent_again(registry: ScriptedRegistry) -> None:
         pytest.param("POST", Answer(status=401), "Unauthorized", id="we may not write"),
         pytest.param("POST", Answer(status=202), "Unreachable", id="it does not say where to"),
         pytest.param("PUT", Answer(status=500), "Unreachable", id="it is broken"),
+        pytest.param("POST", Answer(status=405), "Blocked", id="it takes no pushes"),
     ],
 )
 def test_a_push_that_fails_reports_it(registry: ScriptedRegistry, method: str, answer: Answer, reason: str) -> None:
@@ -90,6 +91,8 @@ def test_a_push_that_fails_reports_it(registry: ScriptedRegistry, method: str, a
         pushed(registry, Receiving(refused={method: answer}))
     assert caught.value.reason == reason
     assert caught.value.message.endswith("it was not pushed")
+    assert "tried again" not in caught.value.message
+    assert ("takes no pushes: name another registry" in caught.value.message) == (answer.status == 405)
 
 
 def test_the_same_files_give_the_same_image_byte_for_byte(tmp_path: Path) -> None:
