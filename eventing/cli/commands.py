@@ -43,6 +43,11 @@ def quoted(command: Command) -> str:
     return f"`{shown(command)}`"
 
 
+def marked(what: Command | str) -> str:
+    """What to do, in a sentence: a command between backticks, an edit in words as it is."""
+    return quoted(what) if isinstance(what, Command) else what
+
+
 def fix_text(fix: Fix) -> str:
     """A fix in a sentence."""
     return f"{fix.what}: {quoted(fix.command)}" if fix.command else fix.what

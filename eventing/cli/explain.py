@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.commands import quoted, shown, values
+from eventing.cli.commands import marked, quoted, shown, values
 from eventing.cli.explain_extension import Explained, explained_extensions, is_extension
 from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.names import similar
@@ -160,7 +160,7 @@ def statuses(
 def lines(findings: list[Finding], found: list[Choice], packages: list[PackageStatus]) -> Iterator[str]:
     """The explanation as text; a version that does not work is not said to be installed."""
     for finding in findings:
-        yield from (*finding.details(shown), "")
+        yield from (*finding.details(marked), "")
     refused = {name for one in findings for name in one.subscribers}
     at = {one.subscription: one for one in packages if one.subscription not in refused or not one.is_well}
     for one in found:

@@ -143,14 +143,16 @@ def _print_faults(plan: Plan) -> None:
     addresses = plan.state.read()
     if addresses is None:
         return
-    for catalog in plan.served():
+    for catalog, folders in plan.served().items():
         try:
             found = unserved_bundles(addresses.registry, catalog.name)
         except OSError as error:
             command = plan.state.command("status")
             found = (f"nothing is known of catalog {catalog.name} yet ({error}); `{command}` shows more",)
-        for sentence in found:
-            sys.stderr.write(f"warning: {sentence}\n")
+        where = ", ".join(map(str, folders))
+        for sentence in found:  # a bundle is named by its folder
+            place = "" if any(str(one) in sentence for one in folders) else f"{where}: "
+            sys.stderr.write(f"warning: {place}{sentence}\n")
     sys.stderr.flush()
 
 

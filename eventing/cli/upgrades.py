@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eventing.cli.commands import quoted, shown, values
+from eventing.cli.commands import marked, quoted, values
 from eventing.cli.failure import NEGATIVE, CliError
 from eventing.cli.offers import CatalogOption, Offer, PackageRequest, SourceOption, offer_of
 from eventing.cli.output import OutputOption, TextOption, document, show
@@ -81,7 +81,7 @@ def path_of(offer: Offer, start: str, channel: str) -> UpgradePath:
 def lines_of(found: UpgradePath) -> Iterator[str]:
     """The way as text."""
     for finding in found.findings:
-        yield from finding.summary(shown)
+        yield from finding.summary(marked)
     if found.end and not found.hops:
         yield f"{found.end.installed} stays: {found.end.dead_end or f'nothing in channel {found.channel} updates it'}"
     for hop in found.hops:

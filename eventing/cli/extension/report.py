@@ -55,7 +55,7 @@ class Report:
 
 def as_text(report: Report) -> str:
     """Paragraphs; the verdict is the last, because it is what a terminal still shows."""
-    lines = [*report.reasons, ""]
+    lines = [*report.reasons, ""] if report.reasons else []
     if report.changes:
         lines += ["Objects:", *(line for one in report.changes for line in _lines(one)), ""]
     if report.permissions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -73,7 +73,7 @@ def remove_extension(
         return
     parts = [(ref, extension.raw), *((_ref(one), one.raw) for one in revisions.all), *_secrets(cluster, revisions)]
     yield from _wait(cluster, [*((each, uid_of(one)) for each, one in (*parts, *owned.objects))], timeout)
-    yield f"gone: {len(revisions.all)} revisions, {len(owned.objects)} objects"
+    yield f"gone: {_counted(revisions.all, 'revision')}, {_counted(owned.objects, 'object')}"
     yield from (f"stays, because somebody else controls it: {_shown(one)}" for one in owned.others)
     if extension.install_namespace:
         yield f"stays, because a bundle never brings it: Namespace {extension.install_namespace}"
@@ -186,3 +186,7 @@ def _ref(revision: ClusterObjectSet) -> Ref:
 
 def _shown(ref: Ref) -> str:
     return f"{ref.kind} {f'{ref.namespace}/' if ref.namespace else ''}{ref.name}"
+
+
+def _counted(found: Sized, noun: str) -> str:
+    return f"{len(found)} {noun}{'' if len(found) == 1 else 's'}"

@@ -41,7 +41,7 @@ def test_a_refusal_reads_alike_in_the_cluster_live_and_captured(
     assert live.returncode == 1
     aim = f" --kubeconfig {installation.status()['kubeconfig']}"
     assert aim in live.stdout, "what a person is told to type is for this cluster"
-    summary = live.stdout.replace(aim, "").partition("\n\n")[0].splitlines()
+    summary = live.stdout.replace(aim, "").replace("`", "").partition("\n\n")[0].splitlines()
     assert condition["message"].splitlines()[1:] == summary
     fix = f"kubectl -n {namespace} annotate subscription tide olmf.io/version-"
     assert summary[-1] == f"fix: let Subscription tide do without olmf.io/version: {fix}"

@@ -123,7 +123,7 @@ def taken_away(installation: Installation, namespace: str) -> None:
     refused = installation.olmf("extension", "uninstall", NAME, check=False)
     assert (refused.returncode, "1 Beacon of beacons.samples.olmf.io" in refused.stderr) == (1, True)
     gone = installation.olmf("extension", "uninstall", NAME, "--delete-objects").stdout
-    assert "gone: 1 revisions, " in gone
+    assert "gone: 1 revision, " in gone
     assert f"Namespace {namespace}" in gone
     assert installation.cluster.get(EXTENSION) is None
     assert installation.cluster.get(REVISION) is None

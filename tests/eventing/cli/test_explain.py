@@ -21,6 +21,7 @@ from shared.domain.command import Fix
 from shared.domain.command import olmf as command
 from shared.domain.resolver.explain.choices import Choice, Passed
 from shared.domain.resolver.explain.findings import Fact, Finding
+from shared.domain.resolver.explain.findings import Fix as ResolverFix
 from shared.domain.resolver.identity import CatalogKey
 from shared.domain.resolver.model import Catalog
 from shared.domain.resolver.reasons import Code
@@ -218,6 +219,12 @@ def test_what_does_not_work_is_not_reported_as_installed() -> None:
     ]
     assert [is_failing(row) for row in rows] == [False, True, True, True, False, False]
     assert list(lines([], [], [])) == ["there is no Subscription that waits for an answer"]
+
+
+def test_the_fix_of_a_conflict_is_a_command_as_everywhere() -> None:
+    fixes = (ResolverFix("X", "do x", command("explain")), ResolverFix("Y", "do y", "edit y"))
+    finding = Finding(("a",), "", (Fact(Code.DEPRECATED, "x", "x"),), fixes)
+    assert list(lines([finding], [], []))[2:4] == ["fix: do x: `olmf explain`", "fix: do y: edit y"]
 
 
 def test_what_works_and_is_deprecated_says_so() -> None:

@@ -560,6 +560,8 @@ def test_values_are_shown_but_those_of_secrets() -> None:
     fields = (Difference("data.a", "old|`value`", {"b": "x" * 200}),)
     change = Change(Effect.CHANGE, {"kind": "ConfigMap", "metadata": {"name": "c"}}, fields)
     report = Report((), (change,))
+    assert as_text(report).startswith("Objects:")
+    assert as_text(Report(("a -> b",), (change,))).startswith("a -> b\n\nObjects:")
     assert f'data.a: old|`value` -> {{"b":"{"x" * 73}…' in as_text(report)
     assert "`data.a: old\\|'value' -> " in as_markdown(report)
     assert as_value(report)["objects"][0]["fields"] == [

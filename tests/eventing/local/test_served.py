@@ -74,7 +74,7 @@ def test_a_broken_catalog_is_named_by_up_by_status_and_by_itself(tmp_path: Path)
     desired = 'invalid package "tide": package must contain at least one channel'
     started = olmf("up", "--detach", "--state", str(state), "--catalog", str(catalog))
     try:
-        assert f"warning: {desired}" in started.stderr
+        assert f"warning: {catalog}: {desired}" in started.stderr
         place = Installation.of(state)
         place.until(CATALOG_SOURCE.ref("mine", "olm"), lambda each: desired in each["status"]["message"], desired)
         output = place.olmf("status", check=False).stdout

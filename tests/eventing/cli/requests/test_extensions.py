@@ -238,7 +238,7 @@ def test_nothing_is_left_of_an_extension(passes: Callable[..., None]) -> None:
     passes(goes_on(world))
     reported = remove(world)
     assert reported[0] == "deleted ClusterExtension etcd"
-    assert reported[1].startswith("gone: 1 revisions, ")
+    assert reported[1].startswith("gone: 1 revision, ")
     assert reported[-1] == f"stays, because a bundle never brings it: Namespace {PLACE}"
     assert not [ref for ref in world.objects if ref.namespace == PLACE and ref.kind != "ServiceAccount"]
     assert not [ref for ref in world.objects if ref.kind in (SECRET.kind, CLUSTER_OBJECT_SET.kind)]
@@ -271,7 +271,7 @@ def test_what_others_hold_back_is_named(passes: Callable[..., None]) -> None:
     assert "`olmf why ClusterObjectSet/etcd-1`" in str(error.value)
     world.api.merge(SETTINGS, {"metadata": {"finalizers": None}})
     passes(goes_on(world), seconds=1)
-    assert remove(world)[0].startswith("gone: 1 revisions")  # its extension is gone, and its revision goes on
+    assert remove(world)[0].startswith("gone: 1 revision, ")  # its extension is gone, and its revision goes on
 
 
 def test_what_somebody_else_controls_stays(passes: Callable[..., None]) -> None:
