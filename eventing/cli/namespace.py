@@ -44,7 +44,7 @@ def show(namespace: str, statuses: Sequence[PackageStatus], troubled: Sequence[P
     many = "Subscription" if len(desired) == 1 else "Subscriptions"
     print_lines(f"Namespace {namespace}: {len(desired)} {many}, {len(desired) - len(fine)} waiting{besides}", "")
     if troubled:
-        table([{**row_of(one), "message": message_of(one)} for one in troubled[:MOST_ROWS]], COLUMNS)
+        table([{**row_of(one), "message": message_of(one, is_row=True)} for one in troubled[:MOST_ROWS]], COLUMNS)
         if len(troubled) > MOST_ROWS:
             print_lines(f"and {len(troubled) - MOST_ROWS} more: {quoted(olmf('list', namespace=namespace))}")
         print_lines("")

@@ -40,9 +40,10 @@ def row_of(status: PackageStatus) -> Row:
     }
 
 
-def message_of(status: PackageStatus) -> str:
-    """What it waits for and what helps, in one line."""
-    return "; ".join(filter(None, (status.whole_message, *(f"fix: {fix_text(one)}" for one in status.advised))))
+def message_of(status: PackageStatus, *, is_row: bool = False) -> str:
+    """What it waits for and what helps; for a row in few words."""
+    message = status.row_message if is_row else status.whole_message
+    return "; ".join(filter(None, (message, *(f"fix: {fix_text(one)}" for one in status.advised))))
 
 
 def next_try_of(status: PackageStatus) -> str:
@@ -52,7 +53,7 @@ def next_try_of(status: PackageStatus) -> str:
 
 def listed_message(status: PackageStatus) -> str:
     """The message in a list, with the next try of what fails."""
-    message = message_of(status)
+    message = message_of(status, is_row=True)
     return f"{message} (next try: {next_try_of(status)})" if status.is_failing else message
 
 

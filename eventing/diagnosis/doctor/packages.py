@@ -17,7 +17,7 @@ from eventing.diagnosis.status.reader import Sources, package_statuses
 from eventing.diagnosis.status.siblings import package_of, siblings
 from shared.api.views import Csv, OperatorGroup
 from shared.domain.command import Fix, olmf
-from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP
+from shared.kinds import CLUSTER_SERVICE_VERSION, OPERATOR_GROUP, Ref
 from shared.ports import Cluster
 
 if TYPE_CHECKING:  # why: the queue brings the Redis client
@@ -78,6 +78,7 @@ def check_doubled(cluster: Cluster, _: datetime) -> Iterator[Finding]:
 
 
 def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Finding]:
+    explained: dict[tuple[str, str], Ref] = {}
     for one in statuses:
         if not _is_troubled(one, now):
             yield from _deprecated(one)
@@ -85,10 +86,20 @@ def _findings(statuses: Iterable[PackageStatus], now: datetime) -> Iterator[Find
         ref = one.ref
         look = Fix("see what happened", olmf("why", f"{ref.kind}/{ref.name}", namespace=ref.namespace))
         fix, *more = one.fixes or (look,)
-        evidence = tuple(each for each in one.evidence if each != ref)
+        first = explained.setdefault((one.namespace, _refusal(one)), ref) if _refusal(one) else ref
+        evidence = tuple(dict.fromkeys(each for each in (*one.evidence, first) if each != ref))
         stands = f"runs {one.version}" if one.is_well else f"is {one.phase}"
-        state = ": ".join(filter(None, (stands, one.whole_message)))
+        message = one.whole_message if first == ref else f"for the same reason as {first.kind} {first.name}"
+        state = ": ".join(filter(None, (stands, message)))
         yield Finding(ref, state, _effect(one), fix, more_fixes=tuple(more), reason=str(one.code), evidence=evidence)
+
+
+def _refusal(status: PackageStatus) -> str:
+    """What is said of a conflict, the same of each Subscription in it; empty where there is none."""
+    if status.code is not Code.UNSATISFIABLE:
+        return ""
+    words, _, lines = status.message.partition("\n")
+    return lines or words
 
 
 def _deprecated(status: PackageStatus) -> Iterator[Finding]:

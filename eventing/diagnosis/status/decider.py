@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from eventing.diagnosis.status.chain import package_named_by
@@ -47,6 +49,8 @@ SETTLED = (WORKS, "Replacing", "Deleting")
 _MAY_BE_A_PULL = frozenset({Code.RESOLVING, Code.RESOLUTION_PREVENTED, Code.CATALOG_UNHEALTHY, Code.UNPACKING})
 AT_EVENT = "at the next event"
 WHEN_APPROVED = "when approved"
+_LONGEST = 300
+"""The most letters of a refusal in a row."""
 RETRY = olmf("queue", "retry")
 """Releases what failed too often."""
 
@@ -58,11 +62,21 @@ class _Cause:
     rule: Rule
     source: StoredCondition | Csv = ABSENT
     message: str = ""
+    brief: str = ""
+    """The message for a row, where it has lines."""
 
     @property
     def since(self) -> str:
         """Since when."""
         return _text(self.source.since)
+
+    def for_row(self) -> _Cause:
+        """The same with the message for a row."""
+        return replace(self, message=self.brief)
+
+
+def _joined(messages: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(filter(None, messages)))
 
 
 def _text(moment: datetime | None) -> str:
@@ -80,7 +94,8 @@ def decide(package: Package) -> PackageStatus:
         reason=cause.source.reason,
         since=cause.since,
         not_working_since=_text(not_working_since(package.csv)) if package.csv else "",
-        message="; ".join(dict.fromkeys(filter(None, _messages(package, cause, active, explanation)))),
+        message=_joined(_messages(package, cause, active, explanation)),
+        brief=_joined(_messages(package, cause.for_row(), active, explanation)) if cause.brief else "",
         until=explanation.until or cause.rule.until,
         evidence=tuple(dict.fromkeys((*_evidence(package, cause), *explanation.evidence))),
         fixes=explanation.fixes,
@@ -149,7 +164,12 @@ def _cause(package: Package, active: Mapping[str, StoredCondition]) -> _Cause:
     if csv is not None and not works and not any(one.message for one in of_plan):
         return _Cause(_rule_of_version(csv) or OF_PHASE.get(csv.phase, INSTALLING), csv, lacking(csv))
     if gravest.type:
-        return _Cause(rule_of_condition(gravest), gravest, _sentence(gravest, package, works=works))
+        whole, brief = gravest.message, ""
+        if gravest.type == conditions.RESOLUTION_FAILED:
+            whole = without_command(gravest.message)
+            brief = _in_a_sentence(whole)
+        sentence = partial(_sentence, gravest, package, works=works)
+        return _Cause(rule_of_condition(gravest), gravest, sentence(whole), sentence(brief) if brief else "")
     if package.subscription is None:
         return _Cause(INSTALLED, csv or ABSENT)
     subscription = package.subscription
@@ -161,15 +181,21 @@ def _rule_of_version(csv: Csv | None) -> Rule | None:
     return OF_CSV.get(csv.reason) if csv else None
 
 
-def _sentence(condition: StoredCondition, package: Package, *, works: bool) -> str:
+def _in_a_sentence(refusal: str) -> str:
+    """A refusal for a row: not OLM's words, where lines below them say the same plainly; empty where none do."""
+    _, *lines = refusal.splitlines()
+    heading, facts = lines[:1], (line.removeprefix("- ") for line in lines[1:])
+    return shorten(" ".join((*heading, "; ".join(facts))), _LONGEST, placeholder=" …") if lines[1:] else ""
+
+
+def _sentence(condition: StoredCondition, package: Package, message: str, *, works: bool) -> str:
     """A condition in a sentence: its reason, unless its type or its message says the same, and its message."""
     if condition.type == conditions.PLAN_MISSING:  # OLM gives it no message
         return "its InstallPlan was deleted" + ("; nothing needs to be done" if works else "")
     plan = package.subscription.plan if package.subscription and condition.reason == TO_APPROVE else ""
     heading = "" if condition.reason in (UNSATISFIABLE, condition.type) else condition.reason
-    message = condition.message or (plan and f"InstallPlan {plan}")
+    message = message or (plan and f"InstallPlan {plan}")
     if condition.type == conditions.RESOLUTION_FAILED:
-        message = without_command(message)
         heading = ": ".join(filter(None, ("the next version cannot be resolved" if works else "", heading)))
     return ": ".join(filter(None, (heading, message)))
 

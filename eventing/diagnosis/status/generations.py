@@ -66,6 +66,7 @@ def _doubled(status: PackageStatus, conflicting: Sequence[PackageStatus]) -> Pac
         status,
         code=Code.DOUBLED,
         message="; ".join(filter(None, (sentence, status.message))),
+        brief=f"{sentence}; {status.brief}" if status.brief else "",
         evidence=tuple(dict.fromkeys((*status.evidence, *refs))),
         fixes=tuple(map(removal, (*conflicting, status))),
     )

@@ -120,6 +120,8 @@ class PackageStatus:
     """The reason that the CSV or the condition of the Subscription states."""
     message: str = ""
     """What it waits for, or what went wrong; empty when all is well."""
+    brief: str = field(default="", compare=False)
+    """The same in a sentence for a row, where it has lines; empty: the message is one."""
     since: str = field(default="", compare=False)
     """Since when; who follows a package sees no news in it."""
     not_working_since: str = field(default="", compare=False)
@@ -166,7 +168,15 @@ class PackageStatus:
     @property
     def whole_message(self) -> str:
         """The message, and that it is deprecated."""
-        return "; ".join(filter(None, (self.message, self.deprecated and f"deprecated: {self.deprecated}")))
+        return self._with_deprecation(self.message)
+
+    @property
+    def row_message(self) -> str:
+        """The same for a row."""
+        return self._with_deprecation(self.brief or self.message)
+
+    def _with_deprecation(self, message: str) -> str:
+        return "; ".join(filter(None, (message, self.deprecated and f"deprecated: {self.deprecated}")))
 
     @property
     def is_well(self) -> bool:

@@ -20,6 +20,7 @@ from shared.domain.csv.phases import Phase, Status
 from shared.kinds import Kind
 from tests.kit.cluster import FakeCluster
 
+CONFLICT = "no\nSubscriptions s, t cannot be satisfied, because all of this is so:\n- one\n- two"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 LONG_AGO, JUST_NOW = "2026-01-01T22:00:00Z", "2026-01-01T23:59:00Z"
 
@@ -352,3 +353,11 @@ def test_a_package_that_both_generations_run_is_one_finding_about_both() -> None
     assert found.effect == "only one of them can have the objects that both want"
     commands = [str(one.command) for one in (found.fix, *found.more_fixes)]
     assert commands == ["olmf uninstall p -n ns", "olmf extension uninstall e"]
+
+
+@pytest.mark.parametrize("message", [CONFLICT, "constraints not satisfiable: subscriptions s and t exist"])
+def test_a_conflict_is_explained_once(message: str) -> None:
+    one = a_subscription(a_condition("ResolutionFailed", "ConstraintsNotSatisfiable", message))
+    other = {**one, "metadata": {"name": "t", "namespace": "ns"}}
+    states = [each.state for each in findings(check_packages(), one, other)]
+    assert states == [f"is ResolutionFailed: {message}", "is ResolutionFailed: for the same reason as Subscription s"]

@@ -226,6 +226,33 @@ def test_a_version_that_fails_says_why_beside_the_plan_that_is_tried_again() -> 
     assert status.message == "Installing: retrying execution; a.v1 is Failed: rule invalid"
 
 
+CONFLICT = ("a cannot be satisfied, because all of this is so:", "- one", "- two", "fix: do x: olmf x")
+
+
+@pytest.mark.parametrize(
+    ("lines", "installed", "brief"),
+    [
+        pytest.param(CONFLICT, "", "a cannot be satisfied, because all of this is so: one; two", id="a conflict"),
+        pytest.param(
+            CONFLICT, "a.v1",
+            "the next version cannot be resolved: a cannot be satisfied, because all of this is so: one; two",
+            id="beside what works",
+        ),
+        pytest.param((CONFLICT[0], f"- {'long ' * 99}"), "", f"{CONFLICT[0]} {'long ' * 49}…", id="a long one"),
+        pytest.param((), "", "", id="nothing but OLM's words"),
+        pytest.param((CONFLICT[-1],), "", "", id="OLM's words say it all"),
+    ],
+)  # fmt: skip
+def test_a_row_has_a_refusal_in_one_sentence(lines: tuple[str, ...], installed: str, brief: str) -> None:
+    stored = "\n".join(("constraints not satisfiable: x", *lines))
+    reported = ("ResolutionFailed", "ConstraintsNotSatisfiable", stored)
+    subscription = a_subscription(reported, currentCSV=installed, installedCSV=installed)
+    status = package_status(subscription, a_csv("Succeeded") if installed else None)
+    assert status.brief == brief
+    assert status.row_message == (brief or status.message)
+    assert "constraints not satisfiable: x" in status.message
+
+
 def test_since_when_is_no_change() -> None:
     subscription = a_subscription(("InstallPlanFailed", "x", "y"), currentCSV="a.v1")
     before = package_status(subscription, None)
