@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -203,6 +203,7 @@ def capture(
     from eventing.diagnosis.replay import capture as write
     from eventing.diagnosis.replay import present_objects
     from eventing.journal import RedisJournal, read_files
+    from eventing.journal.stream import KEY
     from eventing.workqueue import listed
     from eventing.workqueue.listing import LIVE
 
@@ -218,7 +219,8 @@ def capture(
     with target.redis() as client:
         unfinished = listed(client, states=LIVE)
         entries = read_files(journal) if journal else RedisJournal(client).entries()
-        count = write(entries, out, partial(present_objects, cluster), since_ms=since_ms)
+        key = cast("bytes", client.get(KEY) or b"")  # why: to make one is a write, which a Redis that is full refuses
+        count = write(entries, out, partial(present_objects, cluster), key=key, since_ms=since_ms)
     sys.stdout.write(
         f"{out}: {count} runs; `{olmf('replay', str(out))}` runs their decisions again with this version\n"
     )

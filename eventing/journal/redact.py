@@ -26,8 +26,6 @@ _SECRET_KINDS = ("Secret", "SecretList")
 _SUBSCRIPTION = "Subscription"
 _PACKED = "binaryData"
 """Where a ConfigMap keeps the files of a bundle."""
-_SHORTEST = 4
-"""Shorter values are everywhere: they are replaced in Subscriptions only."""
 _LEARNED = 200
 _DEEPEST = 8
 """Layers of text inside text that are opened; what is deeper is replaced as a whole."""
@@ -43,7 +41,7 @@ _URL_BYTES = re.compile(rb"://[^/\s:@]*:[^/\s@]+@")
 """Finds what `_URL` finds in the JSON of a text, and more: there, control characters are spelled."""
 _PACKED_LAYERS = 2
 """Base64, with gzip where the object is large, and JSON."""
-_STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
+STAND_IN = re.compile(r"redacted:[0-9a-f]{32}")
 
 
 def may_hold_secret(text: bytes) -> bool:
@@ -85,12 +83,12 @@ class Redactor:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._learned_variables: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        """Variables that Subscriptions gave, which are then in Deployments, too; with their values as JSON."""
+        self._learned_variables: OrderedDict[tuple[str, str], tuple[bytes, bytes]] = OrderedDict()
+        """Variables that Subscriptions gave, which are then in Deployments, too; names and values, also as JSON."""
 
     def knows(self, text: bytes) -> bool:
         """Whether JSON text holds what a Subscription gave to an environment."""
-        return any(value in text for value in self._learned_variables.values())
+        return any(value in text and name in text for name, value in self._learned_variables.values())
 
     def clean(self, value: Any, *, is_secret: bool = False) -> Any:
         """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself.
@@ -105,10 +103,9 @@ class Redactor:
     def stand_in(self, value: Any) -> str:
         """What is stored instead of a value; a stand-in stands for itself, so that a replay finds it unchanged."""
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
-        if _STAND_IN.fullmatch(text):
+        if STAND_IN.fullmatch(text):
             return text
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16)
-        return f"redacted:{digest.hexdigest()}"
+        return word(text, self._key)
 
     def _value(self, value: Any, is_secret: bool, inside: _Inside) -> Any:
         match value:
@@ -187,10 +184,8 @@ class Redactor:
         return {**one, "value": self.stand_in(one["value"])}
 
     def _learn(self, name: str, value: str) -> None:
-        if len(value) >= _SHORTEST and not _STAND_IN.fullmatch(value):
-            self._learned_variables[name, value] = json.dumps(value, ensure_ascii=False).encode(
-                "utf-8", "surrogatepass"
-            )
+        if not STAND_IN.fullmatch(value):
+            self._learned_variables[name, value] = _json(name), _json(value)
             self._learned_variables.move_to_end((name, value))
             if len(self._learned_variables) > _LEARNED:
                 self._learned_variables.popitem(last=False)
@@ -225,22 +220,14 @@ class Redactor:
         return text if cleaned == layer.inner else layer.close(cleaned)
 
 
-def holds_stand_in(value: Any) -> bool:
-    """Whether something in a recorded value was replaced, so that whoever hashes it finds another hash."""
-    match value:
-        case dict():
-            return any(map(holds_stand_in, value.values()))
-        case list() | tuple():
-            return any(map(holds_stand_in, value))
-        case str():
-            if _STAND_IN.search(value):
-                return True
-            try:
-                layer = opened(value, Allowance())
-                return layer is not None and holds_stand_in(layer.inner)
-            except (TooLarge, RecursionError):
-                return False
-    return False
+def _json(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def word(text: str, key: bytes) -> str:
+    """What stands in for a text under a key."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=16)
+    return f"redacted:{digest.hexdigest()}"
 
 
 def _is_variable(value: dict[str, Any]) -> bool:
@@ -255,7 +242,7 @@ def _decoded(value: Any) -> Any:
         text = base64.b64decode(value, validate=True).decode()
     except (ValueError, TypeError):
         return value
-    return text if _STAND_IN.fullmatch(text) else value
+    return text if STAND_IN.fullmatch(text) else value
 
 
 def _is_object(text: Any) -> bool:

@@ -87,9 +87,11 @@ def keep(installation: Installation, path: Path, since_ms: int) -> None:
     addresses = StateDirectory(installation.state).read()
     assert addresses is not None
     with contextlib.closing(connect(addresses.redis)) as client:
-        index = JournalIndex.of(RedisJournal(client).entries(f"{since_ms - _BODIES_MS}-0"))
+        journal = RedisJournal(client)
+        index, key = JournalIndex.of(journal.entries(f"{since_ms - _BODIES_MS}-0")), journal.secret()
     path.parent.mkdir(parents=True, exist_ok=True)
-    captured(index, whole := path.with_suffix(""), _objects(installation, index, since_ms), since_ms=since_ms)
+    objects = _objects(installation, index, since_ms)
+    captured(index, whole := path.with_suffix(""), objects, key=key, since_ms=since_ms)
     mark = str(InstallationMarker.of(StateDirectory(installation.state))).encode()
     path.write_bytes(packed(whole.read_bytes().replace(mark, _NEUTRAL.ljust(len(mark), b"-"))))
     whole.unlink()

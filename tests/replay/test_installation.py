@@ -12,12 +12,22 @@ from eventing.diagnosis.replay.perturbation import KINDS, drawn
 from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
 from shared.api.views import InstallPlan
-from shared.kinds import CLUSTER_SERVICE_VERSION, DEPLOYMENT, INSTALL_PLAN, OPERATOR_CONDITION, Ref
+from shared.kinds import (
+    CLUSTER_SERVICE_VERSION,
+    DEPLOYMENT,
+    INSTALL_PLAN,
+    OPERATOR_CONDITION,
+    SUBSCRIPTION,
+    Ref,
+)
 from tests.kit.captures import captured
 from tests.kit.installation import Installation, installed
 from tests.kit.waiting import wait_for
 
 READING_SECONDS = 1.0
+ENVIRONMENT = [{"name": "HARMLESS", "value": "later"}, {"name": "SHORT", "value": "50"}]
+HASHING = {"cluster_service_version/install_operator", "cluster_service_version/probe_operator"}
+"""They compare a hash of a Deployment that has these variables, whose values are not recorded."""
 
 
 def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> None:
@@ -34,6 +44,26 @@ def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> 
         ("Deployment", "one"), ("ClusterServiceVersion", "one"), ("OperatorCondition", "one"),
     ]  # fmt: skip
     assert world.exit_code == 1
+
+
+def test_what_a_subscription_gives_replays_alike(tmp_path: Path) -> None:
+    file = a_given_environment(tmp_path)
+    report = replay(file)
+    assert [each.detail for each in report.replayed if each.result == "different"] == []
+    assert {each.run.step for each in report.replayed if each.result == "skipped"} <= HASHING
+    world = replay_in_sandbox(file)
+    assert ([diff for _, diff in world.differences], world.exit_code) == ([], 0)
+
+
+def a_given_environment(folder: Path) -> Path:
+    """Somebody gives variables to an operator that is installed."""
+    publish(bundles := folder / "bundles", "beacon/1.0.0")
+    with installed(folder / "state", "--bundles", str(bundles)) as found:
+        found.olmf("install", "beacon", "-n", "one")
+        found.cluster.merge(SUBSCRIPTION.ref("beacon", "one"), {"spec": {"config": {"env": ENVIRONMENT}}})
+        found.until_it_rests()
+        found.olmf("capture", "-o", str(file := folder / "given.tar"))
+    return file
 
 
 def a_story(folder: Path) -> Path:

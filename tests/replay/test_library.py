@@ -10,7 +10,7 @@ import pytest
 
 from eventing.diagnosis.replay import open_capture, replay
 from eventing.events.former import step_now
-from eventing.journal.redact import holds_stand_in
+from eventing.journal.redacted import holds_stand_in
 from eventing.routes import STEPS
 from shared import names
 from shared.api.manifest import labels_of

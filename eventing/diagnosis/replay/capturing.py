@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeAlias
@@ -19,6 +20,7 @@ from eventing.journal.journal_index import writes_of
 from eventing.journal.recorder import digests_of
 from eventing.journal.records import ReceivedEvent, Recorded
 from eventing.journal.redact import Redactor
+from eventing.journal.redacted import renamed
 from shared import names
 from shared.api.manifest import Manifest, labels_of
 from shared.kinds import EVENT, SUBSCRIPTION, WATCHED, Ref
@@ -36,10 +38,12 @@ class _Lines:
     """A member of the tar while it is written, in a file."""
 
     file: IO[bytes]
+    renames: Callable[[bytes], bytes]
+    """Replaces the stand-ins of the journal by those of the capture."""
     count: int = 0
 
     def add(self, value: object) -> None:
-        self.file.write(msgspec.json.encode(value) + b"\n")
+        self.file.write(self.renames(msgspec.json.encode(value)) + b"\n")
         self.count += 1
 
     def __iter__(self) -> Iterator[bytes]:
@@ -54,7 +58,7 @@ class _Journal:
     events: _Lines
     runs: _Lines
     bodies: _Lines
-    """Those of all entries: what a run names is often with an earlier one."""
+    """Those of all entries, as they are in the journal: what a run names is often with an earlier one."""
     written: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
@@ -84,24 +88,27 @@ def capture(
     path: Path,
     objects: Objects = lambda _: (),
     *,
+    key: bytes = b"",
     since_ms: int = 0,
     until_ms: float = float("inf"),
 ) -> int:
     """Write the runs and events of a time span, and the present objects, to a tar; returns the number of runs.
 
-    Secret data is not in the journal; of the objects it is replaced here, by hashes under a key
-    that is not stored, so they cannot be guessed. A name that ends in `gz` is compressed. A full journal is larger
-    than the memory that a pod may have left: entries are read once, into temporary files.
+    Secret data is not in the journal; of the objects it is replaced here, by the same hashes, under the `key` of the
+    journal. All hashes are then hashed under a key that is not stored: one value is one word in a capture and another
+    in the next, and cannot be guessed. A name that ends in `gz` is compressed. A full journal is larger than the memory
+    that a pod may have left: entries are read once, into temporary files.
     """
     with ExitStack() as opened:
+        renames = partial(renamed, key=secrets.token_bytes(32))
 
-        def lines() -> _Lines:
-            return _Lines(opened.enter_context(TemporaryFile()))
+        def lines(renames: Callable[[bytes], bytes] = renames) -> _Lines:
+            return _Lines(opened.enter_context(TemporaryFile()), renames)
 
-        journal, present, bodies, head = _Journal(lines(), lines(), lines()), lines(), lines(), lines()
+        journal, present, bodies, head = _Journal(lines(), lines(), lines(bytes)), lines(), lines(), lines()
         for entry in entries:
             journal.add(entry, since_ms, until_ms)
-        redactor = Redactor(secrets.token_bytes(32))
+        redactor = Redactor(key)
         redact = Bodies(redactor, lambda: 0).raw
         for manifest in objects(journal.written):
             present.add(msgspec.Raw(redact(manifest)))

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from eventing.journal.redact import Redactor
+from eventing.journal.redacted import holds_stand_in
 from shared import kinds, names
 from shared.api.manifest import Manifest, ReadOnly, annotations_of, labels_of, metadata, name_of, namespace_of
 from shared.api.views import InstallPlan
@@ -102,7 +103,7 @@ def _diff(recorded: Sequence[str], replayed: Sequence[str]) -> str:
 def _rendered(world: Mapping[Ref, Manifest], uids: Mapping[str, Ref]) -> dict[Ref, list[str]]:
     """Each object as lines, under a ref that means the same in both worlds."""
     plans = plan_names(world.values())
-    substitutes = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans | certificate_names(world)
+    substitutes = {uid: f"<uid of {ref}>" for uid, ref in uids.items()} | plans | made_names(world)
     return {replace(ref, name=plans.get(ref.name, ref.name)): _lines(one, substitutes) for ref, one in world.items()}
 
 
@@ -125,8 +126,11 @@ def plan_names(objects: Iterable[ReadOnly]) -> dict[str, str]:
     return found
 
 
-def certificate_names(world: Mapping[Ref, Manifest]) -> dict[str, str]:
-    """For what follows from the CA of each Secret with a serving certificate, names that mean the same in any world."""
+def made_names(world: Mapping[Ref, Manifest]) -> dict[str, str]:
+    """For what follows from the CA of each Secret with a serving certificate, names that mean the same in any world.
+
+    So for the hash of a Deployment that has what captures replace: it is of the original then, and of the stand-in now.
+    """
     secrets = [(annotations_of(one).get(names.CA_HASH), ref) for ref, one in world.items() if ref.kind == _SECRET]
     owners = {digest: ref for digest, ref in secrets if digest}
     found = {digest: f"<digest of {ref}>" for digest, ref in owners.items()}
@@ -135,7 +139,8 @@ def certificate_names(world: Mapping[Ref, Manifest]) -> dict[str, str]:
         found[text] = " and ".join(f"<CA of {owners.get(digest, digest)}>" for digest in digests) or text
     for ref, one in world.items():
         template = (one.get("spec") or {}).get("template") or {}
-        if ref.kind == kinds.DEPLOYMENT.kind and annotations_of(template).get(names.CA_HASH) in owners:
+        has_ca = annotations_of(template).get(names.CA_HASH) in owners
+        if ref.kind == kinds.DEPLOYMENT.kind and (has_ca or holds_stand_in(template)):
             found[labels_of(one).get(names.DEPLOYMENT_SPEC_HASH, "")] = f"<hash of {ref}>"
     return {text: name for text, name in found.items() if text}
 

@@ -19,7 +19,8 @@ from eventing.journal.bodies import encode
 from eventing.journal.journal_index import JournalIndex, Unrecorded
 from eventing.journal.outcomes import Decided, write_json
 from eventing.journal.records import Decision, Run, StatementRecord
-from eventing.journal.redact import Redactor, holds_stand_in
+from eventing.journal.redact import Redactor
+from eventing.journal.redacted import holds_stand_in
 from eventing.runner.steps import Steps, UnknownStep, arguments
 from shared.domain.command import olmf
 from shared.kinds import SECRET, Ref

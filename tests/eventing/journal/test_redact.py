@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import json
 import re
@@ -23,7 +24,8 @@ from eventing.journal.bodies import Bodies
 from eventing.journal.encoded import LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
-from eventing.journal.redact import Redactor, holds_stand_in, may_hold_secret
+from eventing.journal.redact import Redactor, may_hold_secret
+from eventing.journal.redacted import holds_stand_in, renamed
 from shared import names
 from shared.api.manifest import Manifest
 from shared.domain.bundle.model import UnpackedBundle
@@ -264,6 +266,41 @@ def test_what_was_cleaned_stays_as_it_is_and_reports_it(hidden: Manifest) -> Non
     assert (holds_stand_in(once), holds_stand_in(hidden)) == (True, False)
 
 
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_stand_ins_get_other_names_wherever_they_are(hidden: Manifest) -> None:
+    once, other = (json.dumps(Redactor(key).clean(hidden)).encode() for key in (b"key", b"other"))
+    found = renamed(once, key=b"capture")
+    assert found == renamed(once, key=b"capture")
+    assert (
+        len({bytes(each) for each in (once, other, found, renamed(once, key=b"next"), renamed(other, key=b"capture"))})
+        == 5
+    )
+    assert words_in(once).isdisjoint(words_in(found))
+    assert len(words_in(once)) == len(words_in(found)) > 0
+
+
+def words_in(text: bytes) -> set[str]:
+    """The stand-ins in a text, and inside base64 and gzip in it."""
+    found = set(re.findall(r"redacted:[0-9a-f]{32}", text.decode("latin-1")))
+    for run in re.findall(rb"[A-Za-z0-9+/]{16,}={0,2}", text):
+        with contextlib.suppress(ValueError, OSError, EOFError, zlib.error):
+            data = base64.b64decode(run + b"=" * (-len(run) % 4))
+            found |= words_in(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    return found
+
+
+def test_what_holds_no_stand_in_is_not_written_otherwise() -> None:
+    text = json.dumps(a_config_map(a=twice(yaml_of(SECRET_OF))), indent=3).encode()
+    assert renamed(text, key=b"capture") is text
+
+
+def test_stand_ins_beside_what_is_nested_too_deeply_get_other_names() -> None:
+    word = Redactor(b"key").stand_in("hunter2")
+    deep = '{"a":' * 5000 + json.dumps(word) + "}" * 5000
+    found = renamed(deep.encode(), key=b"capture").decode()
+    assert (len(found), word in found) == (len(deep), False)
+
+
 def test_an_unpacked_bundle_is_still_one() -> None:
     csv = "apiVersion: operators.coreos.com/v1alpha1\n" + CSV_YAML
     bundle = unpacked(csv, yaml_of(SECRET_OF))
@@ -399,13 +436,15 @@ def test_an_object_that_is_nested_too_deeply_is_replaced_as_a_whole() -> None:
     assert kept.startswith(b'"redacted:')
 
 
-def test_what_a_subscription_gives_is_replaced_in_its_deployment() -> None:
+@pytest.mark.parametrize("value", [MARKER, "0"])
+def test_what_a_subscription_gives_is_replaced_in_its_deployment(value: str) -> None:
     bodies = Bodies(Redactor(b"key"), lambda: 0)
-    container = {"name": "one", "env": [{"name": "HARMLESS", "value": MARKER}, {"name": "OTHER", "value": "plain"}]}
+    env = [{"name": "HARMLESS", "value": value}]
+    container = {"name": "one", "env": [*env, {"name": "OTHER", "value": "plain"}, {"name": "ANOTHER", "value": "0"}]}
     deployment = {"kind": "Deployment", "spec": {"template": {"spec": {"containers": [container]}}}}
-    bodies.raw(a_subscription(config=CONFIG))
+    bodies.raw(a_subscription(config={"env": env}))
     kept = json.loads(bodies.raw(deployment))["spec"]["template"]["spec"]["containers"][0]["env"]
-    assert [one["value"][:9] for one in kept] == ["redacted:", "plain"]
+    assert [one["value"][:9] for one in kept] == ["redacted:", "plain", "0"]
 
 
 def test_a_capture_knows_what_its_subscriptions_give(tmp_path: Path) -> None:

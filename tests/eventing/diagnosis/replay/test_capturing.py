@@ -10,7 +10,9 @@ import msgspec
 
 from eventing.diagnosis.replay import capture, open_capture, present_objects
 from eventing.journal import ReceivedEvent, Recorded, Run
+from eventing.journal.bodies import Bodies
 from eventing.journal.records import Answer, Decision, Write
+from eventing.journal.redact import Redactor
 from shared import names
 from shared.api.manifest import Manifest
 from shared.kinds import NAMESPACE, SERVICE, SUBSCRIPTION, Kind, Ref
@@ -82,3 +84,27 @@ def test_it_takes_a_fraction_of_the_memory_of_its_journal(tmp_path: Path) -> Non
         tracemalloc.stop()
     assert path.stat().st_size > RUNS * BODY
     assert most < RUNS * BODY / FRACTION
+
+
+GIVEN = "typed-9Lm3"
+
+
+def with_environment(manifest: Manifest) -> Manifest:
+    env = [{"name": "HARMLESS", "value": GIVEN}]
+    return {**manifest, "spec": {"config": {"env": env}}}
+
+
+def test_a_secret_value_is_one_word_in_journal_and_objects_and_another_in_the_next_capture(tmp_path: Path) -> None:
+    given = with_environment(an_object(SUBSCRIPTION))
+    run = a_run("run", Decision([Answer("Cluster", "get", body="b")], "outcome"))
+    kept = msgspec.Raw(Bodies(Redactor(b"journal"), lambda: 0).raw(given))
+
+    def words(name: str) -> list[str]:
+        capture([Recorded(run, {"b": kept})], tmp_path / name, lambda _: [given], key=b"journal")
+        found = open_capture(tmp_path / name)
+        both = msgspec.json.decode(found.index.bodies["b"]), *found.objects
+        return [one["spec"]["config"]["env"][0]["value"] for one in both]
+
+    journal, present = words("one.tar")
+    assert journal == present
+    assert len({GIVEN, Redactor(b"journal").stand_in(GIVEN), journal, *words("two.tar")}) == 4

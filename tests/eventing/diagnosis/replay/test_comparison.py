@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from eventing.diagnosis.replay.comparison import differences, plan_names
+from shared import names
 from shared.api.manifest import Manifest, name_of
 from shared.kinds import (
     CLUSTER_SERVICE_VERSION,
@@ -19,6 +20,7 @@ from shared.kinds import (
 )
 
 OWNER = SUBSCRIPTION.ref("tide", "demo")
+REPLACED, OTHER = (f"redacted:{letter * 32}" for letter in "ab")
 UIDS = {"uid-then": OWNER, "uid-now": OWNER}
 
 
@@ -46,6 +48,13 @@ def a_plan(name: str, csv: str, generation: int, owner_uid: str = "uid-then") ->
 def a_deployment(image: str = "tide:1", **status: Any) -> Manifest:
     spec = {"template": {"spec": {"containers": [{"name": "controller", "image": image}]}}}
     return an_object(DEPLOYMENT, "tide", spec=spec, status=status)
+
+
+def a_hashed(digest: str, value: str) -> Manifest:
+    """A Deployment that tells the hash of its spec, in which a variable has this value."""
+    container = {"name": "controller", "env": [{"name": "LEVEL", "value": value}]}
+    meta = {"labels": {names.DEPLOYMENT_SPEC_HASH: digest}}
+    return an_object(DEPLOYMENT, "tide", meta, spec={"template": {"spec": {"containers": [container]}}})
 
 
 def a_world(*objects: Manifest) -> dict[Ref, Manifest]:
@@ -89,6 +98,11 @@ def reported(then: list[Manifest], now: list[Manifest]) -> list[str]:
             an_object(SUBSCRIPTION, "tide", spec={}),
             id="empty, null or nothing",
         ),
+        pytest.param(
+            a_hashed("of the value", REPLACED),
+            a_hashed("of the stand-in", REPLACED),
+            id="the hash of what was replaced",
+        ),
     ],
 )
 def test_the_same_meaning(then: Manifest, now: Manifest) -> None:
@@ -122,6 +136,8 @@ def test_the_same_meaning(then: Manifest, now: Manifest) -> None:
             [an_object(SUBSCRIPTION, "tide", spec={"generation": 2})],
             id="a generation that is content",
         ),
+        pytest.param([a_hashed("one", "1")], [a_hashed("two", "1")], id="the hash of what was not replaced"),
+        pytest.param([a_hashed("one", REPLACED)], [a_hashed("two", OTHER)], id="another value that was replaced"),
     ],
 )
 def test_another_meaning(then: list[Manifest], now: list[Manifest]) -> None:
