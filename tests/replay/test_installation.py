@@ -13,6 +13,7 @@ from eventing.diagnosis.replay.sandboxed import replay_in_sandbox
 from eventing.diagnosis.replay.search import changes_of
 from shared.api.views import InstallPlan
 from shared.kinds import (
+    CLUSTER_CATALOG,
     CLUSTER_SERVICE_VERSION,
     DEPLOYMENT,
     INSTALL_PLAN,
@@ -46,7 +47,7 @@ def test_an_install_an_upgrade_and_an_uninstall_replay_alike(tmp_path: Path) -> 
     assert world.exit_code == 1
 
 
-def test_what_a_subscription_gives_replays_alike(tmp_path: Path) -> None:
+def test_what_a_subscription_gives_and_what_finalizers_keep_replays_alike(tmp_path: Path) -> None:
     file = a_given_environment(tmp_path)
     report = replay(file)
     assert [each.detail for each in report.replayed if each.result == "different"] == []
@@ -56,11 +57,18 @@ def test_what_a_subscription_gives_replays_alike(tmp_path: Path) -> None:
 
 
 def a_given_environment(folder: Path) -> Path:
-    """Somebody gives variables to an operator that is installed."""
+    """Somebody gives variables to an operator that is installed, and makes and deletes a ClusterCatalog."""
     publish(bundles := folder / "bundles", "beacon/1.0.0")
     with installed(folder / "state", "--bundles", str(bundles)) as found:
         found.olmf("install", "beacon", "-n", "one")
         found.cluster.merge(SUBSCRIPTION.ref("beacon", "one"), {"spec": {"config": {"env": ENVIRONMENT}}})
+        image = {"type": "Image", "image": {"ref": "127.0.0.1:1/catalog:v1"}}
+        catalog = CLUSTER_CATALOG.ref("short-lived")
+        identity = {"apiVersion": catalog.api_version, "kind": catalog.kind, "metadata": {"name": catalog.name}}
+        found.apply({**identity, "spec": {"source": image}})
+        found.until(catalog, lambda one: one["metadata"].get("finalizers"))
+        found.cluster.delete(catalog)
+        found.until_gone(catalog)
         found.until_it_rests()
         found.olmf("capture", "-o", str(file := folder / "given.tar"))
     return file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -14,17 +14,28 @@ from eventing.diagnosis.replay.recording import Change, Recording
 from eventing.diagnosis.replay.world_ports import World
 from eventing.events.event import Event
 from shared.adapters.kube import ApiError
-from shared.api.manifest import Manifest, metadata, uid_of
+from shared.adapters.kube.client import Propagation
+from shared.api.manifest import Manifest, is_deleted, metadata, uid_of
 from shared.api.views import Object
 from shared.domain.merge_patch import patch_between
 from shared.kinds import INSTALL_PLAN, NAMESPACE, Ref
-from shared.names import FIELD_MANAGER
+from shared.names import (
+    CSV_CLEANUP,
+    FIELD_MANAGER,
+    V1_CATALOG_FINALIZER,
+    V1_EXTENSION_FINALIZERS,
+    V1_TEARDOWN,
+)  # fmt: skip
 
 _OWN = (
     "uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )  # fmt: skip
 """Metadata fields that the API server fills in."""
+_PROPAGATIONS: Final[Mapping[str, Propagation]] = {"foregroundDeletion": "Foreground", "orphan": "Orphan"}
+"""By the finalizer with which an API server notes it."""
+_OURS = frozenset((CSV_CLEANUP, V1_CATALOG_FINALIZER, V1_TEARDOWN, *V1_EXTENSION_FINALIZERS))
+"""The finalizers that our steps take off."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -121,25 +132,46 @@ class ExternalChanges:
         if change.event.type.endswith(".delete"):
             self._answers.pop(change.event.ref, None)
             if present is not None:
-                self.world.delete(ref)
+                self._end(ref)
         elif change.after is not None:
-            after = self._here(change.after)
-            if present is None:
-                present = self.world.create(stripped(after), field_manager=_writer(change))
-            else:
-                before = self._here(change.before) if change.before else None
-                if patch := _patch(present, before, after, is_answer=change.is_answer):
-                    self.world.merge(ref, patch, field_manager=_writer(change))
-                if ref.api_version.startswith(INSTALL_PLAN.group):
-                    return  # why: our steps write its status
-            if status := patch_between(present.get("status") or {}, _status(after, present)):
-                self.world.merge(ref, {"status": status}, subresource="status")
+            if present is not None or not is_deleted(change.after) or change.event.type.endswith(".add"):
+                self._write(change, ref, change.after, present)
+            if change.is_deletion and self.world.get(ref):
+                self.world.delete(ref, propagation=_propagation(change.after))
+
+    def _write(self, change: Change, ref: Ref, recorded: Manifest, present: Manifest | None) -> None:
+        """Create the object, or change what was changed."""
+        after = self._here(recorded)
+        if present is None:
+            present = self.world.create(stripped(after), field_manager=_writer(change))
+        else:
+            before = self._here(change.before) if change.before else None
+            if patch := _patch(present, before, after, is_answer=change.is_answer):
+                self.world.merge(ref, patch, field_manager=_writer(change))
+            if ref.api_version.startswith(INSTALL_PLAN.group):
+                return  # why: our steps write its status
+        if status := patch_between(present.get("status") or {}, _status(after, present)):
+            self.world.merge(ref, {"status": status}, subresource="status")
+
+    def _end(self, ref: Ref) -> None:
+        """Delete an object; the finalizers of others are gone, as they were then, and ours are left to our steps."""
+        self.world.delete(ref)
+        left = Object(self.world.get(ref) or {}).finalizers
+        ours = [one for one in left if one in _OURS]
+        if len(ours) < len(left):
+            self.world.merge(ref, {"metadata": {"finalizers": ours}})
 
 
 def stripped(manifest: Manifest) -> Manifest:
     """The object as a client would post it, without the fields of the server."""
     meta = {key: value for key, value in metadata(manifest).items() if key not in _OWN}
     return {**{key: value for key, value in manifest.items() if key != "status"}, "metadata": meta}
+
+
+def _propagation(manifest: Manifest) -> Propagation:
+    """What becomes of the dependents of an object that is being deleted."""
+    found = (_PROPAGATIONS[one] for one in Object(manifest).finalizers if one in _PROPAGATIONS)
+    return next(found, "Background")
 
 
 def _writer(change: Change) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import merge
 
 import msgspec
@@ -16,7 +16,7 @@ from eventing.journal import JournalIndex, ReceivedEvent
 from eventing.journal.journal_index import writes_of
 from eventing.journal.records import Write
 from shared import names
-from shared.api.manifest import Manifest, resource_version_of, uid_of
+from shared.api.manifest import Manifest, is_deleted, resource_version_of, uid_of
 from shared.domain.command import olmf
 from shared.kinds import EVENT, Ref
 from shared.ports import Catalogs
@@ -36,6 +36,8 @@ class Change:
     """The object after the change; None: deleted, or not recorded."""
     is_answer: bool = False
     """The change is to an object that we made, and so can be repeated only after our steps made it again."""
+    is_deletion: bool = False
+    """Somebody asked for the end of the object, which finalizers may keep for a while."""
 
 
 class Recording:
@@ -123,8 +125,9 @@ class Recording:
             first = min(versions)
             born = self._born.get(uid)
             if uid not in self._made and (born is None or first < born):
-                event = Event(f"{uid}.{first[1]}.add", names.ADDED, "capture", Ref.of(versions[first]))
-                yield Change(event, self.began, after=versions[first])
+                there = versions[first]
+                event = Event(f"{uid}.{first[1]}.add", names.ADDED, "capture", Ref.of(there))
+                yield Change(event, self.began, after=there, is_deletion=is_deleted(there))
 
     def _of_events(self) -> Iterator[Change]:
         for received in sorted(self.index.events.values(), key=lambda received: received.at):
@@ -185,14 +188,21 @@ class Recording:
         after = min((version for version in versions if version >= then), default=None)
         if before and after and any(before < ours <= after for ours in self._ours.get(uid, ())):
             before = None
-        is_deletion = received.type.endswith(".delete")
-        return Change(
+        is_gone = received.type.endswith(".delete")
+        found = Change(
             received.event(),
             received.at,
             None if before is None else versions[before],
-            None if after is None or is_deletion else versions[after],
-            is_answer=uid in self._made and not is_deletion,
+            None if after is None or is_gone else versions[after],
+            is_answer=uid in self._made and not is_gone,
         )
+        return replace(found, is_deletion=self._is_deletion(found))
+
+    def _is_deletion(self, change: Change) -> bool:
+        """Whether the change begins the end of the object, and none of our steps had asked for that."""
+        is_begun = is_deleted(change.after or {}) and not is_deleted(change.before or {})
+        writes = self.index.writes_to(change.event.ref) if is_begun else ()
+        return is_begun and not any(write.op == "Delete" and run.at <= change.at for run, write in writes)
 
 
 def _answers(index: JournalIndex) -> Iterator[Timed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from eventing.events.event import Event, change_id
 from eventing.journal import JournalIndex
 from shared import names
 from shared.adapters.kube import ApiError
+from shared.adapters.kube.client import Propagation
 from shared.api.manifest import Manifest
 from shared.kinds import CLUSTER_ROLE, CONFIG_MAP, DEPLOYMENT, INSTALL_PLAN, SUBSCRIPTION, Ref
 from tests.eventing.effects.fake_api import FakeApi
@@ -202,6 +204,41 @@ def test_a_deletion_ends_what_waits_to_be_done() -> None:
     them.act(a_change(None, verb="delete", answer=False))
     api.create(a_deployment())
     assert list(them.answer(again=True)) == []
+
+
+def dying(*finalizers: str) -> Change:
+    """Somebody deletes what finalizers keep."""
+    alive = seen(a_deployment())
+    meta = {**alive["metadata"], "deletionTimestamp": LATE, "finalizers": [*finalizers]}
+    return replace(a_change({**alive, "metadata": meta}, alive, answer=False), is_deletion=True)
+
+
+class DeletingApi(FakeApi):
+    """Notes what was to become of the dependents of what was deleted last."""
+
+    propagation: Propagation | None = None
+
+    def delete(
+        self, ref: Ref, *, uid: str = "", resource_version: str = "", propagation: Propagation = "Background"
+    ) -> None:
+        self.propagation = propagation
+        super().delete(ref, uid=uid, resource_version=resource_version)
+
+
+@pytest.mark.parametrize(
+    ("finalizer", "propagation"),
+    [("example.com/a", "Background"), ("foregroundDeletion", "Foreground"), ("orphan", "Orphan")],
+)
+def test_what_somebody_deletes_is_deleted_in_the_same_way(finalizer: str, propagation: str) -> None:
+    api = DeletingApi([a_deployment()])
+    others(api).act(dying(finalizer))
+    assert (api.objects, api.propagation) == ({}, propagation)
+
+
+def test_what_is_gone_here_is_not_made_again_to_be_deleted() -> None:
+    api = FakeApi()
+    others(api).act(dying("example.com/a"))
+    assert api.objects == {}
 
 
 def test_what_the_server_refuses_is_reported() -> None:

@@ -26,13 +26,17 @@ def an_object(kind: Kind, version: str = "", **more: Any) -> Manifest:
 
 
 def a_recording(
-    *, read: tuple[Manifest, ...] = (), wrote: tuple[Write, ...] = (), saw: tuple[tuple[Ref, str], ...] = ()
+    *,
+    read: tuple[Manifest, ...] = (),
+    wrote: tuple[Write, ...] = (),
+    saw: tuple[tuple[Ref, str], ...] = (),
+    seen_at: int = 10,
 ) -> Recording:
-    """What one run read and wrote, and the events (ref, `version.verb`) before it."""
+    """What one run read and wrote, and the events (ref, `version.verb`) before it, or later."""
     index = JournalIndex()
     for ref, change in saw:
         event = Event(f"u.{change}", names.RESOURCE_EVENT + change.partition(".")[2], "api", ref)
-        index.add(ReceivedEvent.of(event, 10))
+        index.add(ReceivedEvent.of(event, seen_at))
     answers = []
     for number, manifest in enumerate(read):
         index.bodies[str(number)] = msgspec.Raw(msgspec.json.encode(manifest))
@@ -83,6 +87,28 @@ def test_a_version_with_a_write_of_ours_in_between_is_not_what_was_there_before(
     reported = Write("SetStatus", str(DEPLOY), did="sent", uid="u", version="8")
     assert changes(a_recording(read=read, saw=saw, wrote=(ours,)))[-1].before is None
     assert changes(a_recording(read=read, saw=saw, wrote=(reported,)))[-1].before == read[0]
+
+
+def a_dying(version: str) -> Manifest:
+    alive = an_object(SUBSCRIPTION, version)
+    return {**alive, "metadata": {**alive["metadata"], "deletionTimestamp": "2026-11-30T10:00:00Z"}}
+
+
+def test_the_change_that_begins_the_end_of_an_object_is_a_deletion_by_somebody() -> None:
+    read = an_object(SUBSCRIPTION, "5"), a_dying("6"), a_dying("7")
+    found = changes(a_recording(read=read, saw=((SUB, "6.update"), (SUB, "7.update")), seen_at=30))
+    assert [change.is_deletion for change in found] == [False, True, False]
+
+
+def test_what_is_being_deleted_from_the_beginning_is_so_again() -> None:
+    assert [change.is_deletion for change in changes(a_recording(read=(a_dying("6"),)))] == [True]
+
+
+def test_a_deletion_that_we_asked_for_is_left_to_our_steps() -> None:
+    read, saw = (an_object(SUBSCRIPTION, "5"), a_dying("6")), ((SUB, "6.update"),)
+    wrote = (Write("Delete", str(SUB), did="sent"),)
+    found = changes(a_recording(read=read, saw=saw, wrote=wrote, seen_at=30))
+    assert [change.is_deletion for change in found] == [False, False]
 
 
 @pytest.mark.parametrize(

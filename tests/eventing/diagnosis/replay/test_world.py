@@ -16,12 +16,13 @@ from eventing.diagnosis.replay.world import WorldReport
 from eventing.runner import Steps
 from eventing.runner.steps import Step, step_of
 from shared import names
-from shared.api.manifest import Manifest, resource_version_of, uid_of
-from shared.kinds import CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
-from shared.ports import Clock, Cluster
+from shared.api.manifest import Manifest, is_deleted, resource_version_of, uid_of
+from shared.kinds import CLUSTER_CATALOG, CONFIG_MAP, DEPLOYMENT, SUBSCRIPTION, Ref
+from shared.ports import Clock, Cluster, Policy
 from shared.step import NOTHING, Create, Merge, Outcome, SetStatus
 from tests.replay.living import LivingWorld
 
+FINALIZER, ANOTHER = names.CSV_CLEANUP, "example.com/counted"
 TRACK = "subscription/track_subscription"
 
 
@@ -74,6 +75,28 @@ def _deploy(ref: Ref, cluster: Cluster, image: str) -> Outcome:
     return Outcome((*writes, SetStatus(ref, status, resource_version_of(found))), again_in=timedelta(seconds=1))
 
 
+def guard(ref: Ref, cluster: Cluster) -> Outcome:
+    """Keeps a Subscription until a ConfigMap notes its end."""
+    return _guard(ref, cluster, is_left=True)
+
+
+def guard_for_ever(ref: Ref, cluster: Cluster) -> Outcome:
+    return _guard(ref, cluster, is_left=False)
+
+
+def _guard(ref: Ref, cluster: Cluster, *, is_left: bool) -> Outcome:
+    found = cluster.get(ref)
+    kept = ((found or {}).get("metadata") or {}).get("finalizers") or []
+    if found is None or (FINALIZER in kept) is not is_deleted(found):
+        return NOTHING
+    if not is_deleted(found):
+        return Outcome((Merge(ref, {"metadata": {"finalizers": [*kept, FINALIZER]}}),))
+    meta = {"name": f"end-of-{ref.name}", "namespace": ref.namespace}
+    left = [one for one in kept if one != FINALIZER or not is_left]
+    end = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+    return Outcome((Create(end), Merge(ref, {"metadata": {"finalizers": left}})))
+
+
 def idle(ref: Ref) -> Outcome:
     return NOTHING
 
@@ -114,6 +137,17 @@ def a_rollout(path: Path) -> Path:
     return then.save(path)
 
 
+def an_end(path: Path, *others: str) -> Path:
+    """Somebody deletes a Subscription that our step keeps for a moment, and others until they have seen it."""
+    then = LivingWorld(steps=TheseSteps(guard))
+    one = a_subscription("one", "alpha")
+    then.add({**one, "metadata": {**one["metadata"], "finalizers": [*others]}})
+    then.remove(SUBSCRIPTION.ref("one", "olm"))
+    if others:
+        then.change(SUBSCRIPTION.ref("one", "olm"), {"metadata": {"finalizers": []}})
+    return then.save(path)
+
+
 def replayed(path: Path, call: Callable[..., Outcome], **arguments: Any) -> WorldReport:
     return replay_in_sandbox(path, steps=TheseSteps(call), **arguments)
 
@@ -129,6 +163,29 @@ def test_the_same_steps_end_alike_however_the_events_come(kind: Kind | None, tmp
     report = replayed(path, track, **perturbed(path, kind))
     assert report.differences == ()
     assert (report.failures, report.exit_code) == ((), 0)
+
+
+@pytest.mark.parametrize("others", [(), (ANOTHER,)], ids=["ours", "of others, too"])
+def test_what_finalizers_keep_ends_as_it_did(others: tuple[str, ...], tmp_path: Path) -> None:
+    report = replayed(an_end(tmp_path / "end.tar", *others), guard)
+    assert (report.differences, report.failures) == ((), ())
+
+
+def test_a_finalizer_that_we_do_not_take_off_any_more_shows(tmp_path: Path) -> None:
+    report = replayed(an_end(tmp_path / "end.tar"), guard_for_ever)
+    assert [ref for ref, _ in report.differences] == [SUBSCRIPTION.ref("one", "olm")]
+
+
+@pytest.mark.parametrize("kind", [None, *KINDS])
+def test_a_catalog_that_is_deleted_ends_by_the_step_that_guards_it(kind: Kind | None, tmp_path: Path) -> None:
+    then = LivingWorld({Policy: Policy()})
+    source = {"type": "Image", "image": {"ref": "registry.example/catalog:v1"}}
+    meta, spec = {"name": "community"}, {"source": source}
+    then.add({"apiVersion": CLUSTER_CATALOG.api_version, "kind": CLUSTER_CATALOG.kind, "metadata": meta, "spec": spec})
+    then.remove(CLUSTER_CATALOG.ref("community"))
+    assert then.api.get(CLUSTER_CATALOG.ref("community")) is None
+    path = then.save(tmp_path / "catalog.tar")
+    assert replay_in_sandbox(path, **perturbed(path, kind)).differences == ()
 
 
 def test_another_decision_shows_in_the_object_that_it_made(tmp_path: Path) -> None:
