@@ -50,6 +50,11 @@ def without_made_keys(data: Any) -> Any:
     return sorted(data) if isinstance(data, dict) and AUTHORITY in data else data
 
 
+def whether_there(status: Any) -> Any:
+    """Of a step of a plan whether its object is there: the run whose status says so need not be the one that made it."""
+    return "Present" if status == "Created" else status
+
+
 def whether_headless(addresses: Any) -> Any:
     """Whether a Service has an address at all: which one, the server chooses."""
     return addresses in ("None", ["None"])
@@ -72,6 +77,7 @@ IN_PLACE: Mapping[tuple[str, str], How] = {
     ("ClusterServiceVersion", "status.conditions"): the_last,
     ("CustomResourceDefinition", "metadata.annotations"): without_companions,
     ("InstallPlan", "spec.generation"): left_out,
+    ("InstallPlan", "status.plan.status"): whether_there,
     ("Secret", "data"): without_made_keys,
     ("Service", "spec.clusterIP"): whether_headless,
     ("Service", "spec.clusterIPs"): whether_headless,

@@ -99,6 +99,11 @@ def reported(then: list[Manifest], now: list[Manifest]) -> list[str]:
             id="empty, null or nothing",
         ),
         pytest.param(
+            {**a_plan("tide", "tide.v1", 1), "status": {"plan": [{"status": "Created"}, {"status": "Present"}]}},
+            {**a_plan("tide", "tide.v1", 1), "status": {"plan": [{"status": "Present"}, {"status": "Present"}]}},
+            id="which run made the object of a step",
+        ),
+        pytest.param(
             a_hashed("of the value", REPLACED),
             a_hashed("of the stand-in", REPLACED),
             id="the hash of what was replaced",
