@@ -51,7 +51,7 @@ def without_made_keys(data: Any) -> Any:
 
 
 def whether_there(status: Any) -> Any:
-    """Of a step of a plan whether its object is there: the run whose status says so need not be the one that made it."""
+    """Of a step of a plan whether its object is there: the run that says so need not be the one that made it."""
     return "Present" if status == "Created" else status
 
 
