@@ -28,8 +28,8 @@ _YAML_DATA = re.compile(r"""\b(?:data|stringData)["']?\s*:""")
 """Many a ClusterServiceVersion names the kind Secret, and takes long to parse."""
 
 
-class TooLarge(ValueError):
-    """Text is so large, or grows so much when it is opened, or is nested so deeply, that to open it takes long."""
+class Unreadable(ValueError):
+    """Text that may hold a Secret, and is not looked into: it cannot be parsed, or that would take too long."""
 
 
 @dataclass(slots=True)
@@ -40,18 +40,18 @@ class Allowance:
     unzipped: int = LARGEST
 
     def take_yaml(self, letters: int) -> None:
-        """Count a text that is to be parsed. TooLarge when it may not be, which uses up nothing."""
+        """Count a text that is to be parsed. Unreadable when it may not be, which uses up nothing."""
         if letters > self.yaml:
-            raise TooLarge(f"YAML of more than {LARGEST_YAML} letters")
+            raise Unreadable(f"YAML of more than {LARGEST_YAML} letters")
         self.yaml -= letters
 
     def unzip(self, data: bytes) -> bytes:
-        """The content of compressed data. TooLarge when it is more than is left, which uses up all."""
+        """The content of compressed data. Unreadable when it is more than is left, which uses up all."""
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             found = stream.read(self.unzipped + 1)
         left, self.unzipped = self.unzipped, max(self.unzipped - len(found), 0)
         if len(found) > left:
-            raise TooLarge(f"compressed text of more than {LARGEST} bytes")
+            raise Unreadable(f"compressed text of more than {LARGEST} bytes")
         return found
 
 
@@ -65,7 +65,7 @@ class Layer:
 
 
 def opened(text: str, allowance: Allowance) -> Layer | None:
-    """The outermost layer of a text; None when it is plain. TooLarge."""
+    """The outermost layer of a text; None when it is plain. Unreadable."""
     if text.lstrip().startswith(("{", "[")):
         try:
             return Layer(json.loads(text), lambda value: json.dumps(value, separators=(",", ":")))
@@ -81,10 +81,12 @@ def _yaml(text: str) -> Layer | None:
     try:
         _check_growth(text)
         documents = [each for each in yaml.load_all(text, Loader=_LOADER) if each is not None]
-    except TooLarge:
-        raise
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except yaml.YAMLError:
         return None
+    except MemoryError:
+        raise
+    except Exception as error:  # why: PyYAML raises whatever a value makes Python raise, e.g. KeyError for `!!bool foo`
+        raise Unreadable("YAML with a value that is not of its type") from error
     if not any(isinstance(each, dict | list) for each in documents):
         return None
     # why: JSON is YAML, so that whoever parses the text finds the same values
@@ -92,7 +94,7 @@ def _yaml(text: str) -> Layer | None:
 
 
 def _check_growth(text: str) -> None:
-    """TooLarge when YAML is nested too deeply, or its aliases stand for more values than it has letters."""
+    """Unreadable when YAML is nested too deeply, or its aliases stand for more values than it has letters."""
     sizes: dict[str, int] = {}
     opened_at: list[tuple[str | None, int]] = []
     values = 0
@@ -107,7 +109,7 @@ def _check_growth(text: str) -> None:
                 anchor, before = opened_at.pop()
                 sizes |= {anchor: values - before} if anchor else {}
         if len(opened_at) > DEEPEST_YAML or values > len(text):
-            raise TooLarge(f"YAML that is nested deeper than {DEEPEST_YAML}, or that its aliases make grow")
+            raise Unreadable(f"YAML that is nested deeper than {DEEPEST_YAML}, or that its aliases make grow")
 
 
 def _base64(text: str, allowance: Allowance) -> Layer | None:
@@ -156,7 +158,17 @@ MARKS = tuple(
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # why: the fast one, where it is
-    """Timestamps stay text."""
+    """Timestamps stay text, and keys become text, as in JSON: those of several types cannot be sorted."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
+        self.flatten_mapping(node)
+        return {self._text(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+    def _text(self, key: yaml.Node) -> str:
+        if not isinstance(key, yaml.ScalarNode):
+            raise yaml.constructor.ConstructorError(None, None, "a key that is no scalar", key.start_mark)
+        value = self.construct_object(key)
+        return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 _Loader.yaml_implicit_resolvers = {

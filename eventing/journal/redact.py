@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from eventing.journal.encoded import MARKS, Allowance, TooLarge, opened
+from eventing.journal.encoded import MARKS, Allowance, Unreadable, opened
 from shared.names import V1_OBJECT_DATA
 
 _FIELDS = ("data", "stringData")
@@ -93,16 +93,19 @@ class Redactor:
     def clean(self, value: Any, *, is_secret: bool = False) -> Any:
         """A copy without Secret data; `is_secret` says so of an object (or a patch, or a list) that does not itself.
 
-        What is nested too deeply to be looked at is replaced as a whole.
+        What cannot be looked at, e.g. because it is nested too deeply, is replaced as a whole: a step that has written
+        is recorded, whatever somebody else's object holds.
         """
         try:
             return self._value(value, is_secret, _Inside())
-        except RecursionError:
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  # why: see above
             return self.stand_in(value)
 
     def stand_in(self, value: Any) -> str:
         """What is stored instead of a value; a stand-in stands for itself, so that a replay finds it unchanged."""
-        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+        text = value if isinstance(value, str) else _as_text(value)
         if STAND_IN.fullmatch(text):
             return text
         return word(text, self._key)
@@ -215,9 +218,11 @@ class Redactor:
             if inside.layers == _DEEPEST:
                 return self.stand_in(text)
             cleaned = self._value(layer.inner, is_secret, inside.deeper())
-        except (TooLarge, RecursionError):
+            return text if cleaned == layer.inner else layer.close(cleaned)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  # why: whoever wrote the text chose what is raised; it stops no step
             return self.stand_in(text)
-        return text if cleaned == layer.inner else layer.close(cleaned)
 
 
 def _json(text: str) -> bytes:
@@ -228,6 +233,14 @@ def word(text: str, key: bytes) -> str:
     """What stands in for a text under a key."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=16)
     return f"redacted:{digest.hexdigest()}"
+
+
+def _as_text(value: Any) -> str:
+    """Equal for equal values; those that JSON has no word for are all the same."""
+    try:
+        return json.dumps(value, sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return f"({type(value).__name__})"
 
 
 def _is_variable(value: dict[str, Any]) -> bool:
@@ -253,7 +266,7 @@ def _is_object(text: Any) -> bool:
             break
         try:
             layer = opened(inner, Allowance())
-        except (TooLarge, RecursionError):
+        except (Unreadable, RecursionError):
             return False
         if layer is None:
             return False

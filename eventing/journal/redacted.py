@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from eventing.journal.encoded import Allowance, TooLarge, opened
+from eventing.journal.encoded import Allowance, Unreadable, opened
 from eventing.journal.redact import STAND_IN, may_hold_secret, word
 
 _MARKS = (b"redacted:", base64.b64encode(b"redacted:"))
@@ -29,7 +29,7 @@ def holds_stand_in(value: Any) -> bool:
             try:
                 layer = opened(value, Allowance())
                 return layer is not None and holds_stand_in(layer.inner)
-            except (TooLarge, RecursionError):
+            except (Unreadable, RecursionError):
                 return False
     return False
 
@@ -59,7 +59,7 @@ def _renamed(value: Any, rename: Callable[[re.Match[str]], str]) -> Any:
             try:
                 layer = opened(value, Allowance())
                 inner = layer and _renamed(layer.inner, rename)
-            except (TooLarge, RecursionError):
+            except (Unreadable, RecursionError):
                 layer = None
             if layer is None:
                 return STAND_IN.sub(rename, value)

@@ -375,6 +375,35 @@ def test_a_text_that_would_take_for_ever_is_replaced_as_a_whole(hostile: str) ->
     assert not holds_stand_in({"a": hostile})
 
 
+SECRET_IN_YAML = f"kind: Secret\ndata:\n  password: {MARKER}\n"
+TYPED = [
+    pytest.param("x: !!bool foo", id="no truth value"),
+    pytest.param("x: !!int ''", id="a number without digits"),
+    pytest.param("x: !!timestamp foo", id="no time"),
+    pytest.param("x: 1" + ":59" * 1000 + ".5", id="a number that has no floating point"),
+    pytest.param("x: 0x" + "f" * 5000, id="a number that is not printed"),
+    pytest.param("? !!binary aGk=\n: x", id="a key of bytes"),
+    pytest.param(f"stringData: {{a: {{1: x, b: {MARKER}}}}}", id="keys of several types"),
+    pytest.param(f"stringData: {{a: 0x{'f' * 5000}, b: {MARKER}}}", id="a secret number that is not printed"),
+]
+"""Lines of YAML whose values a parser of types, or an encoder of JSON, does not take."""
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_whatever_the_types_in_yaml_are_a_step_reads_and_writes_it(line: str) -> None:
+    hostile = {"metadata": {"annotations": {"a": SECRET_IN_YAML + line, "b": "stays"}}}
+    record = record_of(hostile, Merge(CONFIG_MAP.ref("x", "olm"), hostile))
+    assert "stays" in record
+    assert not looks(record)
+    assert not holds_stand_in(hostile)
+
+
+def test_a_value_that_json_has_no_word_for_has_a_stand_in() -> None:
+    redactor, large = Redactor(b"key"), 1 << 20_000
+    assert redactor.clean({"kind": "Secret", "stringData": large})["stringData"] == redactor.stand_in(large)
+    assert redactor.stand_in({1: "x", "b": "y"}).startswith("redacted:")
+
+
 def test_brackets_in_json_take_no_time_and_are_replaced() -> None:
     hostile = '{"kind": "Secret", "data": ' + "[" * 900 + "]" * 900 + "}"
     cleaned = Redactor(b"key").clean({"metadata": {"annotations": {"a": hostile, "b": "stays"}}})
