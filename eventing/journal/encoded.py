@@ -22,7 +22,8 @@ LARGEST_YAML = 512 * 1024
 DEEPEST_YAML = 100
 """How deep YAML may be nested: libyaml looks at each open bracket for each word."""
 _MAGIC = b"\x1f\x8b"
-_BASE64 = re.compile(r"[A-Za-z0-9+/\s]{16,}={0,2}\s*")
+BASE64 = re.compile(r"[A-Za-z0-9+/\s]{16,}+={0,2}\s*+")
+"""Possessive: blanks may be of the letters or of the end, and to try each division of them takes quadratic time."""
 _YAML_SECRET = re.compile(r"""\bkind["']?\s*:\s*["']?Secret(?:List)?\b""")
 _YAML_DATA = re.compile(r"""\b(?:data|stringData)["']?\s*:""")
 """Many a ClusterServiceVersion names the kind Secret, and takes long to parse."""
@@ -74,7 +75,7 @@ def opened(text: str, allowance: Allowance) -> Layer | None:
     if _YAML_SECRET.search(text) and _YAML_DATA.search(text):
         allowance.take_yaml(len(text))
         return _yaml(text)
-    return _base64(text, allowance) if _BASE64.fullmatch(text) else None
+    return _base64(text, allowance) if BASE64.fullmatch(text) else None
 
 
 def _yaml(text: str) -> Layer | None:
@@ -158,11 +159,17 @@ MARKS = tuple(
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # why: the fast one, where it is
-    """Timestamps stay text, and keys become text, as in JSON: those of several types cannot be sorted."""
+    """Timestamps and numbers in base 60 stay text, and keys become text, as in JSON.
+
+    why: a long number in base 60 takes quadratic time, and Go has none; keys of several types cannot be sorted.
+    """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[str, Any]:
         self.flatten_mapping(node)
         return {self._text(key): self.construct_object(value, deep=deep) for key, value in node.value}
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int | str:
+        return str(node.value) if ":" in node.value else super().construct_yaml_int(node)
 
     def _text(self, key: yaml.Node) -> str:
         if not isinstance(key, yaml.ScalarNode):
@@ -175,4 +182,5 @@ _Loader.yaml_implicit_resolvers = {
     key: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
     for key, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _LOADER = _Loader

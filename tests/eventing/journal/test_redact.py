@@ -21,7 +21,7 @@ from eventing.diagnosis.replay import open_capture
 from eventing.effects import Effects, Performed
 from eventing.journal import JournalIndex, Recorded, Recorder, Run
 from eventing.journal.bodies import Bodies
-from eventing.journal.encoded import LARGEST, LARGEST_YAML
+from eventing.journal.encoded import BASE64, LARGEST, LARGEST_YAML
 from eventing.journal.outcomes import Decided
 from eventing.journal.records import Answer, Decision, unpack_run
 from eventing.journal.redact import Redactor, may_hold_secret
@@ -443,6 +443,27 @@ def test_a_password_in_a_url_with_any_letter(between: str) -> None:
 def test_hostile_text_is_looked_at_in_linear_time(text: bytes) -> None:
     with costing_at_most(30, "what is quadratic takes a quarter of an hour"):
         may_hold_secret(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("U2VjcmV0" + "A" * 16 + " " * 400_000 + "!", id="nearly base64, with blanks"),
+        pytest.param("U2VjcmV0" * 50_000 + "=" * 400_000 + "!", id="nearly base64, with ends"),
+        pytest.param(SECRET_IN_YAML + "x: 1" + ":1" * 260_000, id="a number in base 60"),
+        pytest.param(SECRET_IN_YAML + "<<: {}\n" * 20_000, id="merged keys"),
+        pytest.param(SECRET_IN_YAML + "kind: " * 80_000, id="kinds of nothing"),
+        pytest.param("://" + ":" * 400_000 + "Secret", id="an address without an end"),
+    ],
+)
+def test_hostile_text_is_cleaned_in_linear_time(text: str) -> None:
+    with costing_at_most(10, "what is quadratic takes minutes"):
+        Redactor(b"key").clean({"metadata": {"annotations": {"a": text}}})
+
+
+@given(st.text("Aa+/ \n=!", max_size=40))
+def test_base64_is_recognized_as_if_every_division_were_tried(text: str) -> None:
+    assert bool(BASE64.fullmatch(text)) == bool(re.fullmatch(r"[A-Za-z0-9+/\s]{16,}={0,2}\s*", text))
 
 
 def test_a_variable_is_found_wherever_its_name_is() -> None:
