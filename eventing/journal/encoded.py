@@ -79,16 +79,15 @@ def opened(text: str, allowance: Allowance) -> Layer | None:
 
 
 def _yaml(text: str) -> Layer | None:
+    """None when it is a sentence, or comments."""
     try:
         _check_growth(text)
         documents = [each for each in yaml.load_all(text, Loader=_LOADER) if each is not None]
-    except yaml.YAMLError:
-        return None
     except MemoryError:
         raise
     except Exception as error:  # why: PyYAML raises whatever a value makes Python raise, e.g. KeyError for `!!bool foo`
-        raise Unreadable("YAML with a value that is not of its type") from error
-    if not any(isinstance(each, dict | list) for each in documents):
+        raise Unreadable("text that looks like a Secret in YAML, and cannot be parsed") from error
+    if documents == [text.strip()] or not any(isinstance(each, dict | list | str) for each in documents):
         return None
     # why: JSON is YAML, so that whoever parses the text finds the same values
     return Layer(documents, lambda values: "\n---\n".join(json.dumps(value, default=str) for value in values))
