@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Final, TypeVar
+from urllib.parse import urlsplit
 
 import urllib3
 from urllib3.exceptions import HTTPError
@@ -52,13 +53,13 @@ class Exchange:
     ) -> Iterator[urllib3.BaseHTTPResponse]:
         """The response to a request about an image; `path` follows its repository, or is a whole address."""
         response = self._reach(method, location, path, headers, content)
-        if response.status == _UNAUTHORIZED:
+        if response.status == _UNAUTHORIZED and self._is_own(response, location):
             challenge = response.headers.get("WWW-Authenticate", "")
             response.drain_conn()
             if self._authorizer.answer(location, challenge, self._transport_to(location)):
                 response = self._reach(method, location, path, headers, content)
         try:
-            self._check(response, location.reference, desired, is_push=method not in ("GET", "HEAD"))
+            self._check(response, location, desired, is_push=method not in ("GET", "HEAD"))
             yield response
         except BaseException:
             response.close()  # a half-read connection must not serve another request
@@ -107,13 +108,20 @@ class Exchange:
     def _scheme(self, location: Location) -> str:
         return self._schemes.get(location.reference.host) or ("http" if location.reference.is_loopback else "https")
 
+    def _root(self, location: Location) -> str:
+        return f"{self._scheme(location)}://{location.reference.host}/"
+
+    def _is_own(self, response: urllib3.BaseHTTPResponse, location: Location) -> bool:
+        """Whether the registry itself answered: another host, to which it redirects, has no claim to its login."""
+        return (response.url or "").startswith(self._root(location))
+
     def _transport_to(self, location: Location) -> Transport:
         return self._unverified if location.is_insecure else self.transport
 
     def _send(  # why: the parts of one request
         self, method: str, location: Location, path: str, headers: Mapping[str, str], content: Content
     ) -> urllib3.BaseHTTPResponse:
-        root = f"{self._scheme(location)}://{location.reference.host}/"
+        root = self._root(location)
         base = root if path.startswith("/") else f"{root}v2/{location.reference.repository}/"
         url = path if "://" in path else base + path.removeprefix("/")
         login = (
@@ -125,12 +133,14 @@ class Exchange:
         )
 
     def _check(
-        self, response: urllib3.BaseHTTPResponse, reference: Reference, desired: Collection[int], *, is_push: bool
+        self, response: urllib3.BaseHTTPResponse, location: Location, desired: Collection[int], *, is_push: bool
     ) -> None:
-        status = response.status
+        status, reference = response.status, location.reference
         if status in desired:
             return
         if status in (_UNAUTHORIZED, _FORBIDDEN):
+            if not self._is_own(response, location):
+                raise _refused_elsewhere(reference, response.url or "")
             raise refused(reference, self._credentials.of(reference))
         if status == _NOT_FOUND:
             raise OciError(
@@ -140,3 +150,9 @@ class Exchange:
             raise OciError("Blocked", f"{reference}: {reference.registry} takes no pushes: name another registry")
         again = "" if is_push else "; it is tried again"
         raise OciError("Unreachable", f"{reference}: {reference.registry} answered {status}{again}")
+
+
+def _refused_elsewhere(reference: Reference, url: str) -> OciError:
+    host = urlsplit(url).netloc.rpartition("@")[2]  # the rest may be signed
+    what = f"{reference}: {reference.registry} sends us to {host}, which refuses access, and gets no login of ours"
+    return OciError("Unauthorized", f"{what}; ask who runs the registry")

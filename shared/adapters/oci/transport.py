@@ -64,13 +64,15 @@ class Transport:
     ) -> urllib3.BaseHTTPResponse:
         """The response after redirects; its body is not read yet. OciError about `image` without one.
 
-        `sent_by` is the address that named this one, as a registry names its token service.
+        Its `url` is the address that answered, which a redirect may have chosen. `sent_by` is the address that named
+        this one, as a registry names its token service.
         """
         for _ in range(_REDIRECTS):
             try:
                 response = self._attempt(method, url, headers, image, content=content, sent_by=sent_by)
                 location = response.get_redirect_location()
                 if not location:
+                    response.url = url
                     return response
                 response.close()
                 target = urljoin(url, location)

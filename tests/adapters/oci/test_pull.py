@@ -352,7 +352,7 @@ class _Heard(Transport):
         self.heard.append((url, headers.get("Authorization", "")))
         is_known = "Authorization" in headers
         challenge = {} if is_known else {"WWW-Authenticate": "Basic realm=x"}
-        return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False)
+        return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False, request_url=url)
 
 
 def test_a_login_is_never_sent_in_the_clear_where_the_registry_points_to() -> None:
@@ -380,7 +380,7 @@ def test_a_token_is_bought_with_the_trust_that_the_registry_has(is_insecure: boo
                 return HTTPResponse(io.BytesIO(b'{"token": "T"}'), status=200, preload_content=False)
             challenge = {"WWW-Authenticate": 'Bearer realm="https://quay.io/token?account=x"'}
             is_known = "Authorization" in headers
-            return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False)
+            return HTTPResponse(b"", challenge, 200 if is_known else 401, preload_content=False, request_url=url)
 
     with Exchange(Service(), ANONYMOUS).open("GET", Location(Reference.parse("quay.io/a"), is_insecure), "tags/list"):
         pass
@@ -455,6 +455,23 @@ def test_a_login_does_not_follow_a_redirect_to_another_host(registry: ScriptedRe
         image = pulled(registry, credentials=Credentials({registry.address: _ME}))
         assert [request.authorization for request in storage.requests] == [""]
     assert image.files == {"manifests/a": b"A"}
+
+
+@pytest.mark.parametrize("scheme", ["Basic realm=x", 'Bearer realm="http://{evil}/token"'])
+def test_a_challenge_of_a_host_that_a_redirect_leads_to_is_not_answered(
+    registry: ScriptedRegistry, scheme: str
+) -> None:
+    layer = a_layer(a_file("manifests/a", b"A"))
+    registry.put("tea", "1", [layer])
+    with scripted_registry() as evil:
+        logins = {registry.address: _ME, evil.address: Login("other", "secret")}
+        evil.gate = _locked(scheme.format(evil=evil.address), "never")
+        location = {"Location": f"http://{evil.address}/blob"}
+        registry.answers[f"/v2/tea/blobs/{digest_of(layer)}"] = Answer(status=307, headers=location)
+        error = refusal(registry, credentials=Credentials(logins))
+        assert {(request.path, request.authorization) for request in evil.requests} == {("/blob", "")}
+    assert error.reason == "Unauthorized"
+    assert f"sends us to {evil.address}, which refuses access" in error.message
 
 
 def test_no_proxy_stands_between_us_and_this_machine(
