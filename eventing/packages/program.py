@@ -29,7 +29,7 @@ from eventing.watch.stream import Stream
 from eventing.watch.watch_health import WatchHealth
 from shared import kinds
 from shared.adapters.kube import ApiError, KubeClient
-from shared.adapters.tls import tls_context
+from shared.adapters.tls import as_ascii, tls_context
 
 POLL_SECONDS: Final = 30.0
 """Between two looks at the certificate, and at the CA of the front proxy."""
@@ -152,6 +152,6 @@ def _context(trust: _Trust) -> ssl.SSLContext | None:
             return None
     if trust.proxy.authority:
         with contextlib.suppress(ssl.SSLError):  # why: a CA that cannot be read is no reason to serve nobody
-            context.load_verify_locations(cadata=trust.proxy.authority)
+            context.load_verify_locations(cadata=as_ascii(trust.proxy.authority))
             context.verify_mode = ssl.CERT_OPTIONAL
     return context

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from shared.adapters.tls import as_ascii
 from shared.api import fields
 from shared.api.manifest import Manifest, ReadOnly
 
@@ -80,7 +81,7 @@ class FrontProxy:
             return f"ConfigMap {'/'.join(CONFIG_MAP)} cannot be read, or names no CA of the front proxy"
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_verify_locations(cadata=self.authority)
+            context.load_verify_locations(cadata=as_ascii(self.authority))
         except ssl.SSLError as error:
             return f"the CA of the front proxy cannot be read: {error}"
         ends = [ssl.cert_time_to_seconds(str(one["notAfter"])) for one in context.get_ca_certs()]

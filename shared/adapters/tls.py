@@ -11,6 +11,14 @@ def tls_context(purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH, *, authorities: 
     Python 3.13 demands extensions that authorities of many clusters and registries lack, kube-apiserver's own
     self-signed ones among them.
     """
-    made = ssl.create_default_context(purpose, cadata=authorities or None)
+    made = ssl.create_default_context(purpose, cadata=as_ascii(authorities) or None)
     made.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return made
+
+
+def as_ascii(authorities: str) -> str:
+    """Certificates in PEM as `cadata` takes them: bundles have comments in any language, where it raises TypeError.
+
+    Nothing of a certificate is lost, for those are ASCII; what claims to be one and is not stays unreadable.
+    """
+    return authorities.encode("ascii", "replace").decode()

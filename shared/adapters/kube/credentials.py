@@ -95,8 +95,8 @@ def verifying(authority: bytes, *, insecure: object = False) -> ssl.SSLContext:
         context.verify_mode = ssl.CERT_NONE
         return context
     try:
-        return tls_context(authorities=authority.decode())
-    except UnicodeDecodeError as error:
+        return tls_context(authorities=authority.decode("ascii", "replace"))
+    except ssl.SSLError as error:
         raise ConnectionSettingError("the certificate authority is not PEM") from error
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from shared.adapters.oci.errors import OciError
-from shared.adapters.tls import tls_context
+from shared.adapters.tls import as_ascii, tls_context
 from shared.names import REGISTRY_CA
 
 FOLDERS: Final = (Path("/etc/containers/certs.d"), Path("/etc/docker/certs.d"))
@@ -45,7 +45,7 @@ class Trust:
 
 def _add(context: ssl.SSLContext, authorities: str) -> None:
     try:
-        context.load_verify_locations(cadata=authorities)
+        context.load_verify_locations(cadata=as_ascii(authorities))
     except (ValueError, ssl.SSLError) as error:
         raise OciError("TLS", f"{REGISTRY_CA} cannot be used: {error}; wanted certificates in PEM") from error
 

@@ -89,7 +89,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     with running_sandbox(folder / "sandbox") as kubeconfig:
         sandbox = Api.of(kubeconfig)
         apply_definitions(KubeClient.from_kubeconfig(str(kubeconfig)))
-        trust = {"data": {"requestheader-client-ca-file": (keys / "ca.crt").read_text()}}
+        trust = {"data": {"requestheader-client-ca-file": "# Főtanúsítvány\n" + (keys / "ca.crt").read_text()}}
         path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
         assert sandbox.patch(path, trust).status == 200
         broken: set[str] = set()
