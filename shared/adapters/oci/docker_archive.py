@@ -13,8 +13,9 @@ from typing import IO, BinaryIO, Final, cast
 import orjson
 
 from shared.adapters.oci import verify
+from shared.adapters.oci.archive import Archive
 from shared.adapters.oci.errors import OciError
-from shared.adapters.oci.layers import GZIP, Member
+from shared.adapters.oci.layers import GZIP
 from shared.adapters.oci.limits import Limits
 from shared.adapters.oci.local import ArchiveName
 from shared.adapters.oci.verify import Descriptor
@@ -39,7 +40,7 @@ class DockerArchive:
         """Open a file. OciError when it is no archive."""
         with ExitStack() as stack:
             with _reading(name):
-                archive = stack.enter_context(tarfile.open(name.path, tarinfo=Member))
+                archive = stack.enter_context(Archive.open(name.path))
             yield cls(archive, limits or Limits())
 
     def manifest(self, name: ArchiveName) -> tuple[str, Manifest]:

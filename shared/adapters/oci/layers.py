@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final, Generic, TypeVar, cast
 
-from shared.adapters.oci import pace
+from shared.adapters.oci.archive import Archive, Bounded
 from shared.adapters.oci.errors import OciError
 from shared.adapters.oci.limits import Limits
 from shared.adapters.progress import advanced
@@ -26,41 +26,8 @@ _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
 GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_ATTRIBUTE_BYTES: Final = 1024 * 1024
 _LINKS: Final = 40
 """How many links in a row are followed."""
-
-
-class Member(tarfile.TarInfo):
-    """An entry whose long names and attributes are bounded: the library reads them into memory in one piece."""
-
-    def _proc_gnulong(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        self._check_size()
-        return super()._proc_gnulong(archive)  # type: ignore[misc,no-any-return]  # why: typeshed leaves it out
-
-    def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        self._check_size()
-        return super()._proc_pax(archive)  # type: ignore[misc,no-any-return]  # why: as above
-
-    def _check_size(self) -> None:
-        if self.size > _ATTRIBUTE_BYTES:
-            raise OciError("TooLarge", f"the archive describes a file with {self.size} bytes; build the image again")
-
-
-class _Bounded:
-    """A stream that refuses to yield more than `limit` bytes."""
-
-    def __init__(self, stream: BinaryIO, limit: int) -> None:
-        self._stream, self._left, self._limit = stream, limit, limit
-
-    def read(self, size: int = -1) -> bytes:
-        if (pull := pace.present()) is not None:
-            pull.check()
-        content = self._stream.read(size if size >= 0 else self._left + 1)
-        self._left -= len(content)
-        if self._left < 0:
-            raise OciError("TooLarge", f"a layer unpacks to more than {self._limit} bytes; make the image smaller")
-        return content
 
 
 @dataclass(slots=True)
@@ -83,9 +50,11 @@ class Tree(Generic[T]):
         hidden, added = [], set()
         try:
             stream = cast("BinaryIO", _unpacked(layer, self.limits))  # reading is all that the library needs
-            with tarfile.open(fileobj=stream, mode="r|", tarinfo=Member) as archive:
+            with Archive.open(fileobj=stream, mode="r|") as archive:
                 for member in archive:
+                    archive.forget()
                     self._count()
+                    self._check_size(member.size)
                     path = self._real(_safe(member.name, self.limits))
                     directory, name = posixpath.split(path)
                     if name.startswith(_WHITEOUT):
@@ -93,7 +62,7 @@ class Tree(Generic[T]):
                     elif self._is_selected(path):
                         added.add(path)
                         self._store(archive, member, path)
-        except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, RecursionError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # the machine, not the archive
                 raise OciError(
                     "Unreachable", f"its files cannot be kept here: {error}; make room, or set TMPDIR"
@@ -159,6 +128,11 @@ class Tree(Generic[T]):
         self._entries += 1
         if self._entries > self.limits.entries:
             raise OciError("TooLarge", f"the image has more than {self.limits.entries} entries; make it smaller")
+
+    def _check_size(self, size: int) -> None:
+        if not 0 <= size <= self.limits.unpacked_bytes:
+            what = f"the archive states {size} bytes as the size of a file, wanted at most {self.limits.unpacked_bytes}"
+            raise OciError("TooLarge", f"{what}; build the image again")
 
     def _account(self, size: int) -> None:
         self._bytes += size
@@ -240,15 +214,15 @@ def _link_target(member: tarfile.TarInfo, path: str, limits: Limits) -> str:
     return joined.lstrip("/")
 
 
-def _unpacked(layer: BinaryIO, limits: Limits) -> _Bounded:
+def _unpacked(layer: BinaryIO, limits: Limits) -> Bounded:
     """The archive in a layer, whatever its compression; its first bytes say which, media types sometimes lie."""
     magic = layer.read(4)
     layer.seek(0)
     if magic.startswith(GZIP):
-        return _Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer, mode="rb")), limits.unpacked_bytes)
+        return Bounded(cast("BinaryIO", gzip.GzipFile(fileobj=layer, mode="rb")), limits.unpacked_bytes)
     if magic == _ZSTD:
-        return _Bounded(_zstd(layer), limits.unpacked_bytes)
-    return _Bounded(layer, limits.unpacked_bytes)
+        return Bounded(_zstd(layer), limits.unpacked_bytes)
+    return Bounded(layer, limits.unpacked_bytes)
 
 
 class _Zstd:

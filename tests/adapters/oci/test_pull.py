@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import tarfile
+import time
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -492,6 +494,84 @@ def test_attributes_of_a_file_are_bounded(registry: ScriptedRegistry) -> None:
     error = refusal(registry)
     assert error.reason == "TooLarge"
     assert "describes a file" in error.message
+
+
+def in_pax(*members: tuple[str, dict[str, str]], content: bytes = b"") -> bytes:
+    """A layer of files with such attributes."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, attributes in members:
+            member = tarfile.TarInfo(name)
+            member.pax_headers, member.size = attributes, len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return gzip.compress(buffer.getvalue())
+
+
+def of_holes() -> bytes:
+    member, _ = a_file("elsewhere")
+    member.type = tarfile.GNUTYPE_SPARSE
+    extended = member.tobuf(tarfile.GNU_FORMAT)[:482] + b"\1" + bytes(29)
+    more = (b"%011o\0" % 1 * 42).ljust(504, b"\0") + b"\1" + bytes(7)
+    checked = extended[:148] + b" " * 8 + extended[156:]
+    return gzip.compress(checked[:148] + b"%06o\0 " % sum(checked) + checked[156:] + more * 1000)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        pytest.param(
+            in_pax(
+                ("elsewhere", {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}), content=b"9000\n" + b"0\n" * 18000
+            ),
+            id="as newer archives have them",
+        ),
+        pytest.param(in_pax(("elsewhere", {"GNU.sparse.map": "0,1" * 9000})), id="in one attribute"),
+        pytest.param(in_pax(("elsewhere", {"GNU.sparse.size": "3"})), id="in many attributes"),
+        pytest.param(of_holes(), id="as old archives have them"),
+    ],
+)
+def test_maps_of_holes_are_not_read(registry: ScriptedRegistry, layer: bytes) -> None:
+    registry.put("tea", "1", [layer])
+    error = refusal(registry)
+    assert (error.reason, "a sparse file, which no image builder makes" in error.message) == ("Malformed", True)
+
+
+def test_what_describes_a_description_is_bounded_with_it(registry: ScriptedRegistry) -> None:
+    member = tarfile.TarInfo("././@LongLink")
+    member.type, member.size = tarfile.GNUTYPE_LONGNAME, 300_000
+    chained = (member.tobuf(tarfile.GNU_FORMAT) + b"x" * 300_032) * 4
+    registry.put("tea", "1", [gzip.compress(chained)])
+    assert "describes a file with 1200000 bytes" in refusal(registry).message
+    member.size = 0
+    registry.put("tea", "2", [gzip.compress(member.tobuf(tarfile.GNU_FORMAT) * 5000)])
+    assert refusal(registry, tag="2").reason == "Malformed"
+
+
+def test_of_an_entry_that_was_read_nothing_stays(registry: ScriptedRegistry) -> None:
+    many = 100
+    registry.put("tea", "1", [in_pax(*((f"e{n}", {"comment": chr(65 + n % 26) * 200_000}) for n in range(many)))])
+    tracemalloc.start()
+    try:
+        assert pulled(registry).files == {}
+        assert tracemalloc.get_traced_memory()[1] < many * 100_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [
+        pytest.param(2**40, "TooLarge", id="more than is unpacked"),
+        pytest.param(2**32, "Malformed", id="more than is there"),
+    ],
+)
+def test_a_size_without_content_costs_nothing(registry: ScriptedRegistry, size: int, reason: str) -> None:
+    member, _ = a_file("elsewhere")
+    member.size = size
+    registry.put("tea", "1", [gzip.compress(member.tobuf(tarfile.GNU_FORMAT))])
+    begun = time.process_time()
+    assert refusal(registry).reason == reason
+    assert time.process_time() - begun < 1
 
 
 def test_a_digest_costs_one_head(registry: ScriptedRegistry) -> None:
