@@ -6,6 +6,7 @@ The database is somebody's file: only plain tables are read, in bounded time, an
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +28,7 @@ _LIMITS: Final = {
 """The first one is the size of a value or row in bytes."""
 _TIMES: Final = 2
 """How many bytes may be read, in sizes of the file: pages that many rows share would hold more than any disk."""
+_SPACE: Final = re.compile(r"\s*")
 _NEEDED: Final = ("package", "channel_entry", "operatorbundle")
 Row: TypeAlias = Mapping[str, str]
 
@@ -70,9 +72,13 @@ class _Tables:
             self._left -= sum(len(value) for value in row if isinstance(value, bytes))
             if self._left < 0:
                 raise NotACatalog("more is read from the database than its file holds")
-            if self._is_over():
-                raise NotACatalog(f"the database was not read within {_SECONDS:.0f} s")
+            self.check()
             yield {column: _text(value) for column, value in zip(columns, row, strict=True)}
+
+    def check(self) -> None:
+        """NotACatalog when it takes too long."""
+        if self._is_over():
+            raise NotACatalog(f"the database was not read within {_SECONDS:.0f} s")
 
     def _columns(self, table: str) -> list[str]:
         """The columns of a table that are read here and stored: a generated one computes whatever its maker likes."""
@@ -93,7 +99,7 @@ def _documents(tables: _Tables) -> Iterator[Manifest]:
     entries = list(tables.rows("channel_entry"))
     named = {row.get("entry_id") or row["rowid"]: row["operatorbundle_name"] for row in entries}
     facts = {table: _grouped(tables, table, named) for table in ("properties", "dependencies", *_APIS)}
-    bundles = {row["name"]: _bundle(row, facts) for row in tables.rows("operatorbundle")}
+    bundles = {row["name"]: _bundle(row, facts, tables.check) for row in tables.rows("operatorbundle")}
     edges: dict[tuple[str, str, str], list[str]] = {}
     for row in entries:
         key = row["package_name"], row["channel_name"], row["operatorbundle_name"]
@@ -119,7 +125,7 @@ def _grouped(tables: _Tables, table: str, named: Row) -> Mapping[str, list[Row]]
     return found
 
 
-def _bundle(row: Row, facts: Mapping[str, Mapping[str, list[Row]]]) -> dict[str, Any]:
+def _bundle(row: Row, facts: Mapping[str, Mapping[str, list[Row]]], check: Callable[[], None]) -> dict[str, Any]:
     """A bundle as the registry API tells of it."""
     name, path = row["name"], row.get("bundlepath", "")
     apis = {
@@ -131,7 +137,7 @@ def _bundle(row: Row, facts: Mapping[str, Mapping[str, list[Row]]]) -> dict[str,
     }
     return {
         **apis, **values, "bundlePath": path, "version": row.get("version", ""),
-        "skipRange": row.get("skiprange", ""), "object": [] if path else list(_objects(row)),
+        "skipRange": row.get("skiprange", ""), "object": [] if path else list(_objects(row, check)),
         "replaces": row.get("replaces"), "skips": row.get("skips"),
     }  # fmt: skip
 
@@ -148,17 +154,18 @@ def _api(row: Row) -> Manifest:
     return {"group": row["group_name"], "version": row["version"], "kind": row["kind"]}
 
 
-def _objects(row: Row) -> Iterator[str]:
+def _objects(row: Row, check: Callable[[], None]) -> Iterator[str]:
     """The manifests of a bundle that has no image: JSON values, one after the other."""
     text = (row.get("bundle") or row.get("csv") or "").strip()
-    decoder = json.JSONDecoder()
-    while text:
+    decoder, position = json.JSONDecoder(), 0
+    while position < len(text):
+        check()
         try:
-            _, end = decoder.raw_decode(text)
+            _, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
             raise BadResponse(f"bundle {row['name']}: its manifests cannot be read: {error}") from error
-        yield text[:end]
-        text = text[end:].lstrip()
+        yield text[position:end]
+        position = _SPACE.match(text, end).end()  # type: ignore[union-attr]  # why: nothing is space, too
 
 
 def _text(value: object) -> str:

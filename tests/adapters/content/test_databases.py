@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
@@ -133,6 +134,16 @@ def test_a_database_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     hours: Iterator[int] = count(0, 3600)
     with pytest.raises(NotACatalog, match=r"was not read within 120 s|interrupted"):
         documents_of(a_database(tmp_path / "index.db", script), clock=lambda: next(hours))
+
+
+def test_many_small_manifests_are_read_in_one_pass_and_by_the_clock(tmp_path: Path) -> None:
+    path = a_database(tmp_path / "index.db", f"{LAST}; UPDATE operatorbundle SET bundle = '{'1 ' * 400_000}'")
+    begun = time.process_time()
+    documents_of(path)
+    assert time.process_time() - begun < 8
+    seconds: Iterator[float] = count(0, 0.01)
+    with pytest.raises(NotACatalog, match="was not read within 120 s"):
+        documents_of(path, clock=lambda: next(seconds))
 
 
 def test_what_its_maker_wants_computed_is_not_read(tmp_path: Path) -> None:
