@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import repeat
@@ -12,6 +13,7 @@ import pytest
 from shared.adapters.catalog_api.answers import Answers
 from shared.adapters.catalog_api.server import running
 from shared.adapters.catalog_client.client import catalog_at
+from shared.adapters.catalog_client.registry_pb2 import Bundle, Dependency, PackageName
 from shared.adapters.content.anywhere import snapshot_at
 from shared.adapters.content.catalogs import ImageCatalogs
 from shared.adapters.content.folders import snapshot_of
@@ -126,17 +128,50 @@ def dying() -> Iterator[bytes]:
         pytest.param(dying(), "Unreachable", id="issue 15 §3: it dies in the middle of a stream"),
         pytest.param(repeat(b"\xff" * 11), "Malformed", id="no message"),
         pytest.param(map(a_name, repeat(b"tea")), "TooLarge", id="issue 3 §3: names without end"),
+        pytest.param(repeat(bytes(5 * 2**20)), "TooLarge", id="a message that OLM does not take"),
     ],
 )
 def test_a_server_that_lies_is_reported(names: Iterator[bytes], reason: str) -> None:
+    with answering({"ListPackages": names}) as address, pytest.raises(OciError) as caught:
+        catalog_at(address, limit=10_000)
+    assert caught.value.reason == reason
+
+
+@contextmanager
+def answering(streams: Mapping[str, Iterable[bytes]]) -> Iterator[str]:
+    """A server that answers so, and that has each package it is asked for."""
+    handlers = {
+        name: grpc.unary_stream_rpc_method_handler(lambda *_, stream=stream: iter(stream), bytes, bytes)
+        for name, stream in streams.items()
+    }
+    handlers["GetPackage"] = grpc.unary_unary_rpc_method_handler(lambda asked, _: asked, bytes, bytes)
     server = grpc.server(ThreadPoolExecutor(2))
-    lie = grpc.unary_stream_rpc_method_handler(lambda *_: names, bytes, bytes)
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("api.Registry", {"ListPackages": lie}),))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("api.Registry", handlers),))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
-        with pytest.raises(OciError) as caught:
-            catalog_at(f"127.0.0.1:{port}", limit=10_000)
+        yield f"127.0.0.1:{port}"
     finally:
         server.stop(0).wait()
-    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("part", [b"\x62\x00", b"\x2a\x00", b"\x3a\x00"], ids=["properties", "objects", "APIs"])
+def test_what_takes_much_more_than_its_bytes_is_bounded(part: bytes) -> None:
+    streams = {"ListPackages": [a_name(b"tea")], "ListBundles": [part * 500_000]}
+    with answering(streams) as address, pytest.raises(OciError) as caught:
+        catalog_at(address, limit=100_000_000)
+    assert caught.value.reason == "TooLarge"
+
+
+def test_the_bundles_of_one_package_are_read_at_a_time() -> None:
+    names = [f"p{n}" for n in range(40)]
+    many = [Dependency(type="other") for _ in range(2000)]
+    bundles = [Bundle(packageName=name, csvName=name, dependencies=many).SerializeToString() for name in names]
+    packages = [PackageName(name=name).SerializeToString() for name in names]
+    with answering({"ListPackages": packages, "ListBundles": bundles}) as address:
+        tracemalloc.start()
+        try:
+            catalog_at(address)
+            assert tracemalloc.get_traced_memory()[1] < len(names) * len(many) * 100
+        finally:
+            tracemalloc.stop()
