@@ -85,9 +85,7 @@ class _BoundedServer:
     def _take(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            what = (
-                f"{self._address}: the server answers with more than {self._limit} bytes, or with very many small parts"
-            )
+            what = f"{self._address}: the server answers with more than {self._limit} bytes, or with too many parts"
             raise OciError("TooLarge", f"{what}; ask who runs it")
 
 

@@ -542,9 +542,51 @@ def test_what_describes_a_description_is_bounded_with_it(registry: ScriptedRegis
     chained = (member.tobuf(tarfile.GNU_FORMAT) + b"x" * 300_032) * 4
     registry.put("tea", "1", [gzip.compress(chained)])
     assert "describes a file with 1200000 bytes" in refusal(registry).message
+    member.size = -(2**40)
+    registry.put("tea", "3", [gzip.compress(member.tobuf(tarfile.GNU_FORMAT))])
+    assert "describes a file with -1099511627776 bytes" in refusal(registry, tag="3").message
     member.size = 0
     registry.put("tea", "2", [gzip.compress(member.tobuf(tarfile.GNU_FORMAT) * 5000)])
     assert refusal(registry, tag="2").reason == "Malformed"
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        pytest.param(b"1" * 500_000, id="many digits"),
+        pytest.param(b"2 " * 250_000 + b"=", id="lengths that lie"),
+        pytest.param(b"9 a=b\n", id="a length beyond the end"),
+        pytest.param(b"6 abc\n", id="no value"),
+        pytest.param(b"a=b\n", id="no length"),
+    ],
+)
+def test_attributes_that_are_none_cost_nothing(registry: ScriptedRegistry, attributes: bytes) -> None:
+    registry.put("tea", "1", [of_attributes(tarfile.XHDTYPE, attributes)])
+    begun = time.process_time()
+    assert "the attributes of a file cannot be read" in refusal(registry).message
+    assert time.process_time() - begun < 1
+
+
+def of_attributes(kind: bytes, *attributes: bytes) -> bytes:
+    """A layer of files that are described so."""
+    content = b""
+    for one in attributes:
+        member = tarfile.TarInfo("attributes")
+        member.type, member.size = kind, len(one)
+        content += member.tobuf(tarfile.USTAR_FORMAT) + one + bytes(-len(one) % 512)
+        content += tarfile.TarInfo("elsewhere").tobuf()
+    return gzip.compress(content + bytes(1024))
+
+
+def test_attributes_for_all_files_do_not_pile_up(registry: ScriptedRegistry) -> None:
+    many = [b"200012 k%d=%s\n" % (n, b"x" * 200_000) for n in range(10, 99)]
+    registry.put("tea", "1", [of_attributes(tarfile.XGLTYPE, *many)])
+    tracemalloc.start()
+    try:
+        assert pulled(registry).files == {}
+        assert tracemalloc.get_traced_memory()[1] < len(many) * 100_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_of_an_entry_that_was_read_nothing_stays(registry: ScriptedRegistry) -> None:
