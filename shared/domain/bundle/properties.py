@@ -11,7 +11,7 @@ from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object, is_deep
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
-from shared.domain.catalog.schemas import PROPERTY
+from shared.domain.catalog.schemas import PACKAGE_PROPERTY, PROPERTY
 from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.go import json as gojson
 from shared.domain.go.encode import json_text
@@ -39,6 +39,12 @@ def properties(bundle: ParsedBundle) -> tuple[Property, ...]:
     except PropertyError as error:
         raise PropertyError(f"{where}: {error}") from error
     return tuple(Property(kind, value) for kind, value in sorted(pairs, key=_sort_key))
+
+
+def first_version(bundle: ParsedBundle) -> str:
+    """The version of the first package that it states: `metadata/properties.yaml` comes before the rest (§10.4)."""
+    package = next(value for kind, value in _declared(bundle) if kind == PACKAGE)
+    return str(PACKAGE_PROPERTY.read(package).get("version") or "")
 
 
 def _sort_key(pair: _Pair) -> tuple[str, str]:

@@ -9,10 +9,9 @@ from typing import Final
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.authoring.bundles.images import related_images
 from shared.domain.bundle.model import ParsedBundle
-from shared.domain.bundle.properties import properties
-from shared.domain.bundle.shape import as_object
+from shared.domain.bundle.properties import first_version, properties
 from shared.domain.catalog.documents import HEAVY
-from shared.domain.catalog.model import BUNDLE_OBJECT, PACKAGE
+from shared.domain.catalog.model import BUNDLE_OBJECT
 from shared.domain.go.encode import json_text
 from shared.domain.go_types.plain import PLAIN
 
@@ -61,8 +60,7 @@ def csv_metadata(csv: ReadOnly) -> Manifest:
 
 def image_from(template: str, bundle: ParsedBundle) -> str:
     """A template with values for `{{.Package}}`, `{{.Name}}` and `{{.Version}}`. ImageTemplateError."""
-    version = next((as_object(one.value).get("version") for one in properties(bundle) if one.type == PACKAGE), "")
-    words = {".Package": bundle.annotations.package, ".Name": bundle.name, ".Version": str(version or "")}
+    words = {".Package": bundle.annotations.package, ".Name": bundle.name, ".Version": first_version(bundle)}
 
     def filled(match: re.Match[str]) -> str:
         word = match[1].strip().strip("-").strip()

@@ -57,6 +57,13 @@ def test_fbc_md_r231_a_template_gives_the_image_which_is_related_too() -> None:
     assert blob(bundle, image)["relatedImages"] == [{"name": "", "image": image}]
 
 
+def test_fbc_md_10_4_the_version_of_a_template_is_the_first_that_the_bundle_states() -> None:
+    declared = {"properties": [{"type": "olm.package", "value": {"packageName": "tea", "version": "3.0.0"}}]}
+    bundle = parsed(a_csv(), metadata__properties=declared)
+    assert image_from("q.io/tea:{{.Version}}", bundle) == "q.io/tea:3.0.0"
+    assert blob(bundle)["properties"][0]["value"]["version"] == "1.0.0"
+
+
 @pytest.mark.parametrize("template", ["{{.Foo}}", "{{.Package", "a{{"])
 def test_fbc_md_r238_a_template_of_something_else_is_refused(template: str) -> None:
     with pytest.raises(ImageTemplateError):
