@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.source import FormOption, Kind, LevelOption, Rendering, check_form, check_level, write
+from eventing.cli.catalog.source import (
+    BUNDLES,
+    FormOption,
+    ImageTemplateOption,
+    LevelOption,
+    Rendering,
+    check_form,
+    check_level,
+    check_template,
+    write,
+)
 from eventing.cli.catalog.source import render as rendered
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
@@ -23,15 +33,12 @@ def render(
     *,
     migrate: Annotated[bool, typer.Option("--migrate", help="Describe versions instead of embedding files.")] = False,
     migrate_level: LevelOption = "",
-    image_template: Annotated[
-        str, typer.Option("--image-ref-template", "--alpha-image-ref-template",
-                          help="Image of a bundle in a folder, e.g. quay.io/acme/{{.Package}}:v{{.Version}}.")
-    ] = "",
-) -> None:  # fmt: skip
+    image_template: ImageTemplateOption = "",
+) -> None:
     """Print the olm.bundle of each bundle; `olmf catalog render` takes catalogs, too."""
     check_form(output)
     if migrate and migrate_level:
         raise CliError("--migrate and --migrate-level exclude each other", USAGE)
     check_level(migrate_level)
-    kinds = frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE})
-    write(rendered(bundles, Rendering(kinds, image_template, "all" if migrate else migrate_level)), output)
+    check_template(image_template)
+    write(rendered(bundles, Rendering(BUNDLES, image_template, "all" if migrate else migrate_level)), output)

@@ -63,7 +63,7 @@ def _build(step: Step, folder: Path, form: str) -> Path:
 
 def _config(step: Step, source: Path) -> Config:
     if step.template:
-        return rendered(source.read_bytes(), step.template.rpartition(".")[2], "")
+        return rendered(source.read_bytes(), step.template.rpartition(".")[2], Rendering())
     if not source.exists():
         raise CliError(f"{source}: no such file or folder", UNKNOWN)
     return render((str(source),), Rendering())

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from eventing.cli.catalog.source import FormOption, LevelOption, Rendering, check_form, check_level, write
+from eventing.cli.catalog.source import (
+    FormOption,
+    ImageTemplateOption,
+    LevelOption,
+    Rendering,
+    check_form,
+    check_level,
+    check_template,
+    write,
+)
 from eventing.cli.catalog.source import render as rendered
 from eventing.cli.failure import USAGE, CliError
 from eventing.cli.inputs.pulling import pulling
@@ -25,17 +34,13 @@ def render(
     *,
     migrate: Annotated[bool, typer.Option("--migrate", help="Run all migrations.")] = False,
     migrate_level: LevelOption = "",
-    image_template: Annotated[
-        str, typer.Option("--image-ref-template", "--alpha-image-ref-template",
-                          help="Image of a bundle in a folder, e.g. quay.io/acme/{{.Package}}:v{{.Version}}.")
-    ] = "",
-) -> None:  # fmt: skip
+    image_template: ImageTemplateOption = "",
+) -> None:
     """Print the documents of catalogs and bundles, in the order that `opm render` gives them. Nothing is validated."""
     check_form(output)
     if migrate and migrate_level:
         raise CliError("--migrate and --migrate-level exclude each other", USAGE)
     check_level(migrate_level)
-    if image_template.count("{{") != image_template.count("}}"):
-        raise CliError(f"invalid image reference template: {image_template}: a placeholder is not closed", USAGE)
+    check_template(image_template)
     level = "all" if migrate else migrate_level
     write(rendered(references, Rendering(template=image_template, level=level)), output)

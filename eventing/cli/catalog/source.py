@@ -6,7 +6,7 @@ import enum
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -16,7 +16,7 @@ from eventing.cli.failure import NEGATIVE, UNKNOWN, USAGE, CliError
 from eventing.cli.inputs.bundle import Source
 from eventing.cli.inputs.failures import cli_errors
 from shared.adapters.files import File, files, stdin
-from shared.adapters.paths import image_named_by
+from shared.adapters.paths import LOCAL_PREFIXES, image_named_by
 from shared.adapters.progress import ended
 from shared.domain.authoring import migrate as migration
 from shared.domain.authoring.bundles.render import ImageTemplateError, blob, image_from
@@ -31,6 +31,10 @@ from shared.domain.go_types.engine import MisfitError
 
 STDIN: Final = "-"
 CatalogArgument = Annotated[str, typer.Argument(metavar="PATH", help="Folder, file, image, oci:DIR, or - for stdin.")]
+ImageTemplateOption = Annotated[
+    str, typer.Option("--image-ref-template", "--alpha-image-ref-template",
+                      help="Image of a bundle in a folder, e.g. quay.io/acme/{{.Package}}:v{{.Version}}."),
+]  # fmt: skip
 FormOption = Annotated[str, typer.Option("-o", "--output", help="json or yaml.")]
 LevelOption = Annotated[
     str, typer.Option(help="Last migration to run: none, bundle-object-to-csv-metadata or all; without it none runs.")
@@ -47,6 +51,7 @@ class Kind(enum.Enum):
 
 
 CATALOGS: Final = frozenset({Kind.CATALOG, Kind.CATALOG_IMAGE})
+BUNDLES: Final = frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE})
 
 
 class NotAllowed(CliError):
@@ -61,6 +66,8 @@ class Found:
     reference: str
     path: Path
     """The folder or file; of stdin, where it was put aside."""
+    image: str = ""
+    """The reference by which others can pull it; empty for a folder, and for an image on this machine."""
 
     def listed(self) -> list[File]:
         """The files of a catalog, in the order in which they are read. CliError when they cannot be."""
@@ -98,7 +105,7 @@ class Rendering:
 
     kinds: frozenset[Kind] = field(default_factory=lambda: frozenset(Kind))
     template: str = ""
-    """The image of a bundle in a folder, with placeholders."""
+    """The image of a bundle on this machine, with placeholders; it has none when empty."""
     level: str = ""
     """The last migration to run; none runs when empty."""
 
@@ -118,11 +125,11 @@ def render(references: Iterable[str], rendering: Rendering) -> Config:
     return whole
 
 
-def render_bundle(reference: str, level: str) -> list[Rendered]:
+def render_bundle(reference: str, rendering: Rendering) -> list[Rendered]:
     """The bundle that an image (or a folder) holds, as templates want it."""
-    config = render((reference,), Rendering(frozenset({Kind.BUNDLE, Kind.BUNDLE_IMAGE}), template=reference))
+    config = render((reference,), replace(rendering, kinds=BUNDLES, level=""))
     csvs = [csv_of(bundle) for bundle in config.bundles]
-    migrate(config, level)
+    migrate(config, rendering.level)
     return [Rendered(bundle, csv) for bundle, csv in zip(config.bundles, csvs, strict=True)]
 
 
@@ -136,10 +143,8 @@ def _bundle(found: Found, template: str) -> Mapping[str, object]:
     bundle = Source(found.reference, found.path).parsed()
     for warning in bundle.warnings:
         sys.stderr.write(f"# {warning}\n")
-    if found.kind is Kind.BUNDLE_IMAGE:
-        return blob(bundle, found.reference)
     try:
-        return blob(bundle, image_from(template, bundle) if template else "")
+        return blob(bundle, found.image or (image_from(template, bundle) if template else ""))
     except ImageTemplateError as error:
         what = f'failed templating image reference from bundle for "{found.reference}"'
         raise CliError(f"{what}: {error}", USAGE) from error
@@ -179,7 +184,8 @@ def _pulled(reference: str, name: str, kinds: frozenset[Kind]) -> Iterator[Found
             if image.catalog is not None:
                 yield _allowed(Found(Kind.CATALOG_IMAGE, reference, image.catalog), kinds)
             elif image.is_bundle:
-                yield _allowed(Found(Kind.BUNDLE_IMAGE, reference, image.path), kinds)
+                public = "" if name.startswith(LOCAL_PREFIXES) else reference
+                yield _allowed(Found(Kind.BUNDLE_IMAGE, reference, image.path, public), kinds)
             elif image.is_database:
                 what = "sqlite-based index images are no longer supported, migrate to a file-based catalog"
                 raise NotAllowed(f'render "{reference}": {what}: not allowed', USAGE)
@@ -226,6 +232,12 @@ def check_form(output: str, forms: tuple[str, ...] = ("json", "yaml")) -> None:
     """CliError when a catalog cannot be printed like this."""
     if output not in forms:
         raise CliError(f'invalid --output value "{output}", expected ({"|".join(forms)})', USAGE)
+
+
+def check_template(template: str) -> None:
+    """CliError when a template of an image reference is not complete."""
+    if template.count("{{") != template.count("}}"):
+        raise CliError(f"invalid image reference template: {template}: a placeholder is not closed", USAGE)
 
 
 def check_level(level: str) -> None:

@@ -15,9 +15,12 @@ from eventing.cli.catalog.source import (
     STDIN,
     CatalogArgument,
     FormOption,
+    ImageTemplateOption,
     LevelOption,
+    Rendering,
     check_form,
     check_level,
+    check_template,
     opened,
     write,
 )  # fmt: skip
@@ -44,27 +47,41 @@ def register(group: typer.Typer) -> None:
     group.add_typer(below)
 
 
-def basic(file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = "") -> None:
+def basic(
+    file: TemplateArgument = STDIN,
+    output: PictureOption = "json",
+    migrate_level: LevelOption = "",
+    image_template: ImageTemplateOption = "",
+) -> None:
     """Render a catalog whose bundles are only images (olm.template.basic)."""
-    _print("basic", file, output, migrate_level)
+    _print("basic", file, output, Rendering(template=image_template, level=migrate_level))
 
 
-def semver(file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = "") -> None:
+def semver(
+    file: TemplateArgument = STDIN,
+    output: PictureOption = "json",
+    migrate_level: LevelOption = "",
+    image_template: ImageTemplateOption = "",
+) -> None:
     """Render channels made from versions (olm.semver)."""
-    _print("semver", file, output, migrate_level)
+    _print("semver", file, output, Rendering(template=image_template, level=migrate_level))
 
 
 def substitutes(
-    file: TemplateArgument = STDIN, output: PictureOption = "json", migrate_level: LevelOption = ""
+    file: TemplateArgument = STDIN,
+    output: PictureOption = "json",
+    migrate_level: LevelOption = "",
+    image_template: ImageTemplateOption = "",
 ) -> None:
     """Render a catalog in which bundles stand in for others (olm.template.substitutes)."""
-    _print("substitutes", file, output, migrate_level)
+    _print("substitutes", file, output, Rendering(template=image_template, level=migrate_level))
 
 
 def render(
     words: Annotated[list[str] | None, typer.Argument(metavar="[TYPE] [FILE]")] = None,
     output: PictureOption = "json",
     migrate_level: LevelOption = "",
+    image_template: ImageTemplateOption = "",
 ) -> None:
     """Render a template of any type, found out from its schema (as `opm alpha render-template`)."""
     arguments = list(words or ())
@@ -73,7 +90,7 @@ def render(
         raise CliError("template render: at most [TYPE] [FILE]", USAGE)
     if kind and kind not in SCHEMAS:
         raise CliError(f'invalid template type "{kind}", must be one of: [{" ".join(SCHEMAS)}]', USAGE)
-    _print(kind, arguments[0] if arguments else STDIN, output, migrate_level)
+    _print(kind, arguments[0] if arguments else STDIN, output, Rendering(template=image_template, level=migrate_level))
 
 
 def convert(
@@ -93,10 +110,11 @@ def convert(
     sys.stdout.buffer.write(text(template, Form(output)))
 
 
-def _print(kind: str, file: str, output: str, level: str) -> None:
+def _print(kind: str, file: str, output: str, rendering: Rendering) -> None:
     check_form(output, FORMS)
-    check_level(level)
-    config = rendered(_content(file), kind, level)
+    check_level(rendering.level)
+    check_template(rendering.template)
+    config = rendered(_content(file), kind, rendering)
     if output == "mermaid":
         sys.stdout.write(drawn(config, GraphOptions(), output))
     else:

@@ -218,16 +218,56 @@ def test_r298_r330_a_template_is_rendered_from_bundles_on_this_machine(bundle: P
     found = [json.loads(printed("template", *words, content=template)) for words in (["basic"], ["render"])]
     assert found[0]["schema"] == "olm.bundle"
     assert found[0] == found[1] == json.loads(printed("template", "render", "basic", "-", content=template))
-    assert (
-        json.loads(printed("template", "basic", "--migrate-level", "all", content=template))["properties"][-1]["type"]
-        == "olm.csv.metadata"
-    )
+    assert found[0] == json.loads(printed("render", str(bundle)))
+
+
+_NAMED = ("--image-ref-template", "quay.io/acme/{{.Package}}:v{{.Version}}")
+
+
+def test_fbc_md_10_4_a_template_never_writes_a_folder_as_an_image(bundle: Path, tmp_path: Path) -> None:
+    template = tmp_path / "template.yaml"
+    entries = [{"schema": "olm.bundle", "image": str(bundle)}]
+    template.write_text(yaml.safe_dump({"schema": "olm.template.basic", "entries": entries}))
+    assert str(bundle) not in printed("template", "basic", str(template))
+    named = json.loads(printed("template", "basic", str(template), "--migrate-level", "all", *_NAMED))
+    assert named == json.loads(printed("render", str(bundle), "--migrate", *_NAMED))
+    assert named["image"].startswith("quay.io/acme/")
+    assert named["image"] in [one["image"] for one in named["relatedImages"]]
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_named"), [pytest.param((), False, id="inline"), pytest.param(_NAMED, True, id="by its image")]
+)
+def test_fbc_md_12_4_a_folder_substitutes_a_bundle(bundle: Path, flags: tuple[str, ...], *, is_named: bool) -> None:
+    new = json.loads(printed("render", str(bundle), *_NAMED))
+    value = {"packageName": new["package"], "version": "0.0.1"}
+    old = {**new, "name": "old", "properties": [{"type": "olm.package", "value": value}]}
+    package = {"schema": "olm.package", "name": new["package"], "defaultChannel": "a"}
+    channel = {"schema": "olm.channel", "name": "a", "package": new["package"], "entries": [{"name": "old"}]}
+    swap = {"name": str(bundle), "base": "old"}
+    template = {"schema": "olm.template.substitutes", "entries": [package, channel, old], "substitutions": [swap]}
+    made = printed("template", "substitutes", "-o", "yaml", *flags, content=json.dumps(template).encode())
+    found = {one["name"]: one for one in yaml.safe_load_all(made) if one["schema"] == "olm.bundle"}
+    assert found[new["name"]]["image"] == (new["image"] if is_named else "")
+
+
+def test_fbc_md_r238_a_template_of_images_that_is_not_closed_is_refused(bundle: Path) -> None:
+    for words in (["template", "basic"], ["template", "render"]):
+        refused(olmf(*words, "--image-ref-template", "{{.Foo"), 2, "invalid image reference template: ")
+
+
+def test_fbc_md_10_4_an_image_on_this_machine_is_no_image_of_a_catalog(bundle: Path, tmp_path: Path) -> None:
+    layout = f"oci:{tmp_path / 'layout'}"
+    assert CliRunner().invoke(app, ["bundle", "build", str(bundle), "--tag", layout]).exit_code == 0
+    for reference in (layout, str(tmp_path / "layout")):
+        assert json.loads(printed("render", reference)) == json.loads(printed("render", str(bundle)))
+        assert json.loads(printed("render", reference, *_NAMED))["image"].startswith("quay.io/acme/")
 
 
 def test_r309_r318_channels_are_made_from_versions(bundle: Path, tmp_path: Path) -> None:
     file = tmp_path / "template.yaml"
     file.write_text(yaml.safe_dump({"schema": "olm.semver", "stable": {"bundles": [{"image": str(bundle)}]}}))
-    text = printed("template", "semver", str(file), "-o", "yaml", "--migrate-level", "all")
+    text = printed("template", "semver", str(file), "-o", "yaml", "--migrate-level", "all", *_NAMED)
     package, channel, rendered = yaml.safe_load_all(text)
     assert package["defaultChannel"] == channel["name"]
     assert channel["entries"] == [{"name": rendered["name"]}]
