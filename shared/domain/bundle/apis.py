@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from shared.api.manifest import Manifest, ReadOnly
 from shared.domain.bundle.model import CRD, ParsedBundle
 from shared.domain.bundle.shape import as_list, as_object, name_in
+from shared.domain.bundle.typed import apis_of, check, images_of
+from shared.domain.go.text import quoted
+from shared.domain.go_types.engine import MisfitError
 from shared.domain.go_types.plain import what_is
 
 _CRDS: Final = "customresourcedefinitions"
@@ -46,14 +49,26 @@ def check_owned(bundle: ParsedBundle) -> None:
     """ApiError when the bundle lacks a definition that its ClusterServiceVersion owns."""
     where = f"error checking provided apis in bundle {bundle.name}"
     defined_apis = {api for manifest in bundle.objects for api in defined(manifest)}
-    for one in described(bundle.csv, _CRDS, "owned"):
-        try:
-            desired = _described_api(one)
-        except ApiError as error:
-            raise ApiError(f"{where}: {error}") from error
+    try:
+        owned = [_described_api(one) for one in described(bundle.csv, _CRDS, "owned")]
+    except ApiError as error:
+        raise ApiError(f"{where}: {error}") from error
+    for desired in owned:
         if desired not in defined_apis:
             listed = " ".join(f"{api}:{{}}" for api in sorted(defined_apis))
             raise ApiError(f"{where}: couldn't find {desired} in bundle. found: map[{listed}]")
+
+
+def check_types(bundle: ParsedBundle) -> None:
+    """ApiError when its ClusterServiceVersion or a definition has another shape than `opm` reads."""
+    where = ""
+    try:
+        for manifest in bundle.objects:
+            check(manifest)
+        where = f"get related images for bundle {quoted(bundle.name)}: "
+        images_of(bundle.csv)
+    except MisfitError as error:
+        raise ApiError(f"{where}{error}") from error
 
 
 def provided(bundle: ParsedBundle) -> tuple[Manifest, ...]:
@@ -85,21 +100,23 @@ def defined(manifest: ReadOnly) -> Iterator[Api]:
 
 
 def described(csv: ReadOnly, field: str, side: str) -> Iterator[ReadOnly]:
-    """The descriptions of APIs in a ClusterServiceVersion; anything that is not an object is skipped."""
-    listed = as_object(as_object(csv.get("spec")).get(field)).get(side)
-    yield from (entry for entry in as_list(listed) if isinstance(entry, Mapping))
+    """The descriptions of APIs in a ClusterServiceVersion. ApiError when it has another shape."""
+    try:
+        yield from apis_of(csv)[field].get(side, ())
+    except MisfitError as error:
+        raise ApiError(str(error)) from error
 
 
 def _described_api(entry: ReadOnly) -> Api:
-    name = str(entry.get("name") or "")
+    name = entry["name"]
     plural, dot, group = name.partition(".")
     if not dot:
         raise ApiError(f"couldn't parse plural.group from crd name: {name}")
-    return Api(group, str(entry.get("version") or ""), str(entry.get("kind") or ""), plural)
+    return Api(group, entry["version"], entry["kind"], plural)
 
 
 def _service(entry: ReadOnly) -> Manifest:
-    return {key: str(entry.get(key) or "") for key in ("group", "kind", "version")}
+    return {key: entry[key] for key in ("group", "kind", "version")}
 
 
 def _text(manifest: ReadOnly, value: object, field: str) -> str:

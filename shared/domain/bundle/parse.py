@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 from shared.api.manifest import Manifest, name_of
 from shared.domain.bundle.annotations import PACKAGE, Annotations, text_of
 from shared.domain.bundle.annotations import parse as parse_annotations
-from shared.domain.bundle.apis import ApiError, check_owned
-from shared.domain.bundle.model import CSV, BadBundle, Files, ParsedBundle
+from shared.domain.bundle.apis import ApiError, check_owned, check_types
+from shared.domain.bundle.model import CRD, CSV, BadBundle, Files, ParsedBundle
 from shared.domain.bundle.properties import PropertyError, properties
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, Passed, documents
 from shared.domain.bundle.shape import defect
@@ -20,6 +20,8 @@ from shared.domain.go.encode import ordered
 
 _DEPENDENCIES: Final = struct("registry.DependenciesFile", dependencies=RAW)
 _PROPERTIES: Final = struct("registry.PropertiesFile", properties=RAW)
+_READ: Final = (CSV, CRD)
+"""The kinds whose fields are looked at; all others are only carried along."""
 
 Parsed: TypeAlias = ParsedBundle | BadBundle
 
@@ -48,7 +50,7 @@ def _parsed(manifests: Documents, metadata: Documents, where: str) -> Parsed:
         what = "no csv in bundle" if found else "no bundle objects found"
         return BadBundle("NoClusterServiceVersion", f"{where}: no ClusterServiceVersion in manifests/; {why}", what)
     for path, manifest in found.items():
-        if why := defect(manifest):
+        if manifest["kind"] in _READ and (why := defect(manifest)):
             return BadBundle("Malformed", f"{where}: {path}: this is no {manifest['kind']}: {why}; correct it", why)
     if not name_of(csv := found[csvs[0]]):
         what = "the ClusterServiceVersion has no metadata.name"
@@ -82,6 +84,7 @@ def _wrong(bundle: ParsedBundle, *, is_complete: bool) -> str:
     """Why its ClusterServiceVersion or its metadata are not valid; empty when they are."""
     try:
         if is_complete:
+            check_types(bundle)
             check_owned(bundle)
         properties(bundle)
     except (ApiError, PropertyError) as error:

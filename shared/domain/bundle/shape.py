@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
 from shared.domain.bundle.model import CRD, CSV
+from shared.domain.go.encode import json_text
 
 _WITH_SPEC: Final = frozenset({CSV, CRD})
 
@@ -35,16 +36,16 @@ def defect(manifest: ReadOnly) -> str:
     """Why the API server would refuse an object for its shape; empty when it would not."""
     metadata = manifest.get("metadata") or {}
     if not isinstance(manifest.get("kind"), str | None):
-        return f"its kind is not text: {manifest['kind']!r}"
+        return f"its kind is not text: {json_text(manifest['kind'])}"
     if not isinstance(metadata, Mapping):
         return "its metadata is not an object"
     for field in ("name", "namespace"):
         if not isinstance(metadata.get(field) or "", str):
-            return f"its {field} is not text: {metadata[field]!r}"
+            return f"its {field} is not text: {json_text(metadata[field])}"
     for field in ("annotations", "labels"):
         values = metadata.get(field) or {}
         if not isinstance(values, Mapping) or not all(isinstance(value, str) for value in values.values()):
-            return f"its {field} are not texts: {values!r}"
+            return f"its {field} are not texts: {json_text(values)}"
     if manifest.get("kind") in _WITH_SPEC and not isinstance(manifest.get("spec") or {}, Mapping):
         return "its spec is not an object"
     return ""

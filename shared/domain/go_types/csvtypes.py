@@ -44,6 +44,13 @@ DependentStatus group! version! kind! status! uuid message
 CleanupStatus pendingDeletion:[ResourceList]
 ResourceList group! kind! instances!:[ResourceInstance]
 ResourceInstance name! namespace
+RegistryApis customresourcedefinitions:DefinitionKeys apiservicedefinitions:DefinitionKeys
+RegistryImages relatedImages:[RelatedImage] install:RegistryInstall
+DefinitionKeys owned:[DefinitionKey] required:[DefinitionKey]
+DefinitionKey group! kind! name! version!
+RegistryInstall strategy! spec:RegistryStrategy
+RegistryStrategy deployments:[RegistryDeployment]
+RegistryDeployment name! spec:DeploymentSpec
 CSVMetadata annotations:{} apiServiceDefinitions:APIServiceDefinitions crdDescriptions:CustomResourceDefinitions
   description displayName installModes:[InstallMode] keywords:[] labels:{} links:[AppLink] maintainers:[Maintainer]
   maturity minKubeVersion nativeAPIs:[GroupVersionKind] provider:AppLink

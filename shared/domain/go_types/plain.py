@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
 
 from shared.domain.go.encode import ordered
-from shared.domain.go_types.engine import Dialect, MisfitError, Reader, Step, exact_last
+from shared.domain.go.text import from_base64
+from shared.domain.go_types.engine import Dialect, MisfitError, Reader, Step, declared, exact_last
 from shared.domain.go_types.quantity import NotAQuantity, canonical
 from shared.domain.go_types.scalars import NUMBER, Refusal, checked, release, version
 from shared.domain.go_types.typetables import structs
@@ -45,7 +46,7 @@ def _no_object(value: Any, kind: str) -> NoReturn:
     raise _desired("a list" if kind.startswith("[") else "an object")(value)
 
 
-def _no_time(value: Any) -> MisfitError:
+def _no_time(value: str) -> MisfitError:
     return _wrong(f"{value!r} is no time")
 
 
@@ -63,12 +64,16 @@ def _place(steps: Sequence[Step], name: str, path: str) -> str:
 
 
 def _integer(bits: int) -> Reader:
+    refusal = _desired("integer")
+
     def made(value: Any) -> int:
+        if value != int(value):
+            raise refusal(value)
         if -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
             return int(value)
         raise _wrong(f"{value} does not fit into {bits} bits")
 
-    return checked((int,), _desired("integer"), made)
+    return checked(NUMBER, refusal, made)
 
 
 def _int_or_text(value: Any) -> int | str:
@@ -91,6 +96,14 @@ def _time(value: Any) -> str:
         raise _no_time(value) from error
 
 
+def _base64(value: str) -> str:
+    try:
+        from_base64(value)
+    except ValueError as error:
+        raise _wrong(str(error)) from error
+    return value
+
+
 def _valid(made: Callable[[str], str]) -> Reader:
     def read(value: Any) -> str:
         try:
@@ -104,8 +117,13 @@ def _valid(made: Callable[[str], str]) -> Reader:
 _INT32: Final = _integer(32)
 _SCALARS: Final[Mapping[str, Reader]] = {
     "": checked((str,), _desired("text")), "b": checked((bool,), _desired("boolean")), "i": _INT32, "l": _integer(64),
-    "q": checked((str, *NUMBER), _desired("a quantity"), _quantity), "t": checked((str,), _no_time, _time),
+    "q": checked((str, *NUMBER), _desired("a quantity"), _quantity), "t": checked((str,), _desired("a time"), _time),
     "x": _int_or_text, "v": _valid(version), "r": _valid(release), "j": ordered,
 }  # fmt: skip
-PLAIN: Final = Dialect(structs("1.35"), _SCALARS, _no_object, exact_last, True, _place, nulls=frozenset("jrv"))
+_NULLS: Final = frozenset("jrv")
 """Null is no version and no release, and a JSON value like any other."""
+PLAIN: Final = Dialect(structs("1.35"), _SCALARS, _no_object, exact_last, True, _place, nulls=_NULLS)
+_BYTES: Final = checked((str,), _desired("text"), _base64)
+_MORE: Final[Mapping[str, Reader]] = {**_SCALARS, "f": checked(NUMBER, _desired("a number")), "n": _BYTES}
+EXACT: Final = Dialect(structs("1.36"), _MORE, _no_object, declared, False, _place, nulls=_NULLS)
+"""As `opm` reads definitions, and validates versions: the names of fields have one spelling."""

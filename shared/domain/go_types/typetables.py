@@ -20,6 +20,10 @@ from shared.domain.go_types.podtypes import POD_TYPES
 DEFINITION_TYPES: Final = """
 CustomResourceDefinition kind apiVersion metadata:ObjectMeta spec!:CustomResourceDefinitionSpec
   status:CustomResourceDefinitionStatus
+OldCustomResourceDefinition kind apiVersion metadata:ObjectMeta spec!:OldCustomResourceDefinitionSpec
+OldCustomResourceDefinitionSpec group! version names!:CustomResourceDefinitionNames scope!
+  validation:*CustomResourceValidation subresources:*CustomResourceSubresources
+  versions:[CustomResourceDefinitionVersion] preserveUnknownFields:*b
 CustomResourceDefinitionSpec group! names!:CustomResourceDefinitionNames scope!
   versions!:[CustomResourceDefinitionVersion] conversion:*CustomResourceConversion preserveUnknownFields:b
 CustomResourceDefinitionNames plural! singular shortNames:[] kind! listKind categories:[]

@@ -60,8 +60,8 @@ def test_a_file_that_cannot_be_read_is_passed_over_with_a_warning() -> None:
         pytest.param({**GOOD, "manifests/csv.yaml": b"kind: ConfigMap\n"}, "no ClusterServiceVersion", id="no version"),
         pytest.param({**GOOD, "manifests/csv.yaml": CSV.replace(b"etcd.v1", b"''")}, "metadata.name", id="no name"),
         pytest.param(
-            {**GOOD, "manifests/cm.yaml": b"kind: Role\nmetadata: 3\n"},
-            "manifests/cm.yaml: this is no Role",
+            {**GOOD, "manifests/crd.yaml": b"kind: CustomResourceDefinition\nmetadata: 3\n"},
+            "manifests/crd.yaml: this is no CustomResourceDefinition",
             id="a broken object",
         ),
         pytest.param({"manifests/csv.yaml": CSV}, "annotations.yaml", id="no labels"),

@@ -195,15 +195,149 @@ def test_whatever_a_bundle_holds_it_is_offered_or_refused_with_a_reason(
         pytest.param(["x"], "its metadata is not an object", id="a list"),
         pytest.param({"name": 3}, "its name is not text: 3", id="a number for a name"),
         pytest.param({"namespace": 3}, "its namespace is not text: 3", id="a number for a namespace"),
-        pytest.param({"labels": {"a": True}}, "its labels are not texts", id="a boolean for a label"),
+        pytest.param({"labels": {"a": True}}, 'its labels are not texts: {"a":true}', id="a boolean for a label"),
         pytest.param({"annotations": "x"}, "its annotations are not texts", id="text for annotations"),
     ],
 )
 def test_an_object_of_the_wrong_shape_is_reported(metadata: object, words: str) -> None:
-    found = parse(a_bundle(a_csv(), manifests__x={"kind": "Service", "metadata": metadata}), "here")
+    found = parse(a_bundle(a_csv(), manifests__x={"kind": "CustomResourceDefinition", "metadata": metadata}), "here")
     why = found.message if isinstance(found, BadBundle) else ""
     assert words in why
     assert bool(words) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"name": 5}, {"namespace": 5}, {"labels": {"a": 5}}, {"annotations": "x"}, ["x"], "x"]
+)
+def test_fbc_md_9_2_of_other_objects_only_the_kind_is_looked_at(metadata: object) -> None:
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    found = parse(a_bundle(a_csv(), manifests__x=other), "here", is_complete=True)
+    assert isinstance(found, ParsedBundle)
+    assert other in found.objects
+
+
+_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "teas.x.io"},
+    "spec": {"group": "x.io", "names": {"kind": "Tea", "plural": "teas"}, "scope": "Namespaced", "versions": []},
+}
+_VERSION = "spec.versions[0]."
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        pytest.param(
+            {"scope": 5}, "v1 CRD: teas.x.io: spec.scope: wanted text, got a number", id="a number for a scope"
+        ),
+        pytest.param(
+            {"names": {"listKind": {}}},
+            "v1 CRD: teas.x.io: spec.names.listKind: wanted text, got an object",
+            id="a name",
+        ),
+        pytest.param(
+            {"versions": "a"}, "v1 CRD: teas.x.io: spec.versions: wanted a list, got text", id="text for versions"
+        ),
+        pytest.param({"versions": [{"served": "true"}]}, f"{_VERSION}served: wanted boolean, got text", id="a flag"),
+        pytest.param(
+            {"versions": [{"schema": {"openAPIV3Schema": {"minimum": "a"}}}]},
+            f"{_VERSION}schema.openAPIV3Schema.minimum: wanted a number, got text",
+            id="text for a number",
+        ),
+        pytest.param(
+            {"conversion": {"webhook": {"clientConfig": {"caBundle": "!"}}}},
+            "spec.conversion.webhook.clientConfig.caBundle: illegal base64 data at input byte 0",
+            id="no base64",
+        ),
+    ],
+)
+def test_fbc_md_9_2_a_definition_has_the_types_of_kubernetes(fields: dict[str, object], words: str) -> None:
+    crd = {**_CRD, "spec": {**_CRD["spec"], **fields}}  # type: ignore[dict-item]
+    found = parse(a_bundle(a_csv(), manifests__x=crd), "here", is_complete=True)
+    assert isinstance(found, BadBundle)
+    assert found.cause.startswith("error decoding v1 CRD: teas.x.io: spec.")
+    assert words in found.cause
+
+
+def test_fbc_md_9_2_a_definition_of_v1beta1_has_its_own_types() -> None:
+    crd = {**_CRD, "apiVersion": "apiextensions.k8s.io/v1beta1", "spec": {"validation": {"openAPIV3Schema": 5}}}
+    found = parse(a_bundle(a_csv(), manifests__x=crd), "here", is_complete=True)
+    assert isinstance(found, BadBundle)
+    assert found.cause.startswith("error decoding v1beta1 CRD: teas.x.io: spec.validation.openAPIV3Schema: ")
+
+
+def test_fbc_md_9_2_a_sound_definition_is_read() -> None:
+    schema = {"type": "object", "properties": {"a": {"maxLength": 1.0, "minimum": 1}}}
+    client = {"url": "https://a", "caBundle": "YQ=="}
+    fields = {
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        "conversion": {"strategy": "Webhook", "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]}},
+    }
+    crd = {**_CRD, "spec": {**_CRD["spec"], **fields}}  # type: ignore[dict-item]
+    assert of(a_csv(), manifests__x=crd)["olm.gvk"] == [{"group": "x.io", "kind": "Tea", "version": "v1"}]
+
+
+_RELATED = 'get related images for bundle "tea.v1.0.0": spec.'
+_OWNED = "error checking provided apis in bundle tea.v1.0.0: spec."
+
+
+def a_pod(**fields: object) -> dict[str, object]:
+    spec = {"template": {"spec": fields}, "replicas": fields.pop("replicas", 1)}
+    return {"install": {"strategy": "deployment", "spec": {"deployments": [{"name": "d", "spec": spec}]}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "cause"),
+    [
+        pytest.param({"relatedImages": 1.5}, f"{_RELATED}relatedImages: wanted a list, got a number", id="a number"),
+        pytest.param({"relatedImages": "a"}, f"{_RELATED}relatedImages: wanted a list, got text", id="text"),
+        pytest.param({"relatedImages": {"a": 1}}, f"{_RELATED}relatedImages: wanted a list, got an object", id="map"),
+        pytest.param({"relatedImages": [5]}, f"{_RELATED}relatedImages[0]: wanted an object, got a number", id="[5]"),
+        pytest.param({"relatedImages": [{"image": 5}]}, f"{_RELATED}relatedImages[0].image: wanted text, ", id="image"),
+        pytest.param(a_pod(containers=[[1]]), "containers[0]: wanted an object, got a list", id="a container"),
+        pytest.param(
+            a_pod(containers=[{"image": 5}]), "containers[0].image: wanted text, got a number", id="its image"
+        ),
+        pytest.param(a_pod(replicas="2"), "deployments[0].spec.replicas: wanted integer, got text", id="replicas"),
+        pytest.param(
+            a_pod(replicas=1.5), "deployments[0].spec.replicas: wanted integer, got a number", id="a fraction"
+        ),
+        pytest.param({"install": 5}, f"{_RELATED}install: wanted an object, got a number", id="no strategy"),
+        pytest.param(
+            {"customresourcedefinitions": {"owned": [5]}},
+            f"{_OWNED}customresourcedefinitions.owned[0]: wanted an object, got a number",
+            id="an owned definition",
+        ),
+        pytest.param(
+            {"apiservicedefinitions": {"required": 5}},
+            f"{_OWNED}apiservicedefinitions.required: wanted a list, got a number",
+            id="required services",
+        ),
+    ],
+)
+def test_fbc_md_r219_the_fields_of_a_version_have_the_types_of_opm(spec: dict[str, object], cause: str) -> None:
+    found = parse(a_bundle(a_csv(**spec)), "here", is_complete=True)
+    assert isinstance(found, BadBundle)
+    assert cause in found.cause
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        pytest.param({"metadata": {"name": "tea", "creationTimestamp": "x"}}, "'x' is no time", id="a time"),
+        pytest.param({"metadata": {"name": "tea", "finalizers": 5}}, "metadata.finalizers: wanted a list", id="a list"),
+        pytest.param({"apiVersion": 5}, "apiVersion: wanted text, got a number", id="the version of the API"),
+        pytest.param({"spec": ...}, "spec is missing", id="no spec"),
+        pytest.param({"spec": []}, "spec: wanted an object, got a list", id="a list for a spec"),
+        pytest.param({"spec": None}, "", id="null for a spec"),
+    ],
+)
+def test_fbc_md_9_2_a_version_has_metadata_and_a_spec(fields: dict[str, object], cause: str) -> None:
+    csv = {key: value for key, value in {**a_csv(), **fields}.items() if value is not ...}
+    found = parse(a_bundle(csv), "here", is_complete=True)
+    assert cause in (found.cause if isinstance(found, BadBundle) else "")
+    assert bool(cause) == isinstance(found, BadBundle)
 
 
 @pytest.mark.parametrize("spec", ["x", [1], 3])
@@ -215,7 +349,7 @@ def test_the_spec_of_a_definition_is_an_object(spec: object) -> None:
 
 @pytest.mark.parametrize("kind", [{"a": 1}, []])
 def test_a_kind_is_text(kind: object) -> None:
-    assert defect({"kind": kind}) == f"its kind is not text: {kind!r}"
+    assert defect({"kind": kind}) == f"its kind is not text: {orjson.dumps(kind).decode()}"
 
 
 @pytest.mark.parametrize(
@@ -275,7 +409,7 @@ def test_a_version_that_cannot_be_true_is_refused(spec: dict[str, object], words
 
 def test_a_definition_of_the_wrong_shape_is_refused() -> None:
     crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"group": 3}}
-    assert "error decoding v1 CRD: : spec.group: wanted text, got a number" in refused(a_csv(), manifests__crd=crd)
+    assert "error decoding v1 CRD: spec.group: wanted text, got a number" in refused(a_csv(), manifests__crd=crd)
 
 
 def test_an_owned_definition_is_found_by_its_plural() -> None:

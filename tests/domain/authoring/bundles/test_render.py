@@ -114,7 +114,7 @@ def test_fbc_md_10_5_a_version_that_cannot_be_described_aborts() -> None:
 
 
 def test_fbc_md_r229_related_images_keep_their_names_and_each_image_comes_once() -> None:
-    related = [{"name": "cup", "image": "b"}, {"name": "pot", "image": "b"}, {"name": 3}, 3]
+    related = [{"name": "cup", "image": "b"}, {"name": "pot", "image": "b"}, {}, None]
     csv = a_csv(relatedImages=related, install=installing(a_deployment("b", "a")))
     assert related_images(csv, "q") == (
         {"name": "", "image": ""}, {"name": "", "image": ""}, {"name": "", "image": "a"}, {"name": "cup", "image": "b"},
@@ -135,7 +135,8 @@ def test_fbc_md_r228_an_image_relates_itself_and_all_its_containers() -> None:
         pytest.param(
             installing(a_deployment("a", "b", init=("c", "d"))), ("a", "b", "c", "d"), id="fbc.md R222: all four"
         ),
-        pytest.param(installing(3, {"spec": []}), (), id="no pods"),
+        pytest.param(installing({}, None, {"spec": {"template": None}}), (), id="no pods"),
+        pytest.param(installing(a_deployment("a", "")), ("a", ""), id="fbc.md 10.4: a container without an image"),
     ],
 )
 def test_the_images_of_an_operator(install: object, images: tuple[str, ...]) -> None:
