@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from shared.domain.catalog.shapes import RAW, struct
+from shared.domain.catalog.shapes import RAW, Struct, struct
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 MANIFESTS: Final = f"{_PREFIX}manifests.v1"
@@ -19,6 +19,7 @@ KEYS: Final = (MANIFESTS, MEDIA_TYPE, METADATA, PACKAGE, CHANNELS, DEFAULT_CHANN
 """The annotations that unpacking copies to the ConfigMap, in this order; it copies no others."""
 _TYPED: Final = (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
 """The annotations that `opm` reads; a file in which one of them is not a scalar is not an annotations file."""
+_LABELS: Final = Struct("registry.Annotations", dict.fromkeys(_TYPED, RAW))
 _FILE: Final = struct("registry.AnnotationsFile", annotations=RAW)
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
 """Label of a catalog image: the path of its file-based catalog."""
@@ -39,14 +40,28 @@ class Annotations:
 
 def parse(document: object) -> Annotations | None:
     """The annotations in a metadata document; None for a document of another kind."""
-    annotations = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
-    if not isinstance(annotations, Mapping) or any(isinstance(annotations.get(key), Mapping | list) for key in _TYPED):
+    found = _annotations_in(document) or {}
+    read = {key: one for key, one in _LABELS.read(found).items() if key in _TYPED}
+    if any(isinstance(one, Mapping | list) for one in read.values()):
         return None
-    labels = {key: text_of(annotations.get(key)) for key in KEYS}
+    labels = {key: text_of(found.get(key)) for key in KEYS} | {key: text_of(one) for key, one in read.items()}
     if not any(labels[key] for key in _TYPED):
         return None
     channels = tuple(filter(None, (name.strip() for name in labels[CHANNELS].split(","))))
     return Annotations(labels[PACKAGE], channels, labels[DEFAULT_CHANNEL], labels)
+
+
+def texts(document: object) -> Mapping[str, str] | None:
+    """All annotations in a metadata document as `opm` validates them; None when one of them is no scalar."""
+    found = _annotations_in(document)
+    if found is None or any(isinstance(value, Mapping | list) for value in found.values()):
+        return None
+    return {key: text_of(value) for key, value in found.items()}
+
+
+def _annotations_in(document: object) -> Mapping[str, Any] | None:  # why: any JSON value
+    found = _FILE.read(document).get("annotations") if isinstance(document, Mapping) else None
+    return found if isinstance(found, Mapping) else None
 
 
 def text_of(value: object) -> str:

@@ -49,19 +49,19 @@ class Documents:
         return found, tuple(sorted(passed, key=lambda one: one.path))
 
 
-def _paths_in(files: Files, folder: str) -> Iterator[str]:
-    """The files directly in a folder, in name order, without hidden ones."""
+def _paths_in(files: Files, folder: str, *, with_hidden: bool) -> Iterator[str]:
+    """The files directly in a folder, in name order."""
     for path in sorted(files):
         above, _, name = path.rpartition("/")
-        if above == folder and not name.startswith("."):
+        if above == folder and (with_hidden or not name.startswith(".")):
             yield path
 
 
-def documents(files: Files, folder: str) -> Documents:
+def documents(files: Files, folder: str, *, with_hidden: bool = False) -> Documents:
     """The first document of each file directly in a folder."""
     found: dict[str, Any] = {}
     passed: list[Passed] = []
-    for path in _paths_in(files, folder):
+    for path in _paths_in(files, folder, with_hidden=with_hidden):
         value, why, is_more = _first(files[path])
         if why:
             passed.append(Passed.unreadable(path, why))

@@ -79,6 +79,7 @@ ObjectFieldSelector apiVersion fieldPath!
 ObjectMeta name generateName namespace selfLink uid resourceVersion generation:l creationTimestamp:t
   deletionTimestamp:*t deletionGracePeriodSeconds:*l labels:{} annotations:{} ownerReferences:[OwnerReference]
   finalizers:[] managedFields:[ManagedFieldsEntry]
+PartialObjectMetadata kind apiVersion metadata!:ObjectMeta
 OwnerReference apiVersion! kind! name! uid! controller:*b blockOwnerDeletion:*b
 PersistentVolumeClaimSpec accessModes:[] selector:*LabelSelector resources:VolumeResourceRequirements volumeName
   storageClassName:* volumeMode:* dataSource:*TypedLocalObjectReference dataSourceRef:*TypedObjectReference

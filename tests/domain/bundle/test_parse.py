@@ -164,3 +164,10 @@ def test_fbc_md_9_1_a_file_with_a_package_that_is_no_scalar_is_none_of_annotatio
     refused = parse({**GOOD, "metadata/annotations.yaml": named}, "here")
     assert isinstance(refused, BadBundle)
     assert refused.cause == "Could not find annotations file"
+
+
+def test_fbc_md_9_3_the_keys_of_annotations_are_read_in_any_case() -> None:
+    named = b'annotations: {"OPERATORS.operatorframework.io.bundle.package.v1": etcd, other: {a: 1}}'
+    found = parse({**GOOD, "metadata/annotations.yaml": named}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert found.annotations.package == "etcd"

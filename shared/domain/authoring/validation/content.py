@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from shared import names
@@ -18,6 +19,7 @@ from shared.domain.bundle.apis import Api, ApiError, defined
 from shared.domain.bundle.model import CRD, CSV
 from shared.domain.bundle.reading import MANIFESTS
 from shared.domain.bundle.shape import as_list, as_object, name_in
+from shared.domain.bundle.typed import apis_of, check
 from shared.domain.go.text import quoted
 from shared.domain.go_types.engine import MisfitError
 from shared.domain.go_types.plain import PLAIN
@@ -38,6 +40,7 @@ _ANNOTATION_BYTES: Final = 256 * 1024
 
 def content(subject: Subject) -> Iterator[Finding]:
     """The findings about the manifests; a Helm chart is not checked."""
+    subject = replace(subject, is_exact=True)
     if (kind := media_type(subject)) == HELM:
         return
     yield from _unread(subject)
@@ -71,7 +74,7 @@ def _one(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
 
 def _version(subject: Subject, path: str, manifest: Manifest) -> Iterator[Finding]:
     try:
-        PLAIN.read(manifest, CSV)
+        subject.dialect.read(manifest, CSV)
     except MisfitError as error:
         yield plain(f"json: {error}")
         return
@@ -88,12 +91,17 @@ def _definition(manifest: ReadOnly) -> Iterator[Finding]:
         return
     if version == _OLD:
         yield warned(f"{_OLD} is deprecated, and gone since Kubernetes 1.22; write {_NEW}")
+    try:
+        check(manifest)
+    except MisfitError as error:
+        yield plain(str(error))
+        return
     yield from definition(manifest)
 
 
 def _other(manifest: ReadOnly) -> Iterator[Finding]:
     try:
-        meta = PLAIN.read(manifest.get("metadata"), "ObjectMeta", "ObjectMeta.metadata")
+        meta = PLAIN.read(manifest, "PartialObjectMetadata")["metadata"]
     except MisfitError as error:
         yield plain(f"json: {error}")
         return
@@ -107,7 +115,13 @@ def _together(subject: Subject) -> Iterator[Finding]:
     present = {
         (api.kind, name_in(one), api.version) for _, one in subject.of_kind(CRD) for api in _versions(one)
     }  # fmt: skip
-    owned = Counter((one["kind"], one["name"], one["version"]) for one in subject.described("owned"))
+    try:
+        check(subject.raw_csv)
+        described = apis_of(subject.raw_csv)["customresourcedefinitions"].get("owned", ())
+    except MisfitError as error:
+        yield plain(str(error))
+        return
+    owned = Counter((one["kind"], one["name"], one["version"]) for one in described)
     bundle = quoted(subject.csv_name)
     for (kind, name, version), count in owned.items():
         if (kind, name, version) not in present or count > 1:
@@ -148,6 +162,8 @@ def object_metadata(meta: ReadOnly) -> Iterator[str]:
             if field == "labels":
                 wrong += [(value, why) for why in LABEL_VALUE.problems(value)]
             yield from (f"metadata.{field}: Invalid value: {quoted(text)}: {why}" for text, why in wrong)
+    if (generation := meta.get("generation", 0)) < 0:
+        yield f"metadata.generation: Invalid value: {generation}: must be greater than or equal to 0"
     annotations: Mapping[str, str] = as_object(meta.get("annotations"))
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _ANNOTATION_BYTES:
         yield f"metadata.annotations: Too long: may not be more than {_ANNOTATION_BYTES} bytes"

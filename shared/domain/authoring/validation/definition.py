@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from shared.api.manifest import ReadOnly
-from shared.domain.authoring.validation.finding import ERROR, Finding, plain
+from shared.domain.authoring.validation.finding import ERROR, Finding
 from shared.domain.bundle.shape import as_list, as_object, name_in
 from shared.domain.go.encode import json_text
-from shared.domain.go_types.plain import what_is
 from shared.domain.syntax import LABEL_1035, SUBDOMAIN
 
 _SCOPES: Final = ("Cluster", "Namespaced")
@@ -22,11 +21,8 @@ _PRESERVED: Final = (
 
 
 def definition(manifest: ReadOnly) -> Iterator[Finding]:
-    """What is wrong with a CustomResourceDefinition."""
-    spec = manifest.get("spec")
-    if not isinstance(spec, Mapping):
-        yield plain(f"json: spec: wanted an object, got {what_is(spec)}")
-        return
+    """What is wrong with a CustomResourceDefinition whose fields have the types of Kubernetes."""
+    spec = as_object(manifest.get("spec"))
     yield from _group(manifest, spec)
     is_old = not str(manifest.get("apiVersion")).endswith("/v1")
     yield from _scope(spec, default=_SCOPES[1] if is_old else "")
@@ -50,7 +46,7 @@ def _plain(value: Any) -> str:
 def _group(manifest: ReadOnly, spec: ReadOnly) -> Iterator[Finding]:
     group, name = spec.get("group") or "", name_in(manifest)
     plural = as_object(spec.get("names")).get("plural") or ""
-    if not group or not isinstance(group, str):
+    if not group:
         yield _found("spec.group", "Required value", "")
     elif wrong := SUBDOMAIN.problems(group):
         yield _found("spec.group", "Invalid value", group, ",".join(wrong))
@@ -86,8 +82,8 @@ def _versions(spec: ReadOnly) -> Iterator[Finding]:
         return  # the older form
     for index, name in enumerate(names):
         field = f"spec.versions[{index}].name"
-        yield from _all(field, name, LABEL_1035.problems(name) if isinstance(name, str) else ["must be text"])
-    if any(count > 1 for count in Counter(map(_plain, names)).values()):
+        yield from _all(field, name, LABEL_1035.problems(name))
+    if any(count > 1 for count in Counter(names).values()):
         yield _found("spec.versions", "Invalid value", names, "must contain unique version names")
     if len(stored) != 1:
         what = "must have exactly one version marked as storage version"
@@ -98,7 +94,7 @@ def _versions(spec: ReadOnly) -> Iterator[Finding]:
 
 def _names(names: ReadOnly) -> Iterator[Finding]:
     kind = names.get("kind") or ""
-    singular = names.get("singular") or (kind.lower() if isinstance(kind, str) else kind)
+    singular = names.get("singular") or kind.lower()
     listed = names.get("listKind") or (f"{kind}List" if kind else "")
     declared = {"plural": names.get("plural") or "", "singular": singular, "kind": kind, "listKind": listed}
     for field, value in declared.items():
@@ -113,10 +109,8 @@ def _names(names: ReadOnly) -> Iterator[Finding]:
         yield _found("spec.names.listKind", "Invalid value", kind, "kind and listKind may not be the same")
 
 
-def _name(place: str, value: Any, *, is_mixed: bool = False) -> Iterator[Finding]:
-    if not isinstance(value, str):
-        yield _found(place, "Invalid value", value, "must be text")
-    elif wrong := LABEL_1035.problems(value.lower() if is_mixed else value):
+def _name(place: str, value: str, *, is_mixed: bool = False) -> Iterator[Finding]:
+    if wrong := LABEL_1035.problems(value.lower() if is_mixed else value):
         yield _found(place, "Invalid value", value, f"{_MIXED if is_mixed else ''}{','.join(wrong)}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from shared.domain.authoring.validation.dependencies import dependencies
@@ -20,6 +20,7 @@ from shared.domain.bundle.annotations import (
 from shared.domain.bundle.model import CSV
 from shared.domain.bundle.shape import as_object
 from shared.domain.go.text import quoted
+from shared.domain.go_types.plain import what_is
 
 REGISTRY: Final = "registry+v1"
 HELM: Final = "helm"
@@ -44,6 +45,7 @@ def form(subject: Subject) -> Iterator[Finding]:
     else:
         yield from (plain(str(one), one.path) for one in subject.metadata.passed)
         yield plain("Could not find annotations file")
+        yield from _no_texts(subject)
     if lacks_csv(subject):
         yield from (warned(str(one), one.path) for one in subject.manifests.objects()[1])
     yield from dependencies(subject)
@@ -66,6 +68,14 @@ def lacks_csv(subject: Subject) -> bool:
 
 def _has(subject: Subject, folder: str) -> bool:
     return any(path.startswith(f"{folder}/") for path in subject.files)
+
+
+def _no_texts(subject: Subject) -> Iterator[Finding]:
+    """The annotations for which a file is none of annotations."""
+    for path, document in subject.metadata.by_path.items():
+        for key, value in as_object(as_object(document).get("annotations")).items():
+            if isinstance(value, Mapping | list):
+                yield warned(f"the annotation {quoted(key)} in {path} is {what_is(value)}, not text", path)
 
 
 def _annotations(subject: Subject) -> Iterator[Finding]:

@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from shared.api.manifest import Manifest, ReadOnly, name_of
+from shared.domain.bundle.annotations import texts
 from shared.domain.bundle.model import CSV, Files
 from shared.domain.bundle.platform import NotInspected, Platforms
 from shared.domain.bundle.reading import MANIFESTS, METADATA, Documents, documents
 from shared.domain.bundle.shape import as_list, as_object
-from shared.domain.go_types.engine import MisfitError
-from shared.domain.go_types.plain import PLAIN
+from shared.domain.go_types.engine import Dialect, MisfitError
+from shared.domain.go_types.plain import EXACT, PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class Subject:
     """The name of the bundle in messages: its folder."""
     options: Options = field(default_factory=Options)
 
+    is_exact: bool = False
+    """Whether it is read as `opm` checks content: fields have one spelling, and hidden files count, too."""
+
     def without(self, paths: Collection[str]) -> Subject:
         """The bundle without some of its files."""
         return replace(self, files={path: content for path, content in self.files.items() if path not in paths})
@@ -46,7 +50,7 @@ class Subject:
     @cached_property
     def manifests(self) -> Documents:
         """The first document of every file in `manifests/`."""
-        return documents(self.files, MANIFESTS)
+        return documents(self.files, MANIFESTS, with_hidden=self.is_exact)
 
     @cached_property
     def metadata(self) -> Documents:
@@ -72,11 +76,16 @@ class Subject:
         """The ClusterServiceVersion as it is in its file; empty without one."""
         return self.objects.get(self.csv_path, {})
 
+    @property
+    def dialect(self) -> Dialect:
+        """How its ClusterServiceVersions are read."""
+        return EXACT if self.is_exact else PLAIN
+
     @cached_property
     def csv(self) -> Manifest:
         """The ClusterServiceVersion as Go's type holds it; empty without one, or when it has another shape."""
         try:
-            return PLAIN.read(self.raw_csv, CSV) if self.csv_path else {}
+            return self.dialect.read(self.raw_csv, CSV) if self.csv_path else {}
         except MisfitError:
             return {}
 
@@ -111,10 +120,9 @@ class Subject:
     @cached_property
     def annotations_path(self) -> str:
         """The file with the annotations of the bundle; empty without one."""
-        found = self.metadata.by_path.items()
-        return next((path for path, one in found if isinstance(as_object(one).get("annotations"), Mapping)), "")
+        return next((path for path, one in self.metadata.by_path.items() if texts(one) is not None), "")
 
     @property
-    def annotations(self) -> ReadOnly:
+    def annotations(self) -> Mapping[str, str]:
         """The annotations of the bundle."""
-        return as_object(as_object(self.metadata.by_path.get(self.annotations_path)).get("annotations"))
+        return texts(self.metadata.by_path.get(self.annotations_path)) or {}

@@ -61,6 +61,20 @@ def test_a_bundle_without_a_csv_is_told_what_it_lacks() -> None:
     assert warnings(made=made) == ["no file in manifests/ holds a ClusterServiceVersion that can be read; add one"]
 
 
+@pytest.mark.parametrize("value", [[1], {"a": "b"}])
+@pytest.mark.parametrize("key", ["x", f"{PREFIX}channels.v1"])
+def test_fbc_md_11_2_annotations_are_texts(key: str, value: object) -> None:
+    made = files(metadata__annotations={"annotations": {**LABELS, key: value}})
+    assert errors(made=made) == ["Could not find annotations file"]
+    what = "a list" if isinstance(value, list) else "an object"
+    place = "metadata/annotations.yaml"
+    assert warnings(made=made) == [f'the annotation "{key}" in {place} is {what}, not text']
+
+
+def test_fbc_md_11_2_annotations_are_found_in_any_case() -> None:
+    assert found(made=files(metadata__annotations={"ANNOTATIONS": LABELS})) == []
+
+
 @pytest.mark.parametrize(
     ("labels", "desired"),
     [
