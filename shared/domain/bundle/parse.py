@@ -74,8 +74,8 @@ def _with_metadata(metadata: Documents, where: str, csv: Manifest, objects: tupl
         csv,
         objects,
         labels,
-        _entries(metadata.by_path.values(), _DEPENDENCIES),
-        _entries(metadata.by_path.values(), _PROPERTIES),
+        _entries(metadata, _DEPENDENCIES),
+        _entries(metadata, _PROPERTIES),
         tuple(f"{where}: {one}" for one in metadata.passed),
     )
 
@@ -96,12 +96,17 @@ def _annotations(found: Iterable[Any]) -> Annotations | None:
     return next(filter(None, map(parse_annotations, found)), None)
 
 
-def _entries(found: Iterable[Any], shape: Struct) -> tuple[tuple[str, Any], ...]:
-    """Type and value of each entry of the first document with such a list; keys of values are sorted, as in YAML."""
+def _entries(found: Documents, shape: Struct) -> tuple[tuple[str, Any], ...]:
+    """Type and value of each entry of the first document with such a list; what comes from YAML is sorted by keys."""
     [field] = shape.fields
-    for document in found:
+    for path, document in found.by_path.items():
+        arranged = _as_it_is if path in found.in_json else ordered
         listed = shape.read(document).get(field) if isinstance(document, Mapping) else None
         if isinstance(listed, list) and listed:
             entries = (PROPERTY.read(entry) for entry in listed if isinstance(entry, dict))
-            return tuple((text_of(entry.get("type")), ordered(entry.get("value"))) for entry in entries)
+            return tuple((text_of(entry.get("type")), arranged(entry.get("value"))) for entry in entries)
     return ()
+
+
+def _as_it_is(value: Any) -> Any:  # why: any JSON value
+    return value

@@ -16,6 +16,7 @@ FILE_BYTES: Final = 4 * 1024 * 1024
 """A larger file is not read: no API server stores an object of half that size."""
 MANIFESTS: Final = "manifests"
 METADATA: Final = "metadata"
+_NONE: Final = gostream.Part(0, 0, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Documents:
 
     by_path: Mapping[str, Any]  # why: any JSON value
     passed: tuple[Passed, ...] = ()
+    in_json: frozenset[str] = frozenset()
+    """The paths of documents that were read as JSON: a value in them is handed on as it is written."""
 
     def objects(self) -> tuple[dict[str, Manifest], tuple[Passed, ...]]:
         """The documents that are objects of Kubernetes, and everything that was passed over."""
@@ -61,29 +64,32 @@ def documents(files: Files, folder: str, *, with_hidden: bool = False) -> Docume
     """The first document of each file directly in a folder."""
     found: dict[str, Any] = {}
     passed: list[Passed] = []
+    in_json = set()
     for path in _paths_in(files, folder, with_hidden=with_hidden):
-        value, why, is_more = _first(files[path])
+        part, why, is_more = _first(files[path])
         if why:
             passed.append(Passed.unreadable(path, why))
             continue
-        found[path] = value
+        found[path] = part.value
+        if part.is_json:
+            in_json.add(path)
         if is_more:
             passed.append(Passed(path, f"found more than one document inside {path}, using only the first one"))
-    return Documents(found, tuple(passed))
+    return Documents(found, tuple(passed), frozenset(in_json))
 
 
-def _first(content: bytes) -> tuple[Any, str, bool]:
+def _first(content: bytes) -> tuple[gostream.Part, str, bool]:
     """The first document, why it cannot be used, and whether a readable one follows."""
     if len(content) > FILE_BYTES:
-        return None, f"it has more than {FILE_BYTES} bytes, and no cluster takes such an object", False
+        return _NONE, f"it has more than {FILE_BYTES} bytes, and no cluster takes such an object", False
     parts = gostream.parts(content)
     part = next(parts, None)
     if part is None:
-        return None, "it is empty", False
+        return _NONE, "it is empty", False
     if part.error or is_deep(part.value):
-        return None, f"{_place(content, part.offset)}{part.error or 'nested too deeply'}", False
+        return _NONE, f"{_place(content, part.offset)}{part.error or 'nested too deeply'}", False
     following = next(parts, None)
-    return part.value, "", following is not None and not following.error
+    return part, "", following is not None and not following.error
 
 
 def _place(content: bytes, offset: int) -> str:

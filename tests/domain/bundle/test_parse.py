@@ -171,3 +171,12 @@ def test_fbc_md_9_3_the_keys_of_annotations_are_read_in_any_case() -> None:
     found = parse({**GOOD, "metadata/annotations.yaml": named}, "here")
     assert isinstance(found, ParsedBundle)
     assert found.annotations.package == "etcd"
+
+
+def test_fbc_md_9_4_the_value_of_a_dependency_in_json_keeps_its_order() -> None:
+    text = b'{"dependencies": [{"type": "x", "value": {"z": 1, "a": {"y": 1, "b": 2}}}]}'
+    found = parse({**GOOD, "metadata/dependencies.yaml": text}, "here")
+    assert isinstance(found, ParsedBundle)
+    assert json.dumps(found.dependencies) == '[["x", {"z": 1, "a": {"y": 1, "b": 2}}]]'
+    [kept] = [one.value for one in properties(found) if one.type == "x"]
+    assert json.dumps(kept) == '{"z": 1, "a": {"y": 1, "b": 2}}'
