@@ -11,7 +11,7 @@ from shared.domain.bundle.apis import ApiError, provided, required
 from shared.domain.bundle.model import ParsedBundle
 from shared.domain.bundle.shape import as_object, is_deep
 from shared.domain.catalog.model import GVK, GVK_REQUIRED, PACKAGE, PACKAGE_REQUIRED, Property
-from shared.domain.catalog.schemas import PACKAGE_PROPERTY, PROPERTY
+from shared.domain.catalog.schemas import PACKAGE_PROPERTY, PROPERTY, VALUES
 from shared.domain.catalog.shapes import list_of, why_not
 from shared.domain.go import json as gojson
 from shared.domain.go.encode import json_text
@@ -126,7 +126,8 @@ def _fields(value: Any, fields: tuple[str, ...], index: int, kind: str) -> Manif
     where = f"parse property[{index}] of type {quoted(kind)}"
     if value is not None and not isinstance(value, Mapping):
         raise PropertyError(f"{where}: wanted an object, got {what_is(value)}")
-    found = {name: as_object(value).get(name) for name in fields}
+    read = VALUES[kind].read(value)
+    found = {name: read.get(name) for name in fields}
     for name, text in found.items():
         if text is not None and not isinstance(text, str):
             raise PropertyError(f"{where}: {name}: wanted text, got {what_is(text)}")

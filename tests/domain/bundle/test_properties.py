@@ -469,3 +469,9 @@ def refused(csv: dict[str, Any], **more: object) -> str:
     assert isinstance(result, BadBundle)
     assert result.cause
     return result.message
+
+
+def test_fbc_md_4_2_the_fields_of_a_known_value_are_read_in_any_case() -> None:
+    value = {"GROUP": "x.io", "Kind": "Tea", "version": "v1"}
+    found = of(a_csv(), metadata__dependencies={"dependencies": [{"type": "olm.gvk", "value": value}]})
+    assert found["olm.gvk.required"] == [{"group": "x.io", "kind": "Tea", "version": "v1"}]
