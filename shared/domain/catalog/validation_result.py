@@ -69,10 +69,10 @@ class ValidationResult:
         return tuple(": ".join((*one.path[1:], _leaf(one, with_places=True))) for one in self.findings)
 
     def text(self, *, with_places: bool = True) -> str:
-        """All findings: a line for each, or the tree that they form."""
+        """All findings: a line for each, but for equal ones, or the tree that they form."""
         if all(finding.path for finding in self.findings):
             return "\n".join(_tree(self.findings, 0, "", with_places=with_places))
-        return "\n".join(_leaf(finding, with_places=with_places) for finding in self.findings)
+        return "\n".join(dict.fromkeys(_leaf(finding, with_places=with_places) for finding in self.findings))
 
 
 def count_lines(places: Iterable[Place], read: Callable[[str], bytes]) -> dict[Place, Place]:

@@ -63,3 +63,9 @@ def test_the_text(findings: tuple[Finding, ...], text: str) -> None:
 def test_each_finding_is_a_sentence_of_its_own() -> None:
     findings = (Finding("x", Place("a", 1, 0, 3)), Finding("y", path=("index", "package", "channel")))
     assert ValidationResult(findings).sentences() == ("x (a, document 1, line 3)", "package: channel: y")
+
+
+def test_fbc_md_6_4_without_places_a_sentence_comes_once() -> None:
+    result = ValidationResult((Finding("x", Place("a", 1)), Finding("y"), Finding("x", Place("a", 2))))
+    assert result.text(with_places=False) == "x\ny"
+    assert result.text() == "x (a, document 1)\ny\nx (a, document 2)"
